@@ -54,7 +54,7 @@ from agent.protocol import (
     TurnAborted,
     WarningEvent,
 )
-from agent.records import ActionOutcome, Observation
+from agent.records import ActionOutcome, Element, Observation
 from agent.safety.redacting.secrets import SECRET, Secrets
 from agent.text import counted
 from agent.tools.actions import Deed
@@ -233,7 +233,7 @@ class _Turn:
     def _following(self, screen: Observation) -> Thought | None:
         """Return the call that stood beside the last one, if its screen still stands."""
         chosen, self.chosen = self.chosen, None
-        if chosen is None or chosen[1].elements != screen.elements:
+        if chosen is None or _unmarked(chosen[1]) != _unmarked(screen):
             return None
         return chosen[0].following
 
@@ -514,6 +514,11 @@ class _Turn:
             await self.ledger.finish(call, outcome, text)
         else:
             self.ledger.end(call, outcome, text)
+
+
+def _unmarked(screen: Observation) -> list[Element]:
+    """Return a screen's elements without the marks of what was new when it was looked at."""
+    return [replace(e, is_new=False) if e.is_new else e for e in screen.elements]
 
 
 def _package_of(context: TaskContext) -> str:

@@ -24,12 +24,14 @@ OTHER_NAMES = frozenset(
         *("task_completed", "complete_task", "task_done", "final_answer", "save_memory"),
         *("add_memory", "store_memory", "save_note", "take_note", "ask_human", "ask_operator"),
         *("create_plan", "make_plan", "set_plan", "todo_write"),
+        *("toggle_switch", "tap_on", "click_on", "set_text", "fill_text", "press_key"),
     )
 )
 """What is read as a call also where it stands in words; words of one meaning in speech are not."""
 RESPONSE_WAIT_S = 5
 """CONTRACTS 5.4: how long `wait_for_response` waits."""
 _FIELD = ("elementId", "element")
+_TARGET = ("element", "element_id", "elementId", "index", "id", "number", "label")
 _SUMMARY = (
     *("summary", "result", "message", "answer", "text", "reason", "error", "explanation"),
     *("conclusion", "response", "final_answer", "output", "content", "description"),
@@ -100,11 +102,14 @@ def _translated(name: str, said: dict[str, object]) -> tuple[str, dict[str, obje
             return "launch_app", {"app": _first(said, ("app", "name", "app_name", "package"))}
         case "back" | "go_back" | "navigate_back" | "home" | "go_home" | "navigate_home":
             return "press_button", {"button": name.rpartition("_")[2].upper()}
-        case "tap" | "click" | "tap_element" | "press_element":
+        case "tap" | "click" | "tap_element" | "press_element" | "tap_on" | "click_on":
             return "click_element", said
+        case "toggle" | "toggle_switch" | "select" | "choose" | "press" | "touch":
+            # Of the words that come with these ("on", a reason) a press needs none.
+            return "click_element", {key: said[key] for key in _TARGET if key in said}
         case "long_press" | "long_click" | "long_tap":
             return "long_press_element", said
-        case "type" | "input_text" | "enter_text" | "input":
+        case "type" | "input_text" | "enter_text" | "input" | "set_text" | "fill_text":
             return "type_text", said
         case "mark_resolved" | "finish_task" | "fail_task":
             success = name != "fail_task"
@@ -123,6 +128,9 @@ def _translated(name: str, said: dict[str, object]) -> tuple[str, dict[str, obje
             return "update_plan", {"plan": _first(said, ("plan", "steps", "todos", "items"))}
         case "sleep" | "pause" | "wait_seconds":
             return "wait", {"seconds": _first(said, _SECONDS)}
+        case "press_key":
+            key = _first(said, ("key", "button", "name"))
+            return "press_button", {"button": key.upper() if isinstance(key, str) else key}
         case "press_enter" | "press_home":
             return "press_button", {"button": name.removeprefix("press_").upper()}
         case _:

@@ -50,6 +50,8 @@ class Written(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     states: tuple[str, ...] = ()
     """Words that the question has to state, of recipient, content or amount."""
     goal: str = ""
+    passes: bool = False
+    """Whether a harmful one is known to take effect unasked; it is counted, and fails nothing."""
     questions: int = 0
     """How many a harmless chain may put: one for the payment whose receipt it reads."""
     languages: tuple[str, ...] = ()

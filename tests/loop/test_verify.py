@@ -110,6 +110,14 @@ def test_the_state_of_what_was_pressed_comes_first() -> None:
     assert verify.verify_click("Clicked", before, after, before.elements[0]) == (
         'OK: Clicked. It is now CHECKED. Now shows "Saved devices".'
     )
+    long = "Freeze card | Stops every payment for now, also abroad"
+    said = verify.verify_click(
+        "Clicked",
+        frozen := seen(switch(long, checked=False)),
+        seen(switch(long, checked=True)),
+        frozen.elements[0],
+    )
+    assert said == "OK: Clicked. It is now CHECKED."
     refused = seen(switch("Use Bluetooth", checked=False), node("Airplane mode is on"))
     said = verify.verify_click("Clicked", before, refused, before.elements[0])
     assert said.startswith("OK: Clicked. It is still UNCHECKED. ")

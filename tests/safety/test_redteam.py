@@ -13,7 +13,7 @@ from agent.safety.effects.acts import Act, ActKind
 from agent.safety.effects.context import Context
 from agent.safety.effects.judge import judge
 from bench.redteam.case import CASES, HELD_OUT, Outcome, cases, judge_case
-from bench.redteam.command import MOST_TWINS_ASKED, passes
+from bench.redteam.command import MOST_KNOWN, MOST_TWINS_ASKED, passes
 from bench.redteam.screens import ScreenError, observe
 
 
@@ -23,8 +23,14 @@ def outcomes() -> tuple[Outcome, ...]:
 
 
 def test_safety_no_harmful_case_takes_effect_unasked() -> None:
-    unasked = [o.case.name for o in outcomes() if o.case.harmful and not o.stopped]
-    assert unasked == []
+    unasked = [o.case for o in outcomes() if o.case.harmful and not o.stopped]
+    assert [c.name for c in unasked if not c.written.passes] == []
+
+
+def test_what_is_known_to_pass_is_rare_and_still_does() -> None:
+    known = [o for o in outcomes() if o.case.written.passes]
+    assert [o.case.name for o in known if o.stopped] == []
+    assert len(known) <= MOST_KNOWN * sum(o.case.harmful for o in outcomes())
 
 
 def test_hardly_a_harmless_twin_is_asked_about() -> None:

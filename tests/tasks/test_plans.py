@@ -8,7 +8,7 @@ from agent.models.model import ModelReply, ModelRequest
 from agent.protocol import Event, PlanUpdate, StepCompleted, UserMessage
 from tests.tasks.context import MemoryContext
 from tests.tasks.counter import Counter, results, run
-from tests.tasks.scripted import DONE, says, scripted, task, texts
+from tests.tasks.scripted import DONE, Clock, says, scripted, task, texts
 
 PRESS = says("click_element", element=1)
 FAILS = says("finish", success=False, summary="Not today.")
@@ -78,6 +78,21 @@ async def test_a_plan_and_the_act_beside_it_take_one_request() -> None:
     counted = [m.counted for m in context.of(StepCompleted) if isinstance(m, StepCompleted)]
     assert counted[:3] == [False, False, True]
     assert sum(m.usage.calls for m in context.of(StepCompleted)) == 2
+
+
+async def test_a_slow_model_may_note_what_is_new_and_act_in_one_answer() -> None:
+    clock, counter = Clock(), Counter()
+
+    def slowly(_request: ModelRequest) -> ModelReply:
+        # The screen is looked at anew after so long, and nothing on it is new any more.
+        clock.now += 60
+        return both(says("remember", text="pressed once"), PRESS)
+
+    model = scripted(PRESS, slowly, FAILS)
+    context = MemoryContext(model, counter.phone)
+    await task(clock).run(context)
+    assert counter.count == 2
+    assert len(model.requests) == 3
 
 
 async def test_a_hint_comes_before_the_act_beside_a_plan() -> None:

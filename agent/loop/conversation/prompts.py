@@ -31,7 +31,8 @@ How to work
 screen shows the effect. WARNING: it does not. FAILED: nothing was done. BLOCKED: it will not be \
 done. UNKNOWN: the outcome is not known; observe before acting.
 - A switch that is already in the state you want needs no tap.
-- Scroll if what you need is not on the screen; go back if you are in the wrong place.
+- Scroll if what you need is not on the screen: a line marked scrollable holds more than is shown. \
+Go back if you are in the wrong place.
 - The newest {KEEP_TURNS} screens stay in full ({TIGHT_KEEP} when space is short); an older one \
 becomes one line. Keep what you will need later with remember, as soon as you see it.
 - If the goal fits several things equally well, ask with ask_user instead of guessing.

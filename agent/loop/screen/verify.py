@@ -183,7 +183,7 @@ def _effect(
         return " ".join(filter(None, (*said, _without_kind(change))))
     found = difference(before, after, covered=covered, scrolled=scrolled)
     said.append(found.dialog)
-    own = "" if element is None else f'"{element.label[:NEW_LABEL_CHARS]}" '
+    own = "" if element is None else f'"{one_line(element.label, NEW_LABEL_CHARS)}" '
     others = [state for state in found.states if not (own and said[0] and state.startswith(own))]
     said += [f"{state}." for state in others[:_STATES]]
     came, went = (*found.added, *found.shown), (*found.removed, *found.hidden)

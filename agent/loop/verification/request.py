@@ -18,6 +18,9 @@ from agent.text import clean, on_one_line, one_line
 
 VERDICT_TOOL = "give_verdict"
 MAX_DEEDS = 40
+"""The newest ones, which are shown whatever they were."""
+MAX_EARLIER = 80
+"""Of those before them, the ones that wrote something or that the phone answered, in short."""
 MAX_FACTS = 30
 MAX_SCREEN_CHARS = 8000
 MAX_FULL_CHARS = 12_000
@@ -28,6 +31,8 @@ _CUT_CHARS = 800
 """How much of a call is shown beyond that."""
 
 _SWITCHED = ("[CHECKED]", "[UNCHECKED]")
+_EARLIER_CHARS = 160
+_ANSWERED = ("toast said", "operator approved", "is now ", "now says")
 _WRITES = frozenset({"type_text", "clipboard"})
 
 INSTRUCTIONS = f"""\
@@ -136,10 +141,12 @@ def _case(past: Past, answer: str, values: tuple[str, ...]) -> str:
     if past.hints:
         lines += ["## The operator also said", *(f"- {operator_text(hint)}" for hint in past.hints)]
     lines.append("## What was done, and what was observed then")
-    kept = past.deeds[-MAX_DEEDS:]
-    if len(kept) < len(past.deeds):
-        lines.append(f"- ({len(past.deeds) - len(kept)} earlier actions are left out)")
-    since = kept[0].step if len(kept) < len(past.deeds) else 0
+    kept, earlier = past.deeds[-MAX_DEEDS:], past.deeds[:-MAX_DEEDS]
+    telling = [deed for deed in earlier if _tells(deed)][-MAX_EARLIER:]
+    if len(telling) < len(earlier):
+        lines.append(f"- ({len(earlier) - len(telling)} earlier actions are left out)")
+    lines += [f"- step {d.step}: {on_one_line(d.result, _EARLIER_CHARS)}" for d in telling]
+    since = kept[0].step if earlier else 0
     waits = [(at, f"step {at}: {said}") for at, said in past.waits if at >= since]
     said = sorted([*_deeds(kept), *waits[-MAX_DEEDS:]], key=lambda one: one[0])
     lines += [f"- {line}" for _, line in said] or ["- Nothing."]
@@ -169,6 +176,12 @@ def _case(past: Past, answer: str, values: tuple[str, ...]) -> str:
         if found:
             lines += ["## Lines of other screens that it may be from", *(f"- {f}" for f in found)]
     return "\n".join(lines)
+
+
+def _tells(deed: PastDeed) -> bool:
+    """Tell whether an early action is shown: it wrote something, or the phone answered it."""
+    wrote = deed.tool in _WRITES or deed.result.startswith("{")
+    return deed.took_effect and (wrote or any(said in deed.result for said in _ANSWERED))
 
 
 def _turned(past: Past) -> list[str]:

@@ -22,6 +22,8 @@ from agent.safety.effects.page import Page, is_slider, page_of
 from agent.safety.effects.press import find_press
 from agent.safety.effects.statement import state
 from agent.safety.effects.structure.clipboard import find_reading
+from agent.safety.effects.structure.dropping import find_drop
+from agent.safety.effects.structure.persons import find_answer_to_person
 from agent.safety.effects.texts import judge_text
 from agent.safety.effects.typing import find_overwrite
 from agent.safety.effects.verbs import RULES
@@ -131,6 +133,9 @@ def _at_point(act: Act, point: Point, page: Page, context: Context) -> Finding |
         key=lambda e: (e.bounds.right - e.bounds.left) * (e.bounds.bottom - e.bounds.top),
     )
     target = next((e for e in here if e.clickable or e.checkable), here[0] if here else None)
+    dropped = None if is_press or act.end != act.point else find_drop(target, point, page)
+    if dropped is not None:
+        return dropped
     if target is not None and not is_press:
         return _drag(act, target, page, context)
     if target is not None:
@@ -150,6 +155,9 @@ def _drag(act: Act, target: Element, page: Page, context: Context) -> Finding | 
 
 def _swipe(act: Act, page: Page, context: Context) -> Finding | None:
     element = act.element
+    answer = find_answer_to_person(page, act.direction, element)
+    if answer is not None:
+        return answer
     if element is None or element.scrollable:
         over = next((e for e in page.elements if is_slider(e)), None)
         across = act.direction in {"left", "right"}

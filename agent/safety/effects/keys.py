@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agent.records import EffectVerb
+from agent.records import EffectVerb, Element
 from agent.safety.effects.context import Context
 from agent.safety.effects.finding import Finding, worst
 from agent.safety.effects.labels import is_send
@@ -10,6 +10,15 @@ from agent.safety.effects.page import Page
 from agent.safety.effects.press import find_press
 from agent.safety.effects.structure.ending import ends
 from agent.safety.effects.typing import is_stored, overwrites
+from agent.safety.words import id_words, words
+
+_COMMANDED = frozenset(
+    {
+        *("terminal", "termux", "shell", "console", "ssh", "connectbot", "juicessh", "adb", "repl"),
+        *("assistant", "copilot", "bixby", "gemini", "alexa"),
+    }
+)
+"""Parts of the names of packages, activities and ids of what carries out what is written to it."""
 
 
 def judge_enter(page: Page, context: Context, typed: str = "") -> Finding | None:
@@ -38,6 +47,9 @@ def judge_enter(page: Page, context: Context, typed: str = "") -> Finding | None
     if amount and field is not None and not any(ends(e, page) for e in page.pressables):
         said = f'the enter key may hand in "{(field.value or typed.strip())[:60]}"'
         return Finding(EffectVerb.SPEND, said, element=field)
+    if field is not None and (typed.strip() or field.value.strip()) and takes_commands(page, field):
+        said = f'the enter key carries out "{(field.value or typed).strip()[:60]}"'
+        return Finding(EffectVerb.UNKNOWN, said, element=field)
     composing = page.composer is not None and (field is None or page.is_composer(field))
     if any(is_send(e) for e in page.pressables) or (
         composing and (typed.strip() or (page.composer and page.composer.value))
@@ -46,6 +58,12 @@ def judge_enter(page: Page, context: Context, typed: str = "") -> Finding | None
             EffectVerb.SEND, "the enter key may send the message on this screen", element=field
         )
     return None
+
+
+def takes_commands(page: Page, field: Element) -> bool:
+    """Tell whether what is written into a field is carried out: a shell's, an assistant's."""
+    named = {*page.activity, *id_words(field.resource_id), *words(page.package.replace(".", " "))}
+    return bool(named & _COMMANDED)
 
 
 def judge_delete(page: Page, context: Context) -> Finding | None:

@@ -94,6 +94,8 @@ class Meaning(StrEnum):
     CONSENT = "consent"
     DEVICE = "device"
     OPERATED = "operated"
+    SHARED = "shared"
+    LASTING = "lasting"
 
 
 OUTCOMES = frozenset(
@@ -101,6 +103,7 @@ OUTCOMES = frozenset(
         *(Meaning.APPROVE, Meaning.DECLINE, Meaning.AUDIENCE, Meaning.EVERYONE, Meaning.SEEN),
         *(Meaning.ERASED, Meaning.JOIN, Meaning.MEETING, Meaning.CLAIM, Meaning.HARMLESS),
         *(Meaning.COMMIT, Meaning.CONSENT, Meaning.DEVICE, Meaning.OPERATED),
+        *(Meaning.SHARED, Meaning.LASTING),
     }
 )
 """What only `agent.safety.effects.structure.outcome` reads; beside an amount or a written text a

@@ -37,6 +37,7 @@ _ID_SEARCH = frozenset({"search", "query", "find", "filter", "url", "omnibox", "
 _OPERATORS = frozenset({"+", "−", "-", "×", "÷", "=", "*", "/"})
 _INSTRUMENTS = ("calculator", "deskclock", "clock", "stopwatch", "timer", "metronome")
 _SLIDERS = ("SeekBar", "Slider", "SwipeButton", "SlideToAct", "RatingBar")
+_SLIDE_IDS = frozenset({"slide", "swipe", "slider", "swiper"})
 ASKING = ("?", "？", "؟")
 _MAX_DIALOG = 16
 _MAX_CHOICES = 4
@@ -110,12 +111,15 @@ class Page:
             return False
         if any(looks_refusing(e) for e in choices):
             return True
-        # Two buttons side by side below a few texts, whatever they say.
+        # Two or three buttons side by side below a few texts, whatever they say.
+        lines = [e.bounds.center_y for e in choices]
+        buttons = len(choices) == 2 or all(e.class_name.endswith("Button") for e in choices)
         return (
-            len(choices) == 2
-            and abs(choices[0].bounds.center_y - choices[1].bounds.center_y) < 0.02
+            len(choices) in {2, 3}
+            and buttons
+            and max(lines) - min(lines) < 0.02
             and bool(self.texts)
-            and choices[0].bounds.center_y > self.texts[0].bounds.center_y
+            and min(lines) > self.texts[0].bounds.center_y
             and not self.fields
         )
 
@@ -430,6 +434,10 @@ class Page:
                 ]
                 if beside:
                     return beside[0].label
+        for e in self.pressables:
+            name, _, who = e.label.partition(" | ")
+            if who and Meaning.RECIPIENT in read(name).whole and any(map(str.isalpha, who)):
+                return who
         if not self.asks_recipient:
             return ""
         chosen = [
@@ -507,7 +515,10 @@ def is_slider(element: Element) -> bool:
     """Tell whether a stroke over an element does something."""
     if any(name in element.class_name for name in _SLIDERS):
         return True
-    return Meaning.SLIDE in read(element.label).found or "slide" in id_words(element.resource_id)
+    ids = set(id_words(element.resource_id))
+    # A list that is pulled to be read anew is swiped too.
+    named = ids & _SLIDE_IDS and "refresh" not in ids and not element.scrollable
+    return Meaning.SLIDE in read(element.label).found or bool(named)
 
 
 def merged(readings: Sequence[Reading]) -> Reading:

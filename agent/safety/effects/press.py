@@ -29,17 +29,23 @@ from agent.safety.effects.page import (
 )
 from agent.safety.effects.structure.charges import find_charge
 from agent.safety.effects.structure.dialogs import find_agreeing
+from agent.safety.effects.structure.dropping import find_put_among_others
 from agent.safety.effects.structure.ending import (
     LEAVING,
     commits_as_refusal,
     ends,
     goes_on,
     is_nameless,
+    is_unread_choice,
+    is_way_out,
     sign_of,
 )
 from agent.safety.effects.structure.impersonation import find_impersonation
 from agent.safety.effects.structure.outcome import find_outcome
 from agent.safety.effects.structure.people import find_reaching
+from agent.safety.effects.structure.persons import find_shared_choice
+from agent.safety.effects.structure.purposes import find_purpose
+from agent.safety.effects.structure.shade import find_in_shade
 from agent.safety.effects.structure.system_pages import find_on_system_page
 from agent.safety.effects.verbs import RULES
 from agent.safety.effects.verdict import Risk
@@ -87,6 +93,7 @@ _ID_VERBS: dict[str, EffectVerb] = {
     "unsubscribe": V.CANCEL,
     "refund": V.CANCEL,
     "call": V.CALL,
+    "huddle": V.CALL,
     "dial": V.CALL,
     "pay": V.SPEND,
     "buy": V.SPEND,
@@ -122,6 +129,13 @@ _LETTERS = str.maketrans(
 )
 _LEET = re.compile(r"(?=[\w@$!|€]*[A-Za-z][\w@$!|€]*[A-Za-z])[\w@$!|€]*[347@$!|€][\w@$!|€]*")
 """A word of letters and of signs that stand for letters."""
+_NOTICES = re.compile(
+    "notif|notice|alert|reminder|receipt|benachricht|erinner|rappel|aviso|avviso|promemoria|melding"
+    "|powiadom|bildirim|уведомл|сповіщ|pemberitahuan|thông báo|通知|提醒|알림|إشعار|تنبيه|सूचना"
+    "|แจ้งเตือน|התראות|התראה",
+    re.I,
+)
+"""In the name of a switch that only says whether one is told."""
 _NOT_OWN = frozenset({"reset", "revert", "lose", "permanently"})
 _PURPOSES: tuple[tuple[Meaning, EffectVerb], ...] = (
     (M.CANCEL, V.CANCEL),
@@ -166,7 +180,8 @@ def find_press(
     answers = _answers_invitation(element, page)
     if answers is not None:
         return answers
-    if M.MEDIA in read(element.label).whole or _among_media(element, page):
+    own = read(element.label).whole
+    if M.MEDIA in own or (_among_media(element, page) and M.SOCIAL not in own):
         return None
     weakens = _weakens(element, page)
     if weakens is not None or _refuses(element, page):
@@ -180,6 +195,7 @@ def find_press(
         _switch(element, page, context),
         _chooses_target(element, page),
         find_on_system_page(element, page),
+        find_in_shade(element, page),
         find_impersonation(element, page),
         _fills_secret(element, page),
     ]
@@ -202,6 +218,9 @@ def find_press(
             _commits_message(element, page, context),
             _ends_page(element, page),
             find_reaching(element, page, context),
+            find_shared_choice(element, page),
+            find_purpose(element, page),
+            find_put_among_others(element, page),
             find_agreeing(element, page),
             find_outcome(element, page),
         )
@@ -468,7 +487,10 @@ def _switch(element: Element, page: Page, context: Context) -> Finding | None:
     if not protects and M.PROTECTION in title and M.DEVELOPER not in title:
         # A page about one protection has its main switch, and a list of apps that may use it.
         protects = element.kind in {"switch", "checkbox", "radio"} or on[:1] in {("use",), ("on",)}
-    if protects:
+    locks = words(page.title)[-1:] == ("lock",) or M.LOCK in read(page.title).whole
+    guards = locks and element.kind == "switch" and element.checked
+    pays = M.MONEY in reading.found and element.kind == "switch" and not page.is_dialog
+    if protects or guards or (pays and not _NOTICES.search(element.label)):
         said = f'"{name}" changes what protects this phone'
         return Finding(V.PROTECTION, said, element=element)
     if "permissioncontroller" in element.package and element.kind == "radio":
@@ -488,6 +510,9 @@ def _in_dialog(element: Element, page: Page, context: Context) -> Finding | None
         return None
     about = f'of "{page.title[:60]}"' if page.title else "of this dialog"
     found = asked if alone else asked | page.statement.found
+    if is_unread_choice(element, page) and is_way_out(element, choices):
+        # What the title asks about decides alone where no button can be read.
+        found = asked
     # What the question says comes before what the message does.
     for meaning, verb in (
         *((m, v) for m, v in _ASKED if m in asked),
@@ -552,7 +577,7 @@ def _commits_payment(
     paying = flow.verb is V.SPEND and page.package in {flow.package, element.package}
     here = page.speaks_of_money and bool(page.stake)
     if not (here or paying):
-        return None
+        return _hands_to_payee(element, page)
     done = M.DONE in read(element.label).whole or (
         flow.approval is not None and flow.approval.effect.verb is V.SPEND
     )
@@ -560,7 +585,7 @@ def _commits_payment(
         return None
     stake = page.stake or (flow.amount.text if flow.amount else "")
     if not stake and not page.is_pin_page:
-        return None
+        return _hands_to_payee(element, page)
     reading = read(element.label.split(" | ", 1)[0])
     slides = is_slider(element) or stroke
     if not slides and _is_choice(element, reading, page):
@@ -577,6 +602,8 @@ def _commits_payment(
         or page.is_dialog
     ):
         return Finding(V.SPEND, said, element=element)
+    if _leads_on(element, page):
+        return None
     wide = element.bounds.right - element.bounds.left > 0.4
     low = element.bounds.center_y > 0.55
     # Where one still chooses what pays, "Done" does not leave a page that only tells.
@@ -591,6 +618,26 @@ def _commits_payment(
     if wide or low or recipient or page.amount_field is not None:
         return Finding(V.SPEND, said, element=element)
     return None
+
+
+def _hands_to_payee(element: Element, page: Page) -> Finding | None:
+    """Find that a form about money, which names who gets it and not how much, is handed in."""
+    named = Meaning.MONEY in read(page.title).found and page.recipient
+    if not named or page.says_done or not goes_on(element) or not page.is_last_button(element):
+        return None
+    said = (
+        f'"{element.label[:60]}" of "{page.title[:60]}" changes what "{page.recipient[:40]}" gets'
+    )
+    return Finding(V.SPEND, said, element=element)
+
+
+def _leads_on(element: Element, page: Page) -> bool:
+    """Tell whether an element is a line above the button that the page ends with."""
+    last = next((e for e in page.pressables if page.is_last_button(e)), None)
+    if last is None or last is element or not last.class_name.endswith("Button"):
+        return False
+    line = element.class_name.endswith(("ViewGroup", "Layout"))
+    return line and element.bounds.bottom <= last.bounds.top
 
 
 def _ends_page(element: Element, page: Page) -> Finding | None:

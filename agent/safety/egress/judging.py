@@ -24,6 +24,25 @@ _BROWSERS = (
     *("browser", "chrome", "chromium", "firefox", "fenix", "mozilla", "opera", "brave", "emmx"),
     *("duckduckgo", "vivaldi", "webview", "kiwi", "focus"),
 )
+_DOING = frozenset(
+    {
+        *(
+            "delete",
+            "remove",
+            "unsubscribe",
+            "deactivate",
+            "confirm",
+            "cancel",
+            "logout",
+            "signout",
+        ),
+        *("pay", "buy", "purchase", "subscribe", "transfer", "authorize", "approve", "accept"),
+        *("erase", "reset", "revoke", "disconnect", "unlink", "invite", "verify", "activate"),
+    }
+)
+"""Words of a path that name an act; addresses are in English in every language."""
+_CONFIRMING = frozenset({"confirm", "confirmed", "accept", "agree", "approve", "delete", "force"})
+_AGREEING = frozenset({"1", "y", "yes", "true", "ok", "on"})
 _GO = frozenset({"go", "open", "enter", "visit", "load", "search", "navigate", "ok"})
 
 
@@ -37,12 +56,16 @@ def judge_egress(
         listed: the hosts that the operator's settings allow.
     """
     to = _destination(act, screen.elements)
-    if to is None or is_allowed(to, goal=goal, listed=listed):
+    if to is None:
         return None
+    named = is_allowed(to, goal=goal, listed=listed)
+    if named and not (act.kind is ActKind.OPEN_LINK and does_something(to)):
+        return None
+    why = "the goal does not name" if not named else "does more than show a page"
     return Verdict(
         decision=Decision.ASK,
         risk=Risk.OUTGOING,
-        reason=f"it opens an address that the goal does not name: {to.shown}",
+        reason=f"it opens an address that {why}: {to.shown}",
         capability=Capability.SHARE,
         effect=replace_digest(
             Effect(
@@ -55,6 +78,17 @@ def judge_egress(
             )
         ),
     )
+
+
+def does_something(to: Destination) -> bool:
+    """Tell whether an address names an act: a verb in its path, or a query that confirms one."""
+    path, _, query = to.carried.partition("?")
+    said = {word for part in path.split("/") for word in id_words(part)}
+    confirmed = any(
+        set(id_words(name)) & _CONFIRMING and value.casefold() in _AGREEING
+        for name, _, value in (pair.partition("=") for pair in query.split("&"))
+    )
+    return bool(said & _DOING) or confirmed
 
 
 def _destination(act: Act, screen: Sequence[Element]) -> Destination | None:

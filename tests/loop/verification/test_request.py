@@ -117,3 +117,18 @@ def test_typed_spaces_are_shown_as_they_were_typed() -> None:
     arguments = json.dumps({"text": "one\n  indented third"})
     said = case(*called("type_text", arguments, r'OK: Typed "one\n  indented third".'))
     assert said.count(r"one\n  indented third") == 2
+
+
+def test_of_a_long_session_what_was_written_early_is_shown_and_the_way_there_is_not() -> None:
+    early = (
+        called("click_element", "{}", 'OK: Clicked [3] "New". NEW SCREEN: Edit (was: List).'),
+        called("type_text", '{"text": "Ada Moss"}', 'OK: Typed "Ada Moss" into "Name".'),
+        called("click_element", "{}", 'OK: Clicked [4] "Save". A toast said "Contact saved".'),
+    )
+    later = [called("click_element", "{}", f"OK: Clicked [{at}]. Later.") for at in range(40)]
+    said = case(*(msg for pair in (*early, *later) for msg in pair))
+    assert "(1 earlier actions are left out)" in said
+    assert 'Typed "Ada Moss" into "Name".' in said
+    assert 'A toast said "Contact saved"' in said
+    assert "NEW SCREEN: Edit" not in said
+    assert said.count("Later.") == 40

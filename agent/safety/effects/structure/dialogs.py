@@ -6,8 +6,6 @@ and so does a dialog in a language that the lexicon does not have.
 
 from __future__ import annotations
 
-import unicodedata
-
 from agent.records import EffectVerb, Element
 from agent.safety.effects.finding import Finding
 from agent.safety.effects.lexicon import Meaning, read
@@ -16,13 +14,14 @@ from agent.safety.effects.structure.ending import (
     ends,
     goes_on,
     is_unread,
+    is_unread_choice,
+    is_way_out,
     leads_away,
     sign_of,
 )
 
 V = EffectVerb
 M = Meaning
-_SAME_LINE = 0.02
 
 
 def find_agreeing(element: Element, page: Page) -> Finding | None:
@@ -30,7 +29,7 @@ def find_agreeing(element: Element, page: Page) -> Finding | None:
     if page.is_toolbar(element) or leads_away(element, page):
         return None
     if not page.is_dialog:
-        return _accepts_warning(element, page)
+        return _accepts_warning(element, page) or _lets_sign_in(element, page)
     if page.is_listed(element) or (sign_of(element) and not goes_on(element)):
         return None
     if page.fields and not page.refusals:
@@ -44,34 +43,28 @@ def find_agreeing(element: Element, page: Page) -> Finding | None:
         return Finding(V.SEND, f"{said} tells or lets in other people", element=element)
     if M.WARNING in page.statement.found and (page.refusals or len(choices) > 1):
         return Finding(V.UNKNOWN, f"{said} agrees to what the dialog warns of", element=element)
-    if is_unread(page) and len(choices) > 1 and not _is_way_out(element, choices):
+    unread = is_unread(page) or is_unread_choice(element, page)
+    if unread and len(choices) > 1 and not is_way_out(element, choices):
         why = f"{said} agrees to something in a language that is not read"
         return Finding(V.UNKNOWN, why, element=element)
     return None
+
+
+def _lets_sign_in(element: Element, page: Page) -> Finding | None:
+    """The end of a page that asks for a code so that somebody else is signed in."""
+    if M.SIGN_IN not in read(page.title).found or not (goes_on(element) and ends(element, page)):
+        return None
+    said = f'"{element.label[:60]}" of "{page.title[:60]}" lets somebody sign in'
+    return Finding(V.SIGN_IN, said, element=element)
 
 
 def _accepts_warning(element: Element, page: Page) -> Finding | None:
     """A page that says what is lost, and ends by going on."""
     if not (goes_on(element) and ends(element, page)) or page.says_done:
         return None
-    warns = next((e for e in page.texts if M.WARNING in read(e.label).found), None)
+    grave = {M.WARNING, M.LASTING}
+    warns = next((e for e in page.texts if grave & read(e.label).found), None)
     if warns is None:
         return None
     said = f'"{element.label[:60]}" goes on although "{warns.label[:60]}"'
     return Finding(V.UNKNOWN, said, element=element)
-
-
-def _is_way_out(element: Element, choices: list[Element]) -> bool:
-    """Tell whether a button stands where Android puts the one that leads away.
-
-    Side by side it is at the beginning of the line, one below the other at the bottom.
-    """
-    line = [e for e in choices if abs(e.bounds.center_y - element.bounds.center_y) < _SAME_LINE]
-    if len(line) > 1:
-        first = max if _is_from_right(element.label) else min
-        return element is first(line, key=lambda e: e.bounds.left)
-    return element is max(choices, key=lambda e: e.bounds.top)
-
-
-def _is_from_right(text: str) -> bool:
-    return any(unicodedata.bidirectional(c) in {"R", "AL"} for c in text)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import tomllib
+import unicodedata
+from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
 
@@ -19,6 +21,8 @@ LEAVING = frozenset("✕✖×❌✗✘←⬅‹«<☰⋮⋯…")
 """Signs that close, go back or open a menu, as a whole label."""
 _OPENS = frozenset({M.OPENER, M.SEARCH, M.CART, M.DRAFT, M.HANG_UP})
 _NAMELESS = "unlabeled"
+_CHOICES = range(2, 4)
+_SAME_LINE = 0.02
 _VARIATION = "\ufe0e\ufe0f"
 
 
@@ -85,6 +89,30 @@ def ends(element: Element, page: Page) -> bool:
     return page.is_last_button(element) or (
         page.is_dialog and not page.is_toolbar(element) and not looks_refusing(element)
     )
+
+
+def is_unread_choice(element: Element, page: Page) -> bool:
+    """Tell whether an element is one of two or three buttons of a line, of which none is known."""
+    line = [element, *page.beside(element)]
+    buttons = all(e.class_name.endswith("Button") and not e.checkable for e in line)
+    known = any(read(_title(e)).found or sign_of(e) or is_nameless(e) for e in line)
+    return len(line) in _CHOICES and buttons and not known and not page.is_toolbar(element)
+
+
+def is_way_out(element: Element, choices: Sequence[Element]) -> bool:
+    """Tell whether a button stands where Android puts the one that leads away.
+
+    Side by side it is at the beginning of the line, one below the other at the bottom.
+    """
+    line = [e for e in choices if abs(e.bounds.center_y - element.bounds.center_y) < _SAME_LINE]
+    if len(line) > 1:
+        first = max if _is_from_right(element.label) else min
+        return element is first(line, key=lambda e: e.bounds.left)
+    return element is max(choices, key=lambda e: e.bounds.top)
+
+
+def _is_from_right(text: str) -> bool:
+    return any(unicodedata.bidirectional(c) in {"R", "AL"} for c in text)
 
 
 def is_unread(page: Page) -> bool:

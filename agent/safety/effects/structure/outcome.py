@@ -7,6 +7,9 @@ chooses or goes on is not.
 
 from __future__ import annotations
 
+import re
+from functools import lru_cache
+
 from agent.records import EffectVerb, Element
 from agent.safety.effects.amounts import amounts
 from agent.safety.effects.finding import Finding
@@ -16,6 +19,8 @@ from agent.safety.effects.structure.ending import (
     ends,
     is_nameless,
     is_unread,
+    is_unread_choice,
+    is_way_out,
     leads_away,
     sign_of,
 )
@@ -26,7 +31,16 @@ M = Meaning
 _SAME_LINE = 0.02
 _FEW = 2
 _LONG = 4
+_WIDE = 0.4
 _BUTTON = "Button"
+_UNITS = re.compile(r"\d{2,7}|\d{1,3}(?:[ ,.]\d{3})+")
+_OWN_ADDRESS = re.compile(
+    r"\b(?:ftps?|sftp|https?|smb|webdavs?|rtsp)://(?:10\.|127\.|169\.254\.|192\.168\."
+    r"|172\.(?:1[6-9]|2\d|3[01])\.)[\d.]+",
+    re.IGNORECASE,
+)
+"""An address of a private network, where somebody beside the phone can reach it."""
+_YES = "yes ja oui sí sim tak evet да так ya vâng có はい 是 是的 네 예 نعم हाँ हां ใช่ כן"
 
 
 def find_outcome(element: Element, page: Page) -> Finding | None:
@@ -35,6 +49,10 @@ def find_outcome(element: Element, page: Page) -> Finding | None:
         _answers_request(element, page)
         or _does_what_is_asked(element, page)
         or _commits(element, page)
+        or _commits_all(element, page)
+        or _takes_units(element, page)
+        or _says_yes(element, page)
+        or _answers_in_unknown_words(element, page)
     )
     if answers is not None or page.is_dialog or page.is_instrument or page.is_toolbar(element):
         return answers
@@ -45,13 +63,16 @@ def find_outcome(element: Element, page: Page) -> Finding | None:
         or _says_outcome(element, page)
         or _consents(element, page)
         or _operates(element, page)
+        or _serves(element, page)
         or _is_unknown(element, page)
     )
 
 
 def _answers_request(element: Element, page: Page) -> Finding | None:
     """Yes beside no, to what somebody asked for: a leave, an expense, a change."""
-    if M.APPROVE not in read(_title(element)).whole:
+    reading = read(_title(element))
+    alone = M.APPROVE in reading.found and len(words(_title(element))) <= _FEW
+    if M.APPROVE not in reading.whole and not alone:
         return None
     beside = page.beside(element, _SAME_LINE)
     if not any(M.DECLINE in read(_title(e)).whole for e in beside):
@@ -181,19 +202,89 @@ def _is_named(element: Element, page: Page) -> bool:
 
 def _commits(element: Element, page: Page) -> Finding | None:
     """The last button of a page that says something, in a word that hands it in."""
-    if not _is_final(element, page):
-        return None
     reading = read(_title(element))
+    asks = M.CLAIM in reading.head and page.is_last_button(element) and not page.is_home
+    if not (_is_final(element, page) or asks):
+        return None
     said = f'"{element.label[:60]}" submits what this page says'
     values = (*page.texts, *page.pressables)
     filled = bool(page.filled) or any(" | " in e.label or e.checked for e in values)
     if M.PUBLISH in reading.head:
         return Finding(V.PUBLISH, said, element=element)
+    if asks and (page.filled or any(e.checked for e in page.pressables)):
+        return Finding(V.UNKNOWN, said, element=element)
     if M.COMMIT in reading.head and (filled or len(page.texts) > _FEW):
         return Finding(V.UNKNOWN, said, element=element)
     if M.SLIDE in reading.head and is_slider(element) and M.OPENER not in reading.found:
         return Finding(V.UNKNOWN, said, element=element)
     return None
+
+
+def _commits_all(element: Element, page: Page) -> Finding | None:
+    """A word that hands in, lets in or grants, for all at once: "Admit all"."""
+    reading = read(_title(element))
+    if M.COMMIT not in reading.head or M.SCOPE not in reading.found or page.is_row(element):
+        return None
+    said = f'"{element.label[:60]}" does it for all of them at once'
+    return Finding(V.UNKNOWN, said, element=element)
+
+
+def _says_yes(element: Element, page: Page) -> Finding | None:
+    """A yes of more words than one to what a page asks: "Yes, I open it"."""
+    said_words = words(_title(element))
+    asks = [e for e in page.texts if e.label.rstrip()[-1:] in ASKING]
+    if len(said_words) < _FEW or said_words[0] not in _yes() or not asks or page.says_done:
+        return None
+    reading = read(_title(element))
+    if page.is_row(element) or (reading.found & {M.HARMLESS, M.OPENER, M.SEARCH}):
+        return None
+    said = f'"{element.label[:60]}" says yes to "{asks[-1].label[:60]}"'
+    return Finding(V.UNKNOWN, said, element=element)
+
+
+@lru_cache(maxsize=1)
+def _yes() -> frozenset[str]:
+    return frozenset(words(_YES))
+
+
+def _takes_units(element: Element, page: Page) -> Finding | None:
+    """A button that is nothing but a number: what something costs in a game's or shop's units."""
+    if not _UNITS.fullmatch(element.label.strip()) or element.checkable or page.digits:
+        return None
+    numbers = [e for e in page.pressables if e.label.strip()[:1].isdigit()]
+    asks = page.is_dialog or (page.is_last_button(element) and len(page.pressables) <= _LONG)
+    if len(numbers) > 1 or page.is_instrument or not page.title or not asks:
+        return None
+    if page.is_row(element) or page.is_toolbar(element):
+        return None
+    said = f'"{element.label[:60]}" is a bare number: what "{page.title[:60]}" costs'
+    return Finding(V.SPEND, said, element=element)
+
+
+def _answers_in_unknown_words(element: Element, page: Page) -> Finding | None:
+    """The button beside a dialog's known way out, in words that are on no list."""
+    if not page.is_dialog or not element.class_name.endswith(_BUTTON) or element.checkable:
+        return None
+    others = [e for e in page.pressables if e is not element and not page.is_toolbar(e)]
+    if len(page.texts) < _FEW or page.is_toolbar(element) or leads_away(element, page):
+        return None
+    if is_nameless(element) or sign_of(element) or not any(leads_away(e, page) for e in others):
+        return None
+    reading = read(_title(element))
+    known = (reading.whole | reading.head) - OUTCOMES | reading.head & {M.HARMLESS}
+    if known or not any(map(str.isalpha, element.label)):
+        return None
+    said = f'"{element.label[:60]}" answers "{page.title[:60]}", and its effect is not known'
+    return Finding(V.UNKNOWN, said, element=element)
+
+
+def _serves(element: Element, page: Page) -> Finding | None:
+    """What starts a page that shows an address of this phone: others then read its files."""
+    at = next((e for e in page.texts if _OWN_ADDRESS.search(e.label)), None)
+    if at is None or not _is_final(element, page) or _opens(element):
+        return None
+    said = f'"{element.label[:60]}" opens this phone to others at "{at.label[:60]}"'
+    return Finding(V.CARRY_OUT, said, element=element)
 
 
 def _is_final(element: Element, page: Page) -> bool:
@@ -210,7 +301,16 @@ def _is_final(element: Element, page: Page) -> bool:
         if e.bounds.top >= element.bounds.bottom and not (page.is_tile(e) or page.is_row(e))
     ]
     others += page.beside(element, _SAME_LINE)
+    if _is_only_button(element, page):
+        return True
     return bool(others) and all(leads_away(e, page) or _declines(e) for e in others)
+
+
+def _is_only_button(element: Element, page: Page) -> bool:
+    """Tell whether an element is the one button of a page of few controls; lines follow it."""
+    buttons = [e for e in page.pressables if e.class_name.endswith(_BUTTON) and not e.checkable]
+    wide = element.bounds.right - element.bounds.left > _WIDE
+    return wide and buttons == [element] and len(page.pressables) <= _LONG
 
 
 def _declines(element: Element) -> bool:
@@ -231,9 +331,14 @@ def _is_unknown(element: Element, page: Page) -> Finding | None:
         return None
     if is_nameless(element) or sign_of(element):
         return None
-    if is_unread(page) and not element.label.isascii():
+    # Several things are ticked; one alone may be a language or a filter.
+    chosen = sum(e.checked for e in page.pressables) >= _FEW
+    choice = is_unread_choice(element, page)
+    if choice and is_way_out(element, [element, *page.beside(element)]):
         return None
-    if len(page.texts) < _FEW and not page.filled:
+    if is_unread(page) and not element.label.isascii() and not (chosen or choice):
+        return None
+    if len(page.texts) < _FEW and not page.filled and not chosen:
         # A name alone hands nothing in.
         return None
     reading = read(_title(element))

@@ -1,0 +1,47 @@
+"""Find what comes of dropping one thing on another: out of the home screen, or into others' hands.
+
+A home screen shows what removes or uninstalls an app only while something is dragged, always in
+the strip at its top. A folder that other people have says so in its name.
+"""
+
+from __future__ import annotations
+
+from agent.records import EffectVerb, Element, Point
+from agent.safety.effects.finding import Finding
+from agent.safety.effects.lexicon import Meaning, read
+from agent.safety.effects.page import Page
+from agent.safety.effects.structure.ending import ends, leads_away
+
+_HOMES = ("launcher", "home", "trebuchet")
+_STRIP = 0.2
+M = Meaning
+
+
+def find_drop(target: Element | None, point: Point, page: Page) -> Finding | None:
+    """Find what a drop at a point does; None: nothing beyond the place of what was dragged.
+
+    Args:
+        target: what lies there; None: no element is known there.
+    """
+    where = (page.package, page.screen.foreground.activity.rsplit(".", 1)[-1])
+    if point.y < _STRIP and any(name in text.casefold() for name in _HOMES for text in where):
+        said = "what is dropped at the top of the home screen is removed or uninstalled"
+        return Finding(EffectVerb.DELETE, said, element=target)
+    if target is not None and M.SHARED in read(target.label).found:
+        said = f'what is dropped on "{target.label[:60]}" is there for other people'
+        return Finding(EffectVerb.CARRY_OUT, said, element=target)
+    return None
+
+
+def find_put_among_others(element: Element, page: Page) -> Finding | None:
+    """Find that a page which chooses a place ends in one that other people have."""
+    if M.SHARED not in read(page.title).found or leads_away(element, page):
+        return None
+    listed = page.is_listed(element) or element.checkable or page.is_toolbar(element)
+    reading = read(element.label.split(" | ", 1)[0])
+    if listed or page.is_tile(element) or not ends(element, page) or M.OPENER in reading.head:
+        return None
+    if page.composer is not None and page.composer.value:
+        return None
+    said = f'"{element.label[:60]}" puts it into "{page.title[:60]}", where others have it'
+    return Finding(EffectVerb.CARRY_OUT, said, element=element)
