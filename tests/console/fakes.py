@@ -41,6 +41,7 @@ from agent.protocol import (
     WatcherList,
 )
 from agent.records import (
+    Commitment,
     DeviceInfo,
     DeviceState,
     FrameSource,
@@ -50,6 +51,7 @@ from agent.records import (
     RunRecord,
     SearchHit,
     Session,
+    Watcher,
 )
 from agent.state.reducer import State, reduce
 from tests.spending import spent
@@ -348,3 +350,44 @@ def job(number: int, **fields: object) -> Job:
         "failure_alert_at": 0,
     }
     return msgspec.convert({**blank, **known}, Job)
+
+
+def watcher(number: int, **fields: object) -> Watcher:
+    """Make a watcher."""
+    blank = {
+        "id": number,
+        "type": "notification",
+        "title": f"Watcher {number}",
+        "condition_json": {"texts": ["parcel"]},
+        "schedule_json": {"interval_ms": 60_000},
+        "session_target": "isolated",
+        "delivery_json": {},
+        "status": "active",
+        "last_result_hash": "",
+        "failure_count": 0,
+        "failure_alert_at": 0,
+        "created_at": 1,
+        "updated_at": 1,
+        "next_run_at": 1,
+        "last_run_at": 0,
+    }
+    return msgspec.convert({**blank, **fields}, Watcher)
+
+
+def commitment(number: int, **fields: object) -> Commitment:
+    """Make a commitment."""
+    blank = {
+        "id": number,
+        "title": f"Promise {number}",
+        "description": "",
+        "trigger_type": "time",
+        "trigger_spec_json": {},
+        "due_at": 1_760_000_000_000,
+        "expires_at": 0,
+        "status": "fired",
+        "confidence": 0.8,
+        "evidence_json": {},
+        "created_at": 1,
+        "updated_at": 1,
+    }
+    return msgspec.convert({**blank, **fields}, Commitment)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-import msgspec
 import pytest
 from rich.cells import cell_len
 from textual.widgets import Input
@@ -24,63 +23,20 @@ from agent.protocol import (
     WatcherStop,
 )
 from agent.records import (
-    Commitment,
     CommitmentStatus,
     Evaluator,
     RunOutcome,
     RunRecord,
     TimeSplit,
-    Watcher,
     WatcherType,
 )
 from console.screens.jobs.jobs import JobsScreen
 from console.screens.jobs.jobs_form import edit_of, job_of, watcher_of
 from console.screens.jobs.jobs_lists import Tab
 from tests.console.conftest import Open, Seat
-from tests.console.fakes import FakeCore, job
+from tests.console.fakes import FakeCore, commitment, job, watcher
 from tests.console.script import evening
 from widgets.lists.job_rows import job_rows
-
-
-def watcher(number: int, **fields: object) -> Watcher:
-    """Make a watcher."""
-    blank = {
-        "id": number,
-        "type": "notification",
-        "title": f"Watcher {number}",
-        "condition_json": {"texts": ["parcel"]},
-        "schedule_json": {"interval_ms": 60_000},
-        "session_target": "isolated",
-        "delivery_json": {},
-        "status": "active",
-        "last_result_hash": "",
-        "failure_count": 0,
-        "failure_alert_at": 0,
-        "created_at": 1,
-        "updated_at": 1,
-        "next_run_at": 1,
-        "last_run_at": 0,
-    }
-    return msgspec.convert({**blank, **fields}, Watcher)
-
-
-def commitment(number: int, **fields: object) -> Commitment:
-    """Make a commitment."""
-    blank = {
-        "id": number,
-        "title": f"Promise {number}",
-        "description": "",
-        "trigger_type": "time",
-        "trigger_spec_json": {},
-        "due_at": 1_760_000_000_000,
-        "expires_at": 0,
-        "status": "fired",
-        "confidence": 0.8,
-        "evidence_json": {},
-        "created_at": 1,
-        "updated_at": 1,
-    }
-    return msgspec.convert({**blank, **fields}, Commitment)
 
 
 def full(core: FakeCore) -> None:

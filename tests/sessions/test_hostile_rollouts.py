@@ -56,7 +56,7 @@ from agent.sessions.rollout.rollout_lines import BlobLine, EventLine, line_of
 from agent.sessions.rollout.rollout_read import read_blobs, read_rollout
 from agent.sessions.rollout.rollout_write import Blobs, blobs_directory, export_rollout
 from agent.store.store import EventDraft
-from tests.console.test_jobs_screen import commitment, watcher
+from tests.console.fakes import commitment, watcher
 from tests.sessions.test_rollouts import storied
 from tests.stage import Stage
 

@@ -21,7 +21,7 @@ from agent.protocol import (
 )
 from agent.records import Autonomy, Commitment, Watcher
 from agent.tools.registry import TOOLS, ToolKind, schemas
-from tests.console.test_jobs_screen import commitment, watcher
+from tests.console.fakes import commitment, watcher
 from tests.loop.paper_phone import PaperPhone, button
 from tests.tasks.context import MemoryContext
 from tests.tasks.scripted import DONE, says, scripted, task

@@ -62,7 +62,7 @@ class JobsScreen(JobsActs):
             yield RowList(id="jobs", empty=EMPTY[self.tab])
             yield Input(id="filter", placeholder="filter", compact=True)
             yield QuestionCard(id="job-card")
-            yield JobForm(id="job-form")
+            yield JobForm(id="job-form", now_ms=self.console_app.now_ms)
         yield DetailPane(id="job-detail")
 
     def on_mount(self) -> None:

@@ -7,7 +7,7 @@ lost before it is stored.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
@@ -78,7 +78,12 @@ _TYPES = {
 
 
 class JobForm(Vertical):
-    """The form, of one list at a time."""
+    """The form, of one list at a time.
+
+    Args:
+        id: of the widget.
+        now_ms: tells the time that "in 10m" counts from, in ms since the epoch.
+    """
 
     class Written(Message):
         """The operator has filled the form in."""
@@ -97,8 +102,9 @@ class JobForm(Vertical):
             super().__init__()
             self.reason = reason
 
-    def __init__(self, *, id: str) -> None:
+    def __init__(self, *, id: str, now_ms: Callable[[], int]) -> None:
         super().__init__(id=id)
+        self._now_ms = now_ms
         self._tab = Tab.JOBS
         self._edited: Job | None = None
         self.devices: Mapping[str, DeviceInfo] = {}
@@ -190,13 +196,16 @@ class JobForm(Vertical):
         event.stop()
         self._show_next()
 
+    def _now(self) -> datetime:
+        return datetime.fromtimestamp(self._now_ms() / 1000, tz=UTC).astimezone()
+
     def _show_next(self) -> None:
         """Show the next three times of what is written, in local time, while it is written."""
         if self._tab is not Tab.JOBS:
             return
         from agent.tools.standing_work import when
 
-        now = datetime.now(tz=UTC).astimezone()
+        now = self._now()
         first, every = self._field("first").value.strip(), self._field("every").value.strip()
         try:
             if self._edited is not None and not (first or every):
@@ -220,7 +229,7 @@ class JobForm(Vertical):
 
     def _read(self) -> Op:
         typed = [self._field(field.name).value.strip() for field in FORMS[self._tab]]
-        now = datetime.now(tz=UTC).astimezone()
+        now = self._now()
         match self._tab:
             case Tab.JOBS:
                 prompt, first, every, title, phone, kind = typed

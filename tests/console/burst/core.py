@@ -15,8 +15,14 @@ from msgspec.structs import replace
 from agent.errors import UsageError, WrongStateError
 from agent.protocol import (
     AbortReason,
+    CommitmentChanged,
+    CommitmentCreate,
+    CommitmentUpdate,
     DeviceChanged,
+    DeviceExamine,
+    DeviceLog,
     DeviceLook,
+    DeviceRepair,
     Interrupt,
     JobChanged,
     JobCreate,
@@ -30,6 +36,7 @@ from agent.protocol import (
     Op,
     QuestionAnswered,
     Reply,
+    RequestUserInput,
     SessionCancel,
     SessionConfigured,
     SessionCreate,
@@ -57,10 +64,30 @@ from agent.protocol import (
     UserInput,
     UserInputAnswer,
     UserMessage,
+    WatcherChanged,
+    WatcherCreate,
+    WatcherRead,
+    WatcherStop,
+    WheelAct,
+    WheelHandBack,
+    WheelTake,
 )
-from agent.records import Foreground, Job, JobStatus, PhoneLook, Session, SessionState
+from agent.records import (
+    CommitmentStatus,
+    Foreground,
+    Job,
+    JobStatus,
+    PhoneFinding,
+    PhoneLook,
+    Question,
+    QuestionKind,
+    Session,
+    SessionState,
+    Subject,
+    WatcherStatus,
+)
 from agent.state.reducer import SessionView
-from tests.console.fakes import FakeCore, job, phone
+from tests.console.fakes import FakeCore, commitment, job, phone, watcher
 from tests.console.script import ask, configure, elements, run, step
 
 _OPEN = (SessionState.QUEUED, SessionState.RUNNING)
@@ -75,7 +102,12 @@ class ScriptedCore(FakeCore):
         super().__init__()
         self.now_ms = now_ms or self.now_ms
         self.picture = np.full((48, 27, 3), 90, dtype=np.uint8)
-        self.answers = {DeviceLook: self._looked_at}
+        self.answers = {
+            DeviceLook: self._looked_at,
+            DeviceLog: lambda _: Reply(submission_id="x", lines=_LOG),
+            DeviceExamine: lambda _: Reply(submission_id="x", findings=_FINDINGS),
+            DeviceRepair: _repaired,
+        }
         self._goes = asyncio.Event()
         self._goes.set()
         self._line = asyncio.Lock()
@@ -212,6 +244,32 @@ class ScriptedCore(FakeCore):
                 self._change(number, next_run_at=self.now_ms)
             case JobRead(job_id=number):
                 self._change(number, unread_result=False)
+            case WatcherCreate(title=title, texts=texts):
+                number = len(self.state.watchers) + 1
+                made_watcher = watcher(number, title=title or ", ".join(texts) or "anything")
+                self.tell(WatcherChanged(watcher=made_watcher))
+                return Reply(submission_id="x", watcher=made_watcher)
+            case WatcherRead(watcher_id=number):
+                self._change_watcher(number, unread=False)
+            case WatcherStop(watcher_id=number):
+                self._change_watcher(number, status=WatcherStatus.STOPPED)
+            case CommitmentCreate(title=title, due_at=due_at):
+                number = len(self.state.commitments) + 1
+                promised = commitment(number, title=title, due_at=due_at, status="pending")
+                self.tell(CommitmentChanged(commitment=promised))
+                return Reply(submission_id="x", commitment=promised)
+            case CommitmentUpdate(commitment_id=number, status=status):
+                held = self.state.commitments.get(number)
+                if held is None:
+                    raise UsageError(f"There is no commitment {number}.")
+                self.tell(CommitmentChanged(commitment=replace(held, status=status)))
+            case WheelTake(serial=serial):
+                self._drive(serial, "operator", paused=True)
+            case WheelHandBack(serial=serial):
+                self._drive(serial, "", paused=False)
+            case WheelAct(serial=serial):
+                if self.state.devices[serial].driver != "operator":
+                    raise WrongStateError("The wheel is not yours.")
             case _:
                 raise AssertionError(f"{type(op).__name__} is listed and not carried out.")
         return Reply(submission_id="x")
@@ -247,6 +305,21 @@ class ScriptedCore(FakeCore):
         if session.turn_id or always:
             self.tell(SessionStateChanged(state=state), session.session_id)
 
+    def _drive(self, serial: str, driver: str, *, paused: bool) -> None:
+        """Change who has a phone; the session that works on it waits, or goes on."""
+        for view in list(self.state.sessions.values()):
+            session = view.session
+            if session.serial == serial and session.turn_id and session.state in _OPEN:
+                self.tell(SessionFlagsChanged(paused=paused), session.session_id)
+                driver = driver or session.session_id
+        self.tell(DeviceChanged(device=replace(self.state.devices[serial], driver=driver)))
+
+    def _change_watcher(self, number: int, **fields: object) -> None:
+        held = self.state.watchers.get(number)
+        if held is None:
+            raise UsageError(f"There is no watcher {number}.")
+        self.tell(WatcherChanged(watcher=replace(held, **fields)))
+
     def _job(self, number: int) -> Job:
         found = self.state.jobs.get(number)
         if found is None:
@@ -257,7 +330,21 @@ class ScriptedCore(FakeCore):
         self.tell(JobChanged(job=replace(self._job(number), **fields)))
 
 
+_LOG = tuple(f"01-01 12:00:{at:02} I/Settings: line {at}" for at in range(30))
+_FINDINGS = (
+    PhoneFinding(name="screen", ok=True, detail="It stays on."),
+    PhoneFinding(name="keyboard", ok=False, detail="It is another.", can_repair=True),
+)
+
+
+def _repaired(op: DeviceRepair) -> Reply:
+    findings = [replace(one, ok=True) for one in _FINDINGS if one.name == op.name]
+    return Reply(submission_id="x", findings=tuple(findings))
+
+
 _KNOWN = (
+    CommitmentCreate,
+    CommitmentUpdate,
     Interrupt,
     JobCreate,
     JobEdit,
@@ -282,6 +369,12 @@ _KNOWN = (
     SteerWithdraw,
     UserInput,
     UserInputAnswer,
+    WatcherCreate,
+    WatcherRead,
+    WatcherStop,
+    WheelAct,
+    WheelHandBack,
+    WheelTake,
 )
 
 
@@ -290,9 +383,13 @@ def _reply(session_id: str) -> Reply:
 
 
 def play(core: FakeCore) -> None:
-    """Play what was there before: two phones, five sessions, four questions, three jobs."""
+    """Play what was there before: two phones, six sessions, four questions, an approval, jobs."""
     core.tell(DeviceChanged(device=phone("phone-1", driver="s1")))
-    core.tell(DeviceChanged(device=phone("phone-2")))
+    core.tell(DeviceChanged(device=phone("phone-2", tags=("bench",))))
+    core.tell(WatcherChanged(watcher=watcher(1, title="Parcel", status="fired", unread=True)))
+    core.tell(WatcherChanged(watcher=watcher(2, title="Tickets")))
+    core.tell(CommitmentChanged(commitment=commitment(1, title="Call Ana")))
+    core.tell(CommitmentChanged(commitment=commitment(2, title="Pay", status="pending")))
     for number, title in enumerate(("Digest", "Backup", "Battery"), 1):
         core.tell(JobChanged(job=job(number, title=title)))
     configure(core, "s1", "Open Settings and pair the headphones", serial="phone-1")
@@ -310,3 +407,18 @@ def play(core: FakeCore) -> None:
     run(core, "s4")
     core.tell(SessionStateChanged(state=SessionState.COMPLETED), "s4")
     configure(core, "s5", "Tidy the downloads")
+    configure(core, "s6", "Buy the train ticket")
+    run(core, "s6")
+    core.tell(
+        RequestUserInput(
+            question=Question(
+                question_id="q4",
+                session_id="s6",
+                text="Press “Pay 12 €”?",
+                asked_ms=core.now_ms,
+                kind=QuestionKind.APPROVAL,
+                subject=Subject(action="click_element", capability="payment", risk="high"),
+            )
+        ),
+        "s6",
+    )

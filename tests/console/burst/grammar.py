@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from random import Random
 from typing import NamedTuple, TypeAlias
@@ -41,6 +42,16 @@ def drag(start: tuple[int, int], end: tuple[int, int]) -> Act:
     return (Token(sent.encode(), 4),)
 
 
+def scroll(column: int, row: int, *, down: bool) -> Act:
+    """Turn the wheel of the mouse at a place, counted from 1."""
+    return (Token(f"\x1b[<{65 if down else 64};{column};{row}M".encode()),)
+
+
+def right_click(column: int, row: int) -> Act:
+    """Press and release the right button at a place, counted from 1."""
+    return (Token(f"\x1b[<2;{column};{row}M\x1b[<2;{column};{row}m".encode(), 2),)
+
+
 def paste(text: str) -> Act:
     """Paste a text."""
     return (Token(b"\x1b[200~" + text.encode() + b"\x1b[201~"),)
@@ -60,6 +71,9 @@ _NAMED = {
     "home": b"\x1b[H",
     "end": b"\x1b[F",
     "f1": b"\x1bOP",
+    "f2": b"\x1bOQ",
+    "f3": b"\x1bOR",
+    "f4": b"\x1bOS",
     "f5": b"\x1b[15~",
     "f6": b"\x1b[17~",
     "pagedown": b"\x1b[6~",
@@ -71,7 +85,7 @@ _NAMED = {
     "ctrl+j": b"\n",
     "backspace": b"\x7f",
 }
-_F1, _NOT_F1 = _NAMED["f1"], b"|"
+_FUNCTION_KEY = re.compile(rb"\x1bO[P-S]")
 _NOT_ALONE = "e"
 """Keys that lend the terminal to another program."""
 
@@ -81,11 +95,15 @@ def script(random: Random, acts: int) -> Act:
     made: list[Token] = []
     while acts:
         act = random.choice(_ACTS)(random)
-        # Without kitty's keyboard protocol esc, O, P is what F1 sends: nobody can tell them apart.
-        if _F1 not in b"".join(_NOT_F1 if t.sent == _F1 else t.sent for t in (*made[-2:], *act)):
+        if act and not _makes_a_function_key((*made[-2:], *act)):
             made += act
             acts -= 1
     return tuple(made)
+
+
+def _makes_a_function_key(tokens: Act) -> bool:
+    """Return whether esc, O, P are there as three keys: F1 sends the same, nobody can tell."""
+    return _FUNCTION_KEY.search(b"".join(t.sent for t in tokens if len(t.sent) != 3)) is not None
 
 
 def _word(random: Random) -> Act:
@@ -149,6 +167,171 @@ def _palette_line(random: Random) -> Act:
 def _job(random: Random) -> Act:
     lines = (*keys("3n"), *_word(random), ENTER, *keys("10m"), ENTER, ENTER)
     return lines if random.random() < 0.6 else (*lines[: random.randint(2, len(lines) - 2)], ESC)
+
+
+def _watched(random: Random) -> Act:
+    """Write a watcher, or a commitment, or the later lines of a job."""
+    escaped = random.random() < 0.3
+    match random.choice(("watcher", "commitment", "edit", "fields")):
+        case "watcher":
+            look = random.choice(("notifications", "screen", "messages from Ana", "nothing"))
+            lines: Act = (*keys("3"), TAB, *keys("n"), *keys(look), ENTER, *_word(random), ENTER)
+            made = (*lines, ESC) if escaped else (*lines, ENTER, ESC)
+        case "commitment":
+            lines = (*keys("3"), TAB, TAB, *keys("n"), *_word(random), ENTER, *keys("2h"))
+            made = (*lines, ESC) if escaped else (*lines, ENTER)
+        case "edit":
+            made = (*keys("3e"), *_word(random), *((ESC,) if escaped else (ENTER, ENTER, ENTER)))
+        case _:
+            phone = random.choice(("Pixel 2", "#bench", "nobody"))
+            lines = (*keys("3n"), *_word(random), ENTER, ENTER, TAB, *keys("Called"), TAB)
+            made = (*lines, *keys(phone), *((ESC,) if escaped else (ENTER,)))
+    return (*made, *random.choice((keys("1"), (), keys("x"), keys("dz"))))
+
+
+def _set(random: Random) -> Act:
+    """Change a setting, or leave it as it is."""
+    names = ("max_steps", "theme", "timeout", "zzz")
+    opened = (*keys(",/"), *keys(random.choice(names)), ENTER, *keys(random.choice(("", "j"))))
+    typed = random.choice((keys("7"), keys("x"), (Token(b"\x15"), *keys("17")), paste("9")))
+    return (*opened, ENTER, *typed, random.choice((ENTER, ESC)), *random.choice(((), (ESC, ESC))))
+
+
+def _placed(random: Random) -> Act:
+    """Begin a session on a phone, on one with a tag, or with a server's tools."""
+    handle = random.choice(
+        (
+            (*keys("@pixel-2"), *keys(" ")),
+            (*keys("@Pix"), TAB, *keys(" ")),
+            (*keys("#be"), TAB, *keys(" ")),
+            keys("#bench "),
+            (*keys("+no"), TAB, *keys(" ")),
+            keys("+notes "),
+            keys("#none "),
+        )
+    )
+    return (*keys("1n"), *handle, *_word(random), random.choice((ENTER, ENTER, ESC)))
+
+
+def _driven(random: Random) -> Act:
+    """Take the wheel, do something with the phone, and hand it back."""
+    does: tuple[Act, ...] = (
+        keys("hello"),
+        (Token(_NAMED["f2"]),),
+        (Token(_NAMED["f3"]), Token(_NAMED["f4"])),
+        (Token(_NAMED["left"]), Token(_NAMED["backspace"])),
+        (ENTER,),
+        paste("pasted"),
+        click(100, 12),
+        drag((100, 20), (100, 10)),
+        scroll(100, 12, down=True),
+        right_click(100, 12),
+        (Token(_NAMED["f5"]), Token(_NAMED["down"]), ENTER),
+        (Token(_NAMED["f6"]), Token(b"\x1b[1;2C")),
+    )
+    done = [token for _ in range(random.randint(1, 3)) for token in random.choice(does)]
+    note = random.choice(((), (*_word(random), ENTER), (ENTER,), (ESC,)))
+    return (*keys(random.choice(("1w", "1jw", "ow"))), *done, ESC, *note)
+
+
+def _looked_at(random: Random) -> Act:
+    """Look at a phone on its own screen: what is on it, its log, its health, its notes."""
+    does = (
+        keys("e"),
+        (*keys("l/"), *keys(random.choice(("line 2", "!line", "zz"))), ENTER),
+        (*keys("l/"), *keys("li"), ESC),
+        keys("hjf"),
+        keys("r"),
+        keys("]["),
+        keys("#y"),
+        (*keys("t"), Token(_NAMED["down"]), ENTER),
+        (TAB, *keys("z")),
+        (*keys("jj"), ENTER),
+        keys("L"),
+    )
+    chosen = [token for _ in range(random.randint(1, 3)) for token in random.choice(does)]
+    return (*keys("1o"), *chosen, *random.choice(((), (ESC,), keys("1"))))
+
+
+def _replayed(random: Random) -> Act:
+    """Play a session again, step through it, write it, branch it."""
+    moves = ("right", "left", "home", "end")
+    does: tuple[Act, ...] = (
+        (Token(_NAMED[random.choice(moves)]),),
+        keys("ll"),
+        keys(" "),
+        keys("i"),
+        keys("ii"),
+        keys("+-"),
+        keys("t"),
+        keys("zZ"),
+        keys("#"),
+        (*keys("E"), ESC),
+        keys("bb"),
+        keys("aa"),
+        keys("b"),
+        (*keys("d"), ESC),
+    )
+    opened = random.choice((keys("R"), (*keys("4"), ENTER), (*keys("4j"), ENTER)))
+    chosen = [token for _ in range(random.randint(1, 4)) for token in random.choice(does)]
+    return (*opened, *chosen, *random.choice(((ESC,), (ESC, ESC), ())))
+
+
+def _compared(random: Random) -> Act:
+    chosen = random.choice((keys("jd"), keys("j o"), (*keys("jd"), ENTER), keys("jdjy"), keys(" ")))
+    return (*keys("4 "), *chosen, *random.choice(((ESC,), (ESC, ESC), ())))
+
+
+def _summed(random: Random) -> Act:
+    return (*keys("4s"), *keys(random.choice(("m", "mm", "", "s"))), *random.choice(((), (ESC,))))
+
+
+def _approved(random: Random) -> Act:
+    """Go to the questions and decide on an approval, on its card and away from it."""
+    way = random.choice((keys("!"), keys("!!!!"), keys("1G"), ()))
+    does = random.choice(
+        (
+            keys("a"),
+            keys("aa"),
+            keys("AA"),
+            (*keys("r"), *_word(random), ENTER),
+            (*keys("r"), ENTER),
+            (*keys("m"), *_word(random), ENTER),
+            (*keys("m"), ESC),
+            keys("d"),
+            keys("t"),
+        )
+    )
+    return (*way, *does)
+
+
+def _turned(random: Random) -> Act:
+    place = random.choice(((10, 5), (60, 12), (100, 12), (60, 33)))
+    return scroll(*place, down=random.random() < 0.6) * random.randint(1, 3)
+
+
+def _double_clicked(random: Random) -> Act:
+    place = random.choice(((12, 4), (12, 7), (60, 10), (100, 12), (60, 20)))
+    return click(*place) * 2 if random.random() < 0.7 else right_click(*place)
+
+
+def _emptied(random: Random) -> Act:
+    """Filter a list down to nothing, and act on nothing."""
+    return (
+        *keys(random.choice(("1/", "3/", "4/", ",/"))),
+        *keys("zzzz"),
+        ENTER,
+        *random.choice(((*keys("j"), ENTER), keys("xp"), keys("Dcc"), (TAB, *keys("j")))),
+        *random.choice(((), (ESC, ESC))),
+    )
+
+
+def _titled(random: Random) -> Act:
+    return (*keys(random.choice(("1l", "1E", "1jl"))), *_word(random), random.choice((ENTER, ESC)))
+
+
+def _walled(random: Random) -> Act:
+    return (*keys("2"), *keys(random.choice(("l", "lh", "j", "w"))), random.choice((ENTER, ESC)))
 
 
 def _escaped(_random: Random) -> Act:
@@ -224,7 +407,18 @@ def _phone(random: Random) -> Act:
 
 
 def _dialog(random: Random) -> Act:
-    opened = random.choice((keys("?"), keys("C"), (*keys("R"), *keys("E"))))
+    opened = random.choice(
+        (
+            keys("?"),
+            keys("?jj"),
+            keys("C"),
+            (*keys("Cj"), ENTER),
+            (*keys("R"), *keys("E")),
+            (Token(b"\x11"),),
+            (*keys("n"), Token(b"\x11")),
+            keys("M"),
+        )
+    )
     return (*opened, ESC)
 
 
@@ -265,4 +459,23 @@ _ACTS: tuple[Callable[[Random], Act], ...] = (
     _phone,
     _phone,
     _screen,
+    _watched,
+    _set,
+    _placed,
+    _placed,
+    _driven,
+    _driven,
+    _looked_at,
+    _looked_at,
+    _replayed,
+    _replayed,
+    _compared,
+    _summed,
+    _approved,
+    _approved,
+    _turned,
+    _double_clicked,
+    _emptied,
+    _titled,
+    _walled,
 )
