@@ -41,7 +41,8 @@ class TwoActs:
             return True
         self._armed = (action_id, subject)
         self._sentence = sentence
-        self._until_s = self._now_s() + ARMED_S
+        # From when it is said, not from the press: over a slow link that may be a while later.
+        self._until_s = self._clock_s() + ARMED_S
         return False
 
     def _is_armed(self) -> bool:

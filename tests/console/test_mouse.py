@@ -141,16 +141,18 @@ def test_an_option_of_a_card_is_answered_by_a_click_and_an_approval_by_two(
     desktop: Desktop,
 ) -> None:
     card = next(row for row, line in enumerate(desktop.lines) if "? Question" in line)
-    # What has just come takes no press.
-    desktop.terminal.read_for(0.6)
+    # What has just come takes no press: that is over once it has stood on the screen.
     column, row = desktop.place("Ben Baker", first_row=card)
     desktop.mouse.click(column, row)
     desktop.until(lambda: desktop.ops(), "the answer")
     assert desktop.ops()[0]["answer"] == "Ben Baker"
-    column, row = desktop.place("Send “On my way”")
+    # The queue is one row shorter then: a row that is pressed before that is another.
+    desktop.terminal.see("Waiting for you 14")
+    desktop.rest()
+    column, row = desktop.place("Pixel 9 Send “On my way”")
     desktop.mouse.click(column, row)
-    desktop.terminal.see("◆ Approval")
-    desktop.terminal.read_for(0.6)
+    desktop.terminal.see("May I do this? Send “On my way” to Ana (s20)")
+    desktop.rest()
     card = next(row for row, line in enumerate(desktop.lines) if "◆ Approval" in line)
     approve = desktop.place(" 1  Approve", first_row=card)
     before = len(desktop.ops())

@@ -12,7 +12,7 @@ from typing import ClassVar
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Vertical
-from textual.events import DescendantFocus, Resize
+from textual.events import DescendantBlur, DescendantFocus, Resize
 from textual.widget import Widget
 from textual.widgets import Input, TextArea
 
@@ -405,6 +405,13 @@ class DeckScreen(DeckActs, ConsoleScreen):
             if widget is event.widget and column != self._column:
                 self._go_to_column(column)
         super().on_descendant_focus(event)
+
+    def on_descendant_blur(self, event: DescendantBlur) -> None:
+        if event.widget is self.composer.field:
+            # Under typing hands it kept what was begun; the next key is not for that.
+            self.refresh_all()
+        else:
+            super().on_descendant_blur(event)
 
     # --- messages of the panes ----------
 

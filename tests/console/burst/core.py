@@ -73,7 +73,6 @@ from agent.protocol import (
     WheelTake,
 )
 from agent.records import (
-    CommitmentStatus,
     Foreground,
     Job,
     JobStatus,
