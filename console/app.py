@@ -42,7 +42,7 @@ from console.frames.graphics import Pictures
 from console.frames.output import owes_all, paced
 from console.frames.stills import LOOK_HZ, ShowsStills, Stills
 from console.frames.wall_feeds import WALL_HZ, WallFeeds
-from console.input.gate import InputGate, Wait, is_input
+from console.input.gate import OPENS_S, InputGate, Wait, is_input
 from console.input.joiners import joined
 from console.input.pending import PendingOps
 from console.keys import actions
@@ -63,6 +63,8 @@ from console.terminal.themes import DARK, FALLBACK, LIGHT
 from console.terminal.title import titled
 from widgets.base import causality
 from widgets.base.fault_isolation import Broke, FaultIsolatedApp
+from widgets.base.row_list import RowList
+from widgets.wall.wall_view import WallView
 
 if TYPE_CHECKING:
     from agent.settings import Settings
@@ -334,7 +336,25 @@ class SwitchboardApp(ShowsStills, FaultIsolatedApp, AppActions, inherit_bindings
             self._click_chain_last_time = None
         elif isinstance(event, MouseMove):
             make_way(self, event)
-        await super().on_event(event)
+        if isinstance(event, Key) and self.bridge.is_opening and self._is_for_what_comes(event):
+            self.spawn(self._press_once_open(event.key), "moving in a list", Wait.OPENS)
+        else:
+            await super().on_event(event)
+
+    def _is_for_what_comes(self, key: Key) -> bool:
+        """Return whether a key moves in a list, or opens its row, that nothing is in yet."""
+        focused = self.focused
+        if not isinstance(focused, RowList | WallView) or not focused.is_empty:
+            return False
+        bound = self.screen.active_bindings.get(key.key)
+        return bound is not None and bound.node is focused
+
+    async def _press_once_open(self, key: str) -> None:
+        with suppress(TimeoutError):
+            async with asyncio.timeout(OPENS_S):
+                await self.bridge.opened()
+            self._refresh_top()
+            self.press_named_key(key)
 
     def _stops_all(self, key: Key) -> bool:
         return key.key in self.keys.keys(actions.BY_ID["session.stop_all"])

@@ -23,6 +23,7 @@ HURT: dict[str, tuple[Token, ...]] = {
     "a form that was left": (*keys("3nwrite"), ESC, *keys("1nB"), ENTER),
     "a joined emoji": (*keys("n\N{WOMAN}\N{ZERO WIDTH JOINER}\N{GIRL}"), ENTER),
     "keys after esc": (*keys("/a"), ESC, *keys("O"), ESC, *keys("P"), ESC, *keys("x")),
+    "a tag that was left": (*keys("1"), *[ESC] * 3, *keys("llo"), ESC, *keys("ihurry"), ENTER),
     "a goal after a filter": (*keys("/set"), ENTER, *keys("nB"), ENTER),
 }
 

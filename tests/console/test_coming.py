@@ -113,6 +113,30 @@ async def test_keys_for_a_phone_or_a_question_wait_until_the_core_has_told_of_th
         await app.close()
 
 
+async def test_keys_that_move_in_a_list_wait_until_there_is_one(tmp_path: Path) -> None:
+    core, coming = FakeCore(), ComingCore()
+    evening(core)
+    settings = load_settings(environ={"SWITCHBOARD_DATA_DIR": str(tmp_path)})
+    app = SwitchboardApp(coming, settings=settings)
+    try:
+        async with app.run_test(size=(160, 50)) as pilot:
+            seat = Seat(app, pilot, core)
+            await asyncio.wait_for(coming.wanted.wait(), BOUND_S)
+            typed = (("G", "G"), ("up", None), ("enter", "\r"), ("p", "p"))
+            for name, character in typed:
+                app.post_message(Key(name, character))
+            await seat.until(lambda: app.gate.waiting == len(typed) - 1, "keys that wait")
+            coming.came(_host(core))
+            await seat.until(lambda: app.gate.is_idle, "the end of the keys")
+            ids = [row.key for row in seat.deck.sessions.rows]
+            assert len(ids) > 2
+            assert seat.deck.selected == ids[-2]
+            assert seat.deck.focused is not seat.deck.sessions, "enter opened the row"
+            assert app._errors_s == []
+    finally:
+        await app.close()
+
+
 async def test_what_is_stored_is_shown_while_the_core_is_still_opened(tmp_path: Path) -> None:
     core, coming = FakeCore(), ComingCore()
     evening(core)

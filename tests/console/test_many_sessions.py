@@ -32,6 +32,7 @@ from tests.console.burst.core import ScriptedCore
 from tests.console.conftest import Open, Seat, select
 from tests.console.fakes import FakeCore, phone
 from tests.console.fifty import play
+from widgets.questions.composer import Mode
 
 
 def nothing(core: FakeCore) -> None:
@@ -171,6 +172,19 @@ async def test_tags_are_added_and_taken_from_all_marked_and_group_the_list(conso
             ),
             "the group of the tag",
         )
+
+
+async def test_a_field_that_was_left_is_for_something_else_at_the_next_key(console: Open) -> None:
+    async with console(core=fifty(), play=nothing) as seat:
+        await select(seat, "s30")
+        before = seat.deck.composer.purpose
+        # The clock would set it right within a second: what counts is the key.
+        seat.app._clocks[1].pause()
+        await seat.press("l", *"lo")
+        assert seat.deck.composer.purpose.mode is Mode.TAG
+        await seat.press("escape")
+        assert seat.deck.composer.purpose == before
+        assert seat.deck.composer.text == ""
 
 
 async def test_one_goal_begins_on_each_phone_of_what_is_marked(console: Open) -> None:

@@ -50,6 +50,16 @@ def test_a_second_act_that_was_pressed_in_time_counts_however_late_it_is_handled
         assert acts.confirm("session.cancel", "s1", "c again ends it")
 
 
+def test_the_time_of_the_second_act_begins_when_it_is_said_what_it_does() -> None:
+    clock = Clock()
+    acts = TwoActs(clock)
+    with Cause(monotonic() - ARMED_S).running():
+        assert not acts.confirm("session.cancel", "s1", "c again ends it")
+    clock.now_s += ARMED_S - 0.1
+    assert acts.sentence == "c again ends it"
+    assert acts.confirm("session.cancel", "s1", "c again ends it")
+
+
 def test_an_act_on_something_else_arms_that_and_no_longer_the_first() -> None:
     acts = TwoActs(Clock())
     assert not acts.confirm("session.cancel", "s1", "c again ends s1")

@@ -125,6 +125,11 @@ class RowList(FaultIsolated, ScrollView, can_focus=True):
         return self._rows
 
     @property
+    def is_empty(self) -> bool:
+        """Whether there is nothing to move to."""
+        return not self._rows
+
+    @property
     def text_width(self) -> int:
         """Columns that a row's text may take."""
         return max(1, self.scrollable_content_region.width - _GUTTER - _MARGIN)

@@ -71,6 +71,11 @@ class WallView(FaultIsolated, LiveCells, can_focus=True):
     # --- what is seen ----------
 
     @property
+    def is_empty(self) -> bool:
+        """Whether there is nothing to move to."""
+        return not self._tiles
+
+    @property
     def tiles(self) -> tuple[Tile, ...]:
         """Every phone there is."""
         return self._tiles
