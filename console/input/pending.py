@@ -17,6 +17,8 @@ from agent.protocol import (
     SessionStart,
     UserInput,
     UserInputAnswer,
+    WheelHandBack,
+    WheelTake,
 )
 
 
@@ -35,14 +37,20 @@ class PendingOps:
         at = next(at for at, one in enumerate(self._ops) if one is op)
         del self._ops[at]
 
-    def pauses(self, session_id: str) -> bool | None:
-        """Return whether a session will be paused; None where that was not asked for."""
-        asked = (
-            isinstance(op, SessionPause)
-            for op in reversed(self._ops)
-            if isinstance(op, SessionPause | SessionResume) and op.session_id == session_id
-        )
-        return next(asked, None)
+    def pauses(self, session_id: str, serial: str = "") -> bool | None:
+        """Return whether a session will be paused; None where that was not asked for.
+
+        Args:
+            session_id: the session.
+            serial: the phone that it works on: it waits while somebody has the wheel.
+        """
+        for op in reversed(self._ops):
+            match op:
+                case SessionPause() | SessionResume() if op.session_id == session_id:
+                    return isinstance(op, SessionPause)
+                case WheelTake() | WheelHandBack() if serial and op.serial == serial:
+                    return isinstance(op, WheelTake)
+        return None
 
     def keeps(self, session_id: str) -> bool | None:
         """Return whether a tree will be kept for ever; None where that was not asked for."""

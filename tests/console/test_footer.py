@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import pytest
+from textual.events import Key
+from textual.screen import Screen
 
+from agent.protocol import SessionPause, SessionResume
 from console.keys import actions
 from console.keys.keymap import Keymap
 from console.screens.dialogs.help import help_text
-from tests.console.conftest import Open, Seat
+from tests.console.burst.core import ScriptedCore
+from tests.console.conftest import Open, Seat, select
+from tests.console.fakes import FakeCore
+from widgets.base.action_line import ActionLine
 
 SIZES = [(160, 50), (100, 30), (60, 20)]
 
@@ -37,6 +43,54 @@ async def test_the_way_to_every_key_is_in_the_footer_at_every_size(
         await seat.until(lambda: "c again ends" in last_line(seat), "the sentence")
         assert "help" not in last_line(seat)
         assert "^x stop all" in last_line(seat)
+
+
+def nothing(core: FakeCore) -> None:
+    """Add nothing: a scripted core has played already."""
+
+
+async def test_the_footer_says_what_a_key_does_while_what_was_asked_for_is_under_way(
+    console: Open,
+) -> None:
+    core = ScriptedCore()
+    async with console(core=core, play=nothing) as seat:
+        await select(seat, "s1")
+        await seat.until(lambda: "p pause" in last_line(seat), "what the key does")
+        core.stop()
+        seat.app.post_message(Key("p", "p"))
+        await seat.until(lambda: "p resume" in last_line(seat), "what the key does now")
+        seat.app.post_message(Key("p", "p"))
+        await seat.until(lambda: "p pause" in last_line(seat), "what it does after the second")
+        core.go_on()
+        asked = [SessionPause(session_id="s1"), SessionResume(session_id="s1")]
+        await seat.until(lambda: core.ops == asked, "the ops of both")
+        await seat.until(lambda: seat.app.gate.is_idle, "the end of both")
+        assert "p pause" in last_line(seat)
+
+
+async def test_the_footer_changes_once_by_a_key(
+    console: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    drawn: list[str] = []
+    refresh = Screen._compositor_refresh
+
+    def noted(screen: Screen[object]) -> None:
+        if screen is screen.app.screen and (lines := screen.query("#footer")):
+            told = "".join(text for text, _ in lines.first(ActionLine).parts)
+            if [told] != drawn[-1:]:
+                drawn.append(told)
+        refresh(screen)
+
+    async with console(core=ScriptedCore(), play=nothing, size=(120, 36)) as seat:
+        await select(seat, "s1")
+        monkeypatch.setattr(Screen, "_compositor_refresh", noted)
+        seat.app.screen.refresh()
+        await seat.until(lambda: drawn, "a picture")
+        for key in ("space", "tab", "w", "escape", "enter", "i", "escape", "g", "space", "escape"):
+            del drawn[:-1]
+            await seat.press(key)
+            await seat.until(lambda: seat.app.gate.is_idle, "the end of the key")
+            assert len(drawn) <= 2, (key, drawn)
 
 
 @pytest.mark.parametrize("size", SIZES)

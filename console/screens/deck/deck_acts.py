@@ -56,6 +56,10 @@ class DeckActs(DeckBegin):
         begins = app.pending.begins_work(session.session_id)
         return begins or is_tree_under_way(session, app.bridge.state)
 
+    def _asked_to_pause(self, session: Session) -> bool | None:
+        """Return whether it will be paused by what is under way; None where nothing is."""
+        return self.console_app.pending.pauses(session.session_id, session.serial)
+
     # --- what can be done now ----------
 
     def can(self, action_id: str) -> bool:
@@ -121,6 +125,9 @@ class DeckActs(DeckBegin):
         owner = self.owner_of(action.id)
         if owner is not None or action.id != "session.pause" or session is None:
             return super().word_of(action)
+        asked = self._asked_to_pause(session)
+        if asked is not None:
+            return "resume" if asked else "pause"
         if session.state is SessionState.CREATED:
             return "start"
         if session.state.is_terminal:
@@ -143,7 +150,7 @@ class DeckActs(DeckBegin):
         if self.comes_too_early() or session is None:
             return
         one = session.session_id
-        is_paused = self.console_app.pending.pauses(one)
+        is_paused = self._asked_to_pause(session)
         if is_paused is not None:
             # It was asked for and not answered yet: this asks for the opposite.
             op = SessionResume(session_id=one) if is_paused else SessionPause(session_id=one)

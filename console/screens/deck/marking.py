@@ -101,6 +101,8 @@ class MarkController(Controller):
         """Mark the session under the cursor, and go on to the next."""
         self.marks.toggle(self._deck.selected)
         self._deck.sessions.action_move(1)
+        # At once: the list tells of it later, and the footer would change twice.
+        self._deck.select(self._deck.sessions.cursor_key or self._deck.selected)
         self._deck.refresh_all()
 
     def do_view_mark_range(self) -> None:

@@ -8,7 +8,8 @@ and let go of.
 from __future__ import annotations
 
 import asyncio
-from typing import NamedTuple
+from collections.abc import Coroutine
+from typing import Any, NamedTuple
 
 from agent.errors import (
     DeviceLostError,
@@ -18,6 +19,7 @@ from agent.errors import (
 )
 from agent.protocol import (
     DeviceLook,
+    Reply,
     WheelAct,
     WheelButton,
     WheelGesture,
@@ -206,17 +208,22 @@ class WheelScreen(ConsoleScreen):
 
     def hand_back(self, note: str) -> None:
         """Give the wheel back, with what the session should know, after what hands did before."""
-        serial = self.wheel_of
+        serial, app = self.wheel_of, self.console_app
+        # Asked for before anything is shown: the footer says at once what its keys do then.
+        asked = app.ask(WheelHandBack(serial=serial, note=note)) if serial else None
         self._leave_wheel()
-        if serial:
-            self.console_app.spawn(self._hand_back(serial, note), "handing the phone back")
+        if asked is not None:
+            app.spawn(self._hand_back(serial, asked), "handing the phone back")
 
-    async def _hand_back(self, serial: str, note: str) -> None:
-        if self._driving is not None:
-            await self._driving.wait()
+    async def _hand_back(self, serial: str, asked: Coroutine[Any, Any, Reply | None]) -> None:
         app = self.console_app
-        if await app.ask(WheelHandBack(serial=serial, note=note)) is not None:
-            app.say(f"{device_name(serial, app.bridge.state.devices)} is handed back.")
+        try:
+            if self._driving is not None:
+                await self._driving.wait()
+            if await asked is not None:
+                app.say(f"{device_name(serial, app.bridge.state.devices)} is handed back.")
+        finally:
+            asked.close()
 
     def _let_go(self) -> None:
         self._gestures.clear()
