@@ -63,8 +63,6 @@ from console.terminal.themes import DARK, FALLBACK, LIGHT
 from console.terminal.title import titled
 from widgets.base import causality
 from widgets.base.fault_isolation import Broke, FaultIsolatedApp
-from widgets.base.row_list import RowList
-from widgets.wall.wall_view import WallView
 
 if TYPE_CHECKING:
     from agent.settings import Settings
@@ -343,11 +341,11 @@ class SwitchboardApp(ShowsStills, FaultIsolatedApp, AppActions, inherit_bindings
 
     def _is_for_what_comes(self, key: Key) -> bool:
         """Return whether a key moves in a list, or opens its row, that nothing is in yet."""
-        focused = self.focused
-        if not isinstance(focused, RowList | WallView) or not focused.is_empty:
+        # Of a list or a wall; what else has the focus does not say whether it is.
+        if not getattr(self.focused, "is_empty", False):
             return False
         bound = self.screen.active_bindings.get(key.key)
-        return bound is not None and bound.node is focused
+        return bound is not None and bound.node is self.focused
 
     async def _press_once_open(self, key: str) -> None:
         with suppress(TimeoutError):
