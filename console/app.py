@@ -342,7 +342,7 @@ class SwitchboardApp(ShowsStills, FaultIsolatedApp, AppActions, inherit_bindings
     def _is_for_what_comes(self, key: Key) -> bool:
         """Return whether a key moves in a list, or opens its row, that nothing is in yet."""
         # Of a list or a wall; what else has the focus does not say whether it is.
-        if not getattr(self.focused, "is_empty", False):
+        if not getattr(self.focused, "has_nothing", False):
             return False
         bound = self.screen.active_bindings.get(key.key)
         return bound is not None and bound.node is self.focused

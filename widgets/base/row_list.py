@@ -125,7 +125,7 @@ class RowList(FaultIsolated, ScrollView, can_focus=True):
         return self._rows
 
     @property
-    def is_empty(self) -> bool:
+    def has_nothing(self) -> bool:
         """Whether there is nothing to move to."""
         return not self._rows
 

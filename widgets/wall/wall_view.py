@@ -71,7 +71,7 @@ class WallView(FaultIsolated, LiveCells, can_focus=True):
     # --- what is seen ----------
 
     @property
-    def is_empty(self) -> bool:
+    def has_nothing(self) -> bool:
         """Whether there is nothing to move to."""
         return not self._tiles
 
