@@ -37,6 +37,7 @@ def wait_until(true: Callable[[], bool], what: str) -> None:
         time.sleep(0.02)
 
 
+@pytest.mark.slow
 def test_the_console_goes_on_while_its_terminal_takes_nothing_and_is_drawn_whole_after(
     ticks: Path,
 ) -> None:
@@ -50,6 +51,7 @@ def test_the_console_goes_on_while_its_terminal_takes_nothing_and_is_drawn_whole
         terminal.close()
 
 
+@pytest.mark.slow
 def test_a_console_ends_on_a_terminal_that_takes_nothing(ticks: Path) -> None:
     terminal = opened(ticks)
     try:

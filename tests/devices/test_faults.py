@@ -127,6 +127,7 @@ async def test_a_phone_that_drops_its_connections_is_lost(bench: Bench) -> None:
     await bench.device.tap(MIDDLE)
 
 
+@pytest.mark.slow
 async def test_a_phone_that_nobody_drives_and_that_hangs_is_listed_as_such_and_comes_back(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -69,6 +69,7 @@ async def bench(adb_address: ServerAddress, tmp_path: Path) -> AsyncIterator[Ben
         await client.disconnect(serial)
 
 
+@pytest.mark.slow
 async def test_a_hung_dump_is_waited_for_once_and_then_rests(bench: Bench) -> None:
     device = await bench.rack.device(bench.serial)
     bench.hang()
@@ -80,6 +81,7 @@ async def test_a_hung_dump_is_waited_for_once_and_then_rests(bench: Bench) -> No
         await device.tree()
 
 
+@pytest.mark.slow
 async def test_a_session_goes_on_without_the_tree_and_its_step_says_why(bench: Bench) -> None:
     bench.hang()
     op = SessionCreate(goal="turn on Bluetooth", serial=bench.serial)

@@ -7,6 +7,8 @@ from __future__ import annotations
 import asyncio
 from pathlib import Path
 
+import pytest
+
 from agent.devices.adb.address import ServerAddress
 from agent.devices.adb.client import AdbClient
 from agent.devices.adb.server import AdbServer
@@ -41,6 +43,7 @@ async def ended(stage: Stage, session_id: str, finished: asyncio.Event) -> list[
     return [m.reason for m in of_type(await stage.msgs(session_id), SessionFlagsChanged)]
 
 
+@pytest.mark.slow
 async def test_a_phone_that_takes_calls_and_answers_none_is_lost_until_it_answers(
     adb_address: ServerAddress, tmp_path: Path
 ) -> None:

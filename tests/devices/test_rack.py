@@ -171,6 +171,7 @@ async def test_a_server_that_is_killed_comes_back_with_its_phones(phones: Virtua
     await rack.close()
 
 
+@pytest.mark.slow
 async def test_phones_that_are_killed_are_noticed_and_come_back_by_themselves(
     phones: VirtualPhones,
 ) -> None:
@@ -201,6 +202,7 @@ async def test_phones_keep_their_serials_over_a_restart(
     await heirs.stop()
 
 
+@pytest.mark.slow
 async def test_phones_and_nobody_else_end_with_a_killed_switchboard(folder: Path) -> None:
     script = (
         "import asyncio, pathlib, sys\n"

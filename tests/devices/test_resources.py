@@ -192,6 +192,7 @@ class Phone:
 
 
 @pytest.mark.timeout(240)
+@pytest.mark.slow
 async def test_what_a_killed_core_had_taken_on_a_phone_is_given_back_at_the_next_start(
     tmp_path: Path,
 ) -> None:

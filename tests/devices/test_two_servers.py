@@ -112,6 +112,7 @@ async def test_a_phone_that_is_plugged_into_another_host_keeps_its_name() -> Non
         assert [info.serial for info in rack.devices()] == ["SER1"]
 
 
+@pytest.mark.slow
 async def test_a_server_that_takes_connections_and_is_silent_is_noticed() -> None:
     listing = Listing("SER1 device transport_id:1\n")
     async with racked(listing) as (rack, _):
@@ -206,6 +207,7 @@ async def test_a_phone_is_connected_again_by_the_successor_of_a_server_that_died
             await other.stop()
 
 
+@pytest.mark.slow
 async def test_a_driven_phone_that_answers_nothing_is_offline_until_it_answers(
     adb_address: ServerAddress, tmp_path: Path
 ) -> None:

@@ -6,6 +6,8 @@ import asyncio
 import json
 from typing import Any
 
+import pytest
+
 from tests.end_to_end.conftest import Bench
 from tests.openai_server import Reply, openai_server, tool
 
@@ -66,6 +68,7 @@ async def test_an_endpoint_that_refuses_the_key_fails_the_session_at_once(bench:
     assert "401" in call.err or "key" in call.err
 
 
+@pytest.mark.slow
 async def test_an_endpoint_that_keeps_failing_ends_the_run_as_failed(
     bench: Bench,
 ) -> None:

@@ -117,6 +117,7 @@ def tmux(workshop: Workshop, tmp_path: Path) -> Iterator[Tmux]:
     opened.end()
 
 
+@pytest.mark.slow
 def test_an_operator_in_tmux_answers_approves_steers_drives_stops_and_replays(tmux: Tmux) -> None:
     tmux.see("There are 2 conversations", "9:")
     for columns, rows in ((60, 20), (100, 30), (160, 50)):

@@ -271,6 +271,7 @@ async def drag(page: Page, start: tuple[float, float], up_px: float) -> None:
         await browser.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
 
 
+@pytest.mark.slow
 @needs_chromium
 async def test_a_finger_has_the_keys_scrolls_and_gets_a_keyboard_when_it_asks(
     looking: tuple[Workshop, str],
@@ -309,6 +310,7 @@ async def test_a_finger_has_the_keys_scrolls_and_gets_a_keyboard_when_it_asks(
         assert console.errors == []
 
 
+@pytest.mark.slow
 @needs_chromium
 async def test_a_mouse_has_no_row_of_keys_and_its_button_lies_over_nothing(
     looking: tuple[Workshop, str],
