@@ -220,7 +220,7 @@ def _checked(key: Key, value: object, where: str, *, is_text: bool = False) -> o
 def _objection(key: Key, value: object) -> str:
     """Say what is wrong with a value that its type does not tell; empty when nothing is."""
     if isinstance(value, float) and not math.isfinite(value):
-        return "it is no finite number"
+        return "it is not a finite number"
     if isinstance(value, str) and not value.isprintable():
         return "it holds a control character"
     if isinstance(value, tuple) and key.name == "adb.server":

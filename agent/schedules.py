@@ -174,7 +174,7 @@ def next_cron_ms(expression: str, timezone: str, after_ms: int) -> int | None:
         following = next(CronSim(expression, start), None)
     except CronSimError as error:
         raise UsageError(
-            f"cron is {one_line(expression, 80)!r}, which is no cron expression: {error}.",
+            f"cron is {one_line(expression, 80)!r}, which is not a cron expression: {error}.",
             "Write five fields, as in “0 9 * * 1-5”: minute, hour, day, month, day of the week.",
         ) from error
     except OverflowError:

@@ -203,7 +203,7 @@ def _check(report: Report, where: str, line: dict[str, Any] | None, hashes: dict
 
     report.lines += 1
     if line is None:
-        find(Flaw.MALFORMED, "it is no JSON object")
+        find(Flaw.MALFORMED, "it is not a JSON object")
         return
     seq, said = _int(line.get("seq")), str(line.get("hash"))
     if line_hash(line) != said:

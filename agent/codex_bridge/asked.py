@@ -51,7 +51,7 @@ async def find_question(core: Core, wanted: str) -> Question:
     found = question_in(root, overview)
     if found is None:
         raise WrongStateError(
-            f"Session {root.session_id} asks nothing.",
+            f"Session {root.session_id} has no open question.",
             f"See what it does: switchboard sessions show {root.session_id}",
         )
     return found

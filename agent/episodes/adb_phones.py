@@ -44,7 +44,7 @@ class PooledPhones:
         except PoolEmptyError as error:
             raise DeviceError(
                 f"No phone came free within {wait_s:g} s.",
-                "End another session, or serve more phones.",
+                "End another session, or start more phones.",
             ) from error
         return AdbPhone(taken)
 

@@ -279,7 +279,7 @@ def asked_of(job: Job, question: Question, now_ms: int) -> Confirmation:
         )
     if has_expired(job, now_ms):
         raise WrongStateError(
-            f"background.review_expired: the review of job {job.id} is over.",
+            f"background.review_expired: the review of job {job.id} has expired.",
             f"Run it again: switchboard jobs run {job.id}",
         )
     return confirmation

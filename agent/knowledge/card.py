@@ -68,7 +68,7 @@ def read_card(text: str, where: str) -> Card:
         raise ConfigError(f"{where} is not TOML: {one_line(str(error), 200)}.") from error
     except (msgspec.ValidationError, RecursionError) as error:
         raise ConfigError(
-            f"{where} is no app card: {one_line(str(error), 200)}.",
+            f"{where} is not an app card: {one_line(str(error), 200)}.",
             f"Its fields are {', '.join(Card.__struct_fields__)}.",
         ) from error
     wrong = check(card)
@@ -96,7 +96,7 @@ def check(card: Card) -> list[str]:
     """Say what is wrong with a card; empty when nothing is."""
     wrong = []
     if "." not in card.package or not card.package.replace(".", "").replace("_", "").isalnum():
-        wrong.append(f"package {card.package[:80]!r} is no package name.")
+        wrong.append(f"package {card.package[:80]!r} is not a package name.")
     if not words(card.app_name):
         wrong.append("app_name has no word in it.")
     for name in (*card.names, *card.not_names):
@@ -140,5 +140,5 @@ def _wrong_commits(card: Card) -> list[str]:
             wrong.append(f"commits has {len(controls)} controls of a verb, more than {MAX_LINES}.")
         for control in controls:
             if not words(control) or len(control) > MAX_LINE_CHARS:
-                wrong.append(f"the control {one_line(control, 60)!r} of commits is no name.")
+                wrong.append(f"the control {one_line(control, 60)!r} of commits is not a name.")
     return wrong

@@ -97,7 +97,7 @@ class Callback:
             self.strangers += 1
             return "400 Bad Request", _NOT_OURS
         if not said.get("code") and "error" not in said:
-            return "400 Bad Request", "This is no answer: it holds no code."
+            return "400 Bad Request", "This is not an answer: it holds no code."
         self._answers.put_nowait(said)
         if "error" in said:
             return "200 OK", f"Nobody was signed in. {_BACK}"

@@ -193,7 +193,7 @@ def check_private(path: Path, found: os.stat_result) -> None:
 def _usable(value: str, where: str) -> str:
     if len(value) > _MAX_KEY_CHARS or not value.isascii() or not value.isprintable():
         # It goes into an HTTP header: a line break in it would end the header.
-        raise ConfigError(f"The key from {where} is no key: it holds a character that none has.")
+        raise ConfigError(f"The key from {where} is not a key: it holds a character that none has.")
     return value
 
 

@@ -288,7 +288,7 @@ def _refused(error: Exception) -> ModelError:
 
     if isinstance(error, ValueError | OverflowError | TypeError | KeyError):
         return ModelError(
-            f"What the issuer answered is no token: {type(error).__name__}.",
+            f"What the issuer answered is not a token: {type(error).__name__}.",
             "Sign in again: switchboard login",
             retryable=False,
         )
@@ -350,7 +350,7 @@ def _get(url: str) -> object | None:
                 body += part
                 if len(body) > MAX_METADATA_BYTES or time.monotonic() > end_s:
                     raise ConfigError(
-                        f"What {url} answers does not end, so it is no metadata.",
+                        f"What {url} answers does not end, so it is not metadata.",
                         "Check model.login_issuer; it names an OpenID issuer.",
                     )
     except requests.RequestException as error:
@@ -370,7 +370,7 @@ def _check_secure(url: str, what: str) -> None:
     try:
         parts = urlsplit(url)
     except ValueError as error:
-        raise ConfigError(f"{what} is no address: {one_line(url, 200)}.") from error
+        raise ConfigError(f"{what} is not an address: {one_line(url, 200)}.") from error
     if parts.scheme == "https" or (parts.scheme == "http" and parts.hostname in _LOOPBACK):
         return
     raise ConfigError(f"{what} must be reached by https: {one_line(url, 200)}.")

@@ -150,7 +150,7 @@ class Link:
         try:
             call = _call_decoder.decode(line)
         except msgspec.ValidationError as error:
-            wrong = Problem(RpcCode.INVALID_ARGUMENT, f"The line is no call: {error}.")
+            wrong = Problem(RpcCode.INVALID_ARGUMENT, f"The line is not a call: {error}.")
             await self._problem(None, wrong)
             return
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
@@ -285,7 +285,7 @@ class Link:
         except TimeoutError:
             _log.warning("A client took nothing for %.0f s and was hung up on.", STALL_S)
             self._writer.transport.abort()
-            raise ConnectionResetError("The client takes nothing.") from None
+            raise ConnectionResetError("The client does not read.") from None
 
 
 async def refuse(

@@ -255,7 +255,7 @@ def _listen(path: Path) -> socket.socket:
         if path.exists() or path.is_symlink():
             if not stat.S_ISSOCK(path.lstat().st_mode):
                 raise StoreError(
-                    f"{path} is in the way: it is no socket.", "Move it away, then try again."
+                    f"{path} is in the way: it is not a socket.", "Move it away, then try again."
                 )
             if not is_stale(path):
                 raise StoreError(

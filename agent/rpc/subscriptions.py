@@ -185,7 +185,7 @@ def _check_frames(width_px: int, height_px: int, max_hz: float) -> None:
     if 0 < width_px <= MAX_SIDE_PX and 0 < height_px <= MAX_SIDE_PX and 0 < max_hz <= MAX_HZ:
         return
     raise UsageError(
-        f"There are no frames of {width_px}×{height_px} pixels at {max_hz:g} Hz.",
+        f"Invalid frame size or rate: {width_px}×{height_px} pixels at {max_hz:g} Hz.",
         f"Ask for at most {MAX_SIDE_PX} pixels a side and {MAX_HZ} Hz.",
     )
 

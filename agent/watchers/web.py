@@ -63,10 +63,11 @@ def checked_url(url: str) -> str:
         parts = urlsplit(url.strip())
         host, port = parts.hostname, parts.port
     except ValueError as error:
-        raise UsageError(f"{shown!r} is no address of a page: {error}.") from error
+        raise UsageError(f"{shown!r} is not the address of a page: {error}.") from error
     if parts.scheme not in ("http", "https") or not host or port == 0:
         raise UsageError(
-            f"{shown!r} is no address of a page.", "Give one that begins with https:// or http://."
+            f"{shown!r} is not the address of a page.",
+            "Give one that begins with https:// or http://.",
         )
     if parts.username is not None or parts.password is not None:
         raise UsageError(
@@ -162,7 +163,7 @@ def _next(url: str, response: Response) -> str:
     try:
         following = checked_url(urljoin(url, target))
     except (UsageError, ValueError) as error:
-        raise WebError(f"{_host(url)} redirects to what is no page: {error}") from error
+        raise WebError(f"{_host(url)} redirects to what is not a page: {error}") from error
     if url.startswith("https:") and not following.startswith("https:"):
         raise WebError(f"{_host(url)} redirects from https to http, which is not followed.")
     return following

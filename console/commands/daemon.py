@@ -114,9 +114,9 @@ def run(ctx: click.Context, phones: int, virtual_only: bool) -> None:
 
 
 @daemon.command(
-    epilog="Exit codes: 0 nothing runs any more, 1 it would not end, 4 it is no daemon."
+    epilog="Exit codes: 0 nothing runs any more, 1 it would not end, 4 it is not a daemon."
 )
-@click.option("--force", is_flag=True, help="Also when it is no daemon, or does not answer.")
+@click.option("--force", is_flag=True, help="Also when it is not a daemon, or does not answer.")
 @click.pass_context
 def stop(ctx: click.Context, force: bool) -> None:
     """End the daemon in order; its sessions wait to be resumed. It is made to end after 15 s."""
@@ -146,7 +146,7 @@ def stop(ctx: click.Context, force: bool) -> None:
                 role = (await client.status()).role
                 if role != ROLE and not force:
                     raise WrongStateError(
-                        f"Process {pid} is no daemon but '{role}'.",
+                        f"Process {pid} is not a daemon but '{role}'.",
                         "Leave it there, or end it with: switchboard daemon stop --force",
                     )
                 await client.submit(Shutdown())

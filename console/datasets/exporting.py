@@ -128,7 +128,7 @@ async def _write_part(
     except OSError as error:
         raise StoreError(
             f"{folder} could not be written: {error.strerror or error}.",
-            "Name a folder that has room; run the command again to go on.",
+            "Name a folder that has room; run the command again to resume.",
         ) from error
     return Part(episodes=tuple(one.session_id for one in sessions), files=written), missing
 

@@ -82,7 +82,7 @@ def read_manifest(folder: Path, *, newest: int) -> Manifest | None:
     except OSError as error:
         raise UsageError(f"{path} cannot be read: {error.strerror}.", _REMEDY) from error
     except msgspec.DecodeError as error:
-        raise UsageError(f"{path} is no manifest of a dataset: {error}.", _REMEDY) from error
+        raise UsageError(f"{path} is not the manifest of a dataset: {error}.", _REMEDY) from error
     if manifest.format > newest:
         raise UsageError(
             f"{path} is of format {manifest.format}; this Switchboard reads up to {newest}.",

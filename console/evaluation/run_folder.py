@@ -129,7 +129,7 @@ def read_run(folder: Path) -> Run:
         lines = results.read_bytes().splitlines() if results.exists() else []
     except OSError as error:
         raise UsageError(
-            f"{folder} is no run: {error.strerror}.", "List runs: switchboard eval list"
+            f"{folder} is not a run: {error.strerror}.", "List runs: switchboard eval list"
         ) from error
     except msgspec.DecodeError as error:
         raise UsageError(
@@ -168,5 +168,5 @@ def keep(folder: Path, outcome: Outcome) -> None:
     except OSError as error:
         raise StoreError(
             f"{path} could not be written: {error.strerror}.",
-            "Make room; run the same command again to go on.",
+            "Make room; run the same command again to resume.",
         ) from error

@@ -105,7 +105,7 @@ def _read_file(path: Path) -> Suite:
     for name in names:
         if not _NAME.fullmatch(name):
             raise UsageError(
-                f"{path}: {name[:80]!r} is no name of an exercise.",
+                f"{path}: {name[:80]!r} is not the name of an exercise.",
                 "Use small letters, digits, dots, dashes and underscores, 80 at most.",
             )
     return Suite(path.stem, hashlib.sha256(data).hexdigest()[:16], exercises)

@@ -94,7 +94,7 @@ class Arguments(msgspec.Struct, frozen=True, kw_only=True):
                 "There are task, snapshot and episode_id.",
             )
         if not isinstance(task, str):
-            raise UsageError("options['task'] is no text.", "Give a task's name.")
+            raise UsageError("options['task'] is not text.", "Give a task's name.")
         if isinstance(snapshot, str | Path):
             try:
                 snapshot = Path(snapshot).read_bytes()
@@ -106,7 +106,7 @@ class Arguments(msgspec.Struct, frozen=True, kw_only=True):
         if not isinstance(snapshot, bytes):
             raise UsageError("options['snapshot'] is none.", "Give the bytes, or a file's path.")
         if episode_id is not None and not isinstance(episode_id, str):
-            raise UsageError("options['episode_id'] is no text.", "Give a name.")
+            raise UsageError("options['episode_id'] is not text.", "Give a name.")
         return {"task": task, "snapshot": snapshot, "episode_id": episode_id}
 
 

@@ -252,7 +252,8 @@ def _client_of(request: Request) -> str:
     name = request.headers.get(CLIENT_HEADER, UNNAMED)
     if not 0 < len(name) <= _NAME_CHARS or not all("!" <= one <= "~" for one in name):
         raise UsageError(
-            f"{CLIENT_HEADER} is no name.", f"Use 1 to {_NAME_CHARS} ASCII characters, no spaces."
+            f"{CLIENT_HEADER} is not a name.",
+            f"Use 1 to {_NAME_CHARS} ASCII characters, no spaces.",
         )
     return name
 

@@ -151,9 +151,9 @@ def _key(name: str, value: object) -> str:
     if len(base) == 1 and base.isprintable() and base != " ":
         base = _spelled(base)
     elif base not in _NAMED and base not in actions.KEY_OF_NAME.values():
-        raise ValueError(f"{name}: {one_line(repr(value), 40)} is no key.")
+        raise ValueError(f"{name}: {one_line(repr(value), 40)} is not a key.")
     if len(set(held)) != len(held) or any(one not in _MODIFIERS for one in held):
-        raise ValueError(f"{name}: {one_line(repr(value), 40)} is no key.")
+        raise ValueError(f"{name}: {one_line(repr(value), 40)} is not a key.")
     return "+".join([*(one for one in _MODIFIERS if one in held), base])
 
 

@@ -134,7 +134,9 @@ def _scaled(png: bytes, width_px: int) -> Picture:
         with Image.open(BytesIO(png), formats=("PNG", "JPEG")) as image:
             height_px = max(1, round(image.height * width_px / image.width))
             if image.width * image.height > _MOST_PIXELS or height_px > _LONGEST_PX:
-                raise StoreError(f"A stored frame of {image.width}x{image.height} is no screen's.")
+                raise StoreError(
+                    f"A stored frame of {image.width}x{image.height} is not a screen's."
+                )
             rgb = image.convert("RGB")
     except (
         OSError,

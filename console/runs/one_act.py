@@ -184,7 +184,7 @@ def swipe_call(places: tuple[str, ...]) -> tuple[str, dict[str, Any]]:
         case (start, end) if (a := point_of(start)) and (b := point_of(end)):
             return "drag", {"start": f"{a[0]},{a[1]}", "end": f"{b[0]},{b[1]}"}
     raise UsageError(
-        f"{' '.join(places)!r} is no swipe.",
+        f"{' '.join(places)!r} is not a swipe.",
         "Use up, down, left or right (and an element's number), or two points: 0.5,0.8 0.5,0.2.",
     )
 

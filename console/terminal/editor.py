@@ -53,7 +53,7 @@ def editor_command(environ: Mapping[str, str]) -> list[str]:
         try:
             words = shlex.split(said)
         except ValueError as error:
-            what = f"${name} is no command: {one_line(said, 80)} ({error})."
+            what = f"${name} is not a command: {one_line(said, 80)} ({error})."
             raise UsageError(what, _HOW) from None
         if not words or shutil.which(words[0], path=environ.get("PATH")) is None:
             what = f"The editor of ${name} is not there: {one_line(said, 80)}."

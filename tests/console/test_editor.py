@@ -178,7 +178,7 @@ def test_visual_goes_before_editor_and_words_stay_words() -> None:
     [
         ({}, "neither"),
         ({"EDITOR": "no-such-editor-anywhere -x"}, "is not there"),
-        ({"EDITOR": "vi 'unclosed"}, "is no command"),
+        ({"EDITOR": "vi 'unclosed"}, "is not a command"),
         ({"VISUAL": "''"}, "is not there"),
     ],
 )

@@ -37,7 +37,7 @@ def refused(text: str) -> str:
     ("line", "said"),
     [
         ('"sesion.stop" = "X"', "there is no action 'sesion.stop'; the nearest is session.stop."),
-        ('session.stop = "hyper+x"', "session.stop: 'hyper+x' is no key."),
+        ('session.stop = "hyper+x"', "session.stop: 'hyper+x' is not a key."),
         ("session.stop = 7", "session.stop needs a key"),
         ("session.stop = []", "session.stop needs a key"),
         ('session.stop = "p"', "p is both session.stop and session.pause."),

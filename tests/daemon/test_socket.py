@@ -89,7 +89,7 @@ async def test_a_second_daemon_and_a_file_in_the_way_are_refused(
             pytest.fail("it listens")
     in_the_way = tmp_path / "file"
     in_the_way.write_text("mine")
-    with pytest.raises(StoreError, match="no socket"):
+    with pytest.raises(StoreError, match="not a socket"):
         async with serve(bench.core, in_the_way):
             pytest.fail("it listens")
     assert in_the_way.read_text() == "mine"

@@ -105,4 +105,4 @@ async def test_what_is_asked_wrongly_is_told_with_the_remedy(shell: Shell) -> No
     code, _, err = await shell("wheel", "take", shell.serial)
     assert code == 2 and "No Switchboard is running" in err
     code, _, err = await shell("pair", "192.0.2.1:1", "12")
-    assert code == 2 and "no pairing code" in err
+    assert code == 2 and "not a pairing code" in err

@@ -54,9 +54,9 @@ def test_a_run_goes_on_with_its_own_plan_and_with_no_other(tmp_path: Path) -> No
         begin(folder, plan_of("a", "b", repeats=2))
     (tmp_path / "other").mkdir()
     (tmp_path / "other/file").touch()
-    with pytest.raises(UsageError, match="no run"):
+    with pytest.raises(UsageError, match="not a run"):
         begin(tmp_path / "other", plan)
-    with pytest.raises(UsageError, match="no run"):
+    with pytest.raises(UsageError, match="not a run"):
         read_run(tmp_path / "other")
 
 
@@ -205,7 +205,7 @@ def test_what_was_done_stays_when_a_run_ends_early_and_the_same_command_goes_on(
     kept = read_run(folder).outcomes
     assert 2 <= len(kept) < 5
     if signum is signal.SIGINT:
-        assert "Go on: --folder" in rest
+        assert "Resume: --folder" in rest
     again = subprocess.run(
         command, env=environment, capture_output=True, text=True, timeout=240, check=False
     )

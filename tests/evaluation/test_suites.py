@@ -87,7 +87,7 @@ def test_a_file_of_python_brings_checkers_of_its_own(tmp_path: Path) -> None:
         ("a.toml", "[[exercise", "cannot be used"),
         ("a.toml", "", "no exercises"),
         ("a.toml", GOOD + GOOD, "twice"),
-        ("a.toml", GOOD.replace("wifi-off", "Wi Fi"), "no name of an exercise"),
+        ("a.toml", GOOD.replace("wifi-off", "Wi Fi"), "not the name of an exercise"),
         ("a.toml", GOOD.replace("equals = false", ""), "one of equals"),
         ("a.toml", GOOD.replace("equals = false", "equals = 1\nchanged = true"), "one of equals"),
         ("a.toml", GOOD.replace('"which"', '"("'), "no pattern"),

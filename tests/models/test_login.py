@@ -255,7 +255,7 @@ async def test_what_is_no_metadata_is_refused_in_words(page: bytes, said: str) -
 def test_an_issuer_without_tls_is_refused() -> None:
     with pytest.raises(ConfigError, match="https"):
         discover("http://issuer.example")
-    with pytest.raises(ConfigError, match="no address"):
+    with pytest.raises(ConfigError, match="not an address"):
         discover("https://[::1")
 
 
@@ -324,7 +324,7 @@ async def test_of_two_processes_that_renew_at_once_the_second_takes_what_the_fir
 async def test_what_is_no_token_is_refused(lasts: object) -> None:
     async with tiny_issuer() as issuer:
         issuer.lasts = lasts
-        with pytest.raises(ModelError, match="is no token"):
+        with pytest.raises(ModelError, match="is not a token"):
             await login_at(issuer, Browser(issuer))
 
 

@@ -74,7 +74,7 @@ def test_what_an_address_carries_is_shown_decoded() -> None:
     to = read_destination("https://bank.example@a.evil.example/%2570%2561ss?q=hunter%32#x")
     assert to is not None
     assert to.shown.startswith("https://a.evil.example/pass?q=hunter2#x")
-    assert "before the @ is no host" in to.shown
+    assert "before the @ is not a host" in to.shown
     assert "percent-encoded" in to.shown
     punycode = read_destination("https://xn--pple-43d.com/")
     assert punycode is not None
@@ -199,7 +199,7 @@ def test_the_card_of_a_watcher_names_the_page_that_this_computer_fetches_decoded
     )
     text = card(wanted, now_ms=NOW_MS)
     assert "This computer fetches: https://evil.example/hi?x=A" in text
-    assert "before the @ is no host" in text
+    assert "before the @ is not a host" in text
 
 
 @dataclass

@@ -153,7 +153,7 @@ def test_an_empty_file_and_one_without_meta_are_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["../../etc", "", "a" * 200, "a\nb", "-x", "s 1"])
 def test_an_id_that_is_none_is_refused(tmp_path: Path, name: str) -> None:
     (tmp_path / "r").write_bytes(meta(name))
-    with pytest.raises(UsageError, match="no id"):
+    with pytest.raises(UsageError, match="not an id"):
         read_rollout(tmp_path / "r")
 
 

@@ -163,7 +163,7 @@ async def test_what_went_wrong_is_said() -> None:
         for path, said in (
             ("/missing", "status 404"),
             ("/round", "more than 5 times"),
-            ("/file", "no page"),
+            ("/file", "not a page"),
             ("/packed", "as gzip"),
             ("/broken", "could not be reached"),
         ):
@@ -199,7 +199,7 @@ async def test_what_is_not_ascii_is_followed_as_it_goes_over_the_wire() -> None:
         page = await fetch(pages.url(host="téa.example"), allow_private=True, resolve=resolve)
         assert (page.text, set(asked)) == ("tea", {"xn--ta-bja.example"})
         pages.replies["/raw"] = redirect("AT").replace(b"AT", b"http://\xe9\xff/")
-        with pytest.raises(WebError, match="no page"):
+        with pytest.raises(WebError, match="not a page"):
             await fetch(pages.url("/raw"), allow_private=True)
 
 

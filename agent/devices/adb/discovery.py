@@ -89,7 +89,7 @@ async def services(client: AdbClient) -> tuple[Service, ...]:
         return parse_services(await client.host("host:mdns:services", _MDNS_TIMEOUT_S))
     except DeviceError as error:
         raise DeviceError(
-            f"The adb server at {client.address} looks for no phones by mDNS: {error.message}",
+            f"The adb server at {client.address} does not discover phones by mDNS: {error.message}",
             "Name the phone's address and port: they are under Wireless debugging in its developer "
             "options.",
         ) from error
@@ -102,11 +102,11 @@ async def pair(client: AdbClient, target: str, code: str) -> str:
     """
     if not _TARGET.fullmatch(target):
         raise UsageError(
-            f"{one_line(target, 80)!r} is no address of a phone.",
+            f"{one_line(target, 80)!r} is not a phone's address.",
             "Give host:port as the phone shows it under `Pair device with pairing code`.",
         )
     if not (_CODE.fullmatch(code) or re.fullmatch(r"[A-Za-z0-9]{8,32}", code)):
-        raise UsageError("That is no pairing code.", "Type the six digits that the phone shows.")
+        raise UsageError("That is not a pairing code.", "Type the six digits that the phone shows.")
     try:
         said = (await client.host(f"host:pair:{code}:{target}", PAIR_TIMEOUT_S)).strip()
     except AdbError:

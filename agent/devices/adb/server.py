@@ -74,7 +74,7 @@ def find_adb(setting: str = "") -> Path:
             path = Path(value).expanduser().absolute()
             if path.is_file() and os.access(path, os.X_OK):
                 return path
-            raise AdbError(f"{name} names {value}, which is no program.", f"Correct {name}.")
+            raise AdbError(f"{name} names {value}, which is not a program.", f"Correct {name}.")
     on_path = shutil.which("adb")
     found = newest(Path(on_path).absolute(), bundled_adb()) if on_path else bundled_adb()
     if found is None:

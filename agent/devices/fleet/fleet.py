@@ -61,7 +61,7 @@ class AdbFleet:
         resources: ResourceLedger | None = None,
     ) -> None:
         if not addresses:
-            raise UsageError("A rack needs an adb server.", "Give the address of one.")
+            raise UsageError("A fleet needs an adb server.", "Give the address of one.")
         self._clients = {address: AdbClient(address) for address in addresses}
         self._labels = labels or Labels()
         self._scrcpy = scrcpy or ScrcpySettings()

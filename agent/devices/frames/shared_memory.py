@@ -207,7 +207,9 @@ class FrameReader:
             if self.is_whole(frame):
                 kept.flags.writeable = False
                 return SharedFrame(kept, frame.number, frame.captured_ms)
-        raise TornFrameError("The writer overtakes every copy.", "Read it again.")
+        raise TornFrameError(
+            "The writer overwrote each frame before it was copied.", "Read it again."
+        )
 
     @property
     def is_written(self) -> bool:

@@ -159,7 +159,9 @@ def attach(url: str) -> Segment:
     """
     name = url.removeprefix(SCHEME)
     if not url.startswith(SCHEME) or not name or "/" in name:
-        raise UsageError(f"{url!r} is no address of shared frames.", "It looks like shm://NAME.")
+        raise UsageError(
+            f"{url!r} is not the address of shared frames.", "It looks like shm://NAME."
+        )
     try:
         handle = _posixshmem.shm_open(f"/{name}", os.O_RDONLY, mode=0)
     except OSError as error:

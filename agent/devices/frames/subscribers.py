@@ -47,7 +47,7 @@ class Reader:
                 f"Ask for 1 to {_SIZE_LIMIT_PX} pixels a side.",
             )
         if not max_hz > 0:
-            raise UsageError(f"A rate of {max_hz} frames a second is none.", "Ask for more than 0.")
+            raise UsageError(f"max_hz is {max_hz}; it must be greater than 0.", "Use more than 0.")
         return cls((width_px, height_px), 1 / min(max_hz, _RATE_LIMIT_HZ))
 
     def give(self, frame: LiveFrame) -> None:

@@ -115,7 +115,7 @@ class DeviceAdmin:
         for one in filters:
             if not _FILTER.fullmatch(one):
                 raise UsageError(
-                    f"{one_line(one, 60)!r} is no filter of a log.",
+                    f"{one_line(one, 60)!r} is not a log filter.",
                     "Write TAG:PRIORITY with one of V D I W E F S, such as ActivityManager:I.",
                 )
         words = ["logcat", "-v", "threadtime", *([] if follow else ["-d"])]
@@ -216,7 +216,7 @@ def read_apk(apk: Path) -> bytes:
     except OSError as error:
         raise UsageError(f"{apk} cannot be read: {error.strerror}.", "Name an APK file.") from error
     if not data.startswith(b"PK"):
-        raise UsageError(f"{apk} is no APK.", "An APK is a ZIP archive; name one.")
+        raise UsageError(f"{apk} is not an APK.", "An APK is a ZIP archive; name one.")
     return data
 
 

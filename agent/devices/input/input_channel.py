@@ -79,7 +79,7 @@ class ShellInput:
                 words = f"draganddrop {await self._pixels(start, end)} {lasting_ms}"
             case _:
                 raise DeviceError(
-                    f"{self._shell.serial} has no way for a {type(gesture).__name__.lower()}: "
+                    f"{self._shell.serial} cannot do a {type(gesture).__name__.lower()}: "
                     "`input` moves one finger in a straight line.",
                     "Get a scrcpy server for it; `switchboard devices` says how.",
                 )

@@ -188,7 +188,7 @@ class PoolAllocation:
             slot = self._slots[phone.slot] if 0 <= phone.slot < len(self._slots) else None
             if slot is None or slot.ticket != phone.ticket or slot.state is not SlotState.TAKEN:
                 raise UsageError(
-                    f"{phone.serial} is not taken by whoever puts it back.",
+                    f"{phone.serial} was not taken from this pool.",
                     "Put a phone back once, into the pool it came from.",
                 )
             self._counts["puts"] += 1

@@ -65,7 +65,7 @@ class PhonePool:
         Raises DeviceError with the first phone's reason when one cannot be started.
         """
         if self._loop is not None or self._book.is_closed:
-            raise PoolClosedError("A pool is opened once.", "Make another one.")
+            raise PoolClosedError("A pool can be opened only once.", "Make another one.")
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="pool of phones")
         self._thread.start()

@@ -172,7 +172,7 @@ class ResourceLedger:
             except FileNotFoundError:
                 continue  # It was settled meanwhile.
             except (OSError, msgspec.DecodeError) as error:
-                _log.warning("%s is no record of a resource: %s", path, error)
+                _log.warning("%s is not a record of a resource: %s", path, error)
                 continue
             # A record names its own file; anything else was put there by another hand.
             if path.stem == resource.resource_id:

@@ -210,7 +210,7 @@ class ControlChannel:
         except (TimeoutError, ConnectionError) as error:
             self._why = "it takes no more" if isinstance(error, TimeoutError) else "it broke"
             raise DeviceLostError(
-                f"The control socket of {self._session.serial} takes nothing more.",
+                f"The control socket of {self._session.serial} accepts nothing more.",
                 "It is opened again for the next action.",
             ) from error
 

@@ -149,6 +149,6 @@ def dialect(version: str) -> Dialect:
         if numbers[:2] >= OLDEST and numbers[0] <= NEWEST[0]:
             return Dialect(numbers)
     raise DeviceError(
-        f"A scrcpy server of version {version[:40]!r} is not spoken.",
+        f"A scrcpy server of version {version[:40]!r} is not supported.",
         "Use a server of version 1.20 to 4.1; 3.3.4 is known best.",
     )

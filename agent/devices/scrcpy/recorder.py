@@ -92,11 +92,11 @@ def check_name(path: Path) -> None:
     if not is_installed("video"):
         raise UsageError(missing("video"), install("video"))
     if path.suffix.lower() != ".mp4":
-        raise UsageError(f"{path} is no name of an MP4 file.", "End it in .mp4.")
+        raise UsageError(f"{path} is not the name of an MP4 file.", "End it in .mp4.")
     if path.exists():
-        raise UsageError(f"{path} is there already.", "Choose another name, or remove it.")
+        raise UsageError(f"{path} already exists.", "Choose another name, or remove it.")
     if not path.absolute().parent.is_dir():
-        raise UsageError(f"{path.parent} is no folder.", "Make it, or choose another place.")
+        raise UsageError(f"{path.parent} is not a folder.", "Make it, or choose another place.")
 
 
 class _Tape:

@@ -112,7 +112,7 @@ def read_server_file(path: Path, *, must_be_official: bool = False) -> ServerFil
             version = _manifest_version(manifest.read(_MANIFEST_LIMIT_BYTES))
     except (OSError, ValueError, KeyError, NotImplementedError, zipfile.BadZipFile) as error:
         raise DeviceError(
-            f"{path} is no scrcpy server: {error}.", "Correct the setting scrcpy.server."
+            f"{path} is not a scrcpy server: {error}.", "Correct the setting scrcpy.server."
         ) from error
     sha256 = hashlib.sha256(data).hexdigest()
     official = OFFICIAL_SHA256.get(version)

@@ -49,7 +49,6 @@ _REMOVES = frozenset(
     _words("delete remove erase trash clear uninstall archive cancel discard empty dismiss close")
 )
 _TELLS = frozenset(_words("tell report say name answer list summarize summarise describe"))
-_OPENS = frozenset(_words("open launch show go navigate view"))
 _HIDDEN_CHANGES = frozenset(["turn", "switch", "enable", "disable", "out", "in", "off"])
 """What makes a change of a look: check out, check in, go and turn it off."""
 _FACTS = re.compile(
@@ -102,12 +101,6 @@ def asks_to_tell(goal: str) -> bool:
 def asks_to_remove(goal: str) -> bool:
     """Return whether a part of what a goal asks for is that something goes away."""
     return any(lead[0] in _REMOVES for lead in map(_lead, _clauses(goal)) if lead)
-
-
-def asks_only_to_open(goal: str) -> bool:
-    """Return whether a goal is met once an app or a page is in front."""
-    leads = [lead for lead in map(_lead, _clauses(goal)) if lead]
-    return asks_only_to_look(goal) and all(verb in _OPENS for verb, _ in leads)
 
 
 def _clauses(goal: str) -> list[str]:

@@ -145,7 +145,7 @@ class Failures:
         match type(error.__cause__).__name__:
             case "TooManyRedirects":
                 return ModelError(
-                    f"{self._where} sends calls on and on, and nothing answers them.",
+                    f"{self._where} redirects calls in a loop.",
                     "The base URL is probably wrong: check model.base_url.",
                     retryable=False,
                 )
@@ -163,10 +163,10 @@ class Failures:
                 )
 
     def moved(self, url: str) -> ModelError:
-        """Say that an endpoint sends calls on to another host, where nothing follows them."""
+        """Say that an endpoint redirects calls to another host, where nothing follows them."""
         parts = urlsplit(url)
         return ModelError(
-            f"{self._where} sends calls on to {one_line(parts.hostname or 'another place', 100)}; "
+            f"{self._where} redirects calls to {one_line(parts.hostname or 'another place', 100)}; "
             "no conversation goes there.",
             "If that is the endpoint that you mean, set model.base_url to it.",
             retryable=False,
@@ -216,7 +216,7 @@ class Failures:
     def not_the_wire(self, media_type: str, wanted: str = "chat completion") -> ModelError:
         """Say that something answered which is no endpoint: asking again would not help."""
         return ModelError(
-            f"What answers at {self._where} is no {self._protocol} endpoint: it sent "
+            f"What answers at {self._where} is not an endpoint of {self._protocol}: it sent "
             f"{one_line(media_type, 60) or 'something'} and no {wanted}.",
             "Check model.base_url, which often ends in /v1, and model.wire.",
             retryable=False,

@@ -131,7 +131,7 @@ def checked_allowance(given: Allowance) -> Allowance:
 def _check_name(name: str) -> None:
     if not any(map(str.isalnum, name)):
         raise UsageError(
-            f"The recipient {_shown(name)} of an allowance is no name.",
+            f"The recipient {_shown(name)} of an allowance is not a name.",
             f"Write each name as the phone shows it, with commas between them. {_EXAMPLES}",
         )
     if len(name) > _NAME_CHARS or clean(name) != name or "\n" in name:

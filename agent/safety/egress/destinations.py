@@ -103,7 +103,7 @@ def _read(scheme: str, rest: str) -> Destination | None:
     notes: list[str] = []
     if "@" in parts.netloc:
         name = _decoded(parts.netloc.rpartition("@")[0])[0]
-        notes.append(f"{one_line(name, 80)!r} before the @ is no host")
+        notes.append(f"{one_line(name, 80)!r} before the @ is not a host")
     carried, was_encoded = _decoded(rest[2 + len(parts.netloc) :])
     if was_encoded:
         notes.append("it was percent-encoded")

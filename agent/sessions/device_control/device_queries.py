@@ -125,7 +125,7 @@ class Looks:
         rack = self._parts.rack
         if not isinstance(rack, Caring):
             raise DeviceLostError(
-                f"{serial} cannot be examined here.", "Its rack reaches phones in no such way."
+                f"{serial} cannot be examined here.", "Its fleet has no way to examine phones."
             )
         return await rack.care(serial)
 

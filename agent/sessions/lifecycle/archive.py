@@ -191,7 +191,7 @@ class Archive:
             return
         if found.session_id == session_id:
             raise UsageError(
-                f"Session {session_id} is in the store already.",
+                f"Session {session_id} is already in the store.",
                 "Import it as a new session (--as-new).",
             )
 

@@ -83,7 +83,7 @@ def read_rollout(path: Path) -> Rollout:
                 case _:
                     pass
     if meta is None:
-        raise UsageError(f"{path} is no rollout: it has no session_meta line.", _REMEDY)
+        raise UsageError(f"{path} is not a rollout: it has no session_meta line.", _REMEDY)
     events = _events(meta, [lines[seq] for seq in sorted(lines)], path)
     return Rollout(session_id=meta.id, events=events, skipped_lines=skipped)
 
@@ -128,7 +128,7 @@ def _checked(meta: SessionMeta, path: Path) -> SessionMeta:
             "Upgrade Switchboard.",
         )
     if not _ID.fullmatch(meta.id):
-        raise UsageError(f"{path} names its session {meta.id[:80]!r}, which is no id.")
+        raise UsageError(f"{path} names its session {meta.id[:80]!r}, which is not an id.")
     return meta
 
 
@@ -187,7 +187,7 @@ def _opened(path: Path) -> BinaryIO:
     if not stat.S_ISREG(status.st_mode) or status.st_size > LARGEST_FILE_BYTES:
         os.close(descriptor)
         raise UsageError(
-            f"{path} is no rollout: it must be a regular file of at most "
+            f"{path} is not a rollout: it must be a regular file of at most "
             f"{LARGEST_FILE_BYTES >> 30} GiB.",
             _REMEDY,
         )

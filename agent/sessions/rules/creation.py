@@ -75,7 +75,7 @@ def _planned(
     model = op.model or settings.model.name
     if model.startswith(DIRECT) and not op.direct:
         raise UsageError(
-            f"{model} is no model: a program makes the calls of such a session.",
+            f"{model} is not a model: a program makes the calls of such a session.",
             "Name a model, or start the program and have it take a phone.",
         )
     if op.one_act and not op.direct:

@@ -178,6 +178,6 @@ def _chunks(file: zipfile.ZipFile, table: str) -> Iterator[bytes]:
 
 def _no_backup(path: Path) -> StoreError:
     return StoreError(
-        f"{path} is no whole backup of a fleet's store. Nothing was changed.",
+        f"{path} is not a whole backup of a fleet's store. Nothing was changed.",
         "Choose another: switchboard store backup made it.",
     )

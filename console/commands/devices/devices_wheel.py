@@ -44,7 +44,7 @@ def take(ctx: click.Context, serial: str) -> None:
 @click.option("--note", default="", help="What the session should know.")
 @click.pass_context
 def back(ctx: click.Context, serial: str, note: str) -> None:
-    """Hand the wheel of SERIAL back: its session looks afresh and goes on."""
+    """Hand the wheel of SERIAL back: its session observes the screen and resumes."""
     from agent.protocol import WheelHandBack
 
     _ask(ctx, WheelHandBack(serial=serial, note=note), f"The wheel of {serial} is handed back.")

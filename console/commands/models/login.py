@@ -87,7 +87,7 @@ def logout(ctx: click.Context, forget_key: bool) -> None:
     kept = TokenFile(login_file(settings))
     found = kept.read()
     if found is None:
-        say("Nobody is signed in.")
+        say("Not signed in.")
         return
     try:
         sign_out(found)

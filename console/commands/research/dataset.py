@@ -28,7 +28,7 @@ def dataset() -> None:
 
 @dataset.command(
     epilog="""\b
-What is stored redacted is redacted here. Run it again to go on where it ended: episodes that are
+What is stored redacted is redacted here. Run it again to resume: episodes that are
 written stay as they are.
 Examples:
   switchboard dataset export ./runs
@@ -110,7 +110,7 @@ async def _all(core: Records, after_ms: int) -> list[Session]:
 @dataset.command(
     "import",
     epilog="""\b
-Run it again to go on where it ended: sessions that are there stay as they are.
+Run it again to resume: sessions already there are kept.
 Example:
   switchboard dataset import ./runs
 """,

@@ -52,7 +52,7 @@ def evaluate() -> None:
 
 @evaluate.command(
     epilog="""\b
-Ctrl-C leaves what was done; the same command with the same --folder goes on.
+Ctrl-C leaves what was done; the same command with the same --folder resumes.
 Exit codes: 0 every trial is over, whatever came of it; 1 some broke for no fault of the model.
 """,
 )
@@ -104,7 +104,7 @@ Exit codes: 0 every trial is over, whatever came of it; 1 some broke for no faul
     "--folder",
     type=click.Path(file_okay=False, path_type=Path),
     metavar="DIR",
-    help="Keep the run there, and go on with what it holds.",
+    help="Keep the run there, and resume what it holds.",
 )
 @click.option(
     "--films",
@@ -166,7 +166,9 @@ def run(
             await carry_out(begun, chosen.exercises, settings, limits, _tell)
         finally:
             if not (now := read_run(place)).is_whole:
-                say(f"{len(now.outcomes)} of {plan.total} trials are over. Go on: --folder {place}")
+                say(
+                    f"{len(now.outcomes)} of {plan.total} trials are over. Resume: --folder {place}"
+                )
         done = read_run(place)
         await _report(done, films)
         _show(done, as_json=as_json)

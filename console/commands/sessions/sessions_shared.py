@@ -94,7 +94,7 @@ async def outcome_of(core: Core, session: Session, op: Op, kind: type[T]) -> T:
     except TimeoutError:
         why = f"it took longer than {TASK_BOUND_S:g} s"
     raise SwitchboardError(
-        f"Nothing came of it: {why or 'its task ended without a result'}.",
+        f"No result: {why or 'its task ended without a result'}.",
         f"See what happened: switchboard sessions show {session.session_id}",
     )
 
@@ -113,5 +113,5 @@ async def confirm(question: str, *, yes: bool) -> None:
     if yes:
         return
     if not can_ask():
-        raise UsageError(f"{question} Nobody can be asked here.", "Say so with --yes.")
+        raise UsageError(f"{question} There is no terminal to ask on.", "Say so with --yes.")
     await agree(question)

@@ -208,7 +208,7 @@ Examples:
 """
 )
 @SESSION_ID
-@click.option("--again", is_flag=True, help="Pursue the goal anew though it was met.")
+@click.option("--again", is_flag=True, help="Pursue the goal again although it was met.")
 @manner_options
 @click.pass_context
 def resume(ctx: click.Context, session_id: str, *, again: bool, **speech: Unpack[Speech]) -> None:
@@ -251,9 +251,9 @@ async def _confirm_again(session: Session) -> None:
     if not can_ask():
         raise UsageError(
             f"{said}; nothing is left to go on with.",
-            f"To pursue its goal anew: switchboard sessions resume {session.session_id} --again",
+            f"To pursue its goal again: switchboard sessions resume {session.session_id} --again",
         )
-    await agree(f"{said}. Pursue its goal anew?")
+    await agree(f"{said}. Pursue its goal again?")
 
 
 @click.command(

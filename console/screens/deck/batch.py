@@ -26,7 +26,7 @@ from agent.protocol import (
     UserInput,
     UserInputAnswer,
 )
-from agent.records import Question, QuestionKind, Session, SessionState
+from agent.records import Question, Session, SessionState
 from agent.state.reducer import MessageItem, SessionView, State
 from agent.text import one_line
 from console.core.active_sessions import is_tree_under_way
@@ -266,14 +266,9 @@ def plan_answer(asked: Question, answer: str, ids: Iterable[str], state: State) 
             op = UserInputAnswer(question_id=same.question_id, answer=answer)
             steps.append(Step(session_id, title, op))
         else:
-            asks_other = "asks something else" if open_ones else "asks nothing"
+            asks_other = "has another question" if open_ones else "has no open question"
             skipped.append(Skipped(title, asks_other))
     return Plan(Act.ANSWER, tuple(steps), tuple(skipped))
-
-
-def is_approval(question: Question) -> bool:
-    """Return whether an answer to it lets something happen on a phone."""
-    return question.kind is QuestionKind.APPROVAL
 
 
 # --- undo ----------
