@@ -105,7 +105,7 @@ def begin(folder: Path, plan: RunPlan) -> Run:
                 )
             return run
         if any(folder.iterdir()):
-            raise UsageError(f"{folder} is not empty and no run.", "Name a new folder.")
+            raise UsageError(f"{folder} is neither empty nor a run.", "Name a new folder.")
         part = folder / f".{PLAN}.part"
         part.write_bytes(msgspec.json.format(msgspec.json.encode(plan), indent=1) + b"\n")
         part.replace(folder / PLAN)

@@ -54,7 +54,7 @@ def test_a_run_goes_on_with_its_own_plan_and_with_no_other(tmp_path: Path) -> No
         begin(folder, plan_of("a", "b", repeats=2))
     (tmp_path / "other").mkdir()
     (tmp_path / "other/file").touch()
-    with pytest.raises(UsageError, match="not a run"):
+    with pytest.raises(UsageError, match="nor a run"):
         begin(tmp_path / "other", plan)
     with pytest.raises(UsageError, match="not a run"):
         read_run(tmp_path / "other")
