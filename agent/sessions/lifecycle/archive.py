@@ -255,11 +255,14 @@ class Archive:
         async with self._one_at_a_time:
             roots = await self._parts.store.unpruned_roots()
             settled = [root for root in roots if root.state.is_terminal]
+            old = await self._prune_old(settled)
+            settled = [root for root in settled if root.session_id not in old]
+            # What went by its age counts no more: whose display stays is then the same however
+            # many ends one look comes after.
             if self._targets.has_displays:
                 trees = [await self._tree(root) for root in settled]
                 for tree in beyond_newest(trees, self._parts.settings.retention.keep_trees):
                     self._targets.release(*tree.session_ids)
-            old = await self._prune_old(settled)
             return old + await self._prune_large([one for one in settled if not one.kept])
 
     async def _prune_old(self, roots: Sequence[Session]) -> tuple[str, ...]:

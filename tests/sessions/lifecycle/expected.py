@@ -322,11 +322,11 @@ class Expected:
 
     def prune(self) -> None:
         """Only the newest settled trees keep their displays, and frames only so long."""
-        self._prune_displays()
         for tree in self._settled():
             if max(one.ended_h for one in tree) <= self.clock_h - self.keep_h:
                 for one in tree:
                     one.pruned, one.display = True, False
+        self._prune_displays()
 
     def _prune_displays(self) -> None:
         for tree in self._settled()[self.keep_trees :]:
@@ -558,8 +558,7 @@ class Expected:
             for top in self.all.values():
                 if top.delegates and not self._pace(top):
                     self._roll_up(top)
-        # Whenever a tree has ended, and nothing else changes which are the newest.
-        self._prune_displays()
+        # Whenever a session has ended, and nothing else changes which trees are the newest.
         if self.prunes and not self.stopped and not self.pace.get(PRUNING):
             self.prunes = False
             self.prune()
