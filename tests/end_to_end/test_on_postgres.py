@@ -166,22 +166,30 @@ def test_hosts_join_are_seen_and_are_missed(workshop: Workshop, server: Postgres
                 "its phone is seen",
             )
             assert shown()["labels"] == ["rack-3"]
-            status = workshop.call("fleet", "status", "--json").json
-            assert (status["hosts"], status["online"], status["gone"]) == (2, 1, [])
-            assert workshop.call("fleet", "doctor").code == 0
+
+            def sums() -> tuple[int, int]:
+                status = workshop.call("fleet", "status", "--json").json
+                return status["hosts"], status["online"]
+
+            # On a machine that is busy, a host may be late for a moment.
+            wait_until(lambda: sums() == (2, 1), "both hosts are there")
+            wait_until(lambda: workshop.call("fleet", "doctor").code == 0, "all is well")
             twice = workshop.call(*serve, **{**other, "SWITCHBOARD_DATA_DIR": f"{workshop.data}-3"})
             assert twice.code != 0
             assert "in use by another process" in twice.err
             # Its process stands still, its connections stay.
             began = time.monotonic()
             host.process.send_signal(signal.SIGSTOP)
-            following.wait_for(lambda line: line["state"] == "gone", "that it is gone")
+            wait_until(lambda: shown()["state"] == "gone", "that it is gone")
             assert time.monotonic() - began < GONE_S + LOADED_S
             assert workshop.call("fleet", "doctor").code == 1
+            news = {"name": "second", "state": "gone"}
+            following.wait_for(lambda line: news.items() <= line.items(), "that it is gone")
             host.process.send_signal(signal.SIGCONT)
-            following.wait_for(lambda line: line["state"] == "here", "that it is back")
+            news["state"] = "here"
+            following.wait_for(lambda line: news.items() <= line.items(), "that it is back")
             host.kill()
-            following.wait_for(lambda line: line["state"] == "gone", "that it was killed")
+            wait_until(lambda: shown()["state"] == "gone", "that it was killed")
         with workshop.running(*serve, **other) as host:
             wait_until(lambda: shown()["state"] == "here", "it is there again")
             host.process.send_signal(signal.SIGTERM)
