@@ -349,7 +349,7 @@ async def test_a_backup_that_is_not_whole_leaves_the_database_empty(
     flipped[whole.index(b"named" * 10)] ^= 1
     for data in (b"", b"no zip", whole[: len(whole) // 2], whole[:-30], bytes(flipped)):
         broken.write_bytes(data)
-        with pytest.raises(StoreError, match="no whole backup"):
+        with pytest.raises(StoreError, match="not a whole backup"):
             await restore(other, broken)
     with zipfile.ZipFile(file) as good:
         parts = {one: good.read(one) for one in good.namelist()}
