@@ -6,6 +6,7 @@ import pytest
 from msgspec.structs import replace
 
 from agent.errors import ModelError, UsageError
+from agent.jobs import job_scheduler
 from agent.jobs.history import begun
 from agent.jobs.schedule import NEVER_MS, STUCK_AFTER_MS, STUCK_RESULT
 from agent.loop.task_context import TaskContext, TurnEnd
@@ -60,6 +61,21 @@ async def test_a_job_that_is_not_due_stays_asleep(stage: Stage) -> None:
         job = await create(stage)
         await ring(stage, after_ms=14_999)
         assert await stage.store.job(job.id) == job
+
+
+async def test_a_clock_that_is_set_forward_is_noticed_by_the_next_look(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert job_scheduler.LONGEST_SLEEP_S <= 15.0
+    monkeypatch.setattr(job_scheduler, "LONGEST_SLEEP_S", 0.01)
+    stage.parts["water them"] = waiting_at(cue := Cue())
+    cue.go.set()
+    async with stage.play():
+        assert stage.now_ms is not None
+        job = await create(stage, next_run_at=stage.now_ms + 86_400_000)
+        # Nobody rings: the timer slept for a day, by the clock as it was.
+        stage.now_ms += 86_400_000
+        assert (await settled(stage, job.id, COMPLETED)).last_result
 
 
 async def test_of_five_due_jobs_three_start_and_the_next_ring_is_in_fifteen_seconds(

@@ -166,6 +166,8 @@ async def test_a_posted_notification_is_replaced_by_its_tag_and_listed_alike(
     assert len(keys) == 1 and keys[0].endswith("|ferry|2000")
     dumped = (await connected.shell("dumpsys notification")).text
     assert keys[0] in dumped and "second" in dumped and "first" not in dumped
+    record = next(line for line in dumped.splitlines() if "pkg=com.android.shell" in line)
+    assert "tag=ferry" in record and "tag=null" not in record
 
 
 async def test_a_service_does_what_a_call_says_or_says_that_it_does_not(
