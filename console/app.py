@@ -179,7 +179,12 @@ class SwitchboardApp(ShowsStills, FaultIsolatedApp, AppActions, inherit_bindings
         self.kept = KeptSettings(self)
         self.set_keymap(self.keys.bound())
         self.data_dir = settings.data_dir if settings else None
-        self.usage = PictureUsage(settings.data_dir, settings.retention) if settings else None
+        # Pictures in a database are not in this computer's files.
+        self.usage = (
+            PictureUsage(settings.data_dir, settings.retention)
+            if settings and not settings.store.dsn
+            else None
+        )
         self._signals = AttentionSignals(self, settings)
         self._replay = replay
         self._errors_s: list[float] = []

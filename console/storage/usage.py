@@ -68,9 +68,6 @@ class PictureUsage:
         from agent.store.embedded.blobs import BlobFiles
 
         self._looked_s = self._clock_s()
-        if not await asyncio.to_thread(self._directory.is_dir):
-            # The pictures are in a database.
-            return
         try:
             took = await asyncio.to_thread(BlobFiles(self._directory).size_bytes)
         except StoreError as error:

@@ -106,4 +106,4 @@ async def test_a_page_instead_of_an_endpoint_fails_at_once_and_names_the_base_ur
     assert call.code == 1, call
     assert len(endpoint.requests) == 1
     assert endpoint.base_url in call.err
-    assert call.err.count("no OpenAI-compatible endpoint") == 1, call.err
+    assert call.err.count("is not an OpenAI-compatible endpoint") == 1, call.err

@@ -216,7 +216,7 @@ class Failures:
     def not_the_wire(self, media_type: str, wanted: str = "chat completion") -> ModelError:
         """Say that something answered which is no endpoint: asking again would not help."""
         return ModelError(
-            f"What answers at {self._where} is not an endpoint of {self._protocol}: it sent "
+            f"What answers at {self._where} is not an {self._protocol} endpoint: it sent "
             f"{one_line(media_type, 60) or 'something'} and no {wanted}.",
             "Check model.base_url, which often ends in /v1, and model.wire.",
             retryable=False,

@@ -175,7 +175,7 @@ def test_what_is_no_server_file_is_refused(tmp_path: Path) -> None:
         archive.writestr("classes.dex", b"")
     (tmp_path / "zip").write_bytes(no_manifest.getvalue())
     for name in ("text", "zip", "absent"):
-        with pytest.raises(DeviceError, match="no scrcpy server"):
+        with pytest.raises(DeviceError, match="is not a scrcpy server"):
             read_server_file(tmp_path / name)
 
 
