@@ -163,6 +163,9 @@ def lenient(driver: type[Driver]) -> type[Driver]:
             """
             self._hung_up_looks = self._hung_up_looks + 1 if self._has_hung_up() else 0
             if self._hung_up_looks == _LOOKS_TO_BE_SURE:
+                if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
+                    # As under nohup: without a terminal there is nothing to go on for.
+                    signal.signal(signal.SIGHUP, signal.SIG_DFL)
                 os.kill(os.getpid(), signal.SIGHUP)
 
         def _has_hung_up(self) -> bool:

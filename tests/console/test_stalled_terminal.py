@@ -63,9 +63,17 @@ def test_a_console_ends_on_a_terminal_that_takes_nothing(ticks: Path) -> None:
         terminal.close()
 
 
-def test_a_console_ends_whose_terminal_goes_without_a_signal(ticks: Path) -> None:
-    # A pty that is nobody's controlling terminal: the kernel has no one to tell.
-    terminal = opened(ticks)
+@pytest.mark.parametrize("start", [signal.SIG_DFL, signal.SIG_IGN], ids=["", "nohup"])
+def test_a_console_ends_whose_terminal_goes_without_a_signal(
+    ticks: Path, start: signal.Handlers
+) -> None:
+    # A pty that is nobody's controlling terminal: the kernel has no one to tell. What is ignored
+    # here is ignored in the console too.
+    before = signal.signal(signal.SIGHUP, start)
+    try:
+        terminal = opened(ticks)
+    finally:
+        signal.signal(signal.SIGHUP, before)
     try:
         terminal.see("tick")
         os.close(terminal.master)

@@ -108,7 +108,7 @@ def stranger(place: Path) -> Iterator[Stranger]:
 def core(place: Path) -> Iterator[dict[str, Any]]:
     """A running core with two virtual phones, and all that the stranger is told about it."""
     data, home = place / "data", place / "home"
-    home.mkdir(mode=0o755)
+    home.mkdir(mode=0o755, exist_ok=True)
     environment = {
         **base_environment(home),
         "SWITCHBOARD_DATA_DIR": str(data),
@@ -176,9 +176,11 @@ def opened_by(pids: list[int], kind: str = "/") -> set[str]:
     """Return what processes have open that begins so (proc(5), /proc/PID/fd)."""
     found = set()
     for pid in pids:
-        for entry in Path(f"/proc/{pid}/fd").iterdir():
-            with suppress(OSError):
-                found.add(str(entry.readlink()))
+        # A process, and what it has open, may go while this looks.
+        with suppress(OSError):
+            for entry in Path(f"/proc/{pid}/fd").iterdir():
+                with suppress(OSError):
+                    found.add(str(entry.readlink()))
     return {name for name in found if name.startswith(kind) and not name.startswith("/dev/null")}
 
 
