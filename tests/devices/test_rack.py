@@ -291,3 +291,33 @@ async def test_closing_ends_those_who_listen(home: Home) -> None:
         draining = asyncio.create_task(drain())
         await rack.close()
         await draining
+
+
+@pytest.mark.slow
+async def test_phones_of_a_killed_owner_are_all_connected_again(tmp_path: Path) -> None:
+    """An adb server that still tries for the phones that were must not swallow the new ones."""
+    server = AdbServer(tmp_path / "adb")
+    try:
+        for since_s in (0.0, 0.05, 0.15, 0.25, 0.3) * 2:
+            killed = VirtualPhones(tmp_path / "phones", server, count=3)
+            serials = await killed.start()
+            assert killed._keeper is not None
+            killed._keeper.cancel()
+            os.kill(killed.pid, signal.SIGKILL)
+            # The server notices, and tries again in a rhythm of its own.
+            await asyncio.sleep(since_s)
+            phones = VirtualPhones(tmp_path / "phones", server, count=3)
+            try:
+                assert await phones.start() == serials
+                async with asyncio.timeout(NOTICED_WITHIN_S):
+                    while not await _are_all_devices(server, serials):
+                        await asyncio.sleep(0.05)
+            finally:
+                await phones.stop()
+    finally:
+        await server.stop()
+
+
+async def _are_all_devices(server: AdbServer, serials: tuple[str, ...]) -> bool:
+    rows = {row.serial: row.state for row in await AdbClient(server.address).devices()}
+    return all(rows.get(serial) is DeviceState.ONLINE for serial in serials)

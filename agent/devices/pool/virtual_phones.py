@@ -36,6 +36,8 @@ STOP_TIMEOUT_S = 5.0
 PORT_TIMEOUT_S = 5.0
 """How long the phones of a killed Switchboard may take to free their ports."""
 _PAUSE_S = 0.05
+_FORGET_S = 3.0
+"""How long an adb server may take to let a connection go that is to be replaced."""
 # Below the range from which systems take ports for outgoing connections, above adb's own.
 _FIRST_PORTS = range(20_000, 30_000)
 _TRIES = 50
@@ -147,7 +149,7 @@ class VirtualPhones:
         self._serials = await self._ready()
         # What the server lists under these serials leads to phones that are gone, noticed or not.
         client = AdbClient(address)
-        await asyncio.gather(*(client.disconnect(serial) for serial in self._serials))
+        await asyncio.gather(*(self._forget(client, serial) for serial in self._serials))
         await self.connect(address)
 
     async def _keep(self) -> None:
@@ -168,8 +170,22 @@ class VirtualPhones:
         listed = {row.serial: row.state for row in await client.devices()}
         if serial in listed and listed[serial] != "device":
             # A connection to the phone as it was before a restart is replaced at once.
-            await client.disconnect(serial)
+            await VirtualPhones._forget(client, serial)
         await client.connect(serial)
+
+    @staticmethod
+    async def _forget(client: AdbClient, serial: str) -> None:
+        """Have the server forget a phone, and wait until it has.
+
+        It answers before it has: a connection that comes meanwhile is called "already connected"
+        and goes with the old one.
+        """
+        await client.disconnect(serial)
+        until = time.monotonic() + _FORGET_S
+        while any(row.serial == serial for row in await client.devices()):
+            if time.monotonic() > until:
+                return
+            await asyncio.sleep(_PAUSE_S)
 
     async def _choose_port(self) -> int:
         path = self._folder / "ports.json"
