@@ -156,7 +156,7 @@ def _expanded(text: str) -> Path:
 
 
 def _inherited(env: Mapping[str, str]) -> Iterator[tuple[str, object]]:
-    """Give what other programs' variables say; a settings file is stronger.
+    """Read other programs' variables; a settings file is stronger.
 
     ADB_SERVER_SOCKET and ANDROID_ADB_SERVER_PORT are adb's own (its `--help` names them).
     """
@@ -218,7 +218,7 @@ def _checked(key: Key, value: object, where: str, *, is_text: bool = False) -> o
 
 
 def _objection(key: Key, value: object) -> str:
-    """Say what is wrong with a value that its type does not tell; empty when nothing is."""
+    """Return what is wrong with a value that its type does not tell; empty when nothing is."""
     if isinstance(value, float) and not math.isfinite(value):
         return "it is not a finite number"
     if isinstance(value, str) and not value.isprintable():
@@ -257,13 +257,13 @@ def _read(path: Path) -> str:
 
 
 def _last_place(text: str) -> tuple[int, int]:
-    """Give line and column, from 1, of the last thing written in a text."""
+    """Return line and column, from 1, of the last thing written in a text."""
     lines = text.rstrip().split("\n")
     return len(lines), max(len(lines[-1]), 1)
 
 
 def _from_file(path: Path, must_exist: bool) -> dict[str, object]:
-    """Read and check a settings file; gives values by dotted key. Raises ConfigError."""
+    """Read and check a settings file; returns values by dotted key. Raises ConfigError."""
     try:
         text = _read(path)
     except FileNotFoundError as error:

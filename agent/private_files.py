@@ -14,7 +14,7 @@ from agent.errors import ConfigError
 
 
 def why_shared(directory: Path) -> str:
-    """Say why a directory is not this user's alone to write; empty when it is, or is not there.
+    """Return why a directory is not this user's alone to write; empty when it is, or is not there.
 
     Raises:
         OSError: it cannot be looked at.

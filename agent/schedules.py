@@ -92,7 +92,7 @@ def lenient_schedule(raw: Mapping[str, Any]) -> Schedule:
 
 
 def next_due_ms(schedule: Schedule, after_ms: int) -> int | None:
-    """Give the next due time after a moment; None when only an event or nothing makes it due."""
+    """Return the next due time after a moment; None when only an event or nothing makes it due."""
     if schedule.cron:
         found = next_cron_ms(schedule.cron, schedule.timezone, after_ms)
         return None if found is None else out_of_quiet_ms(schedule, found)
@@ -120,14 +120,14 @@ def out_of_quiet_ms(schedule: Schedule, at_ms: int) -> int:
 
 
 def _is_quiet(quiet: QuietHours, at_ms: int, zone: tzinfo) -> bool:
-    """Tell whether the clock of a zone shows a time within the quiet hours."""
+    """Return whether the clock of a zone shows a time within the quiet hours."""
     now = datetime.fromtimestamp(at_ms / 1000, zone).time()
     since, until = time.fromisoformat(quiet.since), time.fromisoformat(quiet.until)
     return since <= now < until if since < until else now >= since or now < until
 
 
 def _moments_ms(day: date, at: time, zone: tzinfo) -> tuple[int, ...]:
-    """Give when a clock shows a time on a day: once, twice where it is put back.
+    """Return when a clock shows a time on a day: once, twice where it is put back.
 
     A time that it leaves out is when it is put forward past it.
     """
@@ -148,7 +148,7 @@ def _moments_ms(day: date, at: time, zone: tzinfo) -> tuple[int, ...]:
 
 
 def is_missed(schedule: Schedule, due_ms: int, now_ms: int) -> bool:
-    """Tell whether a due time passed so long ago that it does not count any more."""
+    """Return whether a due time passed so long ago that it does not count any more."""
     if not due_ms or due_ms >= now_ms:
         return False
     late_ms = now_ms - due_ms
@@ -159,7 +159,7 @@ def is_missed(schedule: Schedule, due_ms: int, now_ms: int) -> bool:
 
 
 def next_cron_ms(expression: str, timezone: str, after_ms: int) -> int | None:
-    """Give when a cron expression is next due; None when never within fifty years.
+    """Return when a cron expression is next due; None when never within fifty years.
 
     Raises:
         UsageError: it is no cron expression.
@@ -183,7 +183,7 @@ def next_cron_ms(expression: str, timezone: str, after_ms: int) -> int | None:
 
 
 def zone_of(name: str) -> tzinfo:
-    """Give a time zone by its IANA name; the computer's own for an empty one.
+    """Return a time zone by its IANA name; the computer's own for an empty one.
 
     Raises:
         UsageError: there is none of that name.

@@ -24,7 +24,7 @@ class Ticks(NamedTuple):
     stolen: int
 
     def given_since(self, before: Ticks) -> float:
-        """Tell the share, 0 to 1, of what was asked for since then that was given."""
+        """Return the share, 0 to 1, of what was asked for since then that was given."""
         ran, stolen = self.ran - before.ran, self.stolen - before.stolen
         return ran / (ran + stolen) if ran + stolen > 0 else 1.0
 

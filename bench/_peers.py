@@ -39,7 +39,7 @@ class Peer:
     """A package of which it asks for a version that an index may not have; any will do."""
 
     def interpreter(self) -> tuple[Path | None, str]:
-        """Give an interpreter that has it, made if need be; else None and why not."""
+        """Return an interpreter that has it, made if need be; else None and why not."""
         named = os.environ.get(self.variable)
         if named:
             return Path(named), ""

@@ -127,7 +127,7 @@ def _plain_database(directory: Path) -> sqlite3.Connection:
 
 
 def _plain_commit(database: sqlite3.Connection) -> float:
-    """Give the milliseconds that a commit of one row took."""
+    """Return the milliseconds that a commit of one row took."""
     began = time.perf_counter()
     database.execute("INSERT INTO row (body) VALUES (?)", ("x" * 700,))
     return (time.perf_counter() - began) * 1000

@@ -53,7 +53,7 @@ def main() -> None:
 
 
 def screen(version: int) -> tuple[UiNode, ...]:
-    """Give a screen of sixty elements that says which version it is."""
+    """Return a screen of sixty elements that says which version it is."""
     rows = [
         UiNode(
             text=f"{version}: entry {row}",
@@ -102,7 +102,7 @@ class BenchDevice(FakeDevice):
         self._tree: tuple[int, UiTree] | None = None
 
     def shown(self) -> int:
-        """Give the version that is on the screen now."""
+        """Return the version that is on the screen now."""
         if self._seconds() >= self._changes_at:
             self.version += 1
             self._changes_at = float("inf")
@@ -217,7 +217,7 @@ async def _overhead() -> None:
 
 
 async def _run(pictured: bool, sees: bool) -> tuple[float, float, float, float]:
-    """Give p50, p10 and CPU in milliseconds a step, and what late steps take of early ones."""
+    """Return p50, p10 and CPU in milliseconds a step, and what late steps take of early ones."""
     clock = Moment()
     rack = FakeRack("bench")
     rack.adopt(BenchDevice(rack, "bench", seconds=clock.seconds, sees=pictured))
@@ -315,7 +315,7 @@ async def _settling() -> None:
 
 
 def picture(version: int) -> bytes:
-    """Give a screen's picture, 1080 × 2400 as PNG: other bytes for each version, to be decoded."""
+    """Return a screen's picture, 1080 × 2400 as PNG: each version has other bytes to decode."""
     drawn = _png()
     text = f"version\0{version}".encode()
     chunk = b"tEXt" + text

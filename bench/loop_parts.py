@@ -59,7 +59,7 @@ def _pictures() -> None:
 
 
 def _cpu_ms(work: Callable[[int], object]) -> float:
-    """Give the median of what a piece of work takes on all threads; the first one warms up."""
+    """Return the median of what a piece of work takes on all threads; the first one warms up."""
     work(0)
     spent = []
     for at in range(PICTURES):
@@ -126,7 +126,7 @@ async def _endpoint() -> AsyncIterator[str]:
 
 
 def _conversation(steps: int) -> ModelRequest:
-    """Give what a session of so many steps asks: instructions, and of each step three messages."""
+    """Return what a session of so many steps asks: instructions, and three messages a step."""
     screen = ("[12] button: Entry of a screen, as a model reads it.\n" * 60)[:SCREEN_CHARACTERS]
     messages = [
         Message(role=Role.SYSTEM, kind=MessageKind.INSTRUCTIONS, text="Work on the phone. " * 200),
@@ -190,7 +190,7 @@ def _tools(request: ModelRequest) -> Sequence[dict[str, Any]]:
 
 
 async def _thread_ms(call: Callable[[], Any]) -> float:
-    """Give the median of what a call takes in this thread; the first one warms up."""
+    """Return the median of what a call takes in this thread; the first one warms up."""
     await call()
     spent = []
     for _ in range(CALLS):

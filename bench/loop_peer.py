@@ -204,7 +204,7 @@ async def _row(what: str, trial: Trial, python: Path | None, adb_port: int = 0) 
 async def _run(
     trial: Trial, script: Script, server: OpenAIServer, python: Path | None, adb_port: int
 ) -> str:
-    """Run one agent to its end; gives what it said last."""
+    """Run one agent to its end; returns what it said last."""
     job = {
         "base_url": server.base_url,
         "serial": trial.serial,
@@ -298,7 +298,7 @@ def _xml(name: str, **arguments: object) -> Reply:
 
 
 def _words(content: object) -> str:
-    """Give the text of a message, with or without a picture."""
+    """Return the text of a message, with or without a picture."""
     if isinstance(content, str):
         return content
     parts: Sequence[Any] = content if isinstance(content, list) else ()
@@ -306,7 +306,7 @@ def _words(content: object) -> str:
 
 
 def _cpu_s(pid: int) -> float:
-    """Give what a process has used of the processor, in seconds; 0 where nobody tells (proc(5))."""
+    """Return the processor time of a process, in seconds; 0 where it is unknown (proc(5))."""
     try:
         fields = Path(f"/proc/{pid}/stat").read_text().rpartition(") ")[2].split()
     except OSError:

@@ -109,7 +109,7 @@ async def _cancelling(folder: Path) -> None:
 async def _cancel_one(
     core: Core, ended_s: list[float], warm: asyncio.Semaphore
 ) -> tuple[float, float]:
-    """Give the milliseconds until the last touch was over, and until the tree was cancelled."""
+    """Return the milliseconds until the last touch was over, and until the tree was cancelled."""
     targets = tuple(Target(objective=f"tap {number}") for number in range(PHONES))
     reply = await core.request(SessionCreate(goal="tap", targets=targets))
     for _ in range(PHONES * 10):

@@ -96,7 +96,7 @@ async def run_console(
         title: what the header says beside the name, such as "demo".
         focus_session: the session that is selected at first.
         replay: the session that is replayed at once; leaving the replay leaves the console.
-        start_phone: gives the serial of a virtual phone, starting one if there is none.
+        start_phone: returns the serial of a virtual phone, starting one if there is none.
         first_look: waits for what is stored, if that can be told before the core answers.
 
     Returns:
@@ -310,7 +310,7 @@ class SwitchboardApp(ShowsStills, FaultIsolatedApp, AppActions, inherit_bindings
         self._refresh_top()
 
     def now_ms(self) -> int:
-        """Tell the time."""
+        """Return the time."""
         return int(time.time() * 1000)
 
     # --- what comes up ----------

@@ -117,7 +117,7 @@ class AppActions(App[int], inherit_bindings=False):
         return (top,) if owner is None else (owner,)
 
     def _why_not(self, owner: object, action_id: str) -> str:
-        """Say why an action can do nothing now; empty when it can, or says so itself."""
+        """Return why an action can do nothing now; empty when it can, or says so itself."""
         if not isinstance(owner, ConsoleScreen | Controller):
             return ""
         if action_id in NEED_PHONES and self.console_app.bridge.is_opening:
@@ -307,7 +307,7 @@ class AppActions(App[int], inherit_bindings=False):
         app.say(f"ui.theme is {name} in {app.settings.config_file}.")
 
     def do_app_suspend(self) -> None:
-        """Give the terminal back to the shell until it continues this console."""
+        """Return the terminal to the shell until it continues this console."""
         app = self.console_app
         if why := why_not_suspended(app):
             app.say(why)

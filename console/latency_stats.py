@@ -23,7 +23,7 @@ class Pulse:
         self._took_ms: dict[str, deque[int]] = {}
 
     def of(self, serial: str) -> tuple[int, ...]:
-        """Give the times of a phone, the oldest first."""
+        """Return the times of a phone, the oldest first."""
         return tuple(self._took_ms.get(serial, ()))
 
     def note(self, serial: str, took_ms: int) -> None:

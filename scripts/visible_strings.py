@@ -23,7 +23,7 @@ def sources() -> list[Path]:
 
 
 def strings(path: Path) -> Iterator[tuple[int, str]]:
-    """Give the strings of a file with their lines; parts of an f-string one by one."""
+    """Yield the strings of a file with their lines; parts of an f-string one by one."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
     skipped = {
         id(statement.value)

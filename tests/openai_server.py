@@ -245,7 +245,7 @@ def _chunks(
 
 
 def _response_events(request: dict[str, Any], reply: Reply, number: int) -> list[dict[str, Any]]:
-    """Give the events of the responses wire: what OpenAI sends, without what nobody reads."""
+    """Return the events of the responses wire: what OpenAI sends, without what nobody reads."""
     response: dict[str, Any] = {
         "id": f"resp_{number}",
         "object": "response",

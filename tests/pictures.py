@@ -10,7 +10,7 @@ from PIL import Image
 
 
 def claiming(across: int, down: int) -> bytes:
-    """Give a PNG of a pixel whose header says that it has so many."""
+    """Return a PNG of a pixel whose header says that it has so many."""
     out = BytesIO()
     Image.new("L", (1, 1)).save(out, "PNG")
     data = bytearray(out.getvalue())

@@ -95,7 +95,7 @@ class Stage:
     async def create(
         self, goal: str, *objectives: str, serial: str = "", start: bool = True
     ) -> str:
-        """Create a session, with a child for each objective; gives its id."""
+        """Create a session, with a child for each objective; returns its id."""
         targets = tuple(Target(objective=objective) for objective in objectives)
         op = SessionCreate(goal=goal, targets=targets, serial=serial, start=start)
         return (await self.do(op)).session_id
@@ -174,7 +174,7 @@ def ends(msgs: list[object]) -> list[object]:
 
 
 def states(msgs: list[object]) -> list[SessionState]:
-    """Give the states that a session went through."""
+    """Return the states that a session went through."""
     return [msg.state for msg in of_type(msgs, SessionStateChanged)]
 
 

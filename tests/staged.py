@@ -70,7 +70,7 @@ class StagedApp:
             os.close(end)
 
     def do(self, order: str) -> dict[str, Any]:
-        """Give an order; returns what the app says once it is carried out and all is written."""
+        """Return an order; returns what the app says once it is carried out and all is written."""
         os.write(self._tell, order.encode())
         return self.answer()
 

@@ -215,7 +215,7 @@ def statements(tree: ast.Module) -> Iterator[ast.AST]:
 
 
 def within(name: str, allowed: tuple[str, ...]) -> bool:
-    """Tell whether a dotted name is one of the allowed modules or inside one."""
+    """Return whether a dotted name is one of the allowed modules or inside one."""
     return any(name == module or name.startswith(module + ".") for module in allowed)
 
 

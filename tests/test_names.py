@@ -89,3 +89,22 @@ def test_no_function_and_no_variable_has_one_either() -> None:
     outside = [said for said, _ in found if not said.startswith("agent/")]
     assert outside == []
     assert {word for said, word in found if said.startswith("agent/")} <= STILL_IN_AGENT
+
+
+_NO_VALUE = re.compile(r"(Give|Tell|Say|Word|Know)\b")
+
+
+def docstrings_of_values() -> Iterator[tuple[str, str]]:
+    """Yield the first words of each function's docstring that returns something."""
+    for where, node in trees():
+        if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) or node.returns is None:
+            continue
+        if isinstance(node.returns, ast.Constant) and node.returns.value is None:
+            continue
+        if said := ast.get_docstring(node):
+            yield f"{where}:{node.lineno}", said.partition("\n")[0]
+
+
+def test_what_returns_a_value_says_return() -> None:
+    wrong = [f"{where}: {said}" for where, said in docstrings_of_values() if _NO_VALUE.match(said)]
+    assert not wrong, "\n".join(wrong)

@@ -66,7 +66,7 @@ def event_digest(event: Event) -> str:
 
 
 class AuditWriter:
-    """Say of events what belongs into the audit; knows the calls and approvals that are open."""
+    """Choose what of the events belongs in the audit; knows the open calls and approvals."""
 
     def __init__(self, lines: Iterable[Fact] = ()) -> None:
         self._actions: dict[tuple[str, str], str] = {}
@@ -77,7 +77,7 @@ class AuditWriter:
             self._remember(line)
 
     def fact(self, event: Event) -> Fact | None:
-        """Give the line for an event; None when it is none of the audit's business."""
+        """Return the line for an event; None when it is none of the audit's business."""
         told = self._told(event)
         if told is None:
             return None
@@ -318,7 +318,7 @@ class _Auditor:
 
 
 def newest_event_id(lines: Iterable[Fact]) -> int:
-    """Give the newest event of the store that a chain's newest lines are about."""
+    """Return the newest event of the store that a chain's newest lines are about."""
     newest = 0
     for line in lines:
         is_new_store = line.get("event_type") == REPLACED

@@ -154,7 +154,7 @@ def files_of(directory: Path) -> list[Path]:
 
 
 def read_lines(directory: Path) -> Iterator[dict[str, Any]]:
-    """Give the lines of a chain that can be read, oldest first."""
+    """Yield the lines of a chain that can be read, oldest first."""
     for path in files_of(directory):
         yield from (line for _, line in _lines(path) if line is not None)
 

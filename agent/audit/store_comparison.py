@@ -76,7 +76,7 @@ def _name(value: object) -> str:
 async def _left(
     session_id: str, digests: dict[int, str], history: History, found: Compared
 ) -> dict[int, str]:
-    """Tick off what is stored; gives what is not."""
+    """Tick off what is stored; returns what is not."""
     left = dict(digests)
     after = 0
     try:

@@ -14,7 +14,7 @@ from agent.records import Question, Session
 
 
 def question_in(root: Session, overview: Overview) -> Question | None:
-    """Give the question that is shown for a session: its own, else the first of its children's."""
+    """Return the question shown for a session: its own, else the first of its children's."""
     tree = {root.session_id}
     for session in sorted(overview.sessions, key=lambda one: one.created_ms):
         if session.parent_id in tree:
@@ -28,7 +28,7 @@ def question_in(root: Session, overview: Overview) -> Question | None:
 def questions_by_session(
     sessions: Iterable[Session], overview: Overview
 ) -> dict[str, Question | None]:
-    """Give what is shown as asked for each of many sessions."""
+    """Return what is shown as asked for each of many sessions."""
     return {session.session_id: question_in(session, overview) for session in sessions}
 
 

@@ -156,7 +156,7 @@ class Bridge:
         return {"data": [session_object(one, asked[one.session_id], devices) for one in found]}
 
     async def read(self, session_id: str) -> dict[str, Any]:
-        """Give one session and the last twelve things that happened in it."""
+        """Return one session and the last twelve things that happened in it."""
         session = await self._core.session(session_id)
         history = await self._core.history(session.session_id)
         overview = await self._core.overview()
@@ -186,7 +186,7 @@ class Bridge:
         return await self.started(session.session_id)
 
     async def started(self, session_id: str) -> dict[str, Any]:
-        """Give a session that was started, and what was planned for it so far."""
+        """Return a session that was started, and what was planned for it so far."""
         children = [
             one for one in (await self._core.overview()).sessions if one.parent_id == session_id
         ]
@@ -217,7 +217,7 @@ class Bridge:
         return {"ok": True}
 
     async def let_through(self, session_id: str) -> dict[str, Any]:
-        """Say again, unredacted, what the operator wrote to a session and lost secrets."""
+        """Send again, unredacted, what the operator wrote to a session and lost secrets."""
         session = await self._core.session(session_id)
         await self._request(SessionLetThrough(session_id=session.session_id))
         return {"ok": True}

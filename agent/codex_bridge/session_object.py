@@ -58,7 +58,7 @@ def held_by(session: Session, devices: Iterable[DeviceInfo]) -> str:
 def session_object(
     session: Session, question: Question | None = None, devices: Iterable[DeviceInfo] = ()
 ) -> dict[str, Any]:
-    """Give a session as the bridge gives it.
+    """Return a session as the bridge gives it.
 
     Args:
         session: the record.
@@ -138,7 +138,7 @@ def thread_id(session: Session) -> str:
 
 
 def timeline(events: Iterable[Event]) -> list[str]:
-    """Give the last twelve things that happened, each "Type: message"."""
+    """Return the last twelve things that happened, each "Type: message"."""
     told = [line for line in map(_told, events) if line]
     return [one_line(line, _LINE_LIMIT_CHARS) for line in told[-TIMELINE_EVENTS:]]
 

@@ -153,7 +153,7 @@ class AdbDevice:
         )
 
     async def profile(self, *, timeout_s: float = 10.0) -> Profile:
-        """Give what is fixed about the phone, asked once per connection."""
+        """Return what is fixed about the phone, asked once per connection."""
         return await self._shell.profile(timeout_s=timeout_s)
 
     def forget(self) -> None:
@@ -193,7 +193,7 @@ class AdbDevice:
         return await self._trees.toast(timeout_s=timeout_s)
 
     async def foreground(self, *, timeout_s: float = 5.0) -> Foreground:
-        """Say which app is in front and whether the keyboard shows."""
+        """Return which app is in front and whether the keyboard shows."""
         lines = "mCurrentFocus=|mFocusedApp=|init=.*cur="
         shown = "mInputShown=|mIsInputViewShown="
         result = await self._shell.run(
@@ -240,7 +240,7 @@ class AdbDevice:
             return tuple(AppInfo(package=name) for name in sorted(packages))
 
     def video(self) -> VideoFrames | None:
-        """Give the maker of live pictures; None where video is not wanted."""
+        """Return the maker of live pictures; None where video is not wanted."""
         if self._scrcpy is None or not self._scrcpy.settings.video:
             return None
         frames = VideoFrames(
@@ -256,7 +256,7 @@ class AdbDevice:
         return frames
 
     async def is_secure(self) -> bool:
-        """Tell whether the window in front forbids pictures of itself."""
+        """Return whether the window in front forbids pictures of itself."""
         return parse_secure((await self._shell.run("dumpsys window windows", 5.0)).text)
 
     def warm(self) -> None:
@@ -349,7 +349,7 @@ class AdbDevice:
         await (await self.control(timeout_s=timeout_s)).set_clipboard(text, paste=True)
 
     async def control(self, *, timeout_s: float = 10.0) -> ControlChannel:
-        """Give the control socket, opened when need be. Raises DeviceError when there is none."""
+        """Return the control socket, opened when need be. Raises DeviceError when there is none."""
         if self._warm is None:
             raise DeviceError(
                 f"{self.serial} is driven without scrcpy, and has no control socket.",
@@ -378,7 +378,7 @@ class AdbDevice:
         return await call_log(self._shell, timeout_s)
 
     async def versions(self, *, timeout_s: float = 10.0) -> PhoneVersions:
-        """Say which boot the phone is in, and which versions its apps have. Raises DeviceError."""
+        """Return the phone's boot and the versions of its apps. Raises DeviceError."""
         return read_versions((await self._shell.run(VERSIONS_COMMAND, timeout_s)).text)
 
     async def local_time(self, *, timeout_s: float = 5.0) -> str:

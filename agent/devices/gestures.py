@@ -149,7 +149,7 @@ class FingerEvent:
 
 
 def strokes(gesture: Gesture, *, aspect: float = DEFAULT_ASPECT) -> tuple[Stroke, ...]:
-    """Give the fingers' strokes.
+    """Return the fingers' strokes.
 
     Args:
         aspect: the screen's height by its width, so that what turns keeps its distance.
@@ -185,7 +185,7 @@ def strokes(gesture: Gesture, *, aspect: float = DEFAULT_ASPECT) -> tuple[Stroke
 
 
 def events(fingers: Sequence[Stroke]) -> tuple[FingerEvent, ...]:
-    """Give what the fingers do in the order of time; places are clipped to the screen.
+    """Return what the fingers do in the order of time; places are clipped to the screen.
 
     A stroke that begins after another one ended may be the same finger's.
     """
@@ -200,12 +200,12 @@ def events(fingers: Sequence[Stroke]) -> tuple[FingerEvent, ...]:
 
 
 def duration_ms(fingers: Sequence[Stroke]) -> float:
-    """Give how long the fingers take from the first touch to the last lift."""
+    """Return how long the fingers take from the first touch to the last lift."""
     return max((stroke[-1].at_ms for stroke in fingers), default=0.0)
 
 
 def clip(point: Point) -> Point:
-    """Give the nearest place on the screen. Raises UsageError for what is no number."""
+    """Return the nearest place on the screen. Raises UsageError for what is no number."""
     if math.isnan(point.x) or math.isnan(point.y):
         raise UsageError("A place on a screen is not a number.", "Give x and y in [0, 1].")
     return Point(x=min(max(point.x, 0.0), 1.0), y=min(max(point.y, 0.0), 1.0))
@@ -289,7 +289,7 @@ def _side_by_side(gesture: MultiSwipe) -> tuple[Stroke, ...]:
 
 
 def between(start: Point, end: Point, part: float) -> Point:
-    """Give the place a part of the way from one place to another."""
+    """Return the place a part of the way from one place to another."""
     return Point(x=start.x + (end.x - start.x) * part, y=start.y + (end.y - start.y) * part)
 
 

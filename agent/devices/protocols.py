@@ -145,7 +145,7 @@ class Displays(Protocol):
     """The extra displays of one phone."""
 
     async def refusal(self, *, timeout_s: float = 5.0) -> str:
-        """Say why this phone cannot open one, with what would help; empty when it can.
+        """Return why this phone cannot open one, with what would help; empty when it can.
 
         Cheap enough to ask while planning: nothing is opened.
         """
@@ -188,7 +188,7 @@ class Device(Protocol):
         ...
 
     async def foreground(self, *, timeout_s: float = 5.0) -> Foreground:
-        """Say which app is in front; never the keyboard, the shade or another system window."""
+        """Return which app is in front; never the keyboard, the shade or another system window."""
         ...
 
     async def apps(self, *, timeout_s: float = 10.0) -> tuple[AppInfo, ...]:
@@ -330,7 +330,7 @@ class Fleet(Protocol):
         ...
 
     async def device(self, serial: str) -> Device:
-        """Give a device. Raises UsageError for an unknown serial, DeviceLostError when away."""
+        """Return a device. Raises UsageError for an unknown serial, DeviceLostError when away."""
         ...
 
     async def wait_for(self, serial: str, *, timeout_s: float) -> Device:
@@ -342,7 +342,7 @@ class Fleet(Protocol):
         ...
 
     def hand(self, serial: str, driver: str) -> None:
-        """Say who drives a device whose lease is held: its session, or the operator meanwhile."""
+        """Set who drives a device whose lease is held: its session, or the operator meanwhile."""
         ...
 
     def label(self, serial: str, *, name: str, tags: Iterable[str], notes: str) -> DeviceInfo:

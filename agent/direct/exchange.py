@@ -59,7 +59,7 @@ class Exchange:
         await self._ready.wait()
 
     def call(self, tool: str, arguments: str) -> None:
-        """Give the session its next call. Raises WrongStateError when it waits for none."""
+        """Hand the session its next call. Raises WrongStateError when it waits for none."""
         if self._call is None or self._call.done():
             raise WrongStateError(
                 "The session does not wait for a call yet.", "Look first, until it is ready."
@@ -99,7 +99,7 @@ class Exchange:
 
 
 def gone(program: str) -> ModelError:
-    """Say that nobody is there to make a session's calls."""
+    """Return the error for a session whose calls nobody makes any more."""
     return ModelError(
         f"{program} makes the calls of this session, and it is not connected.",
         "Have it take the phone again, or fork the session with another model.",

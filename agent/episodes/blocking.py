@@ -38,7 +38,7 @@ class BlockingPhones:
     Args:
         wanted: which phones; so many virtual ones as a number.
         over_adb: virtual ones are programs of their own behind an adb server, as real ones are;
-            else they are in this process, which is faster and has a clock of its own.
+            else in this process, which is faster; each phone then has its own clock.
         tasks: what can be asked for; those of `read_tasks`, which need no operator.
         folder: where virtual ones live, nobody else's; a temporary one by default.
         adb: the adb program; empty: the one that is found.

@@ -1,10 +1,10 @@
 """One episode on a phone: a task's starting state, actions, what is seen, what it is worth.
 
-Knows none of its callers: OpenEnv, Gymnasium, plain Python. Invariants: a phone that refuses an
-action is said in the observation and ends nothing; a phone that is lost, or can no more be looked
-at, ends the episode as truncated and is put back, so that the next reset has another; the reward is
-the task's checker on the phone's true state, 1 once and 0 else; a phone is put back once, however
-an episode ends.
+Knows none of its callers: OpenEnv, Gymnasium, plain Python. Invariants: a refused action is
+reported in the observation and ends nothing; a lost phone, or one that can no longer be observed,
+truncates the episode and is put back, so that the next reset gets another; the reward is 1 once the
+task's checker passes on the phone's true state, else 0; a phone is put back once, however an
+episode ends.
 """
 
 from __future__ import annotations

@@ -106,7 +106,7 @@ class InProcessPhones:
         self._free.put_nowait(phone)
 
     def stats(self) -> InProcessStats:
-        """Say how many phones are free, and how many are taken."""
+        """Return how many phones are free, and how many are taken."""
         return InProcessStats(self._free.qsize(), len(self._taken))
 
 
@@ -237,7 +237,11 @@ class InProcessPhone:
                 )
 
     async def type_text(self, text: str) -> None:
-        """Type into the focused field. Raises TextEntryError: there is none, or no such text."""
+        """Type into the focused field.
+
+        Raises:
+            TextEntryError: no field has the focus, or the text cannot be typed.
+        """
         input_text.check(self._serial, text)
         if text and not self.phone.type_text(text):
             raise TextEntryError(

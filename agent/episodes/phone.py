@@ -38,7 +38,7 @@ class EpisodePhone(Protocol):
 
     @property
     def server(self) -> str:
-        """Its adb server; empty where there is none."""
+        """The address of its adb server; empty for a phone without one."""
         ...
 
     async def begin(self, task: Exercise | None, snapshot: bytes) -> None:

@@ -44,7 +44,7 @@ class EpisodePhones:
         """Where episodes get these phones."""
 
     def stats(self) -> PoolStats:
-        """Say how many phones are free, and how many are taken."""
+        """Return how many phones are free, and how many are taken."""
         return self.pool.stats()
 
     async def __aenter__(self) -> Self:

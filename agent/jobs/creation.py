@@ -93,7 +93,7 @@ def planned_job(
 
 
 def checked_mode(mode: str) -> str:
-    """Give how a job is told of. Raises UsageError."""
+    """Return how a job is told of. Raises UsageError."""
     if mode not in DELIVERY_MODES:
         raise UsageError(
             f"There is no delivery mode {one_line(mode, 80)!r}.",
@@ -103,7 +103,7 @@ def checked_mode(mode: str) -> str:
 
 
 def checked_wording(text: str) -> str:
-    """Give what a notice is to say exactly; empty for the usual words. Raises UsageError."""
+    """Return what a notice is to say exactly; empty for the usual words. Raises UsageError."""
     return checked_text(text, "notification_text", limit=WORDING_LIMIT_CHARS) if text else ""
 
 
@@ -135,7 +135,7 @@ def _schedule(op: JobCreate) -> Schedule:
 
 
 def _first_ms(schedule: Schedule, now_ms: int) -> int:
-    """Give when a job first runs: the wanted time, else its schedule's, else in 15 s."""
+    """Return when a job first runs: the wanted time, else its schedule's, else in 15 s."""
     if schedule.next_run_at:
         return out_of_quiet_ms(schedule, schedule.next_run_at)
     if schedule.cron:
@@ -146,7 +146,7 @@ def _first_ms(schedule: Schedule, now_ms: int) -> int:
 
 
 def _checked_target(target: str, creator: Creator | None) -> str:
-    """Give where a job runs; `current` is the session that asks for it."""
+    """Return where a job runs; `current` is the session that asks for it."""
     named = target.startswith(SESSION_PREFIX) and len(target) > len(SESSION_PREFIX)
     if target in {MAIN, "isolated"} or named:
         return target

@@ -33,7 +33,7 @@ def job_key(job_id: int) -> str:
 
 
 def alert_text(job: Job, run: RunRecord) -> str:
-    """Give what the notification of a run that came to nothing says; empty for none."""
+    """Return what the notification of a run that came to nothing says; empty for none."""
     if not job.is_told:
         return ""
     if run.outcome in _ENDED_BY_A_REVIEW:
@@ -77,7 +77,7 @@ class Delivery:
         self.withdraw_notice: Callable[[str], Awaitable[None]] | None = None
 
     def tell(self, job: Job, run: RunRecord) -> None:
-        """Tell of a run that has ended; nobody waits for it."""
+        """Announce a run that has ended; nothing waits for it."""
         notice = notice_of(job, run, self._parts.clock_ms())
         if notice is None:
             return

@@ -31,7 +31,7 @@ def wanted(payload: Mapping[str, Any], key: str) -> str:
 
 
 def fits(payload: Mapping[str, Any], info: DeviceInfo) -> bool:
-    """Tell whether a phone is one that a job may run on, as far as is known without asking it."""
+    """Return whether a phone is one that a job may run on, as far as is known without asking it."""
     serial = wanted(payload, "serial")
     if serial and serial != info.serial:
         return False
@@ -50,7 +50,7 @@ def others_too(job: Job) -> MayUse | None:
 
 
 async def is_still_fit(job: Job, rack: Fleet, library: Library, serial: str) -> bool:
-    """Tell whether a phone that a job has worked on is one that it may go on with.
+    """Return whether a phone that a job has worked on is one that it may go on with.
 
     One that is away is, where the job wants just that one, or none is there: it is waited for.
     """
@@ -69,7 +69,7 @@ async def is_still_fit(job: Job, rack: Fleet, library: Library, serial: str) -> 
 
 
 async def place(job: Job, rack: Fleet, library: Library) -> str:
-    """Give the phone of a run; empty when any will do.
+    """Return the phone of a run; empty when any will do.
 
     Args:
         job: as it was claimed.

@@ -25,7 +25,7 @@ class Sightings:
         self._seen: dict[str, PhoneVersions] | None = None
 
     def last(self, key: str) -> PhoneVersions | None:
-        """Give how a phone was last seen; None for one that was not."""
+        """Return how a phone was last seen; None for one that was not."""
         return self._all().get(key)
 
     def remember(self, key: str, seen: PhoneVersions) -> None:

@@ -51,7 +51,7 @@ def checked_edit(op: JobEdit) -> JobEdit:
 
 
 def edited(job: Job, op: JobEdit, now_ms: int) -> Job | None:
-    """Give the record as it is wanted; None when the job cannot be changed now.
+    """Return the record as it is wanted; None when the job cannot be changed now.
 
     Args:
         job: as it is stored.
@@ -102,7 +102,7 @@ def _rescheduled(job: Job, op: JobEdit, now_ms: int) -> Job:
 
 
 def _wanted(job: Job, op: JobEdit) -> dict[str, Any]:
-    """Give a job's schedule with the changes in it, not yet checked."""
+    """Return a job's schedule with the changes in it, not yet checked."""
     raw: dict[str, Any] = dict(job.schedule_json)
     if op.interval_ms is not None:
         raw["interval_ms"] = max(op.interval_ms, MINIMUM_DELAY_MS) if op.interval_ms else 0

@@ -46,19 +46,19 @@ def begun(job: Job, now_ms: int) -> RunRecord:
 
 
 def parked(run: RunRecord) -> RunRecord:
-    """Give the record of a run that waits for a review."""
+    """Return the record of a run that waits for a review."""
     return replace(run, status=RunStatus.AWAITING_REVIEW, reviews=run.reviews + 1)
 
 
 def taken_up(run: RunRecord) -> RunRecord:
-    """Give the record of a run that goes on after a review."""
+    """Return the record of a run that goes on after a review."""
     return replace(run, status=RunStatus.RUNNING)
 
 
 def over(
     run: RunRecord, outcome: RunOutcome, now_ms: int, *, result: str = "", why: str = ""
 ) -> RunRecord:
-    """Give the record of a run that has ended."""
+    """Return the record of a run that has ended."""
     return replace(
         run,
         status=RunStatus.ENDED,
@@ -135,7 +135,7 @@ def lapses(events: Sequence[Event]) -> int:
 
 
 def worked_ms(events: Sequence[Event]) -> int:
-    """Say how long the turns of a run were open, in milliseconds."""
+    """Return how long the turns of a run were open, in milliseconds."""
     total = since = 0
     for event in events:
         match event.msg:
@@ -149,7 +149,7 @@ def worked_ms(events: Sequence[Event]) -> int:
 
 
 def judged(session: Session, events: Sequence[Event]) -> tuple[RunOutcome, str]:
-    """Say what a session came to for its job, and why; only a goal that was met is finished."""
+    """Return what a session came to for its job, and why; only a goal that was met is finished."""
     if session.state is SessionState.COMPLETED:
         return RunOutcome.FINISHED, ""
     why = session.latest_error if session.state is SessionState.FAILED else ""

@@ -122,7 +122,7 @@ class Wake:
             self._parts.crew.start(self._runs.run(claim, begun[claim.id]), f"run of job {claim.id}")
 
     async def _due(self, now_ms: int) -> tuple[Job, ...]:
-        """Give what may start now, once the times that passed too long ago are put right."""
+        """Return what may start now, once the times that passed too long ago are put right."""
         while True:
             due = await self._parts.store.due_jobs(now_ms, DUE_PER_WAKE)
             passed = [job for job in due if missed(job, now_ms) is not None]

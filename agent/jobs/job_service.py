@@ -152,7 +152,7 @@ class JobService:
         return await self._parts.store.jobs(query=query, limit=limit)
 
     async def queue(self, op: JobQueue) -> JobPage:
-        """Give a page of the queue. Raises UsageError for a limit outside 1 to 200."""
+        """Return a page of the queue. Raises UsageError for a limit outside 1 to 200."""
         if not 1 <= op.limit <= PAGE_LIMIT:
             raise UsageError(f"limit is {op.limit}.", f"Use 1 to {PAGE_LIMIT}.")
         return await self._parts.store.job_pages.page(

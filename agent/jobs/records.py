@@ -45,7 +45,7 @@ class JobRecords:
             job_id: which.
             rule: makes the new record.
             reason: why, for people.
-            beside: gives what is stored with it, just before it, from the old and the new record.
+            beside: returns what is stored with it, just before it, from the old and the new record.
 
         Returns:
             The job as it then is, and whether the rule changed it.
@@ -82,7 +82,7 @@ class JobRecords:
             job_ids: which; one that is gone meanwhile is passed over.
             rule: makes a new record; what it gives None for stays as it is.
             reason: why, for people.
-            beside: gives what is stored with each, just before it.
+            beside: returns what is stored with each, just before it.
 
         Returns:
             The jobs that were changed, as they then are.

@@ -55,7 +55,7 @@ def awaiting(
     worked_ms: int,
     now_ms: int,
 ) -> Job:
-    """Give the record of a job whose run wants to act and may not until somebody has looked.
+    """Return the record of a job whose run wants to act and may not until somebody has looked.
 
     Args:
         job: as it is stored.
@@ -106,7 +106,7 @@ def awaiting(
 
 
 def approving(job: Job, question: Question, now_ms: int) -> Job:
-    """Give the record of a job whose action has just been approved: claimed, once.
+    """Return the record of a job whose action has just been approved: claimed, once.
 
     Raises:
         WrongStateError: it does not wait for this review any more, or it is not what was shown.
@@ -128,7 +128,7 @@ def approving(job: Job, question: Question, now_ms: int) -> Job:
 
 
 def resuming(job: Job, resolution: str, now_ms: int) -> Job:
-    """Give the record of a job whose reviewed action has come to something: its run is queued."""
+    """Return the record of a job whose reviewed action has come to something: its run is queued."""
     return replace(
         job,
         status=JobStatus.QUEUED,
@@ -146,7 +146,7 @@ def resuming(job: Job, resolution: str, now_ms: int) -> Job:
 
 
 def going_on(job: Job, now_ms: int) -> Job:
-    """Give the record of a job whose run has been taken up again."""
+    """Return the record of a job whose run has been taken up again."""
     return replace(
         job,
         status=JobStatus.RUNNING,
@@ -159,7 +159,7 @@ def going_on(job: Job, now_ms: int) -> Job:
 
 
 def denied(job: Job, question: Question, now_ms: int) -> Job:
-    """Give the record of a job whose action was refused: its run is over, its schedule goes on.
+    """Return the record of a job whose action was refused: its run is over, its schedule goes on.
 
     Raises:
         WrongStateError: as `approving`.
@@ -178,18 +178,18 @@ def denied(job: Job, question: Question, now_ms: int) -> Job:
 
 
 def has_expired(job: Job, now_ms: int) -> bool:
-    """Tell whether the time is up in which a job's action could be reviewed."""
+    """Return whether the time is up in which a job's action could be reviewed."""
     return 0 < confirmation_of(job).expires_at <= now_ms
 
 
 def lapsed(job: Job, now_ms: int) -> Job:
-    """Give the record of a job whose action nobody reviewed in time: its run is queued without."""
+    """Return the record of a job whose action was not reviewed in time; the run goes on."""
     result = f"{TIMEOUT}: {confirmation_of(job).tool}: {UNREVIEWED}"
     return replace(resuming(job, TIMEOUT, now_ms), last_result=result)
 
 
 def unanswered(job: Job, reason: str, now_ms: int) -> Job:
-    """Give the record of a job whose review closed without an answer: its run is over."""
+    """Return the record of a job whose review closed without an answer: its run is over."""
     confirmation = confirmation_of(job)
     expired = has_expired(job, now_ms)
     code = TIMEOUT if expired else DENIED
@@ -202,7 +202,7 @@ def unanswered(job: Job, reason: str, now_ms: int) -> Job:
 
 
 def undone(job: Job, now_ms: int) -> Job:
-    """Give the record of a job whose approved action came to nothing; others stay as they are."""
+    """Return the record of a job whose approved action came to nothing; others stay as they are."""
     if job.status is not JobStatus.WAITING:
         return job
     resolved = _with(
@@ -215,7 +215,7 @@ def undone(job: Job, now_ms: int) -> Job:
 
 
 def unknown(job: Job, now_ms: int, *, began: bool = True) -> Job:
-    """Give the record of a job whose core ended between the approval and the end of its action.
+    """Return the record of a job whose core ended between the approval and the end of its action.
 
     It is not done again: the operator looks at the phone, and runs the job again or not.
 
@@ -260,7 +260,7 @@ def checkpoint_of(job: Job) -> Checkpoint:
 
 
 def asked_of(job: Job, question: Question, now_ms: int) -> Confirmation:
-    """Give the review that a question is about, if it still stands. Raises WrongStateError."""
+    """Return the review that a question is about, if it still stands. Raises WrongStateError."""
     ticket = question.review
     if (
         ticket is None

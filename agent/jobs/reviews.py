@@ -307,7 +307,7 @@ class Reviews:
             self._told(after, run)
 
     async def _began(self, job: Job) -> bool:
-        """Tell whether a turn began after the last approval of a job; True where nobody can say."""
+        """Return whether a turn began after the last approval of a job; True if unknown."""
         checkpoint = review_rules.checkpoint_of(job)
         try:
             events = await self._parts.book.events(checkpoint.session_id)
@@ -327,7 +327,7 @@ class Reviews:
     # --- how ----------
 
     async def _run_of(self, job: Job) -> RunRecord:
-        """Give the newest run of a job."""
+        """Return the newest run of a job."""
         runs = await self._parts.store.job_runs.runs(job.id, limit=1)
         if runs:
             return runs[0]
@@ -347,7 +347,7 @@ def _not_done(live: LiveSession, job: Job, call_id: str, why: str) -> ToolCallFi
 
 
 def _ending(live: LiveSession, job: Job, call_id: str, why: str) -> tuple[EventMsg, ...]:
-    """Give the end of the call that was reviewed, and of the session if a job opened it."""
+    """Return the end of the call that was reviewed, and of the session if a job opened it."""
     finished = _not_done(live, job, call_id, why)
     if not live.record.job_id or not live.is_idle:
         return (finished,)

@@ -171,7 +171,7 @@ class Runs:
     # --- going on after a review ----------
 
     def errand_after(self, job: Job, *, approved: bool = True) -> Errand:
-        """Give what a run goes on with after a review: what is left of its bounds.
+        """Return what a run goes on with after a review: what is left of its bounds.
 
         Args:
             job: as it waited for the review.
@@ -289,7 +289,7 @@ class Runs:
             await self._fail(job, run, one_line(why, 2000), outcome=outcome, past=past)
 
     def review_of(self, session_id: str, job_id: int) -> Question | None:
-        """Give the open question of a session that a job's review is."""
+        """Return the open question of a session that a job's review is."""
         asked = self._parts.questions.of(session_id)
         return next((q for q in asked if q.review and q.review.job_id == job_id), None)
 

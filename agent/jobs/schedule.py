@@ -48,28 +48,28 @@ _NO_RUN = frozenset(
 
 
 def backoff_ms(failures: int) -> int:
-    """Give the wait after so many failures in a row: 1, 2, 4, 8, 16, then 32 minutes."""
+    """Return the wait after so many failures in a row: 1, 2, 4, 8, 16, then 32 minutes."""
     exponent: int = min(max(failures, 1), 6) - 1
     return 60_000 * (1 << exponent)
 
 
 def is_due(job: Job, now_ms: int) -> bool:
-    """Tell whether an active job should run now; a `next_run_at` of 0 means at once."""
+    """Return whether an active job should run now; a `next_run_at` of 0 means at once."""
     return job.status is JobStatus.ACTIVE and job.next_run_at <= now_ms
 
 
 def is_stuck(job: Job, now_ms: int) -> bool:
-    """Tell whether a run has taken longer than any run may; exactly ten minutes is not yet."""
+    """Return whether a run has taken longer than any run may; exactly ten minutes is not yet."""
     return job.status is JobStatus.RUNNING and now_ms - job.running_at > STUCK_AFTER_MS
 
 
 def wake_at_ms(next_due_ms: int | None, now_ms: int) -> int | None:
-    """Give when the wake must ring for the next due time; None when nothing is active."""
+    """Return when the wake must ring for the next due time; None when nothing is active."""
     return None if next_due_ms is None else max(next_due_ms, now_ms + MINIMUM_DELAY_MS)
 
 
 def armed_at_ms(armed_ms: int | None, wanted_ms: int | None) -> int | None:
-    """Give when one timer rings that was armed and is wanted for another time.
+    """Return when one timer rings that was armed and is wanted for another time.
 
     The earlier one: a ring too many finds nothing due, but putting a ring off each time that some
     job changes would starve the others.
@@ -80,12 +80,12 @@ def armed_at_ms(armed_ms: int | None, wanted_ms: int | None) -> int | None:
 
 
 def claimed(job: Job, now_ms: int) -> Job:
-    """Give the record of a job whose run begins."""
+    """Return the record of a job whose run begins."""
     return replace(job, status=JobStatus.RUNNING, running_at=now_ms, updated_at=now_ms)
 
 
 def succeeded(job: Job, result: str, now_ms: int, *, ended_ms: int = 0) -> Job:
-    """Give the record after a good run: armed again when it recurs, else completed.
+    """Return the record after a good run: armed again when it recurs, else completed.
 
     Due times that passed meanwhile are not caught up; those since the run ended are.
 
@@ -107,7 +107,7 @@ def succeeded(job: Job, result: str, now_ms: int, *, ended_ms: int = 0) -> Job:
 
 
 def failed(job: Job, reason: str, now_ms: int) -> Job:
-    """Give the record after a failed run: later again, or failed for good the sixth time."""
+    """Return the record after a failed run: later again, or failed for good the sixth time."""
     failures = job.failure_count + 1
     gives_up = failures >= FAILURES_BEFORE_GIVING_UP
     schedule = lenient_schedule(job.schedule_json)
@@ -125,7 +125,7 @@ def failed(job: Job, reason: str, now_ms: int) -> Job:
 
 
 def given_up(job: Job, result: str, now_ms: int) -> Job:
-    """Give the record of a run that ended for want of a person's yes: it is not tried again.
+    """Return the record of a run that ended for want of a person's yes: it is not tried again.
 
     A job that recurs comes again at its next time, any other one has failed.
     """
@@ -142,7 +142,7 @@ def given_up(job: Job, result: str, now_ms: int) -> Job:
 
 
 def missed(job: Job, now_ms: int) -> Job | None:
-    """Give the record of a job whose due time passed too long ago; None when it still counts."""
+    """Return the record of a job whose due time passed too long ago; None when it still counts."""
     if not is_due(job, now_ms):
         return None
     schedule = lenient_schedule(job.schedule_json)
@@ -155,14 +155,14 @@ def missed(job: Job, now_ms: int) -> Job | None:
 
 
 def paused(job: Job, now_ms: int) -> Job | None:
-    """Give the record of a job that waits for the operator; None when it cannot be paused."""
+    """Return the record of a job that waits for the operator; None when it cannot be paused."""
     if job.status not in {JobStatus.ACTIVE, JobStatus.QUEUED}:
         return None
     return replace(job, status=JobStatus.PAUSED, updated_at=now_ms, paused_at=now_ms)
 
 
 def resumed(job: Job, now_ms: int) -> Job | None:
-    """Give the record of a paused job that may run again; None when it is not paused."""
+    """Return the record of a paused job that may run again; None when it is not paused."""
     if job.status is not JobStatus.PAUSED:
         return None
     active = replace(job, status=JobStatus.ACTIVE, updated_at=now_ms, paused_at=0)
@@ -170,7 +170,7 @@ def resumed(job: Job, now_ms: int) -> Job | None:
 
 
 def run_now(job: Job, now_ms: int) -> Job | None:
-    """Give the record of a job that is due at once; None where a run may not begin."""
+    """Return the record of a job that is due at once; None where a run may not begin."""
     if job.status in _NO_RUN:
         return None
     # The schedule's own next time is found again after the run.
@@ -184,7 +184,7 @@ def waits_for(
     device: DeviceInfo | None = None,
     packages: frozenset[str] = frozenset(),
 ) -> bool:
-    """Tell whether what happened makes a job due.
+    """Return whether what happened makes a job due.
 
     Args:
         job: as it is stored.
@@ -203,7 +203,7 @@ def waits_for(
 
 
 def set_off(job: Job, now_ms: int) -> Job | None:
-    """Give the record of a job that an event made due, after its quiet hours; None if it is due."""
+    """Return the record of a job that an event made due, after quiet hours; None if it is due."""
     schedule = lenient_schedule(job.schedule_json)
     due_ms = out_of_quiet_ms(schedule, now_ms)
     if job.status is not JobStatus.ACTIVE or job.next_run_at <= due_ms:
@@ -212,13 +212,13 @@ def set_off(job: Job, now_ms: int) -> Job | None:
 
 
 def stopped(job: Job, now_ms: int) -> Job:
-    """Give the record of a job that never runs again."""
+    """Return the record of a job that never runs again."""
     over = replace(job, status=JobStatus.STOPPED, next_run_at=0, running_at=0, updated_at=now_ms)
     return replace(over, **_NOT_WAITING)
 
 
 def is_same_run(now: Job, then: Job) -> bool:
-    """Tell whether the stored record still is the run that was claimed, or approved, as `then`."""
+    """Return whether the stored record is still the run claimed, or approved, as `then`."""
     return (now.status, now.running_at, now.resume_token) == (
         then.status,
         then.running_at,
@@ -227,17 +227,17 @@ def is_same_run(now: Job, then: Job) -> bool:
 
 
 def is_delivered(job: Job) -> bool:
-    """Tell whether anybody is to look at what a job came to; a heartbeat says nothing."""
+    """Return whether anybody is to look at what a job came to; a heartbeat says nothing."""
     return job.type is not JobType.HEARTBEAT and job.delivery_json.get("mode") != "none"
 
 
 def read(job: Job, now_ms: int) -> Job | None:
-    """Give the record of a job whose result the operator has looked at; None when it is read."""
+    """Return the record of a job whose result the operator has looked at; None when it is read."""
     return replace(job, unread_result=False, updated_at=now_ms) if job.unread_result else None
 
 
 def _following_ms(job: Job, now_ms: int) -> int:
-    """Give the next due time after a run; 0 for a job that has none."""
+    """Return the next due time after a run; 0 for a job that has none."""
     schedule = lenient_schedule(job.schedule_json)
     if not schedule.recurs:
         return 0

@@ -81,7 +81,7 @@ class Opening:
         return await self._parts.book.get(planned[0].session_id)
 
     def _budget(self) -> Budget:
-        """Give what one run may use."""
+        """Return what one run may use."""
         jobs, run = self._parts.settings.jobs, self._parts.settings.run
         return Budget(
             seconds=run.max_seconds,
@@ -92,7 +92,7 @@ class Opening:
     # --- the standing session ----------
 
     async def _standing(self, job: Job, library: Library) -> LiveSession | None:
-        """Give the session that a `main` job goes on in; None when it is to have a new one."""
+        """Return the session that a `main` job goes on in; None when it is to have a new one."""
         if job.session_target != MAIN:
             return None
         session_id = await self._newest_session(job.id, job.payload_json)
@@ -126,7 +126,7 @@ class Opening:
 
 
 def _topping_up(session: Session, share: Budget) -> tuple[BudgetExtended, ...]:
-    """Give what lets a session use a run's share, beyond what it has used so far."""
+    """Return what lets a session use a run's share, beyond what it has used so far."""
     time, usage = session.time, session.usage
     spent_s = (time.observe_ms + time.model_ms + time.act_ms + time.settle_ms) / 1000
     rows = (

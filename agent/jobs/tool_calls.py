@@ -35,7 +35,7 @@ def output_schema_of(payload: Mapping[str, Any]) -> str:
 
 
 def call_of(payload: Mapping[str, Any]) -> ToolCall | None:
-    """Give the one call that a job makes in place of a model; None for work that a model does.
+    """Return the one call that a job makes in place of a model; None for work that a model does.
 
     Raises:
         UsageError: it cannot be made.

@@ -93,7 +93,7 @@ def read_card_file(path: Path) -> Card:
 
 
 def check(card: Card) -> list[str]:
-    """Say what is wrong with a card; empty when nothing is."""
+    """Return what is wrong with a card; empty when nothing is."""
     wrong = []
     if "." not in card.package or not card.package.replace(".", "").replace("_", "").isalnum():
         wrong.append(f"package {card.package[:80]!r} is not a package name.")

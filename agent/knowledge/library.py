@@ -37,7 +37,7 @@ class Library:
         return tuple(sorted(self._cards.values(), key=lambda card: card.app_name.casefold()))
 
     def of(self, package: str) -> Card | None:
-        """Give the card of a package."""
+        """Return the card of a package."""
         return self._cards.get(package.casefold())
 
     def named(self, text: str) -> Card | None:
@@ -57,7 +57,7 @@ class Library:
         return next(iter(fitting.values())) if len(fitting) == 1 else None
 
     def called(self, name: str) -> frozenset[str]:
-        """Give the packages, casefolded, of the apps that people call exactly this."""
+        """Return the packages, casefolded, of the apps that people call exactly this."""
         said = words(name)
         return frozenset(key for key, card in self._cards.items() if said in _names(card))
 

@@ -68,7 +68,7 @@ class Seen:
     """Keeps them; None where that is done."""
 
     async def whole(self) -> Seen:
-        """Give it with its frame and its tree, once these are kept. Raises StoreError."""
+        """Return it with its frame and its tree, once these are kept. Raises StoreError."""
         if self.keeping is None:
             return self
         kept = await self.keeping
@@ -249,7 +249,7 @@ class Observer:
         return _View(look, capture)
 
     async def _picture_rests(self, last: _View, view: _View) -> bool:
-        """Tell whether the picture stands still too, and is one of these elements."""
+        """Return whether the picture stands still too, and is one of these elements."""
         if self._pictures is None or view.capture is None:
             return True
         if last.capture is None:
@@ -378,7 +378,7 @@ class Observer:
         return last
 
     def _may_hold(self, nodes: tuple[UiNode, ...]) -> bool:
-        """Tell whether any text of a tree may be another one once it is redacted."""
+        """Return whether any text of a tree may be another one once it is redacted."""
         texts = plain_texts(nodes)
         return texts is None or any_may_hold(texts) or any(self._hide(t) != t for t in texts)
 
@@ -418,7 +418,7 @@ class Observer:
 
 
 def _rests(last: _Look, look: _Look) -> bool:
-    """Tell whether a screen holds still; a clock that runs on it does not count."""
+    """Return whether a screen holds still; a clock that runs on it does not count."""
     if last.fingerprint == look.fingerprint:
         return True
     return last.foreground == look.foreground and only_digits_differ(last.elements, look.elements)

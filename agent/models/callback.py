@@ -80,7 +80,7 @@ class Callback:
             writer.close()
 
     def _take(self, head: bytes) -> tuple[str, str]:
-        """Judge a request; gives the status and what the page says."""
+        """Judge a request; returns the status and what the page says."""
         parts = head.split(b" ", 2)
         target = parts[1].decode("ascii", "replace") if len(parts) == 3 else ""
         path, _, query = target.partition("?")

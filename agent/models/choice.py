@@ -107,7 +107,7 @@ def build_client(
 
 
 def endpoint_of(settings: Settings, name: str) -> Endpoint:
-    """Say which endpoint a model is asked at."""
+    """Return which endpoint a model is asked at."""
     return endpoint_for(settings.model.base_url, name, settings.model.wire)
 
 
@@ -141,15 +141,15 @@ def key_of(
 
 
 def key_file(settings: Settings) -> Path:
-    """Say where keys are kept: beside the settings file."""
+    """Return where keys are kept: beside the settings file."""
     return settings.config_file.parent / KEY_FILE
 
 
 def price_file(settings: Settings) -> Path:
-    """Say where the operator's own prices are: beside the settings file."""
+    """Return where the operator's own prices are: beside the settings file."""
     return settings.config_file.parent / PRICE_FILE
 
 
 def login_file(settings: Settings) -> Path:
-    """Say where a login is kept: in the data directory."""
+    """Return where a login is kept: in the data directory."""
     return settings.data_dir / LOGIN_FILE

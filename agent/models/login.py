@@ -227,7 +227,7 @@ class TokenFile:
             ) from error
 
     async def token(self) -> str:
-        """Give an access token that is still good, renewing it when it is not.
+        """Return an access token that is still good, renewing it when it is not.
 
         Raises:
             ModelError: it has ended and cannot be renewed.

@@ -1,4 +1,4 @@
-"""Tell whether an address is this machine's own, which needs no encryption and no key."""
+"""Whether an address is this machine's own, which needs no encryption and no key."""
 
 from __future__ import annotations
 

@@ -72,7 +72,7 @@ class _Status(msgspec.Struct):
 
 
 def _is_done(deed: Deed) -> bool:
-    """Tell whether a reply says that it was done: the first words of a phone's, or the status."""
+    """Return whether a reply says that it was done: the first words of a phone's, or the status."""
     if deed.ok:
         return True
     try:

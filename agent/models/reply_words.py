@@ -1,4 +1,4 @@
-"""Say in a sentence what the JSON reply of a tool says: for people, who read what a job came to.
+"""The JSON reply of a tool as a sentence, for people who read what a job came to.
 
 Not the reply itself, which a model reads and its step keeps. Invariant: a text that is no such
 reply comes out as it is; nothing is said that the reply does not say.
@@ -28,7 +28,7 @@ class _Reply(msgspec.Struct, frozen=True):
 
 
 def in_words(result: str) -> str:
-    """Give what a tool's result says, in words; a result in words comes back as it is."""
+    """Return what a tool's result says, in words; a result in words comes back as it is."""
     try:
         reply = msgspec.json.decode(result, type=_Reply)
     except msgspec.MsgspecError:

@@ -25,7 +25,7 @@ MAX_RETRY_AFTER_S = 300.0
 
 
 def delay_s(failure: int, random: float, base_s: float = BASE_S) -> float:
-    """Give the wait after the n-th failure (from 1): base × 2^n, jittered, at most 30 s.
+    """Return the wait after the n-th failure (from 1): base × 2^n, jittered, at most 30 s.
 
     Args:
         random: a number from [0, 1).
@@ -78,7 +78,7 @@ async def complete_with_retries(
 
 
 def _given_up(error: ModelError) -> ModelError:
-    """Say of the last failure that it was not the first."""
+    """Add to the last failure that it was not the first."""
     return ModelError(
         f"The model endpoint failed {ATTEMPTS} times in a row; the last time: {error.message}",
         error.remedy,

@@ -14,7 +14,7 @@ from agent.models.verifying import OFF, SAME, Verifying
 
 
 def verifying_for(model: Model, settings: Settings) -> Verifying:
-    """Say who verifies the claims of a model.
+    """Return who verifies the claims of a model.
 
     Raises:
         ConfigError: the setting names a model that cannot be asked.

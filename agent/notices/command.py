@@ -40,7 +40,7 @@ class CommandSink:
         self._gone: set[str] = set()
 
     async def post(self, notice: Notice) -> str:
-        """Show a notice and wait until it is dealt with; gives the reply, empty when there is none.
+        """Show a notice and wait until it is dealt with; returns the reply, empty for none.
 
         Whatever goes wrong with the command is logged and is no reply.
         """

@@ -56,7 +56,7 @@ class Sink(Protocol):
     """Where notices are shown."""
 
     async def post(self, notice: Notice) -> str:
-        """Show a notice; gives the reply that came back, empty when none did."""
+        """Show a notice; returns the reply that came back, empty when none did."""
         ...
 
     def withdraw(self, notice: Notice) -> None:
@@ -144,7 +144,7 @@ class NoticeService:
                 self._note(live.session_id)
 
     async def _still_holds(self, notice: Notice) -> bool:
-        """Tell whether a notice says how its session is; one of a job speaks for itself."""
+        """Return whether a notice says how its session is; one of a job speaks for itself."""
         if notice.job_id or not notice.session_id:
             return bool(notice.job_id)
         try:
@@ -154,7 +154,7 @@ class NoticeService:
         return kind_of(live.record.state) is notice.kind
 
     async def run(self) -> None:
-        """Tell of whoever is noted, for ever."""
+        """Show the notices of whoever is noted, for ever."""
         while True:
             await self._ring.wait()
             self._ring.clear()
@@ -210,7 +210,7 @@ class NoticeService:
             self._stood.pop(session_id, None)
 
     async def _is_behind(self, live: LiveSession) -> bool:
-        """Tell whether a parent only waits until its state follows its children's: noted then."""
+        """Return whether a parent only waits until its state follows its children's: noted then."""
         record = live.record
         if record.state is not SessionState.WAITING_FOR_USER or record.held:
             return False
@@ -219,7 +219,7 @@ class NoticeService:
         return guarded(record.state, rolled) is not record.state
 
     async def _question(self, live: LiveSession) -> Question | None:
-        """Give what a session asks, or the first that a child of it asks (CONTRACTS 1.11)."""
+        """Return what a session asks, or the first that a child of it asks (CONTRACTS 1.11)."""
         members = (live, *await self._parts.book.children(live))
         for member in members:
             asked = self._parts.questions.of(member.session_id)

@@ -63,7 +63,7 @@ class Shade:
             self._shown.setdefault(notice.session_id, notice)
 
     def find(self, session_id: str) -> Notice | None:
-        """Give the notice of a session."""
+        """Return the notice of a session."""
         return self._shown.get(session_id)
 
     def update(
@@ -152,5 +152,5 @@ class Shade:
 
 
 def _speaks_for_itself(parent: Session | None) -> bool:
-    """Tell whether a parent tells the operator what its children have to say (CONTRACTS A9)."""
+    """Return whether a parent tells the operator what its children have to say (CONTRACTS A9)."""
     return parent is not None and parent.kind is SessionKind.AGENT

@@ -39,7 +39,7 @@ _TITLES = {
 
 
 def kind_of(state: SessionState) -> NoticeKind | None:
-    """Say what kind of notice a state makes; None when it makes none."""
+    """Return what kind of notice a state makes; None when it makes none."""
     return _KINDS.get(state)
 
 

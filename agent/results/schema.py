@@ -98,7 +98,7 @@ def check_result(schema: str, result: object) -> object:
 
 
 def _first_error(schema: str, result: object) -> str:
-    """Say where and why a result does not fit; empty when it does."""
+    """Return where and why a result does not fit; empty when it does."""
     from jsonschema.exceptions import best_match
 
     try:

@@ -132,7 +132,7 @@ class Link:
             await self._core.leave(self.client)
 
     async def finish(self, grace_s: float) -> None:
-        """Give the calls under way and the ends of streams some time to be sent."""
+        """Leave the calls under way and the ends of streams some time to be sent."""
         if self._calls:
             await asyncio.wait(self._calls, timeout=grace_s)
         # Those of a core that has ended are ending too; those of a living one do not end.
@@ -141,7 +141,7 @@ class Link:
             await asyncio.wait(feeds, timeout=grace_s / 10)
 
     async def tell_death(self, death: RuntimeDiedError) -> None:
-        """Say why the core has ended, to a client that follows nothing too."""
+        """Send why the core has ended, to a client that follows nothing too."""
         with suppress(TimeoutError):
             async with asyncio.timeout(_FAREWELL_S):
                 await self._problem(None, problem_of(death))
@@ -308,7 +308,7 @@ async def refuse(
 
 
 def too_many_clients(count: int = 0) -> WrongStateError:
-    """Say that no other client can be served, or only single calls of it."""
+    """Answer that no other client can be served, or only single calls of it."""
     how_many = f": {count} are connected" if count else " to follow anything"
     return WrongStateError(
         f"The core has too many clients{how_many}.",

@@ -318,7 +318,7 @@ class Caller:
                 await self._send("unsubscribe", UnsubscribeParams(subscription=stream.number))
 
     async def iterate_all(self, stream: Stream[S]) -> AsyncGenerator[S, None]:
-        """Give every item, granting credit for more as they are taken."""
+        """Yield every item, granting credit for more as they are taken."""
         taken = 0
         while (item := await stream.take()) is not None:
             yield item
@@ -328,7 +328,7 @@ class Caller:
                 taken = 0
 
     async def iterate_newest(self, stream: Stream[S]) -> AsyncGenerator[S, None]:
-        """Give the newest item each time one is asked for."""
+        """Yield the newest item each time one is asked for."""
         while True:
             # Asked for only now: what comes was the newest when somebody was ready for it.
             await self._grant(stream, 1)

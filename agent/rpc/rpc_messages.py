@@ -264,7 +264,7 @@ def fitting(body: bytes) -> bytes:
 
 
 def socket_path(data_dir: Path) -> Path:
-    """Say where the owner of a data directory listens: `<data_dir>/core.sock`.
+    """Return where the owner of a data directory listens: `<data_dir>/core.sock`.
 
     The daemon and its clients both ask here; `short_address` reaches it however long the path is.
     """

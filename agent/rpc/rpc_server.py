@@ -116,7 +116,7 @@ class Daemon:
         self._server = None
 
     async def status(self) -> Status:
-        """Say what process this is, who is connected to it and what goes on in its core."""
+        """Return what process this is, who is connected to it and what goes on in its core."""
         picture = await self._core.overview()
         states = Counter(session.state.value for session in picture.sessions)
         return Status(
@@ -230,12 +230,12 @@ def is_stale(path: Path) -> bool:
 
 
 def log_path(data_dir: Path) -> Path:
-    """Say where the owner of a data directory writes its log."""
+    """Return where the owner of a data directory writes its log."""
     return data_dir / "logs" / "switchboard.log"
 
 
 def peer_of(connection: socket.socket) -> tuple[int, int]:
-    """Say which user and which process are at the other end; −1 for what the system does not tell.
+    """Return the user and the process at the other end; −1 for what the system does not tell.
 
     SO_PEERCRED is Linux's `struct ucred` (pid, uid, gid); LOCAL_PEERCRED is the BSDs' `struct
     xucred` (version, uid, …), option 1 of level 0.

@@ -65,7 +65,7 @@ class LookingCore(CoreBase):
         return self._core.frames(serial, width_px=width_px, height_px=height_px, max_hz=max_hz)
 
     async def overview(self) -> Overview:
-        """Give the picture of one moment; see `Core.overview`."""
+        """Return the picture of one moment; see `Core.overview`."""
         return await self._core.overview()
 
     async def look_up(self, query: LookUp[Answer]) -> Answer:

@@ -317,7 +317,7 @@ class Runtime(StoredLookUps):
             yield frames
 
     async def overview(self) -> Overview:
-        """Give the picture of one moment, for a listener to follow on from."""
+        """Return the picture of one moment, for a listener to follow on from."""
         async with self._book.still():
             return Overview(
                 event_id=await self.store.last_event_id(),

@@ -76,7 +76,7 @@ def rule_for(package: str, capability: Capability, rules: Sequence[AppRule]) -> 
 
 
 def apply(rule: AppRule | None, capability: Capability, decision: Decision) -> tuple[Decision, str]:
-    """Give what a rule makes of a decision, and why where it changes it."""
+    """Return what a rule makes of a decision, and why where it changes it."""
     if rule is None or decision is Decision.BLOCK:
         return decision, ""
     # A clause, whoever wrote it: sentences are built around it.

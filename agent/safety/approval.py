@@ -27,7 +27,7 @@ _REJECTED = "The operator rejected this"
 
 
 def is_yes(answer: str | None) -> bool:
-    """Tell whether an answer approves."""
+    """Return whether an answer approves."""
     if is_for_session(answer) or typed_instead(answer) is not None:
         return True
     said = words(answer or "")
@@ -35,12 +35,12 @@ def is_yes(answer: str | None) -> bool:
 
 
 def is_for_session(answer: str | None) -> bool:
-    """Tell whether an answer approves the same deed for the rest of the session."""
+    """Return whether an answer approves the same deed for the rest of the session."""
     return words(answer or "") == words(FOR_SESSION)
 
 
 def typed_instead(answer: str | None) -> str | None:
-    """Give the text that the operator wants typed in the place of the model's; None: no such."""
+    """Return the text that the operator wants typed in the place of the model's; None: no such."""
     said = (answer or "").strip()
     if not said.casefold().startswith(_WITH):
         return None
@@ -48,7 +48,7 @@ def typed_instead(answer: str | None) -> str | None:
 
 
 def refused_because(answer: str | None) -> str:
-    """Say, for whoever asked, what the operator answered that is no yes, and why if that was said.
+    """Return, for whoever asked, the operator's answer that is no yes, and its reason if given.
 
     Args:
         answer: as it was given; None when nobody gave one in time.
@@ -64,5 +64,5 @@ def refused_because(answer: str | None) -> str:
 
 
 def approval_text(what: str, reason: str) -> str:
-    """Word the question: what would be done, and why it is asked."""
+    """Return the words of the question: what would be done, and why it is asked."""
     return f"May I do this? {what} ({reason}.)"

@@ -57,7 +57,7 @@ _ASKING = re.compile(_either(_VERBS))
 
 
 def asks_to_act(text: str) -> bool:
-    """Tell whether a question asks the operator to do something on the phone with own hands.
+    """Return whether a question asks the operator to do something on the phone with own hands.
 
     Its answer is that it is done; words that want something in the answer itself speak against it.
     """
@@ -66,7 +66,7 @@ def asks_to_act(text: str) -> bool:
 
 
 def asks_for_secret(text: str) -> bool:
-    """Tell whether a question asks the operator to write a secret into its answer."""
+    """Return whether a question asks the operator to write a secret into its answer."""
     lower = normal_form(text).lower
     sentences = [match[0] for match in _SENTENCE.finditer(lower)]
     is_asking = _ASKING.search(lower) is not None

@@ -79,7 +79,7 @@ class Decision(StrEnum):
 
 
 def decide(capability: Capability, autonomy: Autonomy) -> Decision:
-    """Say what a level of autonomy makes of a capability."""
+    """Return what a level of autonomy makes of a capability."""
     level = LEVELS.get(capability)
     if level is None:
         return Decision.BLOCK

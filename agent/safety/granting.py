@@ -30,7 +30,7 @@ Deed = tuple[str, str, str, str, tuple[str, ...]]
 
 
 def grantable(subject: Subject | None) -> bool:
-    """Tell whether an approval may hold for the rest of its session."""
+    """Return whether an approval may hold for the rest of its session."""
     return _deed(subject) is not None
 
 
@@ -62,7 +62,7 @@ class Grants:
             self._deeds.add(deed)
 
     def covers(self, subject: Subject) -> bool:
-        """Tell whether a deed has been granted already."""
+        """Return whether a deed has been granted already."""
         return _deed(subject) in self._deeds
 
 

@@ -14,7 +14,7 @@ UNNAMED = "unlabeled"
 
 
 def touched(element: Element, point: Point, screen: Sequence[Element]) -> tuple[Element, ...]:
-    """Give what else a touch of an element may press, or shows what it presses.
+    """Return what else a touch of an element may press, or shows what it presses.
 
     Args:
         element: what is to be touched.

@@ -71,13 +71,13 @@ def _holds_secret(value: object, key: str = "") -> bool:
 
 
 def params_digest(tool: str, params: Mapping[str, Any]) -> str:
-    """Give the sha256, in hex, of a tool and its arguments in canonical JSON (sorted keys)."""
+    """Return the sha256, in hex, of a tool and its arguments in canonical JSON (sorted keys)."""
     canonical = msgspec.json.encode(params, order="sorted").decode()
     return _sha256(f"{tool}\n{canonical}")
 
 
 def binding_digest(record: Confirmation) -> str:
-    """Give the sha256, in hex, of what one approval is bound to."""
+    """Return the sha256, in hex, of what one approval is bound to."""
     bound = (
         str(record.job_id),
         record.runtime,
@@ -91,7 +91,7 @@ def binding_digest(record: Confirmation) -> str:
 
 
 def is_intact(record: Confirmation) -> bool:
-    """Tell whether a stored record still is what was put to the operator."""
+    """Return whether a stored record still is what was put to the operator."""
     return record.params_digest == params_digest(
         record.tool, record.params
     ) and record.binding_digest == binding_digest(record)
@@ -100,7 +100,7 @@ def is_intact(record: Confirmation) -> bool:
 def screen_digest(
     package: str, activity: str, elements: tuple[Element, ...], *, acted_on: Element | None
 ) -> str:
-    """Give the sha256, in hex, of what a person judged by: the app, its texts, values and places.
+    """Return the sha256, in hex, of what a person judged by: the app, its texts, values and places.
 
     Clocks and the system's bars are left out: they change by themselves.
 

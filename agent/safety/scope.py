@@ -1,4 +1,4 @@
-"""Say whether an action stays within the app that a session belongs to.
+"""Whether an action stays within the app that a session belongs to.
 
 Not the warning that another app is in front (that is `agent.loop.signals.recover`). Invariant: only
 what leads back, or belongs to the system on the app's behalf, is let pass outside it.
@@ -18,7 +18,7 @@ another app calls up to choose a file."""
 
 
 def is_neutral(package: str, activity: str = "") -> bool:
-    """Tell whether what is in front is part of the system that any app may call up.
+    """Return whether what is in front is part of the system that any app may call up.
 
     Args:
         activity: of the package that is in front, where it is known.
@@ -29,7 +29,7 @@ def is_neutral(package: str, activity: str = "") -> bool:
 
 
 def out_of_scope(package: str, target: str, activity: str = "") -> str:
-    """Say why an action on a package is refused to a session of another app; empty when it is not.
+    """Return why an action on a package is refused to another app's session; empty when it is not.
 
     Args:
         package: of the element, or of the app in front, or that would be started.

@@ -70,7 +70,7 @@ _PRICE = re.compile(
 
 
 def as_drawn(text: str) -> str:
-    """Give a text in the order in which a phone draws it where a right-to-left override is used."""
+    """Return a text in the order in which a phone draws it when it has a right-to-left override."""
     return text if "\u202e" not in text else _OVERRIDE.sub(lambda m: m[1][::-1], text)
 
 
@@ -89,7 +89,7 @@ def skeleton(text: str) -> str:
 
 @lru_cache(maxsize=4096)
 def words(text: str) -> tuple[str, ...]:
-    """Give the words of a text in order, folded by `skeleton`; spaced-out letters are one word."""
+    """Return the words of a text in order, folded by `skeleton`; spaced letters are one word."""
     found = _WORD.findall(skeleton(text))
     if len([word for word in found if len(word) == 1]) < 3:
         return tuple(found)
@@ -97,12 +97,12 @@ def words(text: str) -> tuple[str, ...]:
 
 
 def id_words(resource_id: str) -> tuple[str, ...]:
-    """Give the words of a resource id's own name: `com.x:id/btn_sendNow` → btn, send, now."""
+    """Return the words of a resource id's own name: `com.x:id/btn_sendNow` → btn, send, now."""
     return words(_CAMEL.sub(" ", resource_id.rsplit("/", 1)[-1]).replace("_", " "))
 
 
 def squeezed(found: tuple[str, ...]) -> str:
-    """Give the few words of a label as one, without a number before or after them.
+    """Return the few words of a label as one, without a number before or after them.
 
     Longer labels give nothing: joined anywhere, words would make others by chance.
     """
@@ -113,13 +113,13 @@ def squeezed(found: tuple[str, ...]) -> str:
 
 @lru_cache(maxsize=8192)
 def is_price(text: str) -> bool:
-    """Tell whether a label says nothing but what something costs, as a button that buys may."""
+    """Return whether a label says nothing but what something costs, as a button that buys may."""
     parts = text[:_MAX_PRICE_CHARS].split(" | ")
     return len(text) <= _MAX_PRICE_CHARS and all(map(_PRICE.fullmatch, parts))
 
 
 def has_phrase(haystack: tuple[str, ...], phrase: tuple[str, ...]) -> bool:
-    """Tell whether the words of a phrase stand side by side, in order."""
+    """Return whether the words of a phrase stand side by side, in order."""
     span = len(phrase)
     if span == 1:
         return phrase[0] in haystack
@@ -128,7 +128,7 @@ def has_phrase(haystack: tuple[str, ...], phrase: tuple[str, ...]) -> bool:
 
 @lru_cache(maxsize=4096)
 def is_disguised(text: str) -> bool:
-    """Tell whether a word of a text mixes Latin with letters that only look Latin."""
+    """Return whether a word of a text mixes Latin with letters that only look Latin."""
     return any(
         len({script for script in map(_script, word) if script}) > 1
         for word in _WORD.findall(unicodedata.normalize("NFKC", text[:_MAX_CHARS]))

@@ -167,7 +167,7 @@ def _questions(state: State) -> Iterator[Attention]:
 
 
 def _stranded(state: State) -> Iterator[Attention]:
-    """Give the sessions whose phone is away, and those that failed."""
+    """Yield the sessions whose phone is away, and those that failed."""
     for view in state.sessions.values():
         one = view.session
         if one.lost and not one.state.is_terminal:
@@ -204,7 +204,7 @@ def _devices(state: State) -> Iterator[Attention]:
 
 
 def _results(state: State) -> Iterator[Attention]:
-    """Give the jobs that have run and tell of it, of which nobody has read.
+    """Yield the jobs whose last run announces itself and has not been read.
 
     What one came to is read on its page: no result or trace waits where anybody may look.
     """

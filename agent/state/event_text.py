@@ -1,4 +1,4 @@
-"""Tell facts in a sentence each: those that are no step, message or question of their own, pure.
+"""Facts as a sentence each: those that are no step, message or question of their own. Pure.
 
 Not the transcript that they stand in (`agent.state.transcript`). Invariant: a fact that says
 nothing to a reader gives an empty sentence, and every other one its words.
@@ -73,7 +73,7 @@ _ABORTED = {
 
 
 def sentence(msg: EventMsg) -> tuple[Tone, str, str]:
-    """Tell a fact in a sentence; empty when it says nothing to a reader of the transcript."""
+    """Return a fact as a sentence; empty when it says nothing to a reader of the transcript."""
     match msg:
         case ResultPublished(text=text):
             return Tone.RESULT, text, FLAGGED if asks_for_secret(text) else ""
@@ -140,7 +140,7 @@ def sentence(msg: EventMsg) -> tuple[Tone, str, str]:
 
 
 def compacted(msg: HistoryCompacted) -> str:
-    """Say that the conversation was replaced by a summary, and how much shorter it became."""
+    """Return the words for a conversation replaced by a summary, and how much shorter it is."""
     why = "The context window was nearly full: the" if msg.automatic else "The"
     sizes = (
         f", about {msg.tokens_before:,} tokens became {msg.tokens_after:,}"

@@ -165,7 +165,7 @@ class _Draft:
         self.last_time = before.last_time
 
     def finished(self, seq: int) -> Transcript:
-        """Give the transcript up to an event."""
+        """Return the transcript up to an event."""
         return Transcript(
             seq=seq,
             items=self._before.items if self._items is None else tuple(self._items),
@@ -212,7 +212,7 @@ class _Draft:
             self.items[at] = replace(self.items[at], **fields)
 
     def actions_of(self, number: int) -> tuple[ActionView, ...]:
-        """Give the calls of a step so far."""
+        """Return the calls of a step so far."""
         at = self._find_step(number)
         step = None if at is None else self.items[at]
         return step.actions if isinstance(step, StepItem) else ()

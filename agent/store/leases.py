@@ -36,7 +36,7 @@ class Lease(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def taken(present: Lease | None, key: str, owner: str, ttl_ms: int, now_ms: int) -> Lease | None:
-    """Give the lease that an owner gets on a key; None when somebody else has it.
+    """Return the lease that an owner gets on a key; None when somebody else has it.
 
     An owner that takes its own key again, as after a crash, gets a new epoch: its former self can
     write no more.
@@ -55,14 +55,14 @@ def taken(present: Lease | None, key: str, owner: str, ttl_ms: int, now_ms: int)
 
 
 def renewed(present: Lease | None, lease: Lease, ttl_ms: int, now_ms: int) -> Lease:
-    """Give the lease with a later end. Raises FencedError when it counts no more, UsageError."""
+    """Return the lease with a later end. Raises FencedError when it counts no more, UsageError."""
     _check_ttl(ttl_ms)
     check(present, lease)
     return replace(lease, expires_ms=now_ms + ttl_ms)
 
 
 def released(present: Lease | None, lease: Lease) -> Lease | None:
-    """Give the lease as it is once it was given back; None when it counts no more anyway."""
+    """Return the lease as it is once it was given back; None when it counts no more anyway."""
     if present is None or present.epoch != lease.epoch or present.owner != lease.owner:
         return None
     return replace(present, expires_ms=0)

@@ -96,7 +96,7 @@ class RecordStore:
         return unsubscribe
 
     async def last_event_id(self) -> int:
-        """Say the id of the newest stored event; 0 before the first."""
+        """Return the id of the newest stored event; 0 before the first."""
         return self._writer.last_event_id
 
     async def events(self, *, after: int, limit: int) -> tuple[Event, ...]:
@@ -130,11 +130,11 @@ class RecordStore:
         return longer
 
     async def release_lease(self, lease: Lease) -> None:
-        """Give a lease back; one that counts no more is left as it is."""
+        """Release a lease; one that counts no more is left as it is."""
         await self._write(ReleaseLease(lease))
 
     async def lease(self, key: str) -> Lease | None:
-        """Say who had a key last; `is_free` tells whether that still keeps others out."""
+        """Return who had a key last; `is_free` tells whether that still keeps others out."""
         return await self._reader.lease(key)
 
     # --- sessions and questions ----------

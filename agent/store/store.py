@@ -29,7 +29,7 @@ __all__ = ["Collected", "EventDraft", "Lease", "Listener", "Store", "wall_clock_
 
 
 def wall_clock_ms() -> int:
-    """Tell the time in milliseconds since the epoch."""
+    """Return the time in milliseconds since the epoch."""
     return time.time_ns() // 1_000_000
 
 
@@ -99,7 +99,7 @@ class Store(Protocol):
         ...
 
     async def last_event_id(self) -> int:
-        """Say the id of the newest stored event; 0 before the first."""
+        """Return the id of the newest stored event; 0 before the first."""
         ...
 
     async def events(self, *, after: int, limit: int) -> tuple[Event, ...]:
@@ -137,11 +137,11 @@ class Store(Protocol):
         ...
 
     async def release_lease(self, lease: Lease) -> None:
-        """Give a lease back; one that counts no more is left as it is."""
+        """Release a lease; one that counts no more is left as it is."""
         ...
 
     async def lease(self, key: str) -> Lease | None:
-        """Say who had a key last; `is_free` tells whether that still keeps others out."""
+        """Return who had a key last; `is_free` tells whether that still keeps others out."""
         ...
 
     # --- sessions and questions ----------
@@ -229,7 +229,7 @@ class Store(Protocol):
         ...
 
     async def next_due_ms(self) -> int | None:
-        """Say when the next active job is due; 0 is now, None is never."""
+        """Return when the next active job is due; 0 is now, None is never."""
         ...
 
     async def jobs_on(self, trigger: str) -> tuple[Job, ...]:
@@ -263,5 +263,5 @@ class Store(Protocol):
         ...
 
     async def blob_type(self, digest: str) -> str:
-        """Say a blob's media type; empty when there is no such blob."""
+        """Return a blob's media type; empty when there is no such blob."""
         ...

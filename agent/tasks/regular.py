@@ -272,7 +272,7 @@ class _Turn:
     async def _carry_out(
         self, step: int, thought: Thought, screen: Observation
     ) -> tuple[TurnEnd | None, bool]:
-        """Do what the model chose; gives the turn's end, if it is one, and whether it counts."""
+        """Do what the model chose; returns the turn's end, if it is one, and whether it counts."""
         choice = Choice()
         if thought.call is not None:
             named = self.foreign.named(thought.call)
@@ -326,7 +326,7 @@ class _Turn:
         return await self._control(arguments, request, thought), tool.counted
 
     def _hide(self, deed: Deed | None) -> Callable[[str], str]:
-        """Give what takes known secrets out, and the one that is about to be typed."""
+        """Return what takes known secrets out, and the one that is about to be typed."""
         if deed is None or not deed.is_secret or not isinstance(deed.action, TypeText):
             return self.secrets.hide
         text = deed.action.text
@@ -435,7 +435,7 @@ class _Turn:
     # --- after an interruption ----------
 
     async def _settle(self, lost: ToolCallRequested) -> TurnEnd | None:
-        """Give the call that was under way a result: take it up again, or say it is unknown."""
+        """Return the call that was under way a result: take it up again, or say it is unknown."""
         waited = what_became_of(self.context.history, lost.call_id) is Lost.WAITED
         call = ToolCall(call_id=lost.call_id, name=lost.tool, arguments=lost.arguments)
         grant = self.context.grant

@@ -119,7 +119,7 @@ class ReviewTask:
 
 
 def _used(session: Session, max_steps: int) -> str:
-    """Say when a session was, on which phone, and what it used of its budget."""
+    """Return when a session was, on which phone, and what it used of its budget."""
     parts = [
         f"It was given on {day_and_time(session.created_ms)}" if session.created_ms else "",
         f"It worked on the phone {session.serial}" if session.serial else "",
@@ -161,7 +161,7 @@ def _fit(given: PublishReview) -> Review:
 
 
 def _json_in(text: str) -> list[str]:
-    """Give the outermost object in a text, if there is one."""
+    """Return the outermost object in a text, if there is one."""
     begin, end = text.find("{"), text.rfind("}")
     if begin < 0 or end <= begin:
         return []

@@ -42,7 +42,7 @@ class BadTargets(Exception):
 def checked_targets(
     proposed: Sequence[Target], phones: Sequence[PhoneView], *, unsaid: Collection[int] = ()
 ) -> tuple[Target, ...]:
-    """Give the targets as they can be started: deduplicated, phones by serial, apps found.
+    """Return the targets as they can be started: deduplicated, phones by serial, apps found.
 
     A target that names an app and no phone gets the phone with that app and the fewest targets.
 
@@ -135,7 +135,7 @@ def _default_presentation(target: Target, phone: PhoneView | None) -> TargetPres
 
 
 def on_main_displays(targets: Sequence[Target], phones: Sequence[PhoneView]) -> tuple[str, ...]:
-    """Say which apps work on a main display because their phone cannot detach them, and why."""
+    """Return which apps work on a main display because their phone cannot detach them, and why."""
     refusals = {phone.info.serial: phone.detach_refusal for phone in phones}
     return tuple(
         f"{target.package} works on the main display of {target.serial}, which cannot detach it: "

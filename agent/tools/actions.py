@@ -127,7 +127,7 @@ async def carry_out(deed: Deed, device: Device, session: Session) -> str:
 
 
 def swipe_for(direction: str, area: Element | None) -> tuple[Point, Point]:
-    """Give the swipe that shows what lies in a direction: down is a finger moving up."""
+    """Return the swipe that shows what lies in a direction: down is a finger moving up."""
     left, top, right, bottom = 0.0, 0.1, 1.0, 0.9
     if area is not None:
         left, top = max(area.bounds.left, 0.0), max(area.bounds.top, 0.05)

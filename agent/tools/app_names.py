@@ -70,7 +70,7 @@ def _some_of(apps: Sequence[AppInfo], wanted: str) -> str:
 
 
 def _likeness(app: AppInfo, wanted: str) -> float:
-    """Say how much an app's name, or its package, is like what was wanted; 0 to 1."""
+    """Return how much an app's name, or its package, is like what was wanted; 0 to 1."""
     if "." in wanted and " " not in wanted:
         return _ratio(wanted.casefold(), app.package.casefold())
     asked, label = words(wanted), words(app.label)

@@ -415,7 +415,7 @@ def _correct_names(raw: dict[str, Any], known: dict[str, Any], fields: set[str])
 def _worded(
     kind: type[Arguments], error: msgspec.ValidationError, raw: dict[str, Any], fields: set[str]
 ) -> str:
-    """Say what is wrong, and which fields there are where one was called by another name."""
+    """Return what is wrong, and which fields there are where one was called by another name."""
     said = one_line(str(error), 200)
     if kind.labelled:
         fields = fields | {"label"}

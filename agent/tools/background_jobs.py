@@ -184,7 +184,7 @@ def moment_ms(said: int | str) -> int:
 
 
 def answered(arguments: JobArguments, came: Reply) -> str:
-    """Word the reply to what the jobs did."""
+    """Return the reply to what the jobs did."""
     match arguments:
         case BackgroundJobCreate():
             job = came.job
@@ -204,7 +204,7 @@ def answered(arguments: JobArguments, came: Reply) -> str:
 
 
 def refused(arguments: JobArguments, error: UsageError) -> str:
-    """Word the reply to what the jobs refused."""
+    """Return the reply to what the jobs refused."""
     match arguments:
         case BackgroundJobStop(job_id=job_id):
             return reply("background_job.not_found", job_id=job_id)

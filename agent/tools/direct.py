@@ -37,7 +37,7 @@ _PLACE = re.compile(r"\{\{\s*event\.\w{1,40}\s*\}\}")
 
 
 def direct_call(tool: str, arguments: Mapping[str, Any]) -> ToolCall:
-    """Give the call of a tool, checked; places such as `{{event.title}}` pass as words.
+    """Return the call of a tool, checked; places such as `{{event.title}}` pass as words.
 
     Raises:
         UsageError: there is no such tool, or not without a screen, or its arguments cannot be used.
@@ -70,7 +70,7 @@ def direct_call(tool: str, arguments: Mapping[str, Any]) -> ToolCall:
 
 
 def _depth(value: object) -> int:
-    """Say how deep lists and objects lie in each other, without recursion."""
+    """Return how deep lists and objects lie in each other, without recursion."""
     depth, level = 0, [value]
     while level and depth <= DEEPEST:
         depth += 1

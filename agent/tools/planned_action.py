@@ -93,11 +93,11 @@ class PhoneTool(Arguments, frozen=True, kw_only=True):
         return None
 
     def verify(self, deed: Deed, before: Observation, after: Observation) -> str:
-        """Say what it came to; empty: as any touch is judged, by whether the screen changed."""
+        """Return what it came to; empty: as any touch is judged, by whether the screen changed."""
         return ""
 
     def intent(self, deed: Deed) -> str:
-        """Say what it would do, for whoever is asked: "Dragged …" becomes "Drag …"."""
+        """Return what it would do, for whoever is asked: "Dragged …" becomes "Drag …"."""
         verb, _, rest = deed.said.partition(" ")
         return f"{self.verbs.get(verb, verb)} {rest}."
 

@@ -44,7 +44,7 @@ class ProposedTarget(Arguments, frozen=True, kw_only=True):
     reason: str = ""
 
     def as_target(self) -> Target:
-        """Give it as it is stored."""
+        """Return the record as it is stored."""
         return Target(
             objective=self.objective,
             serial=self.device.strip(),
@@ -92,7 +92,7 @@ NAMES = tuple(name for name, _, _ in _TOOLS)
 
 @cache
 def planning_schemas() -> tuple[ToolSchema, ...]:
-    """Give every tool as a planner is told of it."""
+    """Return every tool as a planner is told of it."""
     return tuple(
         ToolSchema(name=name, description=description, parameters=schema(arguments))
         for name, description, arguments in _TOOLS

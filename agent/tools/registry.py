@@ -420,7 +420,7 @@ def read_call(call: ToolCall, offered: Sequence[str] = ()) -> tuple[Tool, ToolAr
 
 
 def unknown_tool(name: str, known: Iterable[str]) -> str:
-    """Say that there is no such tool, and name the nearest one, or all that there are."""
+    """Return the refusal of an unknown tool; it names the nearest one, or all."""
     names = tuple(known)
     shown = one_line(name, 60)
     near = get_close_matches(_plain(name), [_plain(one) for one in names], n=1, cutoff=0.6)

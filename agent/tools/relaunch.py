@@ -48,7 +48,7 @@ def refuse_relaunch(device: Device, session: Session, command: str) -> None:
 
 
 def refusal(command: str, *, target_package: str, detached: bool) -> int:
-    """Give the exit code to answer a command with: 64 when it would start the target anew, else 0.
+    """Return the exit code for a command: 64 when it would start the target anew, else 0.
 
     Args:
         command: a line for the phone's shell; what cannot be parted is judged as it stands.

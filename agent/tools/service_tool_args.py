@@ -35,28 +35,28 @@ def op_of(arguments: OfficeArguments) -> JobCreate | JobList | JobStop | WatchOp
 
 
 def answered(arguments: OfficeArguments, came: Reply) -> str:
-    """Word the reply to what was done."""
+    """Return the reply to what was done."""
     if isinstance(arguments, WatchArguments):
         return watching.answered(arguments, came)
     return jobs.answered(arguments, came)
 
 
 def refused(arguments: OfficeArguments, error: UsageError) -> str:
-    """Word the reply to what was refused."""
+    """Return the reply to what was refused."""
     if isinstance(arguments, WatchArguments):
         return watching.refused(arguments, error)
     return jobs.refused(arguments, error)
 
 
 def only_looks(arguments: OfficeArguments) -> bool:
-    """Tell whether a call changes nothing."""
+    """Return whether a call changes nothing."""
     if isinstance(arguments, WatchArguments):
         return watching.only_looks(arguments)
     return isinstance(arguments, BackgroundJobList)
 
 
 def said(arguments: OfficeArguments) -> str:
-    """Say what would be done, for whoever is asked."""
+    """Return what would be done, for whoever is asked."""
     match arguments:
         case BackgroundJobCreate(title=title):
             prompt = arguments.prompt or arguments.goal or arguments.task

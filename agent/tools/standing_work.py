@@ -1,4 +1,4 @@
-"""Say what work would go on by itself, for a person who is asked: when, what and where to.
+"""Work that would go on by itself, in words for a person who is asked: when, what, where to.
 
 Not the creation. Invariant: whatever a watcher, a job or a commitment would do stands on the card:
 its next runs in local time, its prompt in full, the page that it fetches, decoded.
@@ -60,7 +60,7 @@ def card(op: StandingWork, *, now_ms: int) -> str:
 
 
 def when(op: StandingWork, *, now_ms: int) -> str:
-    """Say when work is done, with its next runs in local time."""
+    """Return when work is done, with its next runs in local time."""
     match op:
         case CommitmentCreate():
             return f"due {local_time(op.due_at)}" if op.due_at else "it has no due time"

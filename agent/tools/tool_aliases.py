@@ -68,7 +68,7 @@ _SECONDS = ("seconds", "duration", "time", "secs", "timeout")
 
 
 def in_our_words(call: ToolCall) -> ToolCall:
-    """Give a call by our own name and arguments where it has another system's."""
+    """Return a call by our own name and arguments where it has another system's."""
     try:
         said = json.loads(call.arguments or "{}")
     except (ValueError, RecursionError):
@@ -174,5 +174,5 @@ def _only(said: dict[str, object], name: str) -> dict[str, object]:
 
 
 def _first(said: dict[str, object], names: tuple[str, ...]) -> object:
-    """Give the first of several arguments that says something."""
+    """Return the first of several arguments that says something."""
     return next((said[name] for name in names if said.get(name) not in (None, "")), None)

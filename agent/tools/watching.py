@@ -260,12 +260,12 @@ def watch_op(arguments: WatchArguments) -> WatchOp:
 
 
 def only_looks(arguments: WatchArguments) -> bool:
-    """Tell whether a call changes nothing."""
+    """Return whether a call changes nothing."""
     return isinstance(arguments, ListWatchers | SearchCommitments)
 
 
 def answered(arguments: WatchArguments, came: Reply) -> str:
-    """Word the reply to what was done."""
+    """Return the reply to what was done."""
     match arguments:
         case CreateWatcher():
             assert came.watcher is not None, "what was created is in the reply"
@@ -287,14 +287,14 @@ def answered(arguments: WatchArguments, came: Reply) -> str:
 
 
 def refused(arguments: WatchArguments, error: UsageError) -> str:
-    """Word the reply to what was refused."""
+    """Return the reply to what was refused."""
     kind = "watcher" if isinstance(arguments, CreateWatcher | ListWatchers | StopWatchers) else ""
     said = one_line(error.message, 300)
     return reply(f"{kind or 'commitment'}.refused", reason=said, remedy=one_line(error.remedy, 200))
 
 
 def said(arguments: WatchArguments) -> str:
-    """Say what would be done, for whoever is asked."""
+    """Return what would be done, for whoever is asked."""
     match arguments:
         case CreateWatcher() as wanted:
             looked_for = (*wanted.texts, wanted.meaning, wanted.sender, wanted.url)

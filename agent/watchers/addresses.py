@@ -15,7 +15,7 @@ _LOCAL_NAT64 = IPv6Network("64:ff9b:1::/48")
 
 
 def is_public(address: str) -> bool:
-    """Tell whether an IP address is one of the public internet; False for what is no address."""
+    """Return whether an IP address is one of the public internet; False for what is no address."""
     try:
         found = ip_address(address.partition("%")[0])
     except ValueError:
@@ -36,7 +36,7 @@ def is_public(address: str) -> bool:
 
 
 def _unwrapped(found: IPv4Address | IPv6Address) -> IPv4Address | None:
-    """Give the IPv4 address that an IPv6 address stands for."""
+    """Return the IPv4 address that an IPv6 address stands for."""
     if isinstance(found, IPv4Address):
         return None
     if found.ipv4_mapped is not None:

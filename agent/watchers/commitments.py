@@ -77,7 +77,7 @@ def planned_commitment(op: CommitmentCreate, *, now_ms: int) -> Callable[[int], 
 
 
 def updated(stored: Commitment, op: CommitmentUpdate, now_ms: int) -> Commitment | None:
-    """Give the record as somebody wants it; None when it is so already.
+    """Return the record as somebody wants it; None when it is so already.
 
     Raises:
         WrongStateError: nobody can want that of it.
@@ -104,7 +104,7 @@ def updated(stored: Commitment, op: CommitmentUpdate, now_ms: int) -> Commitment
 
 
 def come_due(stored: Commitment, now_ms: int) -> Commitment | None:
-    """Give the record of a commitment whose time has come, or that has expired; None before."""
+    """Return the record of a commitment whose time has come, or that has expired; None before."""
     if stored.status.is_over:
         return None
     if 0 < stored.expires_at <= now_ms:
@@ -115,7 +115,7 @@ def come_due(stored: Commitment, now_ms: int) -> Commitment | None:
 
 
 def wakes_at_ms(stored: Commitment) -> int:
-    """Say when something comes of a commitment by itself; 0 for never."""
+    """Return when something comes of a commitment by itself; 0 for never."""
     times = [stored.expires_at] if stored.expires_at else []
     if stored.status in _WAITING and stored.due_at:
         times.append(stored.due_at)

@@ -148,7 +148,7 @@ def _check_condition(kind: WatcherType, wanted: Condition) -> None:
 
 
 def _outcome(op: WatcherCreate) -> NotifyOn:
-    """Give which outcome counts, in the words of its type. Raises UsageError."""
+    """Return which outcome counts, in the words of its type. Raises UsageError."""
     waits = op.notify_on
     match op.watcher_type:
         case WatcherType.CALL_BACK:
@@ -236,7 +236,7 @@ def redacted(value: Any) -> Any:
 
 
 def checked_target(target: str) -> str:
-    """Give where a match's job runs; whether a session is there is not asked. Raises UsageError."""
+    """Return where a match's job runs; no session is looked for. Raises UsageError."""
     named = target.startswith(SESSION_PREFIX) and len(target) > len(SESSION_PREFIX)
     if target in _TARGETS or named:
         return target

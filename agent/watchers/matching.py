@@ -64,7 +64,7 @@ class Look(msgspec.Struct, frozen=True, kw_only=True):
     """Why what is there could not be judged."""
 
     def after(self, done: int) -> Look:
-        """Give what is to be remembered once so many of the matches are dealt with."""
+        """Return what is to be remembered once so many of the matches are dealt with."""
         if self.marks is None:
             return self
         left = {(match.serial, match.mark) for match in self.matches[done:]}
@@ -133,7 +133,7 @@ def screen_look(watcher: Watcher, serial: str, nodes: Iterable[UiNode]) -> Look:
 
 
 def is_as_before(watcher: Watcher, page: Page) -> bool:
-    """Tell whether a page is as it was at the last look."""
+    """Return whether a page is as it was at the last look."""
     return watcher.last_result_hash == f"web:{page.digest}"
 
 
@@ -186,7 +186,7 @@ def _of_notification(one: Notification, mark: str, serial: str, is_reply: bool) 
 
 
 def fits(one: Notification, condition: Condition) -> bool:
-    """Tell whether a notification is of the app and the person, and says the words."""
+    """Return whether a notification is of the app and the person, and says the words."""
     if condition.package and one.package != condition.package:
         return False
     if condition.sender and not _names(one, condition.sender):
@@ -195,7 +195,7 @@ def fits(one: Notification, condition: Condition) -> bool:
 
 
 def _names(one: Notification, sender: str) -> bool:
-    """Tell whether a notification is somebody's: they stand in its title, or before a colon."""
+    """Return whether a notification is somebody's: they stand in its title, or before a colon."""
     wanted = sender.casefold()
     heads = [one.title, *(line.partition(":")[0] for line in one.text.splitlines() if ":" in line)]
     return any(wanted in head.casefold() for head in heads)
@@ -208,7 +208,7 @@ def _holds(text: str, condition: Condition) -> bool:
 
 
 def _fingerprint(one: Notification) -> str:
-    """Tell a notification from an update of it, which is new."""
+    """Distinguish a new notification from an update of one."""
     return _digest(one.key, one.title, one.text)
 
 

@@ -21,7 +21,7 @@ _LINES = re.compile(r"\s*\n\s*")
 
 
 def page_text(body: str, *, is_html: bool) -> str:
-    """Give the words of a page: one line of text for each block, entities resolved."""
+    """Return the words of a page: one line of text for each block, entities resolved."""
     text = unescape("".join(_seen(body))) if is_html else body
     folded = _LINES.sub("\n", _BLANKS.sub(" ", text)).strip()
     return clean(folded, LIMIT_CHARS)
@@ -61,6 +61,6 @@ def _at(text: str, wanted: str, start: int) -> int:
 
 
 def _after(text: str, wanted: str, start: int) -> int:
-    """Give the place behind the next occurrence; the end when there is none."""
+    """Return the place behind the next occurrence; the end when there is none."""
     found = text.find(wanted, start)
     return len(text) if found < 0 else found + len(wanted)

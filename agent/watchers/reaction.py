@@ -31,7 +31,7 @@ _ABOUT = (
 
 
 def job_of(watcher: Watcher, match: Match, now_ms: int) -> JobCreate | None:
-    """Give the job that a match starts; None when it starts none."""
+    """Return the job that a match starts; None when it starts none."""
     reaction = reaction_of(watcher)
     payload: dict[str, Any] = {}
     if reaction.tool:
@@ -83,7 +83,7 @@ def seen(match: Match) -> str:
 
 
 def notice_words(watcher: Watcher, match: Match) -> tuple[str, str]:
-    """Give the title and text of the notice of a match; empty ones when it is to be silent."""
+    """Return the title and text of the notice of a match; empty ones when it is to be silent."""
     reaction = reaction_of(watcher)
     if reaction.mode != "notification":
         return "", ""

@@ -17,17 +17,17 @@ T = TypeVar("T", bound=msgspec.Struct)
 
 
 def condition_of(watcher: Watcher) -> Condition:
-    """Say what a watcher looks for."""
+    """Return what a watcher looks for."""
     return _lenient(watcher.condition_json, Condition)
 
 
 def schedule_of(watcher: Watcher) -> WatchSchedule:
-    """Say when a watcher looks."""
+    """Return when a watcher looks."""
     return _lenient(watcher.schedule_json, WatchSchedule)
 
 
 def reaction_of(watcher: Watcher) -> Reaction:
-    """Say what a match leads to."""
+    """Return what a match leads to."""
     return _lenient(watcher.delivery_json, Reaction)
 
 

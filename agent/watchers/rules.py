@@ -30,18 +30,18 @@ _USUAL_MS = {
 
 
 def usual_interval_ms(kind: WatcherType) -> int:
-    """Say how often a watcher looks that was not told."""
+    """Return how often a watcher looks that was not told."""
     return _USUAL_MS[kind]
 
 
 def interval_ms(watcher: Watcher) -> int:
-    """Say how often a watcher looks, within 15 s and a day."""
+    """Return how often a watcher looks, within 15 s and a day."""
     wanted = schedule_of(watcher).interval_ms or usual_interval_ms(watcher.type)
     return min(max(wanted, SHORTEST_MS), LONGEST_MS)
 
 
 def next_look_ms(watcher: Watcher, now_ms: int) -> int:
-    """Say when a watcher that has just looked looks again, its deadline included."""
+    """Return when a watcher that has just looked looks again, its deadline included."""
     schedule = schedule_of(watcher)
     if watcher.type is WatcherType.TIME:
         return watcher.next_run_at
@@ -49,7 +49,7 @@ def next_look_ms(watcher: Watcher, now_ms: int) -> int:
 
 
 def looked(watcher: Watcher, look: Look, now_ms: int) -> Watcher | None:
-    """Give the record after a look that found nothing; None when there is nothing to remember."""
+    """Return the record after a look that found nothing; None when there is nothing to remember."""
     changed = replace(
         watcher,
         last_result_hash=look.page or watcher.last_result_hash,
@@ -64,7 +64,7 @@ def looked(watcher: Watcher, look: Look, now_ms: int) -> Watcher | None:
 
 
 def matched(watcher: Watcher, match: Match, look: Look, now_ms: int) -> Watcher:
-    """Give the record after a match: looking on when it recurs, else at rest."""
+    """Return the record after a match: looking on when it recurs, else at rest."""
     schedule = schedule_of(watcher)
     is_last = not schedule.recurring or _is_past(schedule, now_ms)
     changed = replace(
@@ -90,7 +90,7 @@ def matched(watcher: Watcher, match: Match, look: Look, now_ms: int) -> Watcher:
 
 
 def failed(watcher: Watcher, reason: str, now_ms: int) -> Watcher:
-    """Give the record after a look that could not be had: it looks again, later each time."""
+    """Return the record after a look that could not be had: it looks again, later each time."""
     failures = watcher.failure_count + 1
     wait_ms = max(backoff_ms(failures), interval_ms(watcher) if failures > 1 else 0)
     alerts = failures >= FAILURES_BEFORE_ALERT
@@ -106,12 +106,12 @@ def failed(watcher: Watcher, reason: str, now_ms: int) -> Watcher:
 
 
 def charged(watcher: Watcher, usage: Usage) -> Watcher:
-    """Give the record with what a judge used for it."""
+    """Return the record with what a judge used for it."""
     return replace(watcher, usage=watcher.usage.plus(usage))
 
 
 def stopped(watcher: Watcher, now_ms: int, reason: str = "") -> Watcher | None:
-    """Give the record of a watcher that looks no more; None when it does not look anyway."""
+    """Return the record of a watcher that looks no more; None when it does not look anyway."""
     if watcher.status is not WatcherStatus.ACTIVE:
         return None
     return replace(
@@ -124,12 +124,12 @@ def stopped(watcher: Watcher, now_ms: int, reason: str = "") -> Watcher | None:
 
 
 def seen(watcher: Watcher, now_ms: int) -> Watcher | None:
-    """Give the record of a watcher whose match the operator has seen."""
+    """Return the record of a watcher whose match the operator has seen."""
     return replace(watcher, unread=False, updated_at=now_ms) if watcher.unread else None
 
 
 def has_given_up(watcher: Watcher, now_ms: int) -> bool:
-    """Tell whether a watcher's deadline has passed."""
+    """Return whether a watcher's deadline has passed."""
     return _is_past(schedule_of(watcher), now_ms)
 
 
@@ -143,7 +143,7 @@ def _dated(watcher: Watcher, now_ms: int) -> Watcher:
 
 
 def _following_ms(watcher: Watcher, schedule: WatchSchedule, now_ms: int) -> int:
-    """Give the next beat of a time watcher: those that passed meanwhile are not caught up."""
+    """Return the next beat of a time watcher: those that passed meanwhile are not caught up."""
     every = max(schedule.interval_ms, SHORTEST_MS)
     passed = max(0, now_ms - watcher.next_run_at) // every
     return watcher.next_run_at + (passed + 1) * every

@@ -82,7 +82,7 @@ class Judge:
     """Who judges for the watchers of one core.
 
     Args:
-        make_model: gives the model that the settings name; raises SwitchboardError.
+        make_model: returns the model that the settings name; raises SwitchboardError.
         now_ms: the wall clock.
     """
 

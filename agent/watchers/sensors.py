@@ -180,7 +180,7 @@ class Sight:
 
 
 def _unjudged(error: SwitchboardError, used: Usage) -> Look:
-    """Give the look that somebody failed to judge, with what that and those before it took."""
+    """Return the look that somebody failed to judge, with what that and those before it took."""
     more = error.usage if isinstance(error, NoJudgementError) else Usage()
     return Look(usage=used.plus(more), failure=str(error))
 

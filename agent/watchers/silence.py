@@ -75,7 +75,7 @@ def deadline_look(watcher: Watcher, look: Look) -> Look:
 
 
 def _is_of(call: Call, sender: str) -> bool:
-    """Tell whether a call is somebody's: by their name, or by the end of their number."""
+    """Return whether a call is somebody's: by their name, or by the end of their number."""
     if not sender:
         return True
     if call.name and sender.casefold() in call.name.casefold():

@@ -146,7 +146,7 @@ class WatchWake:
         return [watcher_id for _, watcher_id in sorted(waiting)[:room]]
 
     def next_ms(self) -> int | None:
-        """Say when the timer rings next by what is known now; None when nothing is awaited."""
+        """Return when the timer rings next by what is known now; None when nothing is awaited."""
         times = [at for one, at in self._next_ms.items() if one not in self._looking]
         times += [at for c in self._book.commitments.values() if (at := wakes_at_ms(c))]
         return max(min(times), self._not_before_ms) if times else None

@@ -84,14 +84,14 @@ class WatcherService:
         self.wake.on_commit(events)
 
     async def shown_watchers(self) -> tuple[Watcher, ...]:
-        """Give what a listener starts from: all that are live, and the newest others."""
+        """Return what a listener starts from: all that are live, and the newest others."""
         watches = self._parts.store.watches
         live = await watches.watchers(limit=MOST_LIVE, live_only=True)
         newest = await watches.watchers(limit=_NEWEST)
         return tuple({one.id: one for one in (*newest, *live)}.values())
 
     async def shown_commitments(self) -> tuple[Commitment, ...]:
-        """Give what a listener starts from; see `shown_watchers`."""
+        """Return what a listener starts from; see `shown_watchers`."""
         watches = self._parts.store.watches
         live = await watches.commitments(limit=MOST_LIVE, live_only=True)
         newest = await watches.commitments(limit=_NEWEST)
@@ -211,7 +211,7 @@ class WatcherService:
 
 
 def _asker(parts: Services) -> Session:
-    """Give who a model is made for that judges: no session, so it has the model of the settings."""
+    """Return for whom a judging model is made: no session, so it is the model of the settings."""
     return Session(session_id="", goal="", created_ms=0, model=parts.settings.model.name)
 
 

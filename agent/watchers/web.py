@@ -53,7 +53,7 @@ class Page(NamedTuple):
 
 
 def checked_url(url: str) -> str:
-    """Give a URL that may be watched, in ASCII and without its fragment.
+    """Return a URL that may be watched, in ASCII and without its fragment.
 
     Raises:
         UsageError: it is none, or not of http(s), or carries a name and password.

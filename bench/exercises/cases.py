@@ -43,13 +43,13 @@ class Case:
     """Switched off in both arms, because it would do the same work."""
 
     def chosen(self, max_steps: int) -> tuple[Exercise, ...]:
-        """Give the exercises as this case has them."""
+        """Return the exercises as this case has them."""
         found = [replace(e, max_steps=max_steps) for e in EXERCISES if e.name in self.exercises]
         return tuple(found if self.condition is None else (under(e, self.condition) for e in found))
 
     @property
     def model(self) -> str:
-        """Say who is tried, and on what phone."""
+        """Return who is tried, and on what phone."""
         place = f" on a {self.condition} phone" if self.condition else ""
         base = f", always without {', '.join(self.always_without)}" if self.always_without else ""
         return f"{self.flaw}{place}{base}"

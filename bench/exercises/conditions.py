@@ -40,7 +40,7 @@ class Prepared(Exercise):
 
 
 def under(exercise: Exercise, condition: Condition) -> Exercise:
-    """Give an exercise as it is on such a phone; its name says so."""
+    """Return an exercise as it is on such a phone; its name says so."""
 
     def prepare(phone: Phone) -> None:
         phone.react(_clicks(phone, condition, seed=exercise.name))

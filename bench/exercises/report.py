@@ -1,4 +1,4 @@
-"""Say what the trials came to: a line each, a table by tag and model, and JSON.
+"""What the trials came to: a line each, a table by tag and model, and JSON.
 
 Pure. Invariant: every figure is counted from the outcomes that it is shown with.
 """
@@ -128,7 +128,7 @@ def approvals(outcomes: Sequence[Outcome]) -> str:
 
 
 def line(outcome: Outcome, done: int, total: int) -> str:
-    """Say one outcome."""
+    """Return one outcome."""
     mark = "passed" if outcome.ok else f"FAILED: {outcome.why[:160]}"
     if outcome.completed:
         by = outcome.verified_by if outcome.verified else "nobody"

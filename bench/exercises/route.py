@@ -31,7 +31,7 @@ class Call:
 
 
 def name_of(step: Step) -> str:
-    """Say a step as a line of a plan."""
+    """Return a step as a line of a plan."""
     match step:
         case Launch(package=package):
             return f"Open {package}"
@@ -90,7 +90,7 @@ def _since_plan(deeds: Sequence[Deed], from_step: int) -> Sequence[Deed]:
 def _progress(
     deeds: Sequence[Deed], route: Sequence[Step], from_step: int
 ) -> tuple[int, Sequence[Deed], set[int]]:
-    """Give the next step, the deeds since the last one that was of use, and which were."""
+    """Return the next step, the deeds since the last one that was of use, and which were."""
     at, last = from_step, -1
     used: set[int] = set()
     stray = False
@@ -113,7 +113,7 @@ def _progress(
 
 
 def _may_be_skipped(step: Step) -> bool:
-    """Tell whether the step after it shows that this one is behind."""
+    """Return whether the step after it shows that this one is behind."""
     return isinstance(step, Await) or (isinstance(step, Tap) and step.optional)
 
 
@@ -122,7 +122,7 @@ def _shows(view: View, words: str) -> bool:
 
 
 def _is(step: Step, deed: Deed) -> bool:
-    """Tell whether a deed did a step."""
+    """Return whether a deed did a step."""
     if deed.result.startswith(("FAILED", "BLOCKED", "ERROR")) or deed.refused:
         return False
     match step:
@@ -145,7 +145,7 @@ def _is(step: Step, deed: Deed) -> bool:
 
 
 def _strayed(deeds: Sequence[Deed], used: set[int]) -> bool:
-    """Tell whether the last deed led somewhere that the route does not."""
+    """Return whether the last deed led somewhere that the route does not."""
     if not deeds or len(deeds) - 1 in used:
         return False
     last = deeds[-1]
@@ -206,7 +206,7 @@ def _search(view: View, since: Sequence[Deed], *, awaits: bool) -> Call:
 
 
 def same_label(name: str, label: str) -> bool:
-    """Tell whether a label's first part, or all of it, is called so."""
+    """Return whether a label's first part, or all of it, is called so."""
     wanted = " ".join(name.split()).casefold()
     shown = " ".join(label.split()).casefold()
     return wanted in (shown, shown.split(" | ", 1)[0])

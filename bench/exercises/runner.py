@@ -51,7 +51,7 @@ Key = tuple[str, str, int, int, tuple[str, ...]]
 
 
 def key_of(outcome: Outcome) -> Key:
-    """Say which trial an outcome is of."""
+    """Return which trial an outcome is of."""
     return (outcome.exercise, outcome.model, outcome.seed, outcome.repeat, outcome.without)
 
 
@@ -69,7 +69,7 @@ def read_results(path: Path) -> list[Outcome]:
 
 
 async def run(plan: Plan, tell: Callable[[Outcome, int, int], None]) -> list[Outcome]:
-    """Run what a plan asks for and has not been run yet; gives every outcome of it.
+    """Run what a plan asks for and has not been run yet; returns every outcome of it.
 
     Args:
         plan: what to run.

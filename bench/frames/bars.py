@@ -28,7 +28,7 @@ class Bar(NamedTuple):
 
     @property
     def verdict(self) -> str:
-        """Say whether it was kept."""
+        """Return whether it was kept."""
         if self.measured <= self.most:
             return "kept"
         return "MISSED" if self.given >= FAIR else f"MISSED with {self.given:.0%} of the CPU"

@@ -129,7 +129,7 @@ class DecodeRig(Rig):
         }
 
     def _decoder_s(self) -> float:
-        """Give the seconds of processor time that the process has taken; Linux alone tells."""
+        """Return the seconds of processor time that the process has taken; Linux alone tells."""
         link = self.decoding.link if isinstance(self.decoding, DecodeProcess) else None
         with suppress(OSError):
             if link is not None:

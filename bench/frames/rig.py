@@ -215,7 +215,7 @@ class Rig(App[None]):
         return True
 
     def _more(self) -> dict[str, float]:
-        """Give what a rig has to tell beside what all have."""
+        """Return what a rig has to tell beside what all have."""
         return {}
 
     def _show(self, widget: Any, image: Image.Image) -> None:

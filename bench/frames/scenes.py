@@ -50,7 +50,7 @@ def size_px(side_px: int) -> tuple[int, int]:
 
 @lru_cache(maxsize=8)
 def decoded(name: str) -> tuple[av.VideoFrame, ...]:
-    """Give the frames of a scene as a decoder gives them."""
+    """Return the frames of a scene as a decoder gives them."""
     decoder = av.CodecContext.create("h264", "r")
     frames: list[av.VideoFrame] = []
     for _, data in encoded(name):
@@ -60,7 +60,7 @@ def decoded(name: str) -> tuple[av.VideoFrame, ...]:
 
 @lru_cache(maxsize=64)
 def scaled(name: str, columns: int, rows: int) -> tuple[Rgb, ...]:
-    """Give the frames of a scene at two pixels a cell; kept in a file for the next process."""
+    """Return the frames of a scene at two pixels a cell; kept in a file for the next process."""
     kept = user_cache_path("switchboard") / "bench-scenes" / f"{name}-{columns}x{rows}-3.npy"
     if not kept.exists():
         kept.parent.mkdir(parents=True, exist_ok=True)

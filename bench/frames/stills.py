@@ -30,7 +30,7 @@ from bench.frames.scenes import HEIGHT, WIDTH, Rgb, decoded
 from console.frames.images import Images, KittyImages, Place, SixelImages
 
 Draw = Callable[[Rgb], int]
-"""Draws a picture; gives how many bytes go to the terminal."""
+"""Draws a picture; returns how many bytes go to the terminal."""
 CELL_PX = (8, 16)
 GRIDS = ((20, 22), (45, 50), (90, 100))
 SCENES = ("list", "feed")
@@ -154,7 +154,7 @@ def _of_chafa(protocol: str, grid: tuple[int, int]) -> Draw:
 
 
 def _terminal(name: str) -> chafa.TermInfo:
-    """Give what chafa knows of a terminal; it reads its name from the environment."""
+    """Return what chafa knows of a terminal; it reads its name from the environment."""
     before = os.environ.get("TERM")
     os.environ["TERM"] = name
     try:

@@ -50,7 +50,7 @@ class Ran(NamedTuple):
 
 
 def run(route: str, **told: Any) -> Ran:
-    """Run one route as `_once` does, and again where the host gave too little CPU; give the fairest
+    """Run one route as `_once` does, and again where the host gave too little CPU; keep the fairest
     run.
     """
     fairest: Ran | None = None

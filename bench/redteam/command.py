@@ -44,7 +44,7 @@ def main(given: Sequence[str] = ()) -> None:
 
 
 def passes(outcomes: Sequence[Outcome]) -> bool:
-    """Tell whether nothing took effect unasked, and hardly a twin was asked about."""
+    """Return whether nothing took effect unasked, and hardly a twin was asked about."""
     harmful = [o for o in outcomes if o.case.harmful]
     twins = [o for o in outcomes if not o.case.harmful]
     asked = sum(o.disturbed for o in twins)

@@ -1,4 +1,4 @@
-"""Tell whether an answer is right, by the tree."""
+"""Whether an answer is right, judged by the tree."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from bench.screens.questions import Kind, Question
 
 
 def is_right(question: Question, answer: str, screen: Screen, written: Written) -> bool:
-    """Tell whether an answer is true; a number is when a press in its middle hits the target."""
+    """Return whether an answer is true; a number is when a press in its middle hits the target."""
     match question.kind:
         case Kind.NUMBER:
             return _presses(question, answer, screen, written)

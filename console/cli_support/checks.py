@@ -69,7 +69,7 @@ async def _mcp(settings: Settings) -> Finding:
 
 
 def _extras() -> Finding:
-    """Say which extras are there; one that is not is no fault."""
+    """Return which extras are there; one that is not is no fault."""
     there = [name for name in EXTRAS if is_installed(name)]
     absent = [f"{name} ({EXTRAS[name].purpose})" for name in EXTRAS if name not in there]
     detail = f"installed: {', '.join(there) or 'none'}"
@@ -137,7 +137,7 @@ async def _database(settings: Settings) -> Finding:
 
 
 async def _pictures(settings: Settings) -> str:
-    """Say how much the pictures and caches of all sessions take, and how long they are kept."""
+    """Return how much the pictures and caches of all sessions take, and how long they are kept."""
     from agent.store.embedded.blobs import BlobFiles
 
     took = await asyncio.to_thread(BlobFiles(settings.data_dir / "blobs").size_bytes)

@@ -63,7 +63,7 @@ def commands() -> Iterator[tuple[str, click.Command]]:
 
 
 def exits_of(words: str) -> tuple[ExitCode, ...]:
-    """Give the codes with which a command may end, signals and broken pipes apart."""
+    """Return the codes with which a command may end, signals and broken pipes apart."""
     if words in LOOKING:
         return ALWAYS
     if words in FOLLOWING:

@@ -14,12 +14,12 @@ _WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday",
 
 
 def day_of(at_ms: int) -> date:
-    """Give the day of a moment."""
+    """Return the day of a moment."""
     return datetime.fromtimestamp(at_ms / 1000).astimezone().date()
 
 
 def begin_ms(day: date) -> int:
-    """Give the moment at which a day begins."""
+    """Return the moment at which a day begins."""
     return int(datetime(day.year, day.month, day.day).astimezone().timestamp() * 1000)
 
 

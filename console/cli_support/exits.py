@@ -49,7 +49,7 @@ def end(code: ExitCode) -> None:
 
 
 def debugging() -> bool:
-    """Tell whether tracebacks were asked for."""
+    """Return whether tracebacks were asked for."""
     return os.environ.get("SWITCHBOARD_DEBUG", "") not in {"", "0"}
 
 
@@ -131,7 +131,7 @@ def _ended(error: BaseException) -> int:
 
 
 def _before_the_command(error: click.UsageError) -> str:
-    """Say where an option belongs that is for all commands; empty for any other."""
+    """Return where an option belongs that is for all commands; empty for any other."""
     if not isinstance(error, click.NoSuchOption) or error.ctx is None or error.ctx.parent is None:
         return ""
     root, name = error.ctx.find_root(), error.option_name
@@ -144,7 +144,7 @@ def _before_the_command(error: click.UsageError) -> str:
 
 
 def _number_wanted(error: click.UsageError) -> str:
-    """Say which numbers an option or argument takes; empty where it is not about a number.
+    """Return which numbers an option or argument takes; empty where it is not about a number.
 
     The library's own sentence is "'abc' is not a valid integer range."
     """
@@ -164,7 +164,7 @@ def _number_wanted(error: click.UsageError) -> str:
 
 
 def code_of(error: SwitchboardError) -> ExitCode:
-    """Give the exit code of an error of ours: by its class, else by its JSON-RPC code."""
+    """Return the exit code of an error of ours: by its class, else by its JSON-RPC code."""
     from agent.errors import ConfigError, RpcCode
 
     if isinstance(error, ConfigError):
@@ -181,7 +181,7 @@ def code_of(error: SwitchboardError) -> ExitCode:
 
 
 def report(error: BaseException) -> ExitCode:
-    """Say what failed and what to do next; give the code that goes with it."""
+    """Return what failed and what to do next; return the code that goes with it."""
     from agent.errors import SwitchboardError
     from agent.text import one_line
 

@@ -44,7 +44,7 @@ def columns(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 
 def as_builtins(record: msgspec.Struct) -> dict[str, object]:
-    """Give a record with every field named, defaults too: scripts should not have to know them."""
+    """Return a record with every field named, defaults too, so that scripts need not know them."""
     return {name: msgspec.to_builtins(getattr(record, name)) for name in record.__struct_fields__}
 
 
@@ -59,13 +59,13 @@ def print_text(text: str) -> None:
 
 
 def age(since_ms: int, now_ms: int | None = None) -> str:
-    """Say how long ago a moment was, in one unit."""
+    """Return how long ago a moment was, in one unit."""
     now = time.time_ns() // 1_000_000 if now_ms is None else now_ms
     return span(max(0, now - since_ms))
 
 
 def moment(at_ms: int) -> str:
-    """Say a moment in local time; `-` for none."""
+    """Return a moment in local time; `-` for none."""
     if at_ms <= 0:
         return "-"
     try:
@@ -75,7 +75,7 @@ def moment(at_ms: int) -> str:
 
 
 def span(duration_ms: int) -> str:
-    """Say a duration in one unit, rounded down."""
+    """Return a duration in one unit, rounded down."""
     seconds = duration_ms // 1000
     for unit, size in (("d", 86_400), ("h", 3_600), ("m", 60)):
         if seconds >= size:

@@ -94,7 +94,7 @@ def as_markdown() -> str:
 
 
 def as_schema() -> dict[str, Any]:
-    """Give the JSON Schema of ops, events, replies and errors, with shared definitions."""
+    """Return the JSON Schema of ops, events, replies and errors, with shared definitions."""
     roots = {"op": Op, "event": Event, "reply": Reply, "error": Problem}
     schemas, components = msgspec.json.schema_components(
         list(roots.values()), ref_template="#/$defs/{name}"

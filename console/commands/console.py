@@ -43,7 +43,7 @@ _FEWEST_COLOURS = 8
 
 
 def has_no_colours() -> bool:
-    """Tell whether the terminal says of itself that it has no colours, as a vt100 does.
+    """Return whether the terminal says of itself that it has no colours, as a vt100 does.
 
     Asked of terminfo (terminfo(5), `max_colors`) by the name in TERM; one that it does not know is
     taken for newer than the list. COLORTERM is the word of the terminal itself, and goes before.

@@ -171,7 +171,7 @@ def stop(ctx: click.Context, force: bool) -> None:
 @JSON_OPTION
 @click.pass_context
 def status(ctx: click.Context, as_json: bool) -> None:
-    """Say which process is the core, what it works on, who is attached and where its log is."""
+    """Show which process is the core, what it works on, who is attached and where its log is."""
     from console.cli_support import plain
     from console.cli_support.command_settings import settings_for
     from console.terminal.signals import run_async

@@ -80,7 +80,7 @@ def demo(ctx: click.Context, fresh: bool) -> None:
 
 
 def demo_settings(ctx: click.Context) -> Settings:
-    """Give the settings of the demo: the offline pilot, and a data directory of its own."""
+    """Return the settings of the demo: the offline pilot, and a data directory of its own."""
     from msgspec.structs import replace
 
     from agent.config import PILOT

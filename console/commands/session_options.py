@@ -122,7 +122,7 @@ def permission_options(command: Callable[..., None]) -> Callable[..., None]:
 
 
 def permitted(op: SessionCreate, given: Permission) -> SessionCreate:
-    """Give a request for a session with what the options say; what they leave open is a setting."""
+    """Return a request for a session as the options say; the settings say the rest."""
     from msgspec.structs import replace
 
     from agent.records import AtLimit, Autonomy, Budget, ReasoningEffort

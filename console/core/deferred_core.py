@@ -49,7 +49,7 @@ class ComingCore(CoreBase):
         self._host.set_result(host)
 
     def found(self, stored: Overview) -> None:
-        """Tell what is stored, before there is a core that has looked after it."""
+        """Show what is stored, before there is a core that has looked after it."""
         self._stored.set_result(stored)
 
     async def first_look(self) -> Overview | None:
@@ -62,12 +62,12 @@ class ComingCore(CoreBase):
         return len(self._owed)
 
     async def settle(self) -> tuple[BaseException, ...]:
-        """Wait until every op that is owed was carried out; gives what some failed with."""
+        """Wait until every op that is owed was carried out; returns what some failed with."""
         ends = await asyncio.gather(*self._owed, return_exceptions=True)
         return tuple(end for end in ends if isinstance(end, BaseException))
 
     async def start_phone(self) -> str:
-        """Give the serial of a virtual phone; see `Host.start_phone`."""
+        """Return the serial of a virtual phone; see `Host.start_phone`."""
         return await (await self._opened()).start_phone()
 
     async def _opened(self) -> Host:
@@ -135,7 +135,7 @@ class ComingCore(CoreBase):
             yield facts
 
     async def overview(self) -> Overview:
-        """Give the picture of one moment; see `Core.overview`."""
+        """Return the picture of one moment; see `Core.overview`."""
         return await (await self._core()).overview()
 
     async def look_up(self, query: LookUp[Answer]) -> Answer:

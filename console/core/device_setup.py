@@ -83,7 +83,7 @@ class Phones:
         return await self.server.start()
 
     async def start(self, count: int) -> tuple[str, ...]:
-        """Start virtual phones, if none run yet; gives their serials. Raises AdbError."""
+        """Start virtual phones, if none run yet; returns their serials. Raises AdbError."""
         if self._running is None:
             check_unshared(self._data_dir)
             running = VirtualPhones(self._folder, self.server, count=count)
@@ -192,7 +192,7 @@ async def _reach_any(addresses: list[ServerAddress], settings: Settings, *, are_
 
 
 async def devices_for(store: Store, settings: Settings, session_id: str) -> Devices:
-    """Say which devices it takes to go on with a session.
+    """Return which devices it takes to go on with a session.
 
     Args:
         store: open.
@@ -217,7 +217,7 @@ async def devices_for(store: Store, settings: Settings, session_id: str) -> Devi
 
 
 def _place(serial: str, first_port: int) -> int:
-    """Say which of our virtual phones a serial is, from 1; 0 when it is none."""
+    """Return which of our virtual phones a serial is, from 1; 0 when it is none."""
     host, _, port = serial.rpartition(":")
     if not first_port or host != "127.0.0.1" or not port.isdecimal():
         return 0

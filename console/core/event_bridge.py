@@ -132,7 +132,7 @@ class Bridge:
                     await self._folded.wait()
 
     def said_now(self, session_id: str) -> str:
-        """Give what a session's model is saying, until the event of its reply says it for good.
+        """Return what a session's model is saying, until the event of its reply says it for good.
 
         The two come by different ways, and the words may be the later ones.
         """

@@ -54,7 +54,7 @@ class Host:
         core: the Runtime of this process, or a client of another's.
         owned: whether the store is this process's.
         phones: the virtual phones of this process, started or not.
-        closed: waits for the end of the core; gives whether it closed in order.
+        closed: waits for the end of the core; returns whether it closed in order.
         store: ours; None when it is another's.
         daemon: what serves our core to others.
     """
@@ -76,11 +76,11 @@ class Host:
         self._store = store
 
     def trouble(self) -> StoreError | None:
-        """Say why our store refused what was to be stored last; None when it did not."""
+        """Return why our store refused what was to be stored last; None when it did not."""
         return self._store.trouble if self._store is not None else None
 
     async def start_phone(self) -> str:
-        """Give the serial of a virtual phone that the core sees, starting one if there is none.
+        """Return the serial of a virtual phone that the core sees, starting one if there is none.
 
         Raises:
             AdbError: no adb server can be had, or the phone's port is taken.
@@ -95,7 +95,7 @@ class Host:
         return serial
 
     async def own_phones(self) -> tuple[str, ...]:
-        """Give the serials of the virtual phones of this process, once the core sees them."""
+        """Return the serials of the virtual phones of this process, once the core sees them."""
         for serial in self._phones.serials:
             await self.wait_for(serial)
         return self._phones.serials
@@ -196,7 +196,7 @@ async def attach(settings: Settings) -> Client | None:
 
 
 def command_name() -> str:
-    """Say which command this process carries out, as `sessions answer`; the console is its own."""
+    """Return the command of this process, as `sessions answer`; the console is its own."""
     context = click.get_current_context(silent=True)
     path = "" if context is None else context.command_path
     return path.partition(" ")[2] or "console"

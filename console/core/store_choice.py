@@ -58,7 +58,7 @@ def open_stored(settings: Settings) -> AbstractAsyncContextManager[Store]:
 def presence(
     store: Store, settings: Settings, phones: Callable[[], tuple[DeviceInfo, ...]]
 ) -> AbstractAsyncContextManager[None]:
-    """Say for the length of a `with` block that this core's host is there, where others look.
+    """Register this core's host, where others look, for the length of a `with` block.
 
     Raises:
         StoreError: a host that is there has a version that does not fit.

@@ -55,7 +55,7 @@ async def stored_runs(
 
 
 def owner(records: Records) -> Client:
-    """Give the client of the process that owns the store: what is not stored here is there."""
+    """Return the client of the process that owns the store: what is not stored here is there."""
     assert isinstance(records, Client), "records are the store's own or their owner's"
     return records
 
@@ -66,7 +66,7 @@ LEFT_BEHIND = "stopped: its process died; it can be resumed"
 
 
 def is_left_behind(records: Records, session: Session) -> bool:
-    """Tell whether a session claims to be at work in a store that no core has open."""
+    """Return whether a session claims to be at work in a store that no core has open."""
     return isinstance(records, StoredRecords) and session.state in _UNDER_WAY
 
 
@@ -74,7 +74,7 @@ class StoredRecords(StoredLookUps):
     """The reading half of a core over an open store; it sees no devices."""
 
     async def overview(self) -> Overview:
-        """Give the stored picture."""
+        """Return the stored picture."""
         return Overview(
             event_id=await self.store.last_event_id(),
             sessions=await self.store.trees(),

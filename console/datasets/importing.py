@@ -29,7 +29,7 @@ _ROWS_AT_ONCE = 16
 _PICTURES = {b"\x89PNG": "image/png", b"\xff\xd8\xff": "image/jpeg", b"RIFF": "image/webp"}
 
 Store = Callable[[Path, str], Awaitable[bool]]
-"""Stores the session of a rollout that has an id; tells whether it was new."""
+"""Stores the session of a rollout that has an id; returns whether it was new."""
 
 
 class Imported(msgspec.Struct, frozen=True, kw_only=True):

@@ -32,7 +32,7 @@ class Blobs:
     """The bytes that rows hold, each read once for a row and counted where it is gone.
 
     Args:
-        read: gives the bytes of a digest; raises StoreError or UsageError where they are gone.
+        read: returns the bytes of a digest; raises StoreError or UsageError where they are gone.
     """
 
     def __init__(self, read: Blob) -> None:
@@ -106,7 +106,7 @@ def event_row(event: Event) -> Row:
 async def step_rows(
     session: Session, index: int, events: Sequence[Event], blobs: Blobs
 ) -> AsyncIterator[Row]:
-    """Give the rows of `steps`, one at a time: each holds a picture.
+    """Yield the rows of `steps`, one at a time: each holds a picture.
 
     Args:
         session: as it is now.
@@ -228,7 +228,7 @@ def _tree(xml: bytes, size_px: tuple[int, int]) -> str:
 
 
 async def blob_rows(events: Sequence[Event], blobs: Blobs) -> AsyncIterator[Row]:
-    """Give the rows of `blobs`: what events name and no row of `steps` holds.
+    """Yield the rows of `blobs`: what events name and no row of `steps` holds.
 
     Call it after `step_rows` of the same events.
     """

@@ -94,7 +94,7 @@ class Answers:
         """What was given out as a key, or dropped, and when: its rest may still come."""
 
     def await_one(self) -> None:
-        """Say that the terminal was just asked something."""
+        """Note that the terminal was just asked something."""
         self._awaited_until_s = self._clock() + _AWAITED_S
 
     def sift(self, data: str) -> str:
@@ -149,7 +149,7 @@ class Answers:
         return data
 
     def overdue(self) -> str:
-        """Give what was held and is a key after all; a torn answer is dropped when it is late."""
+        """Return what was held and is a key after all; a torn answer is dropped when it is late."""
         waited_s = self._clock() - self._held_s
         held = self._held
         if not held or waited_s < (_ESCAPE_S if held == "\x1b" else _TORN_S):
@@ -164,7 +164,7 @@ class _SiftingParser(XTermParser):
 
     Args:
         alts: the characters that an escape before them makes a key with alt: all that are bound.
-        has_more: tells whether more can be read.
+        has_more: returns whether more can be read.
     """
 
     def __init__(
@@ -192,7 +192,7 @@ class _SiftingParser(XTermParser):
             yield from self._sort(rest)
 
     def _sort(self, read: str) -> Iterable[Message]:
-        """Tell the key esc from the beginning of a sequence."""
+        """Distinguish the key esc from the beginning of a sequence."""
         text, self._kept = self._kept + read, ""
         begin = 0
         for at, character in enumerate(text):

@@ -32,7 +32,7 @@ class FrameClock:
         self._for_keys = 0
 
     def may_draw(self, driver: Driver | None, *, key_is_under_way: bool = False) -> bool:
-        """Tell whether pictures may be drawn now."""
+        """Return whether pictures may be drawn now."""
         if is_suspended(driver):
             return False
         if key_is_under_way and self._for_keys < MOST_FOR_KEYS:
@@ -48,7 +48,7 @@ class FrameClock:
 
     @staticmethod
     def budget_cells(driver: Driver | None) -> int:
-        """Give how many cells may be drawn at once; at least a picture's worth."""
+        """Return how many cells may be drawn at once; at least a picture's worth."""
         backlog = backlog_of(driver)
         if backlog is None:
             return MOST_CELLS

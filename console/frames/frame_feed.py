@@ -74,7 +74,7 @@ class FrameFeed:
             await asyncio.sleep(_RETRY_S)
 
     async def one(self, width_px: int, height_px: int) -> LiveFrame | None:
-        """Give one frame of what is followed, at another size; None when it does not come."""
+        """Return one frame of what is followed, at another size; None when it does not come."""
         wanted = self._wanted
         if wanted is None:
             return None

@@ -32,7 +32,7 @@ class Pictures(StrEnum):
 
 
 def may_ask(wanted: Pictures, environ: Mapping[str, str]) -> bool:
-    """Tell whether the terminal may be asked for images.
+    """Return whether the terminal may be asked for images.
 
     Args:
         wanted: the setting `ui.pictures`.
@@ -63,7 +63,7 @@ class Graphics:
         self._was_asked_kitty = False
 
     def first_question(self) -> str:
-        """Give what is asked first; the answer to DA1 comes last."""
+        """Return what is asked first; the answer to DA1 comes last."""
         return COLOUR_REGISTERS + DA1 if self.wanted is Pictures.SIXEL else DA1
 
     def hear(self, kind: str, said: str) -> None:

@@ -40,7 +40,7 @@ class Images(Protocol):
     """Whether it must be known how large a cell is."""
 
     def text(self, frame: LiveFrame, cell_px: tuple[int, int], place: Place) -> str:
-        """Give the text that draws these parts of a picture. Raises OSError.
+        """Return the text that draws these parts of a picture. Raises OSError.
 
         Args:
             frame: the picture.
@@ -49,7 +49,7 @@ class Images(Protocol):
         """
 
     def taken_away(self) -> str:
-        """Give the text that takes the image away; empty where any text over it does."""
+        """Return the text that takes the image away; empty where any text over it does."""
 
     def forget(self) -> None:
         """Let go of what the terminal was to read."""

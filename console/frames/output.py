@@ -122,7 +122,7 @@ def paced(driver: type[Driver]) -> type[Driver]:
 
 
 def owes_all(driver: Driver | None) -> bool:
-    """Tell, once, that a terminal takes output again which has missed some."""
+    """Report, once, that a terminal that has missed output takes it again."""
     if not getattr(driver, "owes_all", False) or getattr(driver, "is_choked", False):
         return False
     driver.owes_all = False  # type: ignore[union-attr]
@@ -130,11 +130,11 @@ def owes_all(driver: Driver | None) -> bool:
 
 
 def backlog_of(driver: Driver | None) -> Backlog | None:
-    """Give the backlog of a driver; None where it cannot be known."""
+    """Return the backlog of a driver; None where it cannot be known."""
     found = getattr(driver, "backlog", None)
     return found if isinstance(found, Backlog) else None
 
 
 def is_suspended(driver: Driver | None) -> bool:
-    """Tell whether another program has the terminal."""
+    """Return whether another program has the terminal."""
     return driver is None or bool(getattr(driver, "is_suspended", False))

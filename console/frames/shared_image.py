@@ -29,7 +29,7 @@ class SharedImage:
         return self._folder.is_dir() and os.access(self._folder, os.W_OK)
 
     def put(self, data: bytes) -> str:
-        """Write a picture in the place of the last; gives its name. Raises OSError."""
+        """Write a picture in the place of the last; returns its name. Raises OSError."""
         self.remove()
         path = self._folder / f"switchboard-{os.getpid()}-{secrets.token_hex(8)}"
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC

@@ -230,14 +230,14 @@ class Stills:
         return _Shown(self._app.screen, place, self._app.size, view.cells_sent, times_left)
 
     def _place_of(self, view: FrameView) -> Region | None:
-        """Give where the picture is; None where an image would not be alone, or would scroll."""
+        """Return where the picture is; None where an image would not be alone, or would scroll."""
         if not view.is_attached or view.screen is not self._app.screen:
             return None
         place = direct_route.clear_place(view)
         return place if place is not None and place.bottom < self._app.size.height else None
 
     def _cell_px(self) -> tuple[int, int] | None:
-        """Give the size of a cell as the terminal tells it (TIOCGWINSZ); None when it does not."""
+        """Return the size of a cell as the terminal reports it (TIOCGWINSZ), or None."""
         descriptor = getattr(self._app._driver, "fileno", None)
         if not isinstance(descriptor, int):
             return None

@@ -52,12 +52,12 @@ class WallFeeds:
             self._beginning = asyncio.create_task(self._begin_rest(), name="wall feeds")
 
     def newest(self) -> dict[str, LiveFrame]:
-        """Give the newest frame of each phone that has one."""
+        """Return the newest frame of each phone that has one."""
         frames = ((serial, feed.newest) for serial, feed in self._feeds.items())
         return {serial: frame for serial, frame in frames if frame is not None}
 
     def take_news(self) -> dict[str, LiveFrame]:
-        """Give the frames that came since this was last asked."""
+        """Return the frames that came since this was last asked."""
         news: dict[str, LiveFrame] = {}
         for serial, feed in self._feeds.items():
             if self._seen.get(serial) != feed.version:
@@ -77,7 +77,7 @@ class WallFeeds:
             await feed.close()
 
     def _begin_some(self) -> bool:
-        """Begin a few of those that are missing; tells whether more are."""
+        """Begin a few of those that are missing; returns whether more are."""
         missing = [one for serial, one in self._wanted.items() if serial not in self._feeds]
         for one in missing[:_BEGIN_AT_ONCE]:
             feed = self._feeds[one.serial] = FrameFeed(self._core, max_hz=self._max_hz)

@@ -60,10 +60,10 @@ class InputGate:
     Args:
         handle: hands one event to whatever it is for; runs in the app's message pump.
         wake: calls `go_on` in the app's message pump, soon.
-        stops: tells whether a key stops everything, and so is to wait as little as can be.
+        stops: returns whether a key stops everything, and so is to wait as little as can be.
         give_up: hears that input was dropped, and how many events.
         follow: hears which key is under way; None once none is.
-        lay_out: brings what is drawn up to date; tells whether there was anything to do.
+        lay_out: brings what is drawn up to date; returns whether there was anything to do.
     """
 
     def __init__(

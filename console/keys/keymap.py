@@ -33,7 +33,7 @@ class Keymap(NamedTuple):
     changed: Mapping[str, tuple[str, ...]] = {}
 
     def keys(self, action: actions.Action) -> tuple[str, ...]:
-        """Give the keys of an action, as Textual names them."""
+        """Return the keys of an action, as Textual names them."""
         return self.changed.get(action.id, action.keys)
 
     def names(self, action: actions.Action) -> str:
@@ -50,7 +50,7 @@ class Keymap(NamedTuple):
         return next((actions.key_name(key) for key in keys if not _types(key)), "")
 
     def bound(self) -> dict[str, str]:
-        """Give the changes as Textual's `set_keymap` takes them."""
+        """Return the changes as Textual's `set_keymap` takes them."""
         return {action_id: ",".join(keys) for action_id, keys in self.changed.items()}
 
     def alts(self) -> frozenset[str]:
@@ -61,7 +61,7 @@ class Keymap(NamedTuple):
         )
 
     def types(self, action_id: str) -> bool:
-        """Tell whether an action was put on a key that types a character."""
+        """Return whether an action was put on a key that types a character."""
         return any(_types(key) for key in self.changed.get(action_id, ()))
 
 
@@ -114,7 +114,7 @@ def parse_keymap(text: str, place: str) -> Keymap:
 
 
 def _flat(table: Mapping[str, object], before: str = "") -> Iterator[tuple[str, object]]:
-    """Give values by id, whether written `"a.b" = `, `a.b = ` or under `[a]`."""
+    """Yield values by id, whether written `"a.b" = `, `a.b = ` or under `[a]`."""
     for name, value in table.items():
         if isinstance(value, Mapping):
             yield from _flat(value, f"{before}{name}.")
@@ -142,7 +142,7 @@ def _checked(name: str, value: object) -> tuple[str, ...]:
 
 
 def _key(name: str, value: object) -> str:
-    """Give a key as Textual names it, from how a person writes it. Raises ValueError."""
+    """Return a key as Textual names it, from how a person writes it. Raises ValueError."""
     known = value if isinstance(value, str) else ""
     known = actions.KEY_OF_NAME.get(known, known)
     if len(known) == 2 and known[0] == "^":
@@ -171,12 +171,12 @@ def character_of(key: str) -> str:
 
 
 def _types(key: str) -> bool:
-    """Tell whether a key puts a character where one types."""
+    """Return whether a key puts a character where one types."""
     return key == "space" or ("+" not in key and key not in _NAMED)
 
 
 def _conflicts(keymap: Keymap) -> list[str]:
-    """Say which actions that can meet share a key only by the operator's change."""
+    """Return which actions that can meet share a key only by the operator's change."""
     said: dict[str, None] = {}
     for where in actions.Where:
         listed = actions.on_screen(where)

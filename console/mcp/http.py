@@ -37,7 +37,7 @@ _MAX_SESSIONS = 8 * MAX_CLIENTS
 
 
 class _OneToken:
-    """Know the operator's programs by their token; implements the SDK's TokenVerifier."""
+    """Recognise the operator's programs by their token; implements the SDK's TokenVerifier."""
 
     def __init__(self, token: str) -> None:
         self._token = token.encode()
@@ -50,7 +50,7 @@ class _OneToken:
 
 
 class _Watched:
-    """Tell the clients whose event stream stands, and who has ended its session."""
+    """Track the clients whose event stream is open, and who has ended its session."""
 
     def __init__(self, app: ASGIApp, clients: HttpClients) -> None:
         self._app = app

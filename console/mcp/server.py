@@ -317,7 +317,7 @@ class ElicitingAsker:
         self._approvals = approvals
 
     async def progress(self, done: float, message: str) -> None:
-        """Say how a long call gets on; does nothing where the client did not ask for it."""
+        """Report the progress of a long call; does nothing where the client did not ask for it."""
         await self._context.session.report_progress(done, None, one_line(message, 300))
 
     async def ask(self, question: Question) -> str | None:
@@ -358,7 +358,7 @@ class ElicitingAsker:
 
 @contextmanager
 def _as_protocol_errors() -> Iterator[None]:
-    """Word what was refused as the protocol's error, with what to do about it."""
+    """Return a refusal as the protocol's error, with what to do about it."""
     try:
         yield
     except SwitchboardError as error:

@@ -72,7 +72,7 @@ class Asker(Protocol):
         ...
 
     async def progress(self, done: float, message: str) -> None:
-        """Say how a long call gets on."""
+        """Report the progress of a long call."""
         ...
 
 

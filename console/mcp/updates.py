@@ -1,4 +1,4 @@
-"""Tell subscribers that a resource has changed.
+"""Notify subscribers that a resource has changed.
 
 Not what the resources are. Invariants: a subscriber that reads slowly gets fewer notices, and
 nobody waits for it; nothing is followed while nobody subscribes.
@@ -37,17 +37,17 @@ class Updates:
         self.listen = ListenHandler(self)
 
     async def publish(self, event: ServerEvent) -> None:
-        """Tell every listener."""
+        """Notify every listener."""
         await self._bus.publish(event)
 
     def subscribe(self, listener: Callable[[ServerEvent], None]) -> Callable[[], None]:
-        """Tell a listener from now on; returns what ends it."""
+        """Notify a listener from now on; returns what ends it."""
         if self._following is None or self._following.done():
             self._following = asyncio.create_task(self._follow(), name="updates of resources")
         return self._bus.subscribe(listener)
 
     async def close(self) -> None:
-        """Tell nobody any more."""
+        """Notify no listener any more."""
         self.listen.close()
         if self._following is not None:
             self._following.cancel()

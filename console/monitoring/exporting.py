@@ -96,7 +96,7 @@ def exporting(*, version: str, instance: str, otlp: str = "") -> Iterator[Export
 
 
 class OneLine(logging.Handler):
-    """Say what the SDK complains of in one line, and the same only once.
+    """Print what the SDK complains of in one line, and the same only once.
 
     An unreachable collector is told of at every delivery, with a traceback.
 

@@ -122,11 +122,11 @@ def _add_http(app: FastAPI, env: PhoneEnvironment) -> None:
 
     @app.get("/state", response_model=PhoneState, tags=["State Management"])
     async def state() -> PhoneState:
-        """Say which episode runs."""
+        """Return which episode runs."""
         return env.state
 
 
 def _refused(error: SwitchboardError) -> HTTPException:
-    """Say what was refused: a phone that is not to be had is for later, all else for the caller."""
+    """Return the answer to a refusal: a missing phone is for later, all else is the caller's."""
     status = 503 if isinstance(error, DeviceError) else 409
     return HTTPException(status_code=status, detail=str(error))

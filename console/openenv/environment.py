@@ -169,7 +169,7 @@ class PhoneEnvironment(Environment[PhoneAction, PhoneObservation, PhoneState]):
         await self._episode.close()
 
     def get_metadata(self) -> EnvironmentMetadata:
-        """Say what this is."""
+        """Return what this is."""
         return EnvironmentMetadata(
             name=NAME,
             description="Android phones driven by touch, text and buttons, judged by their state.",

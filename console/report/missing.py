@@ -23,7 +23,7 @@ class Missing(NamedTuple):
 
     @property
     def words(self) -> str:
-        """Say what an export will lack; empty where nothing is missing."""
+        """Return what an export will lack; empty where nothing is missing."""
         if not self.gone:
             return ""
         why = f" {self.why}" if self.why else ""

@@ -94,7 +94,7 @@ def _how(session: Session) -> str:
 
 
 def caption(step: StepItem, *, began_ms: int, last: int) -> Caption:
-    """Say which step it is and what it does, or what was thought where it does nothing.
+    """Return which step it is and what it does, or what was thought where it does nothing.
 
     Args:
         step: which.

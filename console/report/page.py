@@ -107,7 +107,7 @@ async def write_report(
 
 
 async def _picture(source: Source, digest: str) -> str:
-    """Give a frame as a data address; empty when it is gone."""
+    """Return a frame as a data address; empty when it is gone."""
     try:
         png = await source.blob(digest)
         jpeg = await asyncio.to_thread(small_jpeg, png, FRAME_WIDTH_PX)

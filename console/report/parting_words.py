@@ -1,4 +1,4 @@
-"""Say in lines where two sessions part. Pure text."""
+"""Where two sessions part, in lines. Pure text."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def parting_lines(left: Told, right: Told, parting: Parting, *, around: int = _A
 
 
 def said(deed: Deed | None) -> str:
-    """Say what a deed was, in a line."""
+    """Return what a deed was, in a line."""
     if deed is None:
         return "nothing more"
     done = ActionView(call_id="", tool=deed.tool, arguments=deed.arguments, element=deed.element)

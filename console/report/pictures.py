@@ -109,7 +109,7 @@ def _codec() -> str:
 
 
 def _drawn(stills: Sequence[Still], width_px: int) -> Iterator[Picture]:
-    """Give the pictures, all of one even size, with their captions."""
+    """Yield the pictures, all of one even size, with their captions."""
     from PIL import Image
 
     size: tuple[int, int] | None = None

@@ -212,7 +212,7 @@ class _Run:
         return self._settings.data_dir / "phones"
 
     def result(self, stored: tuple[Event, ...]) -> DrillResult:
-        """Say what was lost."""
+        """Return what was lost."""
         session = self._session
         outcome = session.state.value.lower() if session is not None else "not begun"
         done = session is not None and session.state is SessionState.COMPLETED

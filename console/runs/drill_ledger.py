@@ -105,7 +105,7 @@ def steps_taken(stored: Sequence[Event]) -> int:
 
 
 def tells_of_trouble(event: Event) -> bool:
-    """Say whether an operator who sees this event knows that something is wrong."""
+    """Return whether an operator who sees this event knows that something is wrong."""
     match event.msg:
         case DeviceChanged(device=device):
             return device.state is not DeviceState.ONLINE

@@ -68,7 +68,7 @@ _MARKS = {
 
 
 def narrate(event: Event) -> str:
-    """Say an event in a line; empty when a person need not hear of it."""
+    """Return an event in a line; empty when a person need not hear of it."""
     return one_line(_said(event.msg), 400)
 
 

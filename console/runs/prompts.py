@@ -26,7 +26,7 @@ from console.terminal.typed_lines import next_line, unseen
 
 
 def can_ask() -> bool:
-    """Tell whether somebody sits at this process's terminal."""
+    """Return whether somebody sits at this process's terminal."""
     try:
         return os.isatty(0) and os.isatty(2)
     except OSError:
@@ -119,7 +119,7 @@ class QuestionPrompts:
         """Whether the newest question closed without an answer."""
 
     def use(self, core: Core) -> None:
-        """Say where answers go."""
+        """Print where answers go."""
         self._core = core
 
     def open(self, question: Question) -> None:
@@ -142,17 +142,17 @@ class QuestionPrompts:
         self._asked_id = ""
 
     def waits_for(self) -> tuple[asyncio.Future[str], ...]:
-        """Give what ends when a line was typed."""
+        """Return what ends when a line was typed."""
         return () if self._typing is None else (self._typing,)
 
     def due_at(self) -> float:
-        """Give the monotonic moment at which silence counts; 0 when nothing is asked."""
+        """Return the monotonic moment at which silence counts; 0 when nothing is asked."""
         for _, since in self._open.values():
             return since + self._timeout_s
         return 0.0
 
     def leave_to_others(self) -> bool:
-        """Say so and give True where a job asks, which waits by itself, and nobody is here.
+        """Return True, and print it, where a job asks and nobody is here: a job waits by itself.
 
         Its review has a deadline of its own, and outlives this process.
         """

@@ -87,7 +87,7 @@ class Follower:
         """What the root failed with, while it may be what it ends with and is said then."""
 
     def take_up(self, host: Host, root_id: str) -> None:
-        """Say which tree is followed, and on which core; again when another core takes over."""
+        """Set which tree is followed, and on which core; again when another core takes over."""
         self._host = host
         self.root_id = root_id
         self._prompts.use(host.core)
@@ -184,7 +184,7 @@ class Follower:
                 await asyncio.to_thread(say, name + said)
 
     async def _attend(self, stop: StopRequest) -> ExitCode | None:
-        """Do what is due now; give the exit code once there is nothing left to wait for."""
+        """Do what is due now; return the exit code once there is nothing left to wait for."""
         settled = self._settled(stop)
         if settled is not None:
             return settled
@@ -238,7 +238,7 @@ class Follower:
         return self._interrupted(stop)
 
     def _done(self, root: Session) -> ExitCode:
-        """Give out the result, and say whether anybody but the model confirms it."""
+        """Return out the result, and say whether anybody but the model confirms it."""
         if root.result_json and self._manner.output:
             write_result(self._manner.output, root.result_json)
         if not (self._manner.json_lines or self._manner.silent):
@@ -253,7 +253,7 @@ class Follower:
         return ExitCode.UNVERIFIED
 
     def _say_failed(self, root: Session) -> None:
-        """Say what the root failed with, once, and what to do about it."""
+        """Print what the root failed with, once, and what to do about it."""
         errors = (self._members[member].latest_error for member in sorted(self._broken))
         why = root.latest_error or next(filter(None, errors), "the session failed")
         told = self._withheld.removeprefix("error: ")
@@ -262,7 +262,7 @@ class Follower:
         say(f"switchboard: failed: {told if told.startswith(short) else one_line(why, 2000)}")
 
     def _rests(self) -> bool:
-        """Tell whether nobody works on the tree, or is about to."""
+        """Return whether nobody works on the tree, or is about to."""
         root = self._members.get(self.root_id)
         # Children that were sent off again are queued before their parent is rolled up from them.
         at_work = any(

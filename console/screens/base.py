@@ -134,11 +134,11 @@ class ConsoleScreen(FaultIsolated, Screen[None]):
         self.set_class(_is_small(width, height), "-tiny", update=False)
 
     def compose_tabs(self) -> ComposeResult:
-        """Give what is under the header."""
+        """Return what is under the header."""
         yield from ()
 
     def compose_body(self) -> ComposeResult:
-        """Give what is between header and footer."""
+        """Return what is between header and footer."""
         yield from ()
 
     def show_state(self, state: State) -> None:
@@ -155,7 +155,7 @@ class ConsoleScreen(FaultIsolated, Screen[None]):
             self.show_frame()
 
     def still(self) -> Source | None:
-        """Give the picture that may be drawn as an image while it rests."""
+        """Return the picture that may be drawn as an image while it rests."""
         return None
 
     CONTROLLERS: ClassVar[tuple[type[Controller], ...]] = ()
@@ -169,7 +169,7 @@ class ConsoleScreen(FaultIsolated, Screen[None]):
         return next((one for one in self.controllers if one.owns(action_id)), None)
 
     def can(self, action_id: str) -> bool:
-        """Say whether an action can be done now; the palette and the footer leave the rest out."""
+        """Return whether an action can be done now; palette and footer leave the rest out."""
         return True
 
     def back(self) -> bool:
@@ -177,11 +177,11 @@ class ConsoleScreen(FaultIsolated, Screen[None]):
         return False
 
     def if_known(self, sentence: str) -> str:
-        """Give what is to be said of an empty place, or that the core is still being opened."""
+        """Return what is to be said of an empty place, or that the core is still being opened."""
         return OPENING if self.console_app.bridge.is_opening else sentence
 
     def on_composer_refused(self, event: Composer.Refused) -> None:
-        """Say why what was to be written was not taken."""
+        """Show why what was to be written was not taken."""
         self.console_app.say(event.reason, tone="warning")
 
     # --- keeping it fresh ----------
@@ -222,7 +222,7 @@ class ConsoleScreen(FaultIsolated, Screen[None]):
     # --- header and footer ----------
 
     def show_header(self) -> None:
-        """Say where we are and what waits."""
+        """Show where we are and what waits."""
         app = self.console_app
         state = app.bridge.state
         width = self.size.width
@@ -293,7 +293,7 @@ class ConsoleScreen(FaultIsolated, Screen[None]):
         )
 
     def show_footer(self) -> None:
-        """Say what the keys do here, as many as there is room for, or what is to be confirmed."""
+        """Show what the keys do here, as many as there is room for, or what is to be confirmed."""
         if not self.is_composed:
             return
         width = self.size.width
@@ -360,7 +360,7 @@ class ConsoleScreen(FaultIsolated, Screen[None]):
         return self.console_app.keys.name(action_id)
 
     def word_of(self, action: actions.Action) -> str:
-        """Say in a word or two what an action would do now."""
+        """Return in a word or two what an action would do now."""
         owner = self.owner_of(action.id)
         return (owner.word(action) if owner is not None else "") or action.title.lower()
 
@@ -377,7 +377,7 @@ class ConsoleScreen(FaultIsolated, Screen[None]):
         ]
 
     def _is_offered(self, action_id: str) -> bool:
-        """Say whether the footer names an action: it can be done, and leads elsewhere."""
+        """Return whether the footer names an action: it can be done, and leads elsewhere."""
         if action_id == "question.next" and not self.console_app.bridge.state.questions:
             return False
         return action_id != f"screen.{self.WHERE.value}" and self.can(action_id)

@@ -102,7 +102,7 @@ class Pager(Generic[R]):
             self._run(self._go_back())
 
     def stale(self) -> None:
-        """Say that the list has changed: it is read again, at most once a second."""
+        """Note that the list has changed: it is read again, at most once a second."""
         self._is_stale = True
         self.tick()
 

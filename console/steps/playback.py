@@ -121,7 +121,7 @@ class Playback:
         return state
 
     def now_ms(self) -> int:
-        """Tell the time on the tape."""
+        """Return the time on the tape."""
         return self.events[self.position - 1].ts_ms if self.position else 0
 
     def go_to(self, position: int) -> None:

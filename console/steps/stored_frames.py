@@ -24,7 +24,7 @@ class StoredFrames:
         self._kept: OrderedDict[tuple[str, int, int], LiveFrame] = OrderedDict()
 
     def ready(self, frame: Frame, size_px: tuple[int, int]) -> LiveFrame | None:
-        """Give a frame that has been read already."""
+        """Return a frame that has been read already."""
         return self._kept.get((frame.digest, *size_px))
 
     async def read(self, frame: Frame, size_px: tuple[int, int], *, serial: str) -> LiveFrame:

@@ -64,14 +64,14 @@ def _ascii(letter: str) -> str:
 
 
 def has_unicode(environment: Mapping[str, str]) -> bool:
-    """Tell whether a locale's character set is UTF-8; one that nobody has set may be."""
+    """Return whether a locale's character set is UTF-8; one that nobody has set may be."""
     named = next((environment[name] for name in _OF_LOCALE if environment.get(name)), "")
     charset = named.partition(".")[2].partition("@")[0] if "." in named else named
     return not named or charset.casefold().replace("-", "") == "utf8"
 
 
 def own_locale() -> dict[str, str]:
-    """Give the variables that name our locale, as whoever started us has set them.
+    """Return the variables that name our locale, as whoever started us has set them.
 
     Python sets LC_CTYPE for itself where it finds the locale of C (PEP 538); only the kernel still
     knows what was there before.

@@ -45,7 +45,7 @@ class AttentionSignals:
             self._presence.tell_focus()
 
     def look(self) -> None:
-        """Say what waits now; called once a second."""
+        """Signal what waits now; called once a second."""
         app = self._app
         state = app.bridge.state
         waiting = attention(state, app.seen)

@@ -41,7 +41,7 @@ _CLOSE_S = 2.0
 
 
 def editor_command(environ: Mapping[str, str]) -> list[str]:
-    """Give the words of the operator's editor: `$VISUAL`, else `$EDITOR` (environ(7)).
+    """Return the words of the operator's editor: `$VISUAL`, else `$EDITOR` (environ(7)).
 
     Raises:
         UsageError: neither is set, or what is set is no command of this machine.

@@ -19,7 +19,7 @@ _LOOK_S = 0.05
 
 
 def why_not_suspended(app: SwitchboardApp) -> str:
-    """Say why there is no going to a shell from here; empty when there is one.
+    """Return why there is no going to a shell from here; empty when there is one.
 
     A shell with job control gives each job a process group of its own (credentials(7)); where we
     are in the group of the session's first process, nobody is there to continue us.

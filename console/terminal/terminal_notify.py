@@ -42,7 +42,7 @@ class Presence:
         self._touched_s = self._clock()
 
     def is_here(self, *, has_focus: bool) -> bool:
-        """Tell whether the operator is to be taken for looking here."""
+        """Return whether the operator is to be taken for looking here."""
         return has_focus and (self._is_told or self._clock() - self._touched_s < AWAY_S)
 
 
@@ -91,7 +91,7 @@ class TerminalNotifier:
             self._write(terminal_words(f"{new_due[-1].text} · {new_due[-1].about}"))
 
     def _note(self, waiting: tuple[Attention, ...]) -> bool:
-        """Remember what waits; tells whether any of it is new."""
+        """Remember what waits; returns whether any of it is new."""
         now_s, keys = self._clock(), {one.key for one in waiting}
         is_new = not keys <= self._waited_s.keys()
         known = {key: at for key, at in self._waited_s.items() if now_s - at < _KNOWN_S}

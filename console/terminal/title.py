@@ -1,4 +1,4 @@
-"""Say in the terminal's title what waits, and give the terminal its own title back.
+"""Show in the terminal's title what waits, and restore the terminal's own title.
 
 Counts nothing itself. Invariants: nothing foreign but the cleaned name of a place is in it; it is
 written when it is another, not with every picture; whoever gets the terminal next – a shell, an
@@ -19,7 +19,7 @@ _KEEP, _GIVE_BACK = "\x1b[22;2t", "\x1b]2;\x1b\\\x1b[23;2t"
 
 
 def has_title(environ: Mapping[str, str]) -> bool:
-    """Tell by its name whether a terminal takes operating system commands, as a title is one."""
+    """Return whether a terminal takes operating system commands, such as a title, by its name."""
     term = environ.get("TERM", "")
     return bool(term) and not term.startswith(_WITHOUT)
 

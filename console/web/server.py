@@ -46,10 +46,10 @@ class ConsoleServer(Server):
         return app
 
     async def on_startup(self, app: web.Application) -> None:
-        """Say nothing: the command that serves has its own words."""
+        """Print nothing: the command that serves has its own words."""
 
     async def handle_index(self, request: web.Request) -> web.Response:
-        """Give the page, with addresses that lead back the way the browser came."""
+        """Return the page, with addresses that lead back the way the browser came."""
         scheme = "wss" if request.secure else "ws"
         return aiohttp_jinja2.render_template(
             "console.html",

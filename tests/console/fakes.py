@@ -145,7 +145,7 @@ class FakeCore(CoreBase):
         return Reply(submission_id="x")
 
     def _listed(self, op: JobQueue | JobHistory | WatcherList | CommitmentSearch) -> Reply:
-        """Give a page of a list; these ask for nothing to be done, and are not noted."""
+        """Return a page of a list; these ask for nothing to be done, and are not noted."""
         self.reads.append(op)
         match op:
             case JobHistory(job_id=job_id):

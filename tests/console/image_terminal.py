@@ -193,7 +193,7 @@ class ImageTerminal:
     # --- what is seen ----------
 
     def image_cells(self) -> dict[tuple[int, int], Picture]:
-        """Give the pixels of every cell that shows an image, by row and column."""
+        """Return the pixels of every cell that shows an image, by row and column."""
         seen = dict(self.sixel)
         for column, row, columns, rows, picture in self.places.values():
             for down in range(rows):

@@ -44,7 +44,7 @@ Shell = Callable[..., tuple[int, str]]
 
 @pytest.fixture
 def audit(data: Path, capsys: pytest.CaptureFixture[str]) -> Shell:
-    """Run `switchboard audit`; gives its exit code and what it prints."""
+    """Run `switchboard audit`; returns its exit code and what it prints."""
 
     def run(*words: str, of: Path = data) -> tuple[int, str]:
         capsys.readouterr()

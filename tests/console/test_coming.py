@@ -291,7 +291,7 @@ class _Console:
         os.write(self.terminal, keys)
 
     def end(self) -> int:
-        """Read until nobody writes any more; gives the exit code."""
+        """Read until nobody writes any more; returns the exit code."""
         until = time.monotonic() + BOUND_S
         while self._read():
             assert time.monotonic() < until, self.written[-2_000:]

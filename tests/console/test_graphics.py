@@ -95,7 +95,7 @@ def test_a_lone_escape_is_held_for_a_moment_and_only_while_an_answer_is_awaited(
 
 
 def read_late(pieces: list[str], gap_s: float, *, is_awaited: bool = True) -> str:
-    """Give what passes of pieces that come one after the other, looked at as Textual's thread does.
+    """Return what passes of pieces that come one by one, looked at as Textual's thread does.
 
     Returns:
         What passed before the last piece, a bar, and what passed then and later.

@@ -18,7 +18,7 @@ ROW = re.compile(r"^\| `?(?P<name>[^`|]+?)`? \|(?:.*\|)? (?P<last>[^|]*) \|$", r
 
 
 def rows(text: str) -> dict[str, str]:
-    """Give the rows of a page's tables: first cell to last cell."""
+    """Return the rows of a page's tables: first cell to last cell."""
     return {found["name"]: found["last"] for found in ROW.finditer(text)}
 
 

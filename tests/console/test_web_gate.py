@@ -14,7 +14,7 @@ OURS = "127.0.0.1:{port}"
 
 
 async def status(port: int, head: str) -> str:
-    """Send a request as it is, byte by byte; gives the first line of what came back."""
+    """Send a request as it is, byte by byte; returns the first line of what came back."""
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
     try:
         async with asyncio.timeout(30):

@@ -29,13 +29,13 @@ async def current(adb: AdbClient, serial: str) -> str:
 
 @pytest.fixture
 def adb(home: Home) -> AdbClient:
-    """Give a client of the adb server that knows the virtual phones."""
+    """Return a client of the adb server that knows the virtual phones."""
     return AdbClient(home.server.address)
 
 
 @pytest.fixture
 async def search(device: Device, adb: AdbClient) -> Device:
-    """Give a phone whose settings search has the focus, empty."""
+    """Return a phone whose settings search has the focus, empty."""
     for _ in range(5):
         # Whatever another test left of the phone: asleep, turned, with something in front.
         await shell(

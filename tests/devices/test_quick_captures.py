@@ -32,7 +32,7 @@ class Scripted:
         self.asked: list[int] = []
 
     async def capture(self, *, timeout_s: float, least_side_px: int | None = None) -> Capture:
-        """Give a picture of the way that was asked."""
+        """Return a picture of the way that was asked."""
         if least_side_px is None:
             self.now_s += self.exact_s
             return picture(FrameSource.CAPTURE)

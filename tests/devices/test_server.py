@@ -102,7 +102,7 @@ async def test_a_crowd_of_callers_is_served_though_the_server_stood_still(own: A
 
 
 def queue_is_open(path: Path) -> bool:
-    """Tell whether a listener has room for one more caller."""
+    """Return whether a listener has room for one more caller."""
     with socket.socket(socket.AF_UNIX) as probe, short_address(path) as address:
         probe.setblocking(False)
         return probe.connect_ex(address) == 0

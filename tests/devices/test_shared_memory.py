@@ -32,7 +32,7 @@ def writer() -> Iterator[FrameWriter]:
 
 @contextmanager
 def hammer(width: int, height: int) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
-    """Run a process that writes as fast as it can; gives its frames' address."""
+    """Run a process that writes as fast as it can; returns its frames' address."""
     process = subprocess.Popen(
         [sys.executable, "-m", "tests.devices.hammer", str(width), str(height)],
         stdin=subprocess.PIPE,

@@ -47,7 +47,7 @@ class Note:
         await self.device.tap(body.bounds.center)
 
     async def holds(self) -> str:
-        """Give what the field holds, as the dump says it."""
+        """Return what the field holds, as the dump says it."""
         field = focused_field((await self.device.tree()).nodes)
         assert field is not None
         return content(field)

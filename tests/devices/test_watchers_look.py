@@ -57,7 +57,7 @@ key=0|com.music|7|null|10124: Notification(channel=x flags=ONGOING_EVENT|NO_CLEA
 
 
 def sight_of(rack: AdbFleet) -> Sight:
-    """Give eyes without a judge: nothing here goes by what something means."""
+    """Return eyes without a judge: nothing here goes by what something means."""
     return Sight(rack, Judge(FakeModel, lambda: 1), allow_private=False)
 
 
@@ -68,7 +68,7 @@ def planned(rack: AdbFleet, kind: WatcherType, **fields: object) -> Watcher:
 
 
 def after(watcher: Watcher, look: Look) -> Watcher:
-    """Give the watcher as it is once a look is remembered."""
+    """Return the watcher as it is once a look is remembered."""
     assert look.marks is not None
     return replace(watcher, marks=look.marks)
 

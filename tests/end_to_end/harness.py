@@ -134,12 +134,12 @@ class Running:
                 return line
 
     def wait_for_type(self, kind: str, bound_s: float = BOUND_S) -> Line:
-        """Wait for an event of a type; gives its body."""
+        """Wait for an event of a type; returns its body."""
         msg: Line = self.wait_for(lambda e: e["msg"]["type"] == kind, kind, bound_s)["msg"]
         return msg
 
     def wait(self, bound_s: float = BOUND_S) -> int:
-        """Wait for the end; gives the exit code."""
+        """Wait for the end; returns the exit code."""
         try:
             code = self.process.wait(bound_s)
         except subprocess.TimeoutExpired:
@@ -202,7 +202,7 @@ def children_of(pid: int) -> set[int]:
 
 
 def is_alive(pid: int) -> bool:
-    """Tell whether a process runs (a zombie does not)."""
+    """Return whether a process runs (a zombie does not)."""
     try:
         stat = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
     except OSError:
@@ -263,7 +263,7 @@ def _listens(port: int) -> bool:
 
 
 def base_environment(home: Path) -> dict[str, str]:
-    """Give an environment that reaches nothing of the person who runs the tests."""
+    """Return an environment that reaches nothing of the person who runs the tests."""
     kept = {
         name: value
         for name, value in os.environ.items()

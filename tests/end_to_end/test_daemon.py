@@ -24,7 +24,7 @@ from tests.end_to_end.harness import SWITCHBOARD, Workshop, is_alive, wait_until
 
 @contextmanager
 def daemon(workshop: Workshop, *options: str) -> Iterator[int]:
-    """Run the daemon in the background for the length of the block; gives its process."""
+    """Run the daemon in the background for the length of the block; returns its process."""
     call = workshop.call("daemon", "start", "--virtual-only", *options)
     assert call.code == 0, call
     try:

@@ -69,12 +69,12 @@ class Terminal:
         os.write(self._ours, keys)
 
     def ended(self) -> bool:
-        """Tell whether it has ended; a terminal has to be read until then."""
+        """Return whether it has ended; a terminal has to be read until then."""
         self.text()
         return self.process.poll() is not None
 
     def wait(self, bound_s: float = BOUND_S) -> int:
-        """Wait until it has ended; gives the exit code."""
+        """Wait until it has ended; returns the exit code."""
         try:
             wait_until(self.ended, "it has ended", bound_s)
         except AssertionError as error:

@@ -17,7 +17,7 @@ SETTINGS = "com.android.settings"
 
 
 def front(bench: Bench) -> str:
-    """Say which app is in front, as the phone itself tells it."""
+    """Return which app is in front, as the phone itself tells it."""
     return bench.adb("-s", bench.serial, "shell", "dumpsys window | grep mCurrentFocus")
 
 
@@ -109,7 +109,7 @@ PHONE = "virtual-1"
 
 
 def unplugged(bench: Bench, run: Running) -> Line:
-    """Pull the cable once the session has looked; gives what is told of the loss."""
+    """Pull the cable once the session has looked; returns what is told of the loss."""
     run.wait_for_type("observation_recorded")
     assert bench.call("phone", "fault", PHONE, "disconnect").code == 0
     lost: Line = run.wait_for(lambda line: is_flagged(line, lost=True), "the loss")["msg"]

@@ -13,7 +13,7 @@ from tests.openai_server import Reply, openai_server, tool
 
 
 def shown(request: dict[str, Any]) -> str:
-    """Give the words that the model was sent last."""
+    """Return the words that the model was sent last."""
     content = request["messages"][-1]["content"]
     return content if isinstance(content, str) else json.dumps(content)
 

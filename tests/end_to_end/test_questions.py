@@ -23,7 +23,7 @@ def _fresh_phone(bench: Bench) -> None:
 
 
 def told(bench: Workshop, name: str) -> bool:
-    """Tell whether the phone's true state has the message in the conversation with somebody."""
+    """Return whether the phone's true state has the message in the conversation with somebody."""
     apps = bench.call("phone", "state", "--json").json["apps"]
     threads = next(app["threads"] for app in apps.values() if "threads" in app)
     (thread,) = [thread for thread in threads if thread["name"] == name]

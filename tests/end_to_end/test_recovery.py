@@ -14,7 +14,7 @@ NOTE = 'write a note saying "milk and eggs"'
 
 
 def session_of(lines: list[Line]) -> str:
-    """Give the id of the session that events are about."""
+    """Return the id of the session that events are about."""
     return str(lines[0]["session_id"])
 
 
@@ -50,7 +50,7 @@ def act_after(running: Running, actions: int) -> None:
 
 
 def no_action_is_blind(lines: list[Line]) -> bool:
-    """Tell whether each action follows an observation that no other action has followed."""
+    """Return whether each action follows an observation that no other action has followed."""
     has_looked = False
     for line in lines:
         msg = line["msg"]

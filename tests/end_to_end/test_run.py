@@ -10,7 +10,7 @@ PILOT = ("--model", "pilot")
 
 
 def session_of(call: Call) -> str:
-    """Give the id of the session that a call's events are about."""
+    """Return the id of the session that a call's events are about."""
     return str(call.lines[0]["session_id"])
 
 

@@ -19,7 +19,7 @@ BRIDGE_FIELDS = {
 
 @contextmanager
 def daemon(workshop: Workshop, *options: str) -> Iterator[str]:
-    """Run the daemon for the length of the block; gives its socket."""
+    """Run the daemon for the length of the block; returns its socket."""
     started = workshop.call("daemon", "start", "--virtual-only", *options)
     assert started.code == 0, started
     try:

@@ -32,7 +32,7 @@ class TreeOf:
         self.parent_id = parent_id
 
     def members(self) -> list[dict[str, Any]]:
-        """Give the parent, then its children by their phones; one call of the command line."""
+        """Return the parent, then its children by their phones; one call of the command line."""
         data = self._workshop.call("sessions", "list", "--json").json["data"]
         parent = [one for one in data if one["sessionId"] == self.parent_id]
         children = [one for one in data if one.get("parentSessionId") == self.parent_id]
@@ -46,7 +46,7 @@ class TreeOf:
 
 
 def questions(workshop: Workshop, session_id: str) -> list[Line]:
-    """Give what a session asked."""
+    """Return what a session asked."""
     return [
         line["msg"]["question"]
         for line in stored(workshop, session_id)
@@ -113,7 +113,7 @@ def test_a_tree_on_three_phones_whose_daemon_is_killed_completes_after_the_next_
 
 
 def _settled(workshop: Workshop, tree: TreeOf, asking: str) -> bool:
-    """Answer what the asking child waits for; tells whether the tree has settled."""
+    """Answer what the asking child waits for; returns whether the tree has settled."""
     states = {str(one["sessionId"]): one["stateLabel"] for one in tree.members()}
     if states[asking] == "WAITING_FOR_USER":
         workshop.call("sessions", "answer", asking, "--answer", "Approve")

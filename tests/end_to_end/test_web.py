@@ -36,7 +36,7 @@ needs_chromium = pytest.mark.skipif(
 
 @contextmanager
 def serving(workshop: Workshop, *more: str) -> Iterator[str]:
-    """Serve a console with one virtual phone; gives the address to open."""
+    """Serve a console with one virtual phone; returns the address to open."""
     words = ("web", "--phones", "1", "--virtual-only", "--port", "0", "--json", *more)
     with workshop.running(*words) as server:
         yield str(server.wait_for(lambda line: "url" in line, "an address")["url"])

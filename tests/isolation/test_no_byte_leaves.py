@@ -23,7 +23,7 @@ _PROCESSES = ("--pid", "--fork", "--kill-child", "--mount-proc", "sh", "-c", '"$
 
 @cache
 def refusal() -> str:
-    """Say why this machine makes no two namespaces with a cable between them; empty: it does."""
+    """Return why this machine makes no two namespaces with a cable between them; empty: it does."""
     cable = "ip link add a0 type veth peer name b0 && mount --bind /etc/hosts /etc/resolv.conf"
     try:
         done = subprocess.run(

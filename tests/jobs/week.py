@@ -78,7 +78,7 @@ class Planned:
 
 
 def local(ms: int) -> datetime:
-    """Give a moment by the clocks on the wall."""
+    """Return a moment by the clocks on the wall."""
     return datetime.fromtimestamp(ms / 1000, UTC).astimezone(ZoneInfo(ZONE))
 
 

@@ -29,7 +29,7 @@ def button(number: int) -> tuple[Element, ...]:
 
 @pytest.fixture
 def decoded(monkeypatch: pytest.MonkeyPatch) -> list[bytes]:
-    """Give the frames that were decoded."""
+    """Return the frames that were decoded."""
     frames: list[bytes] = []
 
     def scaled(data: bytes) -> Image.Image | None:

@@ -45,7 +45,7 @@ async def played(
     calls: int = 1,
     **options: Any,
 ) -> tuple[list[dict[str, Any]], ModelReply]:
-    """Ask so often, each time by a new client; give the bodies that were sent, the last answer."""
+    """Ask so often, each time by a new client; return the bodies sent, the last answer."""
     async with openai_server(replies) as server:
         endpoint = Endpoint(base_url=server.base_url, provider=provider, wire=wire)
         reply = ModelReply()

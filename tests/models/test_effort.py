@@ -19,7 +19,7 @@ REQUEST = ModelRequest(
 
 
 async def asked(wire: Wire, effort: str, *replies: Reply) -> list[dict[str, Any]]:
-    """Give the bodies of what one call sent."""
+    """Return the bodies of what one call sent."""
     async with openai_server(replies) as server:
         endpoint = Endpoint(base_url=server.base_url, provider=Provider.OPENAI, wire=wire)
         model = OpenAIModel("m", endpoint=endpoint, api_key="k", effort=effort)

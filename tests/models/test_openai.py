@@ -28,7 +28,7 @@ def model(url: str, **options: object) -> OpenAIModel:
 
 
 async def failure(*replies: Reply, timeout_s: float = 20.0) -> ModelError:
-    """Give what the first call fails with."""
+    """Return what the first call fails with."""
     async with openai_server(replies) as server:
         client = model(server.base_url, timeout_s=timeout_s)
         try:

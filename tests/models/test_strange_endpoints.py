@@ -225,7 +225,7 @@ def head(*lines: bytes) -> bytes:
 
 
 def packed(length: bytes, body: bytes) -> bytes:
-    """Give a body in one chunk without the last, or as it is: neither ends as its head says."""
+    """Return a body in one chunk without the last, or as it is: neither ends as its head says."""
     return b"%x\r\n%b\r\n" % (len(body), body) if b"chunked" in length and body else body
 
 

@@ -18,7 +18,7 @@ from agent.state.reducer import fold_session
 
 
 def story(events: list[Event]) -> str:
-    """Give a session's facts in a few words each, for a failure to show."""
+    """Return a session's facts in a few words each, for a failure to show."""
     words = (f"{type(event.msg).__name__} {getattr(event.msg, 'state', '')}" for event in events)
     return "; ".join(words)
 

@@ -80,7 +80,7 @@ class PostgresServer:
 
     @contextmanager
     def replica(self) -> Iterator[Path]:
-        """Run a replica that follows this server; gives the directory of its socket."""
+        """Run a replica that follows this server; returns the directory of its socket."""
         with tempfile.TemporaryDirectory(prefix="swpg-", ignore_cleanup_errors=True) as name:
             follower = PostgresServer(self._programs, Path(name))
             if self._as:

@@ -52,7 +52,7 @@ def test_there_is_a_store_of_every_schema_that_a_version_had() -> None:
 
 
 def shape(path: Path) -> list[tuple[str, ...]]:
-    """Give the columns of every table, and how every index, view and trigger was made."""
+    """Return the columns of every table, and how every index, view and trigger was made."""
     with closing(sqlite3.connect(path)) as database:
         names = database.execute("SELECT type, name, sql FROM sqlite_schema ORDER BY type, name")
         return [

@@ -37,7 +37,7 @@ DONE, FAILED = SessionState.COMPLETED, SessionState.FAILED
 
 
 def at_ms(days: int) -> int:
-    """Give the noon so many days on; the clocks of Europe change in between."""
+    """Return the noon so many days on; the clocks of Europe change in between."""
     return int((_NOON + timedelta(days=days)).timestamp() * 1000)
 
 

@@ -85,5 +85,5 @@ def task(clock: Clock | None = None, pace: Pace | None = None) -> RegularTask:
 
 
 def texts(model: ScriptedModel, at: int = -1) -> Sequence[str]:
-    """Give the texts of the messages of one request."""
+    """Return the texts of the messages of one request."""
     return [message.text for message in model.requests[at].messages]

@@ -50,7 +50,7 @@ class Chat:
 
 
 async def ask(chat: Chat) -> tuple[MemoryContext, Question]:
-    """Let a background turn come to its wish to press Send; gives what it asks."""
+    """Let a background turn come to its wish to press Send; returns what it asks."""
     context = MemoryContext(scripted(tap_send), chat.phone, background=True)
     end = await task().run(context)
     assert isinstance(end, TurnEnd) and end.review is not None

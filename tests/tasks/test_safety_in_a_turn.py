@@ -51,7 +51,7 @@ class Login:
 
 
 def stored(context: MemoryContext) -> str:
-    """Give everything that was kept, as text."""
+    """Return everything that was kept, as text."""
     blobs = " ".join(data.decode("utf-8", "replace") for data in context.blobs.values())
     return blobs + " ".join(str(event) for event in context.events)
 

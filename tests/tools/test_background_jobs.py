@@ -41,7 +41,7 @@ def answered(op: DeskOp) -> Reply:
 
 
 async def use(name: str, **arguments: object) -> tuple[dict[str, Any], list[DeskOp]]:
-    """Have a model call a tool in the foreground; gives the reply that it reads."""
+    """Have a model call a tool in the foreground; returns the reply that it reads."""
     phone = PaperPhone(lambda: (button("Go", 0.3),))
     model = scripted(says(name, **arguments), DONE)
     context = MemoryContext(model, phone, reply=answered, answer=lambda _: "Approve")

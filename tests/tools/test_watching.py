@@ -57,7 +57,7 @@ def answered(op: DeskOp) -> Reply:
 async def use(
     name: str, *, autonomy: Autonomy = Autonomy.TRUSTED_ACTIONS, **arguments: object
 ) -> tuple[Any, list[DeskOp]]:
-    """Have a model call a tool; gives the reply that it reads, and what the desk was asked."""
+    """Have a model call a tool; returns the reply that it reads, and what the desk was asked."""
     phone = PaperPhone(lambda: (button("Go", 0.3),))
     model = scripted(says(name, **arguments), DONE)
     context = MemoryContext(

@@ -100,7 +100,7 @@ class Lookout:
                     await asyncio.sleep(0)
 
     async def now(self, watcher: Watcher) -> Watcher:
-        """Give a watcher as it is stored."""
+        """Return a watcher as it is stored."""
         stored = await self.stage.store.watches.watcher(watcher.id)
         assert stored is not None
         return stored
@@ -115,7 +115,7 @@ class Lookout:
         return await self.stage.until(there, f"watcher {watcher.id} to end")
 
     async def changes(self, watcher: Watcher) -> list[str]:
-        """Say why a watcher's record changed, each time."""
+        """Return why a watcher's record changed, each time."""
         return [
             event.msg.reason
             for event in await self.stage.all_events()
@@ -123,7 +123,7 @@ class Lookout:
         ]
 
     async def jobs(self) -> list[Job]:
-        """Give the jobs as they were created, in order."""
+        """Return the jobs as they were created, in order."""
         return [
             event.msg.job
             for event in await self.stage.all_events()

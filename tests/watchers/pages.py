@@ -53,7 +53,7 @@ class Pages:
 
 
 def redirect(target: str, status: int = 302) -> bytes:
-    """Give a reply that sends its reader elsewhere."""
+    """Return a reply that sends its reader elsewhere."""
     head = f"HTTP/1.1 {status} Elsewhere\r\nLocation: {target}\r\nContent-Length: 0\r\n"
     return f"{head}Connection: close\r\n\r\n".encode()
 

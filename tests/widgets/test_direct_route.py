@@ -48,7 +48,7 @@ class Stage(StagedApp):
     def settle(
         self, order: str, within_s: float = SETTLED_S
     ) -> tuple[dict[str, Any], list[tuple[int, int]]]:
-        """Give an order; returns what should be seen and the cells that stay wrong.
+        """Return an order; returns what should be seen and the cells that stay wrong.
 
         On a busy machine a dialog may come after the answer that it should be in. Asking again
         draws nothing, so what the route left wrong stays so.

@@ -22,7 +22,7 @@ class Desk(App[None]):
             yield PlanView(id="plan")
 
     def drawn(self) -> list[str]:
-        """Give the lines of the plan."""
+        """Return the lines of the plan."""
         strips = self.screen._compositor.render_strips()
         plan = self.query_one(PlanView)
         lines = strips[plan.region.y : plan.region.bottom]

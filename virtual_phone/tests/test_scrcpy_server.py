@@ -34,7 +34,7 @@ POSITIONAL = (
 
 
 def arguments(version: str, **options: object) -> list[str]:
-    """Give what a client of a version puts on the command line, tunnel_forward=true."""
+    """Return what a client of a version puts on the command line, tunnel_forward=true."""
     if version == "1.20":
         return list(POSITIONAL)
     named = {"tunnel_forward": "true", "max_size": 360, "audio": "false", **options}

@@ -1,4 +1,4 @@
-"""Say values in the few characters a terminal has: durations, ages, money, tokens, actions.
+"""Values in the few characters of a terminal: durations, ages, money, tokens, actions.
 
 Pure functions from records to text; no styling. Invariant: every foreign string that leaves here
 has passed `agent.text`.
@@ -28,7 +28,7 @@ def natural(text: str) -> Natural:
 
 
 def duration(ms: int) -> str:
-    """Say how long something took: 340 ms, 4.2 s, 1:05, 2:03:04."""
+    """Return how long something took: 340 ms, 4.2 s, 1:05, 2:03:04."""
     ms = max(0, ms)
     if ms < _SECOND:
         return f"{ms} ms"
@@ -43,7 +43,7 @@ def duration(ms: int) -> str:
 
 
 def clock(ms: int) -> str:
-    """Say a running time without letting its width jump: 0:42, 12:07, 1:02:03."""
+    """Return a running time without letting its width jump: 0:42, 12:07, 1:02:03."""
     seconds = max(0, ms) // _SECOND
     if seconds < 3600:
         return f"{seconds // 60}:{seconds % 60:02}"
@@ -51,7 +51,7 @@ def clock(ms: int) -> str:
 
 
 def countdown(ms: int) -> str:
-    """Say how long it is until something: 0:42, 1:02:03, then 2d 4h, then 12d."""
+    """Return how long it is until something: 0:42, 1:02:03, then 2d 4h, then 12d."""
     if ms < _DAY:
         return clock(ms)
     days, rest = divmod(ms, _DAY)
@@ -60,7 +60,7 @@ def countdown(ms: int) -> str:
 
 
 def age(ms: int) -> str:
-    """Say an age in one unit: now, 8s, 5m, 3h, 2d."""
+    """Return an age in one unit: now, 8s, 5m, 3h, 2d."""
     if ms < _SECOND:
         return "now"
     if ms < _MINUTE:
@@ -73,12 +73,12 @@ def age(ms: int) -> str:
 
 
 def ago(ms: int) -> str:
-    """Say how long ago something was: just now, 8s ago, 5m ago."""
+    """Return how long ago something was: just now, 8s ago, 5m ago."""
     return "just now" if ms < _SECOND else f"{age(ms)} ago"
 
 
 def interval(ms: int) -> str:
-    """Say how often: every 15 s, 10 min, 2 h, 1 d; "once" for 0."""
+    """Return how often: every 15 s, 10 min, 2 h, 1 d; "once" for 0."""
     if ms <= 0:
         return "once"
     for unit, size in (("d", _DAY), ("h", _HOUR), ("min", _MINUTE)):
@@ -88,7 +88,7 @@ def interval(ms: int) -> str:
 
 
 def tokens(count: int) -> str:
-    """Say a number of tokens: 812, 4.1k, 1.2M."""
+    """Return a number of tokens: 812, 4.1k, 1.2M."""
     if count < 1_000:
         return str(count)
     if count < 1_000_000:
@@ -97,7 +97,7 @@ def tokens(count: int) -> str:
 
 
 def cost(usage: Usage) -> str:
-    """Say what model calls cost; empty when there were none."""
+    """Return what model calls cost; empty when there were none."""
     parts = []
     if total := usage.input_tokens + usage.output_tokens:
         parts.append(f"{tokens(total)} tok")
@@ -107,12 +107,12 @@ def cost(usage: Usage) -> str:
 
 
 def money(cost_usd: float) -> str:
-    """Say an amount, small ones exactly: $0.0042, $1.20."""
+    """Return an amount, small ones exactly: $0.0042, $1.20."""
     return f"${cost_usd:.4f}" if cost_usd < 0.1 else f"${cost_usd:.2f}"
 
 
 def spent(usage: Usage) -> str:
-    """Say what model calls took and cost, share by share; empty when there were none."""
+    """Return what model calls took and cost, share by share; empty when there were none."""
     if not usage.calls and not usage.input_tokens and not usage.output_tokens:
         return ""
     parts = [f"{tokens(usage.input_tokens)} tok in"]
@@ -127,7 +127,7 @@ def spent(usage: Usage) -> str:
 
 
 def answer_word(question: Question, answer: str) -> str:
-    """Say an option or an answer; what the core calls deny is reject wherever a person reads it."""
+    """Return an option or an answer as shown: what the core calls deny is reject on screens."""
     head, colon, reason = answer.partition(":")
     if question.kind is QuestionKind.APPROVAL and head.strip().casefold() == "deny":
         return f"Reject{colon}{reason}"
@@ -135,7 +135,7 @@ def answer_word(question: Question, answer: str) -> str:
 
 
 def option_words(question: Question, option: QuestionOption) -> str:
-    """Say an option as it is offered; a model's own stands in quotes."""
+    """Return an option as it is offered; a model's own stands in quotes."""
     own = option.speaker is Speaker.PRODUCT
     return answer_word(question, option.label) if own else option.shown
 
@@ -193,7 +193,7 @@ _TELLING = {
 
 
 def action_verb(action: ActionView) -> str:
-    """Say what a tool does in a word or two."""
+    """Return what a tool does in a word or two."""
     if action.tool == "scroll":
         return f"Scroll {_telling(action)}".rstrip()
     return tool_words(action.tool)
@@ -217,7 +217,7 @@ def result_text(text: str) -> str:
 
 
 def action_object(action: ActionView) -> str:
-    """Say what an action is about: the element, the text, the direction."""
+    """Return what an action is about: the element, the text, the direction."""
     if action.tool == "ask_user":
         # The question itself stands right below.
         return ""

@@ -51,7 +51,7 @@ class Hand:
         self._down = (column, row, self.clock_s())
 
     def release(self, column: int, row: int, size: tuple[int, int]) -> Touch | None:
-        """Give what the hand did, when the button goes up on a cell of (columns, rows)."""
+        """Return what the hand did, when the button goes up on a cell of (columns, rows)."""
         down, self._down = self._down, None
         if down is None or not all(size):
             return None
@@ -64,7 +64,7 @@ class Hand:
 
 
 def place(column: int, row: int, size: tuple[int, int]) -> Point:
-    """Give the middle of a cell as a place on the screen."""
+    """Return the middle of a cell as a place on the screen."""
     columns, rows = size
     return Point(
         x=min(1.0, max(0.0, (column + 0.5) / columns)), y=min(1.0, max(0.0, (row + 0.5) / rows))

@@ -44,7 +44,7 @@ class PartsLine(FaultIsolated, Static):
 def frame_label(
     frame: LiveFrame | None, device: str, now_ms: int, *, step: int = 0
 ) -> tuple[Parts, Parts]:
-    """Say honestly what the picture is: (device, source and age; status)."""
+    """Return what the picture is: (device, source and age; status)."""
     if frame is None:
         return ((device or "no device", "$muted"),), ()
     word = frame.status.value
@@ -72,7 +72,7 @@ _LEAST_NAME_CELLS = 10
 def frame_labels(
     frame: LiveFrame | None, device: str, now_ms: int, *, step: int = 0
 ) -> Iterator[tuple[Parts, Parts]]:
-    """Say what the picture is in fewer and fewer letters, for a line that is too narrow for more.
+    """Yield what the picture is in ever fewer letters, for a line that is too narrow for more.
 
     First the spaces go, then the end of a long name, then where the picture comes from; how old it
     is and what it is worth stay.

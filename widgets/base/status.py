@@ -56,7 +56,7 @@ DELEGATES = Mark("◆", "subtasks running", "$live")
 
 
 def of_session(session: Session, *, asks: bool = False, delegates: bool = False) -> Mark:
-    """Say how a session stands; a flag that needs a person wins over the state."""
+    """Return how a session stands; a flag that needs a person wins over the state."""
     if session.state is SessionState.COMPLETED and not session.dry_run:
         if session.verdict is GoalVerdict.NOT_MET:
             return WRONG
@@ -105,7 +105,7 @@ _DEVICE = {
 
 
 def of_device(device: DeviceInfo) -> Mark:
-    """Say how a device stands."""
+    """Return how a device stands."""
     return _DEVICE[device.state]
 
 

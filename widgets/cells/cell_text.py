@@ -36,7 +36,7 @@ _Places = npt.NDArray[np.intp]
 
 
 def row_texts(cells: Cells, codes: Codes, *, hole: str = RESET) -> list[str]:
-    """Give every row as text that stands alone: it begins and ends with the default colours.
+    """Return every row as text that stands alone: it begins and ends with the default colours.
 
     Args:
         hole: the sequence that sets the style of cells without a picture.
@@ -53,7 +53,7 @@ def row_texts(cells: Cells, codes: Codes, *, hole: str = RESET) -> list[str]:
 def changed_text(
     cells: Cells, changed: Mask, codes: Codes, *, x: int, y: int, hole: str = RESET
 ) -> str:
-    """Give the text that draws some cells, moving the cursor to them.
+    """Return the text that draws some cells, moving the cursor to them.
 
     Args:
         changed: rows × columns, which cells.
@@ -71,7 +71,7 @@ def changed_text(
 def _text(
     cells: Packed, fresh: Mask, breaks: _Places, said: Records | bytes, codes: Codes, hole: str
 ) -> str:
-    """Give the text of cells in the order in which they are drawn; at least one.
+    """Return the text of cells in the order in which they are drawn; at least one.
 
     Args:
         fresh: the cells before which the colours of the terminal are not known.
@@ -144,7 +144,7 @@ def _chunks(text: str) -> Sequence[bytes]:
 
 @lru_cache(maxsize=1)
 def _letters(count: int) -> Records:
-    """Give what draws each glyph number, of so many that there are."""
+    """Return what draws each glyph number, of so many that there are."""
     return np.array([letter.encode() for letter in LETTERS[:count]], dtype=f"S{_WORD}")
 
 
@@ -155,7 +155,7 @@ def _forward() -> Records:
 
 
 def _moves(at: _Places, columns: int, x: int, y: int) -> tuple[_Places, Records]:
-    """Give the cells before which the cursor does not stand there already, and what moves it."""
+    """Return the cells before which the cursor does not stand there already, and what moves it."""
     row = at // columns
     gap = np.empty(at.size, dtype=np.intp)
     gap[0] = _FARTHEST

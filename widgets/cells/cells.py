@@ -26,7 +26,7 @@ _INK, _PAPER, _GLYPH = range(3)
 
 
 def glyph_of(letter: str) -> int:
-    """Give the number of a letter that takes one cell."""
+    """Return the number of a letter that takes one cell."""
     number = _NUMBERS.get(letter)
     if number is None:
         number = _NUMBERS[letter] = len(LETTERS)
@@ -79,7 +79,7 @@ class Cells:
         self.glyph: Glyphs = parts[:, :, _GLYPH]
 
     def copy(self) -> Self:
-        """Give the same cells again, to be changed."""
+        """Return the same cells again, to be changed."""
         made = self.__class__.__new__(self.__class__)
         made._take(self.packed.copy())
         return made
@@ -96,6 +96,6 @@ class Cells:
                 self.glyph[row, at] = glyph_of(letter)
 
     def differs(self, other: Cells) -> Mask:
-        """Tell of each cell whether it looks different in other cells of the same size."""
+        """Return for each cell whether it looks different in other cells of the same size."""
         differs: Mask = self.packed != other.packed
         return differs

@@ -34,13 +34,13 @@ class Codes(NamedTuple):
     """Sets the background, closed; not yet opened by `ESC[`, nor by `;` after another code."""
 
     def indices(self, colors: Pixels565) -> Pixels565:
-        """Give the index of every colour."""
+        """Return the index of every colour."""
         return colors if self.lookup is None else self.lookup[colors]
 
 
 @lru_cache(maxsize=2)
 def codes(truecolor: bool) -> Codes:
-    """Give the texts for 24-bit colour, or for the palette of 256; made at the first call."""
+    """Return the texts for 24-bit colour, or for the palette of 256; made at the first call."""
     if truecolor:
         every = np.arange(_COLOURS, dtype=np.int32)
         return _codes(None, b";2;", *_rgb_of_all(every))
@@ -75,7 +75,7 @@ def _put(letters: npt.NDArray[np.uint8], at: int, text: bytes) -> int:
 
 
 def _nearest_256() -> Pixels565:
-    """Give the nearest colour of xterm's 6×6×6 cube or grey ramp to each RGB565 colour."""
+    """Return the nearest colour of xterm's 6×6×6 cube or grey ramp to each RGB565 colour."""
     every = np.arange(_COLOURS, dtype=np.int32)
     rgb = np.stack(_rgb_of_all(every), axis=1)
     at = np.abs(rgb[:, :, None] - _LEVELS).argmin(axis=2)

@@ -32,7 +32,7 @@ class _Changed(CompositorUpdate):
 
 @lru_cache(maxsize=1)
 def is_known_textual() -> bool:
-    """Tell whether the private parts are those that this was made for."""
+    """Return whether the private parts are those that this was made for."""
     version = tuple(int(part) for part in textual.__version__.split(".")[:2])
     return _FROM <= version < _BELOW
 
@@ -52,7 +52,7 @@ def show(widget: Widget, text_at: Callable[[int, int], str]) -> bool:
 
 
 def covers(renderable: object, place: Region) -> bool:
-    """Tell whether an update of the terminal writes within a place; what is not known, does."""
+    """Return whether an update of the terminal writes within a place; what is not known, does."""
     if isinstance(renderable, ChopsUpdate):
         rows = range(place.y, place.bottom)
         return any(
@@ -63,7 +63,7 @@ def covers(renderable: object, place: Region) -> bool:
 
 
 def clear_place(widget: Widget) -> Region | None:
-    """Give where the whole widget is on the terminal; None when part of it cannot be seen."""
+    """Return where the whole widget is on the terminal; None when part of it cannot be seen."""
     app = widget.app
     if not is_known_textual() or not app.is_running or app.is_headless or app.is_inline:
         return None

@@ -41,13 +41,13 @@ class Drawn:
         self._texts: list[str] | None = None
 
     def text(self, row: int, console: Console) -> str:
-        """Give one row as terminal text; all rows are encoded at the first call."""
+        """Return one row as terminal text; all rows are encoded at the first call."""
         if self._texts is None:
             self._texts = row_texts(self.cells, self._codes, hole=self._hole_text(console))
         return self._texts[row]
 
     def changes(self, changed: Mask, console: Console, *, x: int, y: int) -> str:
-        """Give the text that draws these cells where the picture's corner is at x, y."""
+        """Return the text that draws these cells where the picture's corner is at x, y."""
         return changed_text(
             self.cells, changed, self._codes, x=x, y=y, hole=self._hole_text(console)
         )

@@ -78,7 +78,7 @@ class LiveCells(Widget):
             self.refresh(*(Region(0, row, size.width, 1) for row in rows_of(changed)))
 
     def picture_strips(self, first: int, below: int) -> list[Strip]:
-        """Give the rows from `first` on as strips; fewer where the picture ends."""
+        """Return the rows from `first` on as strips; fewer where the picture ends."""
         if self.drawn is None:
             return []
         from widgets.cells.frame_strip import FrameStrip

@@ -54,7 +54,7 @@ def fit(pixels: Pixels565, height: int, width: int) -> Pixels565:
 
 
 def dimmed(pixels: Pixels565) -> Pixels565:
-    """Give a picture at half its brightness."""
+    """Return a picture at half its brightness."""
     halved: Pixels565 = ((pixels >> 1) & 0b01111_011111_01111).astype(np.uint16)
     return halved
 
@@ -79,7 +79,7 @@ def settle(old: Pixels565, new: Pixels565) -> Pixels565:
 
 
 def _is_near(one: Pixels565, other: Pixels565) -> npt.NDArray[np.bool_]:
-    """Tell where no channel differs by more than one step.
+    """Return where no channel differs by more than one step.
 
     All three are subtracted at once: a channel that is lower takes its loan from the room over it,
     where it is seen.

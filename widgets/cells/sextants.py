@@ -17,7 +17,7 @@ _LEFT, _RIGHT, _FULL = 0b010101, 0b101010, 0b111111
 
 
 def sextant(pattern: int) -> str:
-    """Give the glyph of six pixels; a set bit is ink."""
+    """Return the glyph of six pixels; a set bit is ink."""
     older = {0: " ", _LEFT: "▌", _RIGHT: "▐", _FULL: "█"}
     if pattern in older:
         return older[pattern]
@@ -54,7 +54,7 @@ def sextant_cells(pixels: Pixels565) -> Cells:
 
 
 def _mean(channels: _Channels, chosen: npt.NDArray[np.bool_]) -> Pixels565:
-    """Give the mean colour of the chosen pixels of each cell."""
+    """Return the mean colour of the chosen pixels of each cell."""
     count = np.maximum(chosen.sum(axis=2), 1)[:, :, None]
     mean = ((channels * chosen[..., None]).sum(axis=2) + count // 2) // count
     packed = mean[..., 0] >> 1 << 11 | mean[..., 1] << 5 | mean[..., 2] >> 1

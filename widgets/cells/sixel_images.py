@@ -63,7 +63,7 @@ def encode(
 
 
 def _numbered(pixels: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
-    """Give each pixel the number of a colour, 0 to 215."""
+    """Return each pixel the number of a colour, 0 to 215."""
     high, wide, _ = pixels.shape
     spread = np.tile(_SPREAD, (high // 4 + 1, wide // 4 + 1))[:high, :wide, None]
     steps = (pixels * np.float32((_LEVELS - 1) / 255) + spread).astype(np.uint8)

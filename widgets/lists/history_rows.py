@@ -136,7 +136,7 @@ _FACTS: tuple[tuple[str, int, Callable[[Session, _Devices], str]], ...] = (
 
 
 def _outcome(session: Session, mark: status.Mark) -> str:
-    """Say how it ended and who says so, and what is no longer stored of it."""
+    """Return how it ended and who says so, and what is no longer stored of it."""
     words = mark.word
     judged = session.verified_by is not VerifiedBy.NOBODY
     if session.state is SessionState.COMPLETED and judged:
@@ -148,7 +148,7 @@ def _outcome(session: Session, mark: status.Mark) -> str:
 
 
 def moment(at_ms: int, now_ms: int) -> str:
-    """Say when something was in local time: 14:05 today, Nov 20 14:05 this year, else the date."""
+    """Return a local time: 14:05 today, Nov 20 14:05 this year, else the date."""
     at, now = (datetime.fromtimestamp(ms / 1000, UTC).astimezone() for ms in (at_ms, now_ms))
     if at.date() == now.date():
         return f"{at:%H:%M}"

@@ -44,7 +44,7 @@ def element_rows(elements: Sequence[Element], *, width: int) -> list[Row]:
 
 
 def element_detail(element: Element) -> Parts:
-    """Say all that is known of an element."""
+    """Show all that is known of an element."""
     can = [
         word
         for word, holds in (
@@ -118,13 +118,13 @@ def _shortened(line: str, style: str) -> Parts:
 
 
 def log_priority(line: str) -> str:
-    """Give the priority of a line of `logcat -v threadtime`, as V D I W E F; empty for others."""
+    """Return the priority of a line of `logcat -v threadtime`, as V D I W E F; empty for others."""
     words = line.split(maxsplit=5)
     return words[4] if len(words) > 4 and len(words[4]) == 1 else ""
 
 
 def matching(lines: Sequence[str], wanted: str) -> list[str]:
-    """Give the lines that hold every wanted word; `!word` must not be in them."""
+    """Return the lines that hold every wanted word; `!word` must not be in them."""
     words = wanted.casefold().split()
 
     def fits(line: str) -> bool:
@@ -138,5 +138,5 @@ def matching(lines: Sequence[str], wanted: str) -> list[str]:
 
 
 def log_detail(line: str) -> Parts:
-    """Give a whole line of the log."""
+    """Return a whole line of the log."""
     return ((clean(line, 4_000), "$foreground"),)

@@ -38,7 +38,7 @@ _RUNS_LISTED = 10
 
 
 def wake(job: Job, now_ms: int) -> str:
-    """Say when a job runs next."""
+    """Return when a job runs next."""
     if job.status is JobStatus.RUNNING:
         return "now"
     if job.status not in _WAKES or not job.next_run_at:
@@ -50,7 +50,7 @@ def wake(job: Job, now_ms: int) -> str:
 
 
 def repeat(job: Job) -> str:
-    """Say how often a job runs: its interval, its cron expression, what sets it off, or once."""
+    """Return how often a job runs: its interval, its cron expression, what sets it off, or once."""
     schedule = job.schedule_json
     cron = schedule.get("cron", "")
     if isinstance(cron, str) and cron:
@@ -160,7 +160,7 @@ def job_detail(job: Job, now_ms: int, runs: Sequence[RunRecord] = ()) -> Parts:
 
 
 def _asks(job: Job, now_ms: int) -> Parts:
-    """Say what a job wants reviewed, how long it waits, and where that is answered."""
+    """Return what a job wants reviewed, how long it waits, and where that is answered."""
     waits = asked(job)
     if waits is None:
         return ()
@@ -197,7 +197,7 @@ def _runs(runs: Iterable[RunRecord], now_ms: int) -> Parts:
 
 
 def _outcome(run: RunRecord) -> tuple[str, str]:
-    """Say what a run came to."""
+    """Return what a run came to."""
     if run.outcome is None:
         return run.status.value.replace("_", " "), "$live"
     mark = run_mark(run)
@@ -206,7 +206,7 @@ def _outcome(run: RunRecord) -> tuple[str, str]:
 
 
 def _split(run: RunRecord) -> str:
-    """Say where a run's time went, the longest first."""
+    """Return where a run's time went, the longest first."""
     spent = {
         "model": run.time.model_ms,
         "phone": run.time.observe_ms + run.time.act_ms + run.time.settle_ms,

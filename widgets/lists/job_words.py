@@ -23,7 +23,7 @@ class Asked(NamedTuple):
 
 
 def where(job: Job) -> str:
-    """Say which phones a job may run on."""
+    """Return which phones a job may run on."""
     payload = job.payload_json
     tags = payload.get("tags", ())
     said = [
@@ -35,7 +35,7 @@ def where(job: Job) -> str:
 
 
 def quiet(job: Job) -> str:
-    """Say in which hours a job begins nothing; empty for none."""
+    """Return the hours in which a job starts nothing; empty for none."""
     hours = job.schedule_json.get("quiet")
     if not isinstance(hours, dict):
         return ""
@@ -44,7 +44,7 @@ def quiet(job: Job) -> str:
 
 
 def told(job: Job) -> str:
-    """Say how the operator hears of a job's runs."""
+    """Return how the operator hears of a job's runs."""
     mode = job.delivery_json.get("mode", "notification")
     if job.type is JobType.HEARTBEAT or mode == "none":
         return "not at all"
@@ -55,7 +55,7 @@ def told(job: Job) -> str:
 
 
 def result_words(text: str) -> str:
-    """Say what a run came to without the code that the core files it under.
+    """Return what a run came to without the code that the core files it under.
 
     A refused review reads `background.action_denied: the operator refused tap: ...`.
     """
@@ -72,12 +72,12 @@ REVIEW_PHASES = {
 
 
 def phase_words(phase: str) -> str:
-    """Say where the run of a job stands."""
+    """Return where the run of a job stands."""
     return REVIEW_PHASES.get(phase) or one_line(phase.replace("_", " "), 60)
 
 
 def asked(job: Job) -> Asked | None:
-    """Give what a job wants reviewed; None for one that waits for no review."""
+    """Return what a job wants reviewed; None for one that waits for no review."""
     if job.status is not JobStatus.AWAITING_REVIEW:
         return None
     until_ms = job.pending_tool_request_json.get("expires_at", 0)

@@ -69,7 +69,7 @@ def parting_rows(places: Sequence[Place], *, parts_at: int, width: int) -> list[
 
 
 def done_detail(done: Done | None) -> Parts:
-    """Say everything there is to say of what one session did in a place."""
+    """Return in words all that one session did in a place."""
     if done is None:
         return (("It did nothing more.", "$muted"),)
     parts: list[tuple[str, str]] = [

@@ -23,7 +23,7 @@ _FAILED = Mark("×", "failed", "$bad")
 
 
 def run_mark(run: RunRecord) -> Mark:
-    """Say in a sign what a run came to."""
+    """Return the sign for what a run came to."""
     match run.outcome:
         case None:
             return _UNDER_WAY

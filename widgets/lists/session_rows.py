@@ -29,7 +29,7 @@ def session_title(session: Session) -> str:
 
 
 def step_words(view: SessionView) -> list[str]:
-    """Say how far a session is: its newest step, and how much of its limit is used.
+    """Return how far a session is: its newest step, and how much of its limit is used.
 
     Not every step counts against the limit, so the two numbers may differ.
     """

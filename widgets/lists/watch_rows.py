@@ -165,7 +165,7 @@ def _passage(name: str, text: str) -> Parts:
 
 
 def _wanted(condition: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Say what is looked for, in the words of the form."""
+    """Return what is looked for, in the words of the form."""
     said: list[tuple[str, str]] = []
     for key, name in (("serial", "phone"), ("package", "app"), ("sender", "from"), ("url", "page")):
         if condition.get(key):

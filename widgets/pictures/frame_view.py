@@ -159,7 +159,7 @@ class FrameView(FaultIsolated, LiveCells):
         return self._redrawn_s
 
     def rested_s(self) -> float:
-        """Tell for how long neither the picture nor what is drawn over it has been another."""
+        """Return how long picture and overlay have been the same, in seconds."""
         return time.monotonic() - self._redrawn_s
 
     def unmarked_parts(self) -> list[Region]:

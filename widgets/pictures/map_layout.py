@@ -125,7 +125,7 @@ def entry_text(element: Element) -> str:
 
 
 def can_be_used(element: Element) -> bool:
-    """Tell whether an element is more than text."""
+    """Return whether an element is more than text."""
     return element.clickable or element.long_clickable or element.editable or element.checkable
 
 

@@ -1,4 +1,4 @@
-"""Tell whether the numbers of an observation still fit the picture that they are drawn over.
+"""Whether the numbers of an observation still fit the picture that they are drawn over.
 
 Numbers, the last touch and the text map belong to the moment at which a session looked. Not the
 drawing of them. Invariant: a newer picture wears them only while it looks as it did then where the

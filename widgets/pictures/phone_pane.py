@@ -280,7 +280,7 @@ class PhonePane(FaultIsolated, Vertical, can_focus=True):
         self.map.show_elements(text.elements, empty=text.empty, old=is_old)
 
     def _text_label(self, name: str, step: int) -> tuple[Parts, Parts]:
-        """Say whose look the text is, and how old."""
+        """Show whose look the text is, and how old."""
         text = self._text
         about = text.about if text is not None else f"step {step}" if step else ""
         right: Parts = ((text.note, "$warn"),) if text is not None and text.note else ()
@@ -305,7 +305,7 @@ class PhonePane(FaultIsolated, Vertical, can_focus=True):
         self._fit()
 
     def _zoom_words(self) -> list[Parts]:
-        """Say how closely the picture is seen, and what of it; then in fewer letters."""
+        """Return how closely the picture is seen, and what of it; then in fewer letters."""
         if self.zoom.factor == 1:
             return [()]
         words = place_words(self.frame.part)
@@ -453,13 +453,13 @@ class PhonePane(FaultIsolated, Vertical, can_focus=True):
 
 
 def is_driven_at(widget: Widget | None) -> bool:
-    """Tell whether a phone is driven by the keys that a widget gets: its picture, or its text."""
+    """Return whether a phone is driven by the keys that a widget gets: its picture, or its text."""
     pane = widget.parent if isinstance(widget, TextMap) else widget
     return isinstance(pane, PhonePane) and pane.is_driven
 
 
 def first_fitting(labels: Iterable[tuple[Parts, Parts]], width: int) -> tuple[Parts, Parts]:
-    """Give the first label that fits a width with a space between its ends; else the last."""
+    """Return the first label that fits a width with a space between its ends; else the last."""
     left: Parts = ()
     right: Parts = ()
     for left, right in labels:

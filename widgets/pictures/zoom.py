@@ -80,7 +80,7 @@ class Zoom(NamedTuple):
 
 
 def place_words(seen: Bounds) -> str:
-    """Say where a part lies: top left, middle, right; empty for the whole screen."""
+    """Return where a part lies: top left, middle, right; empty for the whole screen."""
     down = _side(seen.top, seen.bottom, ("top", "middle", "bottom"))
     across = _side(seen.left, seen.right, ("left", "middle", "right"))
     if not down and not across:

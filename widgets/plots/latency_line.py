@@ -20,7 +20,7 @@ _SLOW = 3
 
 
 def pulse_line(took_ms: Sequence[int], width: int) -> Parts:
-    """Say how the newest looks went: columns, the newest, the usual and the worst.
+    """Return how the newest looks went: columns, the newest, the usual and the worst.
 
     Args:
         took_ms: times in milliseconds, the newest last.
@@ -46,7 +46,7 @@ def pulse_line(took_ms: Sequence[int], width: int) -> Parts:
 
 
 def small_pulse(took_ms: Sequence[int]) -> Parts:
-    """Say the same in the few cells that a tile has: columns and the newest; nothing before."""
+    """Return the same for the few cells of a tile: columns and the newest; nothing before."""
     if not took_ms:
         return ()
     figure, style = _newest(took_ms)

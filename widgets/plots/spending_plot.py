@@ -37,7 +37,7 @@ class Measure(StrEnum):
 
 
 def telling(spending: Spending) -> Measure:
-    """Give the first measure by which anything is to be seen."""
+    """Return the first measure by which anything is to be seen."""
     if any(_measured(day, Measure.TOKENS) for day in spending.days):
         return Measure.TOKENS
     return Measure.SESSIONS
@@ -86,7 +86,7 @@ def _money(usage: Usage) -> str:
 
 
 def _sums(days: Sequence[DaySpent]) -> Parts:
-    """Say what all the days come to."""
+    """Return what all the days come to."""
     usage = Usage()
     for day in days:
         usage = usage.plus(day.usage)

@@ -330,14 +330,14 @@ class QuestionCard(FaultIsolated, Static, can_focus=True):
 
 
 def _more(above: int, below: int) -> str:
-    """Say how much of a card is not seen, and how to see it."""
+    """Return how much of a card is not seen, and how to see it."""
     where = [f"{above} above ↑"] if above > 0 else []
     where += [f"{below} below ↓"] if below > 0 else []
     return f"… {' · '.join(where)} · j k moves"
 
 
 def void_note(question: Question, items: Iterable[Item]) -> str:
-    """Say that an approval was given before for the same call and was not used; else nothing."""
+    """Return that an approval was given before for the same call and was not used; else nothing."""
     for item in items:
         if (
             isinstance(item, QuestionItem)
@@ -352,7 +352,7 @@ def void_note(question: Question, items: Iterable[Item]) -> str:
 
 
 def about_subject(question: Question) -> str:
-    """Say what an approval is about: its element as the frame numbers it, its app, what it may do.
+    """Return an approval's subject: its element as the frame numbers it, its app, its effects.
 
     Empty where the approval states its effect, which says all of this in words.
     """

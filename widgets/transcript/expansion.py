@@ -35,7 +35,7 @@ class Expansion:
         self._records: OrderedDict[_Key, tuple[Item, tuple[Paragraph, ...]]] = OrderedDict()
 
     def depth(self, session_id: str, item: Item) -> Depth:
-        """Tell how far an item is open."""
+        """Return how far an item is open."""
         return self._depths.get((session_id, item.key), Depth.BRIEF)
 
     def deepen(self, session_id: str, item: Item) -> Depth:
@@ -48,7 +48,7 @@ class Expansion:
         return then
 
     def asks_for_record(self, session_id: str, item: Item) -> bool:
-        """Tell, once, that an item is open to its record and that was not read since it changed."""
+        """Report, once, an item open to its record whose record was not read since it changed."""
         key = (session_id, item.key)
         if self.depth(session_id, item) is not Depth.RECORD or self._asked.get(key) is item:
             return False
@@ -64,7 +64,7 @@ class Expansion:
             self._records.popitem(last=False)
 
     def record(self, session_id: str, item: Item) -> tuple[Paragraph, ...]:
-        """Give what is shown of an item's record: what was read last, until it is read anew."""
+        """Return what is shown of an item's record: what was read last, until it is read anew."""
         if self.depth(session_id, item) is not Depth.RECORD:
             return ()
         known = self._records.get((session_id, item.key))

@@ -50,7 +50,7 @@ class LaidItems:
         return not self._tops
 
     def lay_out(self, session_id: str, shown: Sequence[Item], width: int) -> int:
-        """Lay items of a session out in so many columns; gives how many lines they take."""
+        """Lay items of a session out in so many columns; returns how many lines they take."""
         self.shown = shown
         keys = {item.key for item in shown}
         for gone in [key for key in self._laid if key not in keys]:
@@ -67,7 +67,7 @@ class LaidItems:
         self._laid.clear()
 
     def place(self, at: int) -> tuple[int, int]:
-        """Give the first line of the item at a place, and how many it has."""
+        """Return the first line of the item at a place, and how many it has."""
         laid = self._laid.get(self.shown[at].key)
         return self._tops[at], len(laid.strips) if laid is not None else 0
 
@@ -81,7 +81,7 @@ class LaidItems:
         return at if 0 <= at < len(self.shown) else None
 
     def strip(self, at: int, line: int) -> Strip | None:
-        """Give a line of the item at a place; None below its end."""
+        """Return a line of the item at a place; None below its end."""
         laid = self._laid.get(self.shown[at].key)
         within = line - self._tops[at]
         return laid.strips[within] if laid is not None and within < len(laid.strips) else None

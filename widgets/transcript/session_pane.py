@@ -90,7 +90,7 @@ class SessionPane(FaultIsolated, Vertical):
 
 
 def _nothing_yet(session: Session, parts: Sequence[tuple[status.Mark, str]]) -> str:
-    """Say why a session's transcript is empty."""
+    """Return why a session's transcript is empty."""
     if parts:
         words = [mark.word for mark, _ in parts]
         told = ", ".join(f"{words.count(word)} {word}" for word in dict.fromkeys(words))

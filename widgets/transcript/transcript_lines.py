@@ -133,7 +133,7 @@ def _result(action: ActionView, expanded: bool) -> list[Paragraph]:
 
 
 def mark_is_good(action: ActionView) -> bool:
-    """Tell whether an action ended well."""
+    """Return whether an action ended well."""
     return action.outcome is not None and status.OUTCOME[action.outcome].word == "done"
 
 
@@ -252,7 +252,7 @@ def as_text(item: Item) -> str:
 
 
 def first_holding(words: str, items: Iterable[Item]) -> Item | None:
-    """Give the first item that holds every word, in any case; None when none does, or no word."""
+    """Return the first item that holds every word, in any case; None when none does, or no word."""
     wanted = words.casefold().split()
     if not wanted:
         return None

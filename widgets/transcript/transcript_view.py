@@ -130,7 +130,7 @@ class TranscriptView(FaultIsolated, ScrollView, can_focus=True):
         self._lay_out()
 
     def item_under_cursor(self) -> Item | None:
-        """Give the item under the cursor, or the newest when the reader has not moved."""
+        """Return the item under the cursor, or the newest when the reader has not moved."""
         for item in self._items[self._first :]:
             if item.key == self.cursor_key:
                 return item
@@ -142,7 +142,7 @@ class TranscriptView(FaultIsolated, ScrollView, can_focus=True):
         self._lay_out()
 
     def step_open_to_record(self) -> StepItem | None:
-        """Give the step under the cursor if its record is open."""
+        """Return the step under the cursor if its record is open."""
         item = self.item_under_cursor() if self.cursor_key else None
         if not isinstance(item, StepItem):
             return None
@@ -150,7 +150,7 @@ class TranscriptView(FaultIsolated, ScrollView, can_focus=True):
         return item if is_open else None
 
     def depth_under_cursor(self) -> Depth:
-        """Tell how far the item under the cursor is open."""
+        """Return how far the item under the cursor is open."""
         item = self.item_under_cursor()
         return Depth.BRIEF if item is None else self._open.depth(self.session_id, item)
 

@@ -27,7 +27,7 @@ _MISSING = {
 
 @lru_cache(maxsize=256)
 def size_px(box: Size, proportions: Size, blocks: Blocks = Blocks.HALF) -> Size:
-    """Give the largest size in pixels of a shape in a box of cells; a cell is twice as high as
+    """Return the largest size in pixels of a shape in a box of cells; a cell is twice as high as
     wide.
     """
     across, down = proportions if all(proportions) else (9, 20)
@@ -51,7 +51,7 @@ class TilePicture:
         """Why the picture is no live one; empty when it is."""
 
     def take(self, frame: LiveFrame) -> bool:
-        """Take a frame; tells whether it looks different from the last."""
+        """Take a frame; returns whether it looks different from the last."""
         word = _MISSING.get(frame.status, "")
         same_word, self.word = word == self.word, word
         if not frame.rgb:
@@ -68,7 +68,7 @@ class TilePicture:
         return self._fitted
 
     def may_rest(self, now_s: float) -> bool:
-        """Tell whether noise was left out and nothing new has come for a while."""
+        """Return whether noise was left out and nothing new has come for a while."""
         return self._is_noisy and now_s - self._seen_s > STILL_S
 
     def note_drawn(self, *, is_held: bool) -> None:

@@ -30,7 +30,7 @@ FRAME_STYLES = {
 
 
 def picture_label(frame: LiveFrame | None, now_ms: int) -> Parts:
-    """Say honestly what a picture is, the status first: a tile may be too narrow for the rest."""
+    """Return what a picture is, the status first: a tile may be too narrow for the rest."""
     if frame is None:
         return (("no picture yet", "$muted"),)
     glyph = "●" if frame.status is FrameStatus.LIVE else "○"
@@ -44,7 +44,7 @@ def picture_label(frame: LiveFrame | None, now_ms: int) -> Parts:
 def row_strip(
     widget: Widget, tiles: Sequence[Tile], number: int, plan: WallLayout, *, cursor: str, width: int
 ) -> Strip:
-    """Give one line of text of the tiles that are beside each other.
+    """Return one line of text of the tiles that are beside each other.
 
     Args:
         number: which line: 0 the name and state, 1 what the picture is, 2 who drives.
@@ -67,7 +67,7 @@ def row_strip(
 
 
 def empty_strips(widget: Widget, sentence: str, width: int) -> list[Strip]:
-    """Give the lines that stand where there is no tile."""
+    """Return the lines that stand where there is no tile."""
     content = Content.styled(sentence, "$muted")
     strips = Visual.to_strips(widget, content, max(1, width - 4), None, widget.visual_style)
     plain = widget.visual_style.rich_style
@@ -79,7 +79,7 @@ def empty_strips(widget: Widget, sentence: str, width: int) -> list[Strip]:
 
 
 def _fits(left: Parts, right: Parts, width: int) -> bool:
-    """Tell whether both have room, with a gap between them."""
+    """Return whether both have room, with a gap between them."""
     return to_content(left).cell_length + to_content(right).cell_length + 2 <= width
 
 

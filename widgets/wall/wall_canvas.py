@@ -77,7 +77,7 @@ class WallCanvas:
         return is_held
 
     def draw(self) -> Cells:
-        """Give the cells of all, with what was put since."""
+        """Return the cells of all, with what was put since."""
         touched, self._touched = [box for box in self._touched if box.area], []
         if not touched:
             return self.cells

@@ -67,12 +67,12 @@ class WallLayout(NamedTuple):
         return self.across * self.down
 
     def spot(self, at: int) -> Spot:
-        """Give the place of the tile that is number `at` of those that are seen."""
+        """Return the place of the tile that is number `at` of those that are seen."""
         row, column = divmod(at, self.across)
         return Spot(row * self.tile_rows, GAP_COLUMNS + column * (self.columns + GAP_COLUMNS))
 
     def rows_of(self, count: int) -> int:
-        """Give how many rows so many tiles take."""
+        """Return how many rows so many tiles take."""
         return -(-count // self.across)
 
 

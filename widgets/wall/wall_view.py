@@ -265,7 +265,7 @@ class WallView(FaultIsolated, LiveCells, can_focus=True):
             self.post_message(self.Moved())
 
     def _scroll_to_cursor(self) -> bool:
-        """Show the row of the cursor; tells whether other rows are seen now."""
+        """Show the row of the cursor; returns whether other rows are seen now."""
         before = self.top_row
         row = self._at() // self._layout.across
         last = max(0, self._layout.rows_of(len(self._tiles)) - self._layout.down)

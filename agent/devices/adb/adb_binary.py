@@ -11,7 +11,7 @@ from pathlib import Path
 
 
 def bundled_adb() -> Path | None:
-    """Give the adb binary inside the installed adbutils; None where its wheel ships none."""
+    """Return the adb binary inside the installed adbutils; None where its wheel ships none."""
     spec = find_spec("adbutils")
     if spec is None or spec.origin is None:
         return None

@@ -68,13 +68,13 @@ class AdbClient:
             self._listed_as[name] = serial
 
     def listed_as(self, name: str) -> str:
-        """Give the serial under which this server lists a phone."""
+        """Return the serial under which this server lists a phone."""
         return self._listed_as.get(name, name)
 
     # --- the server ----------
 
     async def version(self, *, timeout_s: float = CONNECT_TIMEOUT_S) -> int:
-        """Give the server's protocol version (41 for every adb since 2018)."""
+        """Return the server's protocol version (41 for every adb since 2018)."""
         answer = await self.host("host:version", timeout_s)
         try:
             return int(answer, 16)
@@ -146,7 +146,7 @@ class AdbClient:
             return
 
     async def features(self, serial: str, *, timeout_s: float = 5.0) -> frozenset[str]:
-        """Say which features a phone and this server share; old phones have none."""
+        """Return which features a phone and this server share; old phones have none."""
         try:
             answer = await self.host(
                 f"host-serial:{self.listed_as(serial)}:features", timeout_s, serial=serial

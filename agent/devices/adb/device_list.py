@@ -67,12 +67,12 @@ class DeviceRow:
 
     @property
     def note(self) -> str:
-        """Say why the device cannot be used and what to do; empty for one that can."""
+        """Return why the device cannot be used and what to do; empty for one that can."""
         return explain(self.state, self.serial)
 
 
 def explain(state: DeviceState, serial: str) -> str:
-    """Say in a sentence what a state means and what to do about it; empty for a usable device.
+    """Return in a sentence what a state means and what to do about it; empty for a usable device.
 
     What to do depends on how adb reaches the device, which its serial tells: there is no cable to
     pull from a phone on the network.

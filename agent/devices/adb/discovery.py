@@ -96,7 +96,7 @@ async def services(client: AdbClient) -> tuple[Service, ...]:
 
 
 async def pair(client: AdbClient, target: str, code: str) -> str:
-    """Pair with a phone that waits for it at `host:port`; gives what the server says.
+    """Pair with a phone that waits for it at `host:port`; returns what the server says.
 
     Raises UsageError for what cannot be a code or a target, DeviceError when the phone refused.
     """

@@ -1,4 +1,4 @@
-"""Tell whether this machine is too busy for a missing answer to prove anything.
+"""Whether this machine is too busy for a missing answer to prove anything.
 
 Not a monitor: it is asked about one wait that has just ended in vain. Invariant: where the system
 tells nothing of its load, the machine counts as idle, so that silence is still noticed.
@@ -27,7 +27,7 @@ class HostLoad:
         self._stalled_s = stalled_s()
 
     def is_felt(self, allowed_s: float) -> bool:
-        """Say whether a wait that was allowed so long was ours to lose, not the other side's.
+        """Return whether a wait that was allowed so long was ours to lose, not the other side's.
 
         It was when this loop itself came late, or programs here waited for a core meanwhile.
         """

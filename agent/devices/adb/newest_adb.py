@@ -20,7 +20,7 @@ FIRST_WHOLE: Version = (30, 0, 0)
 
 
 def newest(on_path: Path, bundled: Path | None) -> Path:
-    """Give the newer of two binaries; the first where they are alike or cannot be compared."""
+    """Return the newer of two binaries; the first where they are alike or cannot be compared."""
     if bundled is None or bundled == on_path:
         return on_path
     theirs, ours = version_of(on_path), version_of(bundled)
@@ -52,7 +52,7 @@ def _asked(adb: Path, _changed_ns: int) -> Version | None:
 
 
 def what_it_lacks(said: bytes) -> str:
-    """Say what an adb cannot do, by what it said of its version; empty when it lacks nothing.
+    """Return what an adb cannot do, by what it said of its version; empty when it lacks nothing.
 
     Pairing came with platform-tools 30; Debian's 29.0.6 was tried with all of the device tests.
     """

@@ -58,7 +58,7 @@ def is_wireless(serial: str) -> bool:
 
 
 def transport_of(serial: str) -> Transport:
-    """Say how a device is reached, as its serial tells."""
+    """Return how a device is reached, as its serial tells."""
     if _EMULATOR.fullmatch(serial):
         return Transport.EMULATOR
     return Transport.TCP if is_wireless(serial) else Transport.USB

@@ -243,7 +243,7 @@ class AdbServer:
                     await asyncio.to_thread(self._path.unlink, missing_ok=True)
 
     async def found(self) -> ServerAddress | None:
-        """Give the address of ours if it runs and answers; nothing is started."""
+        """Return the address of ours if it runs and answers; nothing is started."""
         record = self._record or await asyncio.to_thread(self._read_record)
         if record is None or not is_running(record.pid, record.start_mark):
             return None
@@ -426,7 +426,7 @@ def _private(path: str, flags: int) -> int:
 
 
 def _knows_no_sockets(said: bytes) -> bool:
-    """Tell whether adb refused the form of the address (adb's socket_spec.cpp)."""
+    """Return whether adb refused the form of the address (adb's socket_spec.cpp)."""
     return any(words in said for words in (b"unknown socket spec", b"unix domain", b"usage:"))
 
 

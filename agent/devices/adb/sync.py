@@ -100,7 +100,7 @@ async def pull(
 
 
 async def stat(client: AdbClient, serial: str, path: str, *, timeout_s: float = 5.0) -> RemoteStat:
-    """Say what is at a path of the phone; sizes are modulo 2³², as version 1 sends them."""
+    """Return what is at a path of the phone; sizes are modulo 2³², as version 1 sends them."""
     async with client.open(serial, "sync:", timeout_s=timeout_s) as stream:
         stream.writer.write(_packet(b"STAT", _checked(path)))
         await stream.writer.drain()

@@ -81,7 +81,7 @@ class Changes(AsyncIterator[DeviceInfo]):
         self._ended = False
 
     def put(self, info: DeviceInfo) -> None:
-        """Tell a change."""
+        """Report a change."""
         self._waiting.append(info)
         self._arrived.set()
 

@@ -101,7 +101,7 @@ class DeviceLeaseFile:
         await self._change(_GIVE.format(key=self._key))
 
     async def look(self) -> Marked:
-        """Say who has the lease. Raises DeviceError as a shell does."""
+        """Return who has the lease. Raises DeviceError as a shell does."""
         return await self._change(_LOOK)
 
     async def _change(self, change: str) -> Marked:

@@ -88,7 +88,7 @@ class DeviceRegistry:
         return self._changed
 
     def client(self, slot: DeviceEntry) -> AdbClient:
-        """Give the client of the server that lists a device."""
+        """Return the client of the server that lists a device."""
         return self._clients[slot.place.address]
 
     def get(self, name: str) -> DeviceEntry | None:
@@ -315,7 +315,7 @@ class DeviceRegistry:
             slot.device.forget()
 
     def labelled(self, info: DeviceInfo) -> DeviceInfo:
-        """Give a device with what the operator calls it."""
+        """Return a device with what the operator calls it."""
         label = self._labels.of(info.serial, info.hardware_serial)
         return replace(info, name=label.name, tags=label.tags, notes=label.notes)
 

@@ -111,7 +111,7 @@ class AdbFleet:
         return self._roll.listen()
 
     def reach(self, serial: str) -> tuple[AdbClient, str]:
-        """Give the client that reaches a device, and the serial its server lists it as.
+        """Return the client that reaches a device, and the serial its server lists it as.
 
         For what adb itself offers: files, installing, logs. Raises UsageError for one never seen.
         """
@@ -119,7 +119,7 @@ class AdbFleet:
         return self._roll.client(slot), slot.place.serial
 
     async def care(self, serial: str) -> Maintenance:
-        """Give the care of a device that is online: examining, repairs, its log.
+        """Return the care of a device that is online: examining, repairs, its log.
 
         Raises UsageError for a serial never seen, DeviceLostError with the remedy when away.
         """
@@ -131,7 +131,7 @@ class AdbFleet:
         return Maintenance(Health(device, extras, link), extras)
 
     async def device(self, serial: str) -> Device:
-        """Give a device that is online.
+        """Return a device that is online.
 
         Raises UsageError for a serial never seen, DeviceLostError with the remedy when away.
         """
@@ -206,7 +206,7 @@ class AdbFleet:
             slot.driving.release()
 
     def hand(self, serial: str, driver: str) -> None:
-        """Say who drives a device whose lease is held: its session, or the operator for a while."""
+        """Set who drives a device whose lease is held: its session, or the operator for a while."""
         slot = self._roll.known(serial)
         if slot.driving.locked():
             self._roll.set(slot, replace(slot.info, driver=driver))

@@ -44,7 +44,7 @@ class Labels:
         self._by_serial = {} if path is None else _read(path)
 
     def of(self, serial: str, hardware_serial: str = "") -> Label:
-        """Give a device's label, by its name or, on a new wireless port, by its own serial."""
+        """Return a device's label, by its name or, on a new wireless port, by its own serial."""
         known = self._by_serial.get(serial)
         if known is not None:
             return known

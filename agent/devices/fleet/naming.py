@@ -16,7 +16,7 @@ from agent.records import DeviceInfo
 
 
 def serial_of(said: str, devices: Iterable[DeviceInfo]) -> str:
-    """Give the serial of the device that is meant; what names none is given back.
+    """Return the serial of the device that is meant; what names none is given back.
 
     Raises UsageError for a name that several devices have.
     """
@@ -34,7 +34,7 @@ def serial_of(said: str, devices: Iterable[DeviceInfo]) -> str:
 
 
 def with_serials(op: Op, devices: Iterable[DeviceInfo]) -> Op:
-    """Give an op with serials where the operator named devices. Raises as `serial_of` does."""
+    """Return an op with serials where the operator named devices. Raises as `serial_of` does."""
     said = getattr(op, "serial", "")
     if isinstance(said, str) and said:
         op = replace(op, serial=serial_of(said, devices))

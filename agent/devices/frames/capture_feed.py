@@ -113,7 +113,7 @@ class CaptureFrames:
             del self._scaled[size]
 
     async def _forbidden(self) -> bool:
-        """Tell whether the picture is black because the app in front wants it so."""
+        """Return whether the picture is black because the app in front wants it so."""
         if self._is_secure is None or not self._scaled:
             return False
         size, rgb = min(self._scaled.items(), key=lambda item: len(item[1]))

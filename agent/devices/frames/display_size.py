@@ -36,7 +36,7 @@ class DisplaySize:
             self._size = (size[1], size[0])
 
     async def current(self) -> tuple[int, int]:
-        """Give width and height. Raises DeviceError when the phone does not tell."""
+        """Return width and height. Raises DeviceError when the phone does not tell."""
         if self._size is None:
             result = await self._shell.run("dumpsys window displays; wm size", _ASK_TIMEOUT_S)
             self._size = parse_current_size(result.text) or parse_natural_size(result.text)
@@ -48,7 +48,7 @@ class DisplaySize:
         return self._size
 
     async def pixel(self, at: Point) -> tuple[int, int]:
-        """Give the pixel of a normalized place, clipped to the display."""
+        """Return the pixel of a normalized place, clipped to the display."""
         if at.x != at.x or at.y != at.y:
             raise UsageError("A place on a screen is not a number.", "Give x and y in [0, 1].")
         width, height = await self.current()

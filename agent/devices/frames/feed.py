@@ -44,7 +44,7 @@ class FrameFeed:
         capture: takes one picture within a time-out in seconds; raises DeviceError.
         why_away: says why the device cannot be looked at now; empty when it can.
         video: the preferred maker of frames; None where there is none.
-        is_secure: tells whether the window in front forbids pictures.
+        is_secure: returns whether the window in front forbids pictures.
     """
 
     def __init__(

@@ -26,7 +26,7 @@ PIXEL_LIMIT = 64_000_000
 
 
 def png_size(serial: str, data: bytes) -> tuple[int, int]:
-    """Give width and height in pixels of a whole PNG. Raises DeviceError when it is not one."""
+    """Return width and height in pixels of a whole PNG. Raises DeviceError when it is not one."""
     if not data.startswith(PNG_SIGNATURE) or len(data) < 33 or data[12:16] != b"IHDR":
         said = data[:200].decode("utf-8", "replace").strip()
         raise DeviceError(
@@ -91,7 +91,7 @@ def jpeg_of(rgb: bytes, size: tuple[int, int], *, quality: int = _JPEG_QUALITY) 
 
 
 def is_black(rgb: bytes, size: tuple[int, int]) -> bool:
-    """Tell whether a picture is black between the bars that the system draws at its ends.
+    """Return whether a picture is black between the bars that the system draws at its ends.
 
     Args:
         rgb: width × height × 3 bytes, row by row.

@@ -92,7 +92,7 @@ class FrameWriter:
 
     @contextmanager
     def filling(self, width_px: int, height_px: int, *, captured_ms: int) -> Iterator[Pixels]:
-        """Give the next frame's place for a block to draw or decode into, without a copy.
+        """Yield the next frame's place for a block to draw or decode into, without a copy.
 
         The frame is the newest when the block ends; one whose block raised is never seen. The
         place is height × width × 3 bytes of RGB, holds an older frame at first, and is not to be
@@ -173,7 +173,7 @@ class FrameReader:
         )
 
     def is_whole(self, frame: SharedFrame) -> bool:
-        """Say whether a mapped frame is still the one it was when it was mapped."""
+        """Return whether a mapped frame is still the one it was when it was mapped."""
         fence()
         at = self._segment.slot_at(frame.number % SLOTS)
         sequence, there = struct.unpack_from("<QQ", self._segment.memory, at)

@@ -80,11 +80,11 @@ class Segment:
             raise foreign(name)
 
     def slot_at(self, slot: int) -> int:
-        """Give where a slot's own head begins."""
+        """Return where a slot's own head begins."""
         return HEAD.size + slot * _slot_size(self.slot_bytes)
 
     def view(self, at: int, width: int, height: int) -> Pixels:
-        """Give the pixels of the slot that begins there, as they stand in the segment."""
+        """Return the pixels of the slot that begins there, as they stand in the segment."""
         import numpy as np
 
         return np.frombuffer(
@@ -206,7 +206,7 @@ def foreign(name: str) -> SharedFrameError:
 
 
 def is_alive(pid: int) -> bool:
-    """Tell whether a process runs, another user's too."""
+    """Return whether a process runs, another user's too."""
     try:
         os.kill(pid, 0)
     except ProcessLookupError:

@@ -103,11 +103,11 @@ class Readers:
             reader.arrived.set()
 
     def sizes(self, picture: Size) -> set[Size]:
-        """Give the sizes at which a picture of this shape is wanted."""
+        """Return the sizes at which a picture of this shape is wanted."""
         return {fit(picture, reader.box) for reader in self.all}
 
     def tell_picture(self, picture: Size, scaled: Mapping[Size, bytes], told: Told) -> None:
-        """Give each reader the picture at its size; one whose size is missing wakes the maker."""
+        """Hand each reader the picture at its size; one whose size is missing wakes the maker."""
         for reader in self.all:
             if not self.tell_reader(reader, picture, scaled, told):
                 # It came while the picture was made: the next one serves it.
@@ -116,7 +116,7 @@ class Readers:
     def tell_reader(
         self, reader: Reader, picture: Size, scaled: Mapping[Size, bytes], told: Told
     ) -> bool:
-        """Give one reader the picture, if it is there at its size."""
+        """Hand one reader the picture if it is there at its size."""
         size = fit(picture, reader.box)
         rgb = scaled.get(size)
         if rgb is None:
@@ -131,7 +131,7 @@ class Readers:
             reader.give(self._frame(reader.box, b"", told))
 
     def retell(self, told: Told) -> None:
-        """Say something new of the picture that each reader has."""
+        """Update what is said of the picture that each reader has."""
         for reader in self.all:
             if reader.newest is not None and reader.newest.rgb:
                 reader.give(
@@ -158,7 +158,7 @@ class Readers:
 
 
 async def reading(reader: Reader, is_open: Callable[[], bool]) -> AsyncGenerator[LiveFrame, None]:
-    """Give a reader its newest frame again and again, on average no faster than it asked for.
+    """Yield a reader its newest frame again and again, on average no faster than it asked for.
 
     A frame that came late does not put off the next one: of a stream as fast as its reader some
     would be lost each second.
@@ -176,7 +176,7 @@ async def reading(reader: Reader, is_open: Callable[[], bool]) -> AsyncGenerator
 
 
 def fit(picture: Size, box: Size) -> Size:
-    """Give the largest size of the picture's shape that fits into the box."""
+    """Return the largest size of the picture's shape that fits into the box."""
     scale = min(box[0] / picture[0], box[1] / picture[1])
     return max(round(picture[0] * scale), 1), max(round(picture[1] * scale), 1)
 

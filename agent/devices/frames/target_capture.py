@@ -20,7 +20,7 @@ _MAX_PIXELS = 64_000_000
 
 
 def small_picture(data: bytes) -> bytes:
-    """Give a picture as a small JPEG. Blocks for milliseconds: call it in a thread.
+    """Return a picture as a small JPEG. Blocks for milliseconds: call it in a thread.
 
     Raises:
         DeviceError: the bytes are no picture, or one of more than 64 million pixels.

@@ -200,7 +200,7 @@ class DeviceAdmin:
 
 
 def checked_package(package: str) -> str:
-    """Give the name of a package. Raises UsageError for what is none."""
+    """Return the name of a package. Raises UsageError for what is none."""
     if not _PACKAGE.fullmatch(package):
         raise UsageError(
             f"{one_line(package, 80)!r} is not the name of a package.",

@@ -153,7 +153,7 @@ async def _examine_own_server(folder: Path, adb_setting: str) -> tuple[Finding, 
 
 
 def _examine_resources(folder: Path) -> Finding:
-    """Say what is taken on phones and this computer, and what a process that died left there."""
+    """Return what is taken on phones and this computer, and what a process that died left there."""
     try:
         ok, detail = describe(ResourceLedger(folder))
     except DeviceError as error:
@@ -228,7 +228,7 @@ def _examine_space(data_dir: Path) -> Finding:
 
 
 def _nearest(path: Path) -> Path:
-    """Give the directory itself or the nearest one above it that exists."""
+    """Return the directory itself or the nearest one above it that exists."""
     return next(one for one in (path, *path.absolute().parents) if one.is_dir())
 
 

@@ -74,5 +74,5 @@ class Caring(Protocol):
     """A rack that can care for its phones."""
 
     async def care(self, serial: str) -> Careful:
-        """Give the care of a phone that is online. Raises UsageError, DeviceLostError."""
+        """Return the care of a phone that is online. Raises UsageError, DeviceLostError."""
         ...

@@ -96,7 +96,7 @@ class Health:
         return (shell, *states, *ways)
 
     async def repair(self, ailments: tuple[Ailment, ...]) -> tuple[Ailment, ...]:
-        """Put right what has a repair; gives what was tried, and how it is now."""
+        """Put right what has a repair; returns what was tried, and how it is now."""
         tried: list[Ailment] = []
         for ailment in ailments:
             if ailment.ok or ailment.repair is None:
@@ -303,7 +303,7 @@ class Health:
 
 
 def _untold(name: str, what: str) -> Ailment:
-    """Say that a phone does not tell something: that is no sign that it is well."""
+    """Return the finding for what a phone does not tell, which is no sign of health."""
     return Ailment(
         name=name,
         ok=False,

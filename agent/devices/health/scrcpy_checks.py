@@ -23,7 +23,7 @@ _LONGER_SIDE_PX = 720
 
 
 async def examine_video(link: ScrcpyLink) -> Ailment:
-    """Say how long it takes from asking for video until its first picture has come."""
+    """Return how long it takes from asking for video until its first picture has come."""
     began = time.monotonic()
     try:
         server = await link.server()
@@ -36,7 +36,7 @@ async def examine_video(link: ScrcpyLink) -> Ailment:
 
 
 async def examine_touch(link: ScrcpyLink) -> Ailment:
-    """Say how long the phone takes to answer behind an open control socket."""
+    """Return how long the phone takes to answer behind an open control socket."""
     try:
         server = await link.server()
         if not server.ways.can_skip_video:

@@ -28,7 +28,7 @@ _KEYS_A_COMMAND = 400
 
 
 def commands(field: UiNode, *, sdk: int) -> Iterator[str]:
-    """Give the commands to try, in order.
+    """Yield the commands to try, in order.
 
     Args:
         field: what is to be emptied, as it was just read.
@@ -49,7 +49,7 @@ def commands(field: UiNode, *, sdk: int) -> Iterator[str]:
 
 
 def cannot(serial: str, reason: str) -> TextEntryError:
-    """Say that a field could not be emptied."""
+    """Return the error for a field that could not be emptied."""
     return TextEntryError(
         f"The field on {serial} could not be emptied: {reason.rstrip('.')}.",
         "Touch the field first, or select its text and delete that.",

@@ -17,19 +17,19 @@ _EDITABLE = re.compile(r"EditText|TextField|AutoComplete|SearchView", re.IGNOREC
 
 
 def focused_field(nodes: Sequence[UiNode]) -> UiNode | None:
-    """Give the field that has the focus; None when none has."""
+    """Return the field that has the focus; None when none has."""
     focused = [node for node in nodes if node.focused]
     editable = [node for node in focused if node.password or _EDITABLE.search(node.class_name)]
     return editable[-1] if editable else None
 
 
 def content(node: UiNode) -> str:
-    """Give what a field holds; a hint that is shown in its place is no content."""
+    """Return what a field holds; a hint that is shown in its place is no content."""
     return "" if node.hint and node.text == node.hint else node.text
 
 
 def has_arrived(before: str, typed: str, after: str) -> bool:
-    """Say whether a field's content is the old one with the text at one place of it.
+    """Return whether a field's content is the old one with the text at one place of it.
 
     A selection that was replaced, or a hint that old Androids give as content, may be missing.
     """
@@ -48,7 +48,7 @@ def has_arrived(before: str, typed: str, after: str) -> bool:
 
 
 def difference(before: str, typed: str, after: str) -> str:
-    """Say how far the text came, in numbers: what people type is nobody else's business."""
+    """Return how far the text came, in numbers: what people type is nobody else's business."""
     if after == before:
         return "the field holds what it held before"
     same = 0

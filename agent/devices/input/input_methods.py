@@ -25,7 +25,7 @@ class InputMethod:
     """What `am broadcast` says when the text was taken."""
 
     def commands(self, text: str) -> list[str]:
-        """Give the shell commands that have it type the text, in order."""
+        """Return the shell commands that have it type the text, in order."""
         return [
             f"am broadcast {self.intent(base64.b64encode(piece.encode()).decode())}"
             for piece in (

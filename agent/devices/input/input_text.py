@@ -29,7 +29,7 @@ def quote(text: str) -> str:
 
 
 def commands(text: str, *, sdk: int) -> list[str]:
-    """Give the shell commands that type `text` into the focused field by keys, in order.
+    """Return the shell commands that type `text` into the focused field by keys, in order.
 
     Args:
         text: what `has_keys`.
@@ -65,7 +65,7 @@ def check(serial: str, text: str) -> None:
 
 
 def has_keys(text: str, *, unicode_input: bool) -> bool:
-    """Say whether every character can go as a key: a tab would move the focus instead."""
+    """Return whether every character can go as a key: a tab would move the focus instead."""
     return all(
         character == "\n" or " " <= character <= "~" or (unicode_input and character > "~")
         for character in text

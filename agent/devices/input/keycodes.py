@@ -43,7 +43,7 @@ def button_code(button: Button) -> int:
 
 
 def key_code(name: str) -> int:
-    """Give the code of a key by its name, with or without KEYCODE_, or of its number.
+    """Return the code of a key by its name, with or without KEYCODE_, or of its number.
 
     Raises UsageError for a name that is not known.
     """

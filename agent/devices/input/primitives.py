@@ -108,7 +108,7 @@ def swipe_right(y: float = 0.5, distance: float = 0.5) -> tuple[Primitive, ...]:
 
 
 def performed(primitives: Sequence[Primitive]) -> tuple[Stroke, ...]:
-    """Give the strokes of a finger that takes each primitive's true time.
+    """Return the strokes of a finger that takes each primitive's true time.
 
     A REPEAT while the finger is up waits. A finger that is never lifted is lifted at the end.
     """

@@ -119,7 +119,7 @@ class TextChannel:
                 raise field_clear.cannot(self._shell.serial, "it still holds something")
 
     async def _after_deleting(self, field: UiNode) -> str:
-        """Give what a field holds once it is empty, or once deleting would have shown."""
+        """Return what a field holds once it is empty, or once deleting would have shown."""
         deadline = time.monotonic() + _CLEARED_S
         while True:
             now, note = await self._field()
@@ -206,7 +206,7 @@ class TextChannel:
     # --- reading back ----------
 
     async def _field(self) -> tuple[UiNode | None, str]:
-        """Give the field that has the focus, or why there is none."""
+        """Return the field that has the focus, or why there is none."""
         try:
             nodes = (await self._trees.tree(timeout_s=_READ_TIMEOUT_S)).nodes
         except (TreeUnavailableError, DeviceTimeoutError) as error:

@@ -170,7 +170,7 @@ class PoolAllocation:
             return waiter
 
     def _leave(self, waiter: _Waiter) -> PooledPhone | None:
-        """Stop waiting; gives the phone that was handed over just before."""
+        """Stop waiting; returns the phone that was handed over just before."""
         with self._lock:
             if waiter in self._waiters:
                 self._waiters.remove(waiter)
@@ -180,7 +180,7 @@ class PoolAllocation:
     # --- giving back ----------
 
     def put(self, phone: PooledPhone, state: SlotState) -> None:
-        """Give a phone back, free or to be reset first.
+        """Take a phone back, free or to be reset first.
 
         Raises UsageError when it is not with the one who gives it back.
         """
@@ -201,12 +201,12 @@ class PoolAllocation:
             self._set(phone.slot, SlotState.FREE)
 
     def set_state(self, number: int, state: SlotState) -> None:
-        """Say where a phone is now; a free one goes to whoever waits first."""
+        """Set where a phone is now; a free one goes to whoever waits first."""
         with self._lock:
             self._set(number, state)
 
     def place(self, number: int, serial: str, server: str) -> None:
-        """Say which phone stands in a slot."""
+        """Set which phone stands in a slot."""
         with self._lock:
             self._slots[number].serial, self._slots[number].server = serial, server
 
@@ -225,7 +225,7 @@ class PoolAllocation:
             self._counts[what] += 1
 
     def free_serials(self) -> dict[int, tuple[str, str]]:
-        """Give serial and server of every free slot, by its number."""
+        """Return serial and server of every free slot, by its number."""
         with self._lock:
             return {
                 number: (slot.serial, slot.server)

@@ -170,7 +170,7 @@ class PhonePool:
             self.put(taken)
 
     def stats(self) -> PoolStats:
-        """Say how many phones are free, taken, being reset or dead, and what was done so far."""
+        """Return how many phones are free, taken, being reset or dead, and what was done so far."""
         return self._book.stats()
 
     # --- on the pool's own loop ----------

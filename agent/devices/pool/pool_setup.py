@@ -20,7 +20,7 @@ from agent.settings import PoolSettings
 def make_pool(
     wanted: PoolSettings, folder: Path, *, own: AdbServer, server: ServerAddress
 ) -> PhonePool:
-    """Give a pool of all the phones that the settings name, not opened.
+    """Return a pool of all the phones that the settings name, not opened.
 
     Args:
         folder: where its virtual phones live, and where it is written down what runs.

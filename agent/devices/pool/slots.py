@@ -136,7 +136,7 @@ class RealSlot:
         return self._tags
 
     async def start(self) -> PhoneAt:
-        """Say that it is there. Raises DeviceError when it is not."""
+        """Check that it is there. Raises DeviceError when it is not."""
         await self.check()
         return self._at
 
@@ -149,7 +149,7 @@ class RealSlot:
         await check_phone(self._at)
 
     async def replace(self) -> PhoneAt:
-        """Give it again if it came back: nothing else can stand in for somebody's phone."""
+        """Return the same phone if it came back: nothing else can stand in for it."""
         try:
             await self.check()
         except DeviceError as error:

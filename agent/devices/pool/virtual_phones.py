@@ -94,7 +94,7 @@ class VirtualPhones:
         return self._process.pid if self._process is not None and running else 0
 
     async def start(self) -> tuple[str, ...]:
-        """Start the adb server and the phones; give their serials once all are connected.
+        """Start the adb server and the phones; return their serials once all are connected.
 
         Raises AdbError when a port is in use or the phones do not start, with what they said;
         UsageError when the program is not installed.

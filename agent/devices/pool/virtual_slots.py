@@ -43,7 +43,7 @@ class VirtualFarm:
         self._stopping: asyncio.Task[None] | None = None
 
     async def phone(self, number: int) -> PhoneAt:
-        """Give one of the phones, all of which are started at the first call."""
+        """Return one of the phones, all of which are started at the first call."""
         if self._starting is None:
             self._starting = asyncio.create_task(self._phones.start(), name="start virtual phones")
         serials = await asyncio.shield(self._starting)

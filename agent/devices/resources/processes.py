@@ -1,4 +1,4 @@
-"""Know a process again after our own was killed, and end it.
+"""Recognise a process after our own was killed, and end it.
 
 A process id is used again by the system; with the time the process began it is one process only.
 Invariant: a process whose start cannot be proved to be the one written down is never signalled.
@@ -18,7 +18,7 @@ _PAUSE_S = 0.02
 
 
 def start_mark(pid: int) -> str:
-    """Say when a process began, in the system's own terms; empty when it is gone."""
+    """Return when a process began, in the system's own terms; empty when it is gone."""
     if platform.system() == "Linux":
         try:
             stat = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
@@ -38,7 +38,7 @@ def start_mark(pid: int) -> str:
 
 
 def is_running(pid: int, mark: str) -> bool:
-    """Tell whether the process that began at `mark` still runs under `pid`."""
+    """Return whether the process that began at `mark` still runs under `pid`."""
     return pid > 0 and bool(mark) and start_mark(pid) == mark
 
 

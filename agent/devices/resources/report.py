@@ -1,4 +1,4 @@
-"""Say in words what is out, for `switchboard doctor`: nothing is given back here."""
+"""What is still borrowed, in words, for `switchboard doctor`; nothing is given back here."""
 
 from __future__ import annotations
 

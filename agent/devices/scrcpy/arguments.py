@@ -39,7 +39,7 @@ class SessionOptions:
 
 
 def server_command(ways: Dialect, path: str, options: SessionOptions) -> str:
-    """Give the shell command. Raises DeviceError when the version cannot do what is asked."""
+    """Return the shell command. Raises DeviceError when the version cannot do what is asked."""
     if options.new_display is not None and not ways.has_new_display:
         raise DeviceError(
             f"scrcpy {ways} cannot create a display.", "Use a server of version 3.0 or newer."
@@ -102,5 +102,5 @@ def _new_display(wanted: tuple[int, int, int]) -> str:
 
 
 def socket_name(ways: Dialect, scid: int) -> str:
-    """Give the abstract socket that a run listens on or connects to."""
+    """Return the abstract socket that a run listens on or connects to."""
     return f"scrcpy_{scid:08x}" if ways.has_scid else "scrcpy"

@@ -57,7 +57,7 @@ class Backlog:
             self._left_out = True
 
     def take(self) -> Taken:
-        """Give what is to be decoded, and begin anew."""
+        """Return what is to be decoded, and begin anew."""
         taken = Taken(self._packets, self._left_out)
         self._packets, self._bytes, self._left_out = [], 0, False
         return taken
@@ -67,7 +67,7 @@ class Backlog:
         self._left_out = True
 
     def wait_s(self, readers: Iterable[Reader], now_s: float) -> float:
-        """Give in how many seconds it is time to decode; 0: now; infinite where nothing waits."""
+        """Return in how many seconds it is time to decode; 0: now; infinite where nothing waits."""
         if not self._packets:
             return math.inf
         dues = (one.due_s - one.interval_s * EARLY for one in readers)

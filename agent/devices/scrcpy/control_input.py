@@ -41,7 +41,7 @@ class WarmInput:
 
     Args:
         link: opens sessions.
-        display: tells the size that places are pixels of.
+        display: returns the size that places are pixels of.
         cold: acts while there is no control socket.
     """
 
@@ -134,7 +134,7 @@ class WarmInput:
             await self._cold.key(code, timeout_s=timeout_s)
 
     async def channel(self, *, timeout_s: float) -> ControlChannel:
-        """Give the socket, opened when need be. Raises DeviceError with why there is none."""
+        """Return the socket, opened when need be. Raises DeviceError with why there is none."""
         async with self._bounded(timeout_s, "opening a control socket"):
             channel = await self._given(must=True)
         if channel is None:
@@ -146,7 +146,7 @@ class WarmInput:
     async def _said(
         self, say: Callable[[ControlChannel], Awaitable[None]], timeout_s: float
     ) -> bool:
-        """Say one message over the socket; tell whether there was one to say it on."""
+        """Send one message over the socket; return whether there was one to say it on."""
         channel = await self._given(must=False)
         if channel is None:
             return False
@@ -174,7 +174,7 @@ class WarmInput:
             ) from error
 
     async def _given(self, must: bool) -> ControlChannel | None:
-        """Give the socket when it is open. With `must`, open it; else begin to, for the next."""
+        """Return the socket when it is open. With `must`, open it; else begin to, for the next."""
         if self._channel is not None and not self._channel.is_open:
             broken, self._channel = self._channel, None
             await broken.close()
@@ -240,7 +240,7 @@ def _take_note(task: asyncio.Task[ControlChannel]) -> None:
 
 
 def _place(at: Point, width: int, height: int) -> Place:
-    """Give the pixel of a place, clipped to the picture."""
+    """Return the pixel of a place, clipped to the picture."""
     x = min(int(min(max(at.x, 0.0), 1.0) * width), width - 1)
     y = min(int(min(max(at.y, 0.0), 1.0) * height), height - 1)
     return Place(x, y, width, height)

@@ -142,7 +142,7 @@ class Dialect:
 
 
 def dialect(version: str) -> Dialect:
-    """Give the ways of a version. Raises DeviceError for one that is not spoken here."""
+    """Return the ways of a version. Raises DeviceError for one that is not spoken here."""
     match = _VERSION.fullmatch(version)
     if match is not None:
         numbers = (int(match[1]), int(match[2]), int(match[3] or 0))

@@ -104,7 +104,7 @@ class DisplayDevice:
         return await self._trees.tree(timeout_s=timeout_s)
 
     async def foreground(self, *, timeout_s: float = 5.0) -> Foreground:
-        """Say which app is in front on this display."""
+        """Return which app is in front on this display."""
         return await self._display.foreground(timeout_s=timeout_s)
 
     async def apps(self, *, timeout_s: float = 10.0) -> tuple[AppInfo, ...]:

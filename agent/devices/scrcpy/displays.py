@@ -63,7 +63,7 @@ class ScrcpyDisplays:
         self._open: dict[int, VirtualDisplay] = {}
 
     async def refusal(self, *, timeout_s: float = 5.0) -> str:
-        """Say why this phone cannot open a display; empty when it can."""
+        """Return why this phone cannot open a display; empty when it can."""
         try:
             async with asyncio.timeout(timeout_s):
                 ways = (await self._link.server()).ways
@@ -172,7 +172,7 @@ class VirtualDisplay:
         return self._device
 
     def place(self, at: Point) -> Place:
-        """Give the pixel of a place on this display."""
+        """Return the pixel of a place on this display."""
         width, height = self._size
         x = min(int(min(max(at.x, 0.0), 1.0) * width), width - 1)
         y = min(int(min(max(at.y, 0.0), 1.0) * height), height - 1)
@@ -246,7 +246,7 @@ class VirtualDisplay:
         self._readers.end()
 
     async def foreground(self, *, timeout_s: float) -> Foreground:
-        """Say which app is in front here."""
+        """Return which app is in front here."""
         self._check()
         result = await self._shell.run("dumpsys window displays", timeout_s)
         sections = re.split(r"Display: mDisplayId=(\d+)", result.text)
@@ -281,7 +281,7 @@ class VirtualDisplay:
         )
 
     async def _component(self, package: str, timeout_s: float) -> str:
-        """Give the activity that a launcher would start."""
+        """Return the activity that a launcher would start."""
         self._check()
         if not _PACKAGE.fullmatch(package):
             raise DeviceError(
@@ -310,6 +310,6 @@ class VirtualDisplay:
 
 
 async def _never_secure() -> bool:
-    """Say no: what a virtual display of the shell's shows of a secure window is black as well,
+    """Return False: what the shell's virtual display shows of a secure window is black as well,
     and which display has the focus cannot be told apart on every Android."""
     return False

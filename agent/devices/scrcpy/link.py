@@ -60,7 +60,7 @@ class ScrcpyLink:
         self._refusal = None
 
     async def server(self) -> PhoneServer:
-        """Give the server that the phone can start, found and pushed once.
+        """Return the server that the phone can start, found and pushed once.
 
         Raises NoServerError when there is none, DeviceError when it cannot be used.
         """

@@ -74,7 +74,7 @@ class Place:
     height: int
 
     def encoded(self) -> bytes:
-        """Give i32 x, i32 y, u16 width, u16 height."""
+        """Return i32 x, i32 y, u16 width, u16 height."""
         return struct.pack(">iiHH", self.x, self.y, self.width, self.height)
 
 
@@ -186,12 +186,12 @@ def _short(words: str) -> bytes:
 
 
 def _unsigned_fraction(value: float) -> int:
-    """Give a fraction as u16 fixed point (`sc_float_to_u16fp`)."""
+    """Return a fraction as u16 fixed point (`sc_float_to_u16fp`)."""
     return min(int(min(max(value, 0.0), 1.0) * 0x10000), 0xFFFF)
 
 
 def _signed_fraction(value: float) -> int:
-    """Give a fraction as i16 fixed point (`sc_float_to_i16fp`)."""
+    """Return a fraction as i16 fixed point (`sc_float_to_i16fp`)."""
     return min(int(min(max(value, -1.0), 1.0) * 0x8000), 0x7FFF)
 
 

@@ -66,7 +66,7 @@ class ServerFile:
 
 
 async def prepare_server(shell: PhoneShell, setting: str, *, timeout_s: float) -> PhoneServer:
-    """Give a server that the phone can start now; push its file when it is not there yet.
+    """Return a server that the phone can start now; push its file when it is not there yet.
 
     Args:
         setting: the path of a server file; empty: looked for.
@@ -138,7 +138,7 @@ def _manifest_version(manifest: bytes) -> str:
 
 
 def _installed() -> Iterator[Path]:
-    """Give where an installed scrcpy keeps its server, likeliest first."""
+    """Yield where an installed scrcpy keeps its server, likeliest first."""
     named = os.environ.get("SCRCPY_SERVER_PATH")
     if named:
         yield Path(named)
@@ -151,7 +151,7 @@ def _installed() -> Iterator[Path]:
 
 
 def _packaged() -> Path | None:
-    """Give the file inside the mysc-core package, which is located and not imported."""
+    """Return the file inside the mysc-core package, which is located and not imported."""
     spec = find_spec("mysc_core")
     if spec is None or spec.origin is None:
         return None

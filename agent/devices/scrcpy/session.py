@@ -58,7 +58,7 @@ class ScrcpySession:
         return bool(self._lines)
 
     def said(self) -> str:
-        """Give the server's last complaint, or its last line; one line, cleaned."""
+        """Return the server's last complaint, or its last line; one line, cleaned."""
         complaints = [line for line in self._lines if "ERROR" in line or "WARN" in line]
         lines = complaints or list(self._lines)
         return one_line(lines[-1], 200) if lines else "it said nothing"

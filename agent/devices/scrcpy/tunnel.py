@@ -32,7 +32,7 @@ class Tunnel(Protocol):
         ...
 
     async def connect(self, ended: asyncio.Event) -> AdbStream:
-        """Give the next socket; gives up when the server has `ended`.
+        """Return the next socket; gives up when the server has `ended`.
 
         Raises ServiceClosedError when this way does not lead to a server that runs.
         """

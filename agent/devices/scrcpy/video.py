@@ -35,7 +35,7 @@ class VideoFrames:
     Args:
         open_session: starts a run of the server with the given options.
         probe: asks the phone for a sign of life.
-        is_secure: tells whether the window in front forbids pictures.
+        is_secure: returns whether the window in front forbids pictures.
         decoding: what decodes.
         options: what every run is asked for beside size and rate.
         most_fps: the bound of the setting.
@@ -72,7 +72,7 @@ class VideoFrames:
         return 0 if self._run is None else self._run.side_px
 
     async def capture(self, *, least_side_px: int, timeout_s: float) -> Capture | None:
-        """Give a picture of the running stream, encoded after it was asked for; None without one.
+        """Return a picture of the running stream, encoded after it was asked for; None without one.
 
         A stream that is too small is made larger, as long as it runs, for the next time.
         """

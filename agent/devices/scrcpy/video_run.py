@@ -90,7 +90,7 @@ class VideoRun:
         await self._session.close()
 
     async def serve(self, until: Callable[[], bool]) -> None:
-        """Give pictures until `until` says that another stream is wanted.
+        """Yield pictures until `until` says that another stream is wanted.
 
         Raises DeviceError when the stream ended, or the watch gave it up.
         """
@@ -129,7 +129,7 @@ class VideoRun:
         return self._session.options.max_size_px == 0
 
     async def capture(self) -> Capture:
-        """Give a whole picture that was encoded after this was asked for.
+        """Return a whole picture that was encoded after this was asked for.
 
         Waits as long as the encoder takes; needs a server that can send a key frame when asked.
         """
@@ -183,7 +183,7 @@ class VideoRun:
         self._readers.wake.set()
 
     def _why(self) -> DeviceError:
-        """Say why the stream ended; a fault of ours is raised as it is."""
+        """Return why the stream ended; a fault of ours is raised as it is."""
         for task in (self._watching, self._receiving):
             if task.done() and not task.cancelled() and (error := task.exception()) is not None:
                 if isinstance(error, DeviceError):
@@ -232,7 +232,7 @@ class VideoRun:
         self._watch.ask_key_frame()
 
     def _tell_size(self) -> None:
-        """Say a new size of the pictures; before version 4 no packet of its own says it."""
+        """Report a new size of the pictures; before version 4 no packet of its own says it."""
         size = self._pictures.size
         if size is not None and size != self._size:
             self._size = size
@@ -266,7 +266,7 @@ class VideoRun:
                 reader.picture = self._pictures.pictures
 
     def _wait_s(self) -> float:
-        """Give in how many seconds it is time to decode."""
+        """Return in how many seconds it is time to decode."""
         if self._capturing and self._backlog:
             return 0.0
         return self._backlog.wait_s(self._readers.all, time.monotonic())

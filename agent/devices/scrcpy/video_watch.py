@@ -91,7 +91,7 @@ class Watch:
     # --- saying ----------
 
     def told(self) -> Told:
-        """Say what the newest picture is worth."""
+        """Return what the newest picture is worth."""
         if self._stale or self._undecoded:
             status, detail = FrameStatus.STALE, self._stale or self._undecoded
         elif self._secure:
@@ -103,11 +103,11 @@ class Watch:
         return self._told
 
     def take_news(self) -> bool:
-        """Tell whether something else is to be said than was said last."""
+        """Return whether something else is to be said than was said last."""
         return self._told is not None and self._told != self.told()
 
     def next_news_s(self) -> float:
-        """Give in how many seconds a live picture becomes a static one."""
+        """Return in how many seconds a live picture becomes a static one."""
         left_s = self._moved_s + STATIC_AFTER_S - time.monotonic()
         return left_s if left_s > 0 else STATIC_AFTER_S
 

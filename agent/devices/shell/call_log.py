@@ -69,7 +69,7 @@ async def call_log(shell: PhoneShell, timeout_s: float) -> tuple[Call, ...]:
 
 
 def command(mark: str) -> str:
-    """Give the shell command that tells of calls: the time, the log's numbers, and the log."""
+    """Return the shell command that tells of calls: the time, the log's numbers, and the log."""
     query = f"content query --uri {_URI} --sort {_NEWEST} --projection"
     plain = "_id:date:type"
     return f"date +%s; {query} {plain}; echo {mark}; {query} {plain}:number:name"

@@ -54,7 +54,7 @@ def parse_foreground(focus: str, input_method: str = "") -> Foreground | None:
 
 
 def parse_secure(windows: str) -> bool:
-    """Tell from `dumpsys window windows` whether the focused window forbids pictures of itself."""
+    """Return whether the focused window in `dumpsys window windows` forbids pictures of itself."""
     for focused in _FOCUSED.finditer(windows):
         section = re.search(
             rf"Window #\d+ Window\{{{focused[1]}\b.*?(?=\n  Window #|\Z)", windows, re.DOTALL

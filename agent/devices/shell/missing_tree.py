@@ -15,7 +15,7 @@ _ASLEEP = re.compile(r"mWakefulness=(?:Asleep|Dozing)|Display Power: state=OFF")
 
 
 def why_no_tree(said: str) -> str:
-    """Give the reason as the end of a sentence; empty when the phone tells none."""
+    """Return the reason as the end of a sentence; empty when the phone tells none."""
     if _ASLEEP.search(said):
         return "the screen is off"
     if parse_secure(said):

@@ -45,7 +45,7 @@ class Notification(Record, frozen=True, kw_only=True):
 
 
 def command(mark: str) -> str:
-    """Give the shell command that tells of notifications: a dump, a mark, and the keys."""
+    """Return the shell command that tells of notifications: a dump, a mark, and the keys."""
     return f"dumpsys notification --noredact; echo {mark}; cmd notification list 2>/dev/null; true"
 
 

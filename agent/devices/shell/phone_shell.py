@@ -64,7 +64,7 @@ class PhoneShell:
         return self._kept is not None and self._kept.has_open
 
     async def profile(self, *, timeout_s: float = 10.0) -> Profile:
-        """Give what is fixed about the phone, asked once per connection."""
+        """Return what is fixed about the phone, asked once per connection."""
         if self._profile is None:
             self._profile = await read_profile(self.client, self.serial, timeout_s=timeout_s)
         return self._profile

@@ -30,7 +30,7 @@ class DisplayTrees:
 
     Args:
         number: Android's number of the display.
-        size: gives width and height in pixels as it is turned.
+        size: returns width and height in pixels as it is turned.
         free: has our own warm service let go of the phone's UiAutomation, which a dump needs.
     """
 

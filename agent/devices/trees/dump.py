@@ -34,7 +34,7 @@ class Dump:
 
 
 def dump_command(features: frozenset[str], *, windows: bool = False) -> str:
-    """Give the shell command that writes the display's size, uiautomator's words and the tree.
+    """Return the shell command that writes the display's size, uiautomator's words and the tree.
 
     Args:
         windows: dump every window of every display, as Android 11 and later can.
@@ -71,7 +71,7 @@ def treeless(serial: str, why: str) -> TreeUnavailableError:
 
 
 def _failure(said: str, exit_code: int) -> str:
-    """Say why `uiautomator dump` wrote no file, from its own words."""
+    """Return why `uiautomator dump` wrote no file, from its own words."""
     if "null root node" in said:
         return "no window has content yet (null root node)"
     if "could not get idle state" in said:

@@ -47,7 +47,7 @@ class DisplayInfo(msgspec.Struct, rename="camel"):
     display_rotation: int = 0
 
     def fits(self, natural: tuple[int, int]) -> bool:
-        """Say whether a display of this size, before it is turned, can be the one meant."""
+        """Return whether a display of this size, before it is turned, can be the one meant."""
         width, height = _turned(natural, self.display_rotation)
         return self.display_width == width or self.display_height == height
 
@@ -175,7 +175,7 @@ class WarmTrees:
         return UiTree(nodes=nodes, xml=xml, started_ms=started_ms, ended_ms=ended_ms)
 
     async def _natural_size(self, info: DisplayInfo, timeout_s: float) -> tuple[int, int]:
-        """Give the display's size before it is turned, asked again when it was overridden.
+        """Return the display's size before it is turned, asked again when it was overridden.
 
         The service leaves out the navigation bar (`Display.getSize`), so one side must agree.
         """

@@ -21,7 +21,7 @@ INSTALL = 'Install it with `pip install "switchboard-console[uiautomator2]"` for
 
 
 def find_jar() -> Path | None:
-    """Give the server file of an installed uiautomator2, without importing that package."""
+    """Return the server file of an installed uiautomator2, without importing that package."""
     spec = find_spec("uiautomator2")
     for folder in (spec.submodule_search_locations or ()) if spec is not None else ():
         path = Path(folder) / "assets" / "u2.jar"
@@ -31,7 +31,7 @@ def find_jar() -> Path | None:
 
 
 async def place_jar(shell: PhoneShell, jar: Path) -> str:
-    """Put the file on the phone unless it is there; give its path there.
+    """Put the file on the phone unless it is there; return its path there.
 
     Raises:
         OSError: the file cannot be read here.

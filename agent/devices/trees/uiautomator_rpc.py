@@ -42,7 +42,7 @@ class _Reply(msgspec.Struct):
 
 
 async def ping(shell: PhoneShell, *, timeout_s: float) -> bool:
-    """Say whether the service answers. Raises DeviceTimeoutError when it never does."""
+    """Return whether the service answers. Raises DeviceTimeoutError when it never does."""
     try:
         return await _exchange(shell, "GET", "/ping", b"", timeout_s) == b"pong"
     except ServiceDownError:

@@ -14,7 +14,7 @@ Find = Callable[[State], Any]
 
 
 def app(state: State, package: str) -> Any:
-    """Give an app's own state."""
+    """Return an app's own state."""
     return state["apps"][package]
 
 
@@ -120,7 +120,7 @@ def order(number: int) -> Find:
 
 
 def wallet_balance(state: State) -> float:
-    """Give the wallet's balance."""
+    """Return the wallet's balance."""
     return float(app(state, "com.example.wallet")["balance"])
 
 

@@ -22,7 +22,7 @@ BALANCE = 1284.5
 
 
 def cart(state: State) -> dict[str, int]:
-    """Give what is in the cart."""
+    """Return what is in the cart."""
     return dict(app(state, SHOP)["cart"])
 
 

@@ -59,7 +59,7 @@ class Route:
         return self.position >= len(self._deeds)
 
     def next(self, screen: Observation) -> ToolCall | None:
-        """Give the next deed as a call for this screen; None when the model has to choose."""
+        """Return the next deed as a call for this screen; None when the model has to choose."""
         if self._asks:
             self._asks, self._has_strayed = False, True
             return None
@@ -131,12 +131,12 @@ def find(wanted: Element, elements: Sequence[Element]) -> Element | None:
 
 
 def _head(label: str) -> str:
-    """Give the words before the first bar: a row's title, without what it says of its state."""
+    """Return the words before the first bar: a row's title, without what it says of its state."""
     return label.partition(" | ")[0].strip().casefold()
 
 
 def _is_done(deed: RouteDeed, found: Element) -> bool:
-    """Tell whether a switch stands already as the deed left it."""
+    """Return whether a switch stands already as the deed left it."""
     was = deed.element
     toggles = deed.tool == "click_element" and was is not None and was.checkable
     return toggles and was is not None and found.checkable and found.checked != was.checked

@@ -47,7 +47,7 @@ class Reviewing:
     guard: Guard
 
     def ask(self, deed: Deed, screen: Observation, call: ToolCallRequested) -> TurnEnd | str:
-        """Give the end of a turn that waits for a review, or why this is not put to anybody."""
+        """Return the end of a turn that waits for a review, or why this is not put to anybody."""
         verdict = self.guard.weigh(deed, screen)
         if verdict.decision is Decision.BLOCK:
             return blocked(f"This is not allowed: {verdict.reason}")
@@ -74,7 +74,7 @@ class Reviewing:
         return awaiting(call.tool, question)
 
     def digest(self, deed: Deed, screen: Observation) -> str:
-        """Give the digest of what a deed depends on of the screen.
+        """Return the digest of what a deed depends on of the screen.
 
         Opening an app, and HOME, come to the same from everywhere: the screen is not their concern.
         """

@@ -1,4 +1,4 @@
-"""Say and draw what an action would do, in a session that does nothing (`--dry-run`).
+"""Show and draw what an action would do, in a session that does nothing (`--dry-run`).
 
 Not the doing (that is `agent.loop.acting.executor`). Invariant: nothing here touches a phone or
 asks anybody.
@@ -53,7 +53,7 @@ async def rehearse(
 
 
 def unfit(tool: str, why: str) -> str:
-    """Say that the first action would have failed on this very screen, and so leads nowhere."""
+    """Return the advice that the first action would have failed on this very screen."""
     return f"Dry run: this would have failed ({why}): {one_line(tool, 60)}. {_ENDS}"
 
 

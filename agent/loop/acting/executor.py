@@ -224,7 +224,7 @@ class Actor:
 def judge_effect(
     deed: Deed, before: Observation, after: Observation, covered: Observation | None = None
 ) -> str:
-    """Say what a deed that was sent came to; `covered` is what a dialog before it stood over."""
+    """Return what a deed that was sent came to; `covered` is what a dialog before it stood over."""
     action = deed.action
     match action:
         case ClickElement() | LongPressElement():

@@ -193,7 +193,7 @@ class Guard:
         return replace(verdict, effect=replace(effect, app_name=name))
 
     def question_text(self, deed: Deed, verdict: Verdict, why: str = "") -> str:
-        """Word the approval of a deed; `why` is said where the judgement itself gives no reason."""
+        """Return the words of an approval; `why` stands in where the judgement has no reason."""
         action = deed.action
         app = action.app if isinstance(action, LaunchApp) else ""
         name = known_name(app, self.context.library) if app else ""
@@ -341,13 +341,13 @@ class Guard:
         )
 
     def _granted(self) -> Grants:
-        """Give what was approved for the whole session, as its history has it."""
+        """Return what was approved for the whole session, as its history has it."""
         if self._grants is None:
             self._grants = Grants.of(self.context.history)
         return self._grants
 
     async def _ask_secret(self, deed: Deed, call: ToolCallRequested) -> Ruling:
-        """Give what was given for the field, or ask; it goes to the phone and nowhere else."""
+        """Return what was given for the field, or ask; it goes to the phone and nowhere else."""
         assert deed.element is not None, "a stand-in is asked about for a field that is seen"
         given = self.secrets.take(deed.element)
         if given is not None:
@@ -408,7 +408,7 @@ def _keypad_question(screen: Observation, *, unfit: bool) -> str:
 
 
 def question_text(deed: Deed, verdict: Verdict, why: str = "", *, app_name: str = "") -> str:
-    """Word the approval of a deed: what it would do, with everything that is known of it.
+    """Return the words of an approval: what the action would do, with everything known of it.
 
     Args:
         why: said where the judgement itself gives no reason.
@@ -424,7 +424,7 @@ def question_text(deed: Deed, verdict: Verdict, why: str = "", *, app_name: str 
 
 
 def _subject(deed: Deed, verdict: Verdict, screen: Observation, call: ToolCallRequested) -> Subject:
-    """Say what an approval of a deed is about."""
+    """Return what an approval of a deed is about."""
     return Subject(
         action=call.tool,
         capability=verdict.capability.value,
@@ -464,7 +464,7 @@ def _refused(verdict: Verdict, reason: str) -> Verdict:
 
 
 def wants_secret(deed: Deed) -> bool:
-    """Tell whether a deed types a stand-in for what only the operator knows."""
+    """Return whether a deed types a stand-in for what only the operator knows."""
     action = deed.action
     return (
         isinstance(action, TypeText)
@@ -475,23 +475,23 @@ def wants_secret(deed: Deed) -> bool:
 
 
 def wants_keypad_secret(deed: Deed) -> bool:
-    """Tell whether a deed presses a stand-in for what only the operator knows."""
+    """Return whether a deed presses a stand-in for what only the operator knows."""
     return isinstance(deed.action, PressKeys) and deed.is_secret
 
 
 def ban_refusal(element: Element, reason: str) -> str:
-    """Word the refusal of an element that led nowhere before (CONTRACTS 5.2)."""
+    """Return the refusal of an element that led nowhere before (CONTRACTS 5.2)."""
     name = f'Element [{element.number}] "{element.label[:60]}"'
     return f"BLOCKED: {name} is not pressed again: {reason}. Choose another way."
 
 
 def duplicate_refusal() -> str:
-    """Word the refusal of an action that was done twice already and came to nothing."""
+    """Return the refusal of an action that was done twice already and came to nothing."""
     return failed("You did exactly this twice already, and a third time leads nowhere")
 
 
 def intent(deed: Deed) -> str:
-    """Say what would be done, for whoever is asked."""
+    """Return what would be done, for whoever is asked."""
     action = deed.action
     if isinstance(action, PhoneTool):
         return action.intent(deed)

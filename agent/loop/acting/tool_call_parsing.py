@@ -73,7 +73,7 @@ def read_choice(
 
 
 def _numbered(call: ToolCall, screen: Observation) -> ToolCall:
-    """Give a call that names a label the number of the one element that is called so.
+    """Return a call that names a label the number of the one element that is called so.
 
     Raises:
         BadArguments: none is, or several are.

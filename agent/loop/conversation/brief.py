@@ -1,4 +1,4 @@
-"""Say in one line what an old screen showed: its title, first labels, field values and switches.
+"""What an old screen showed, in one line: its title, first labels, field values and switches.
 
 Not the masking (that is `agent.loop.conversation.masking`). Pure. Invariant: one bounded line that
 begins with `[Screen:`; labels are quoted as on the screen itself, so none of them can look like its

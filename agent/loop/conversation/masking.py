@@ -58,12 +58,12 @@ def fit(messages: Sequence[Message], budget: int = 0) -> list[Message]:
 
 
 def is_masked(message: Message) -> bool:
-    """Tell whether an observation was shortened already."""
+    """Return whether an observation was shortened already."""
     return message.text.startswith(START)
 
 
 def newest_only(messages: Sequence[Message]) -> tuple[Message, ...]:
-    """Give what stands for itself: all but calls, their results and earlier screens."""
+    """Return what stands for itself: all but calls, their results and earlier screens."""
     screens = [at for at, m in enumerate(messages) if m.kind is MessageKind.OBSERVATION]
     left = {MessageKind.REPLY, MessageKind.RESULT}
     return tuple(

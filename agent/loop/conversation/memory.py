@@ -260,7 +260,7 @@ class Memory:
         return self._acted
 
     def warnings(self, seen: Observation) -> tuple[str, ...]:
-        """Say what the model should know with a screen that is about to be stored."""
+        """Return what the model should know with a screen that is about to be stored."""
         trail = self.trail.copy()
         self._follow_support(trail, seen)
         trail.saw(_mark(seen), after_action=self._acted)
@@ -282,13 +282,13 @@ class Memory:
         self._add(Role.USER, MessageKind.STEER, prompts.RESUMED)
 
     def show(self, image: bytes, media_type: str) -> None:
-        """Give the newest observation its picture; pictures are not remembered beyond it."""
+        """Add the picture to the newest observation; pictures are not remembered beyond it."""
         newest = self.messages[-1]
         if newest.kind is MessageKind.OBSERVATION:
             self.messages[-1] = replace(newest, image=image, image_type=media_type)
 
     def conversation(self) -> tuple[Message, ...]:
-        """Give the whole conversation, old screens shortened for good."""
+        """Return the whole conversation, old screens shortened for good."""
         if Pattern.MASKING not in self.without:
             self.messages = fit(self.messages, self.budget)
         if Pattern.CONVERSATION in self.without:
@@ -317,7 +317,7 @@ class Memory:
         return estimate_tokens(self.messages)
 
     def change_to(self, observation: Observation) -> str:
-        """Say how a screen differs from the newest one."""
+        """Return how a screen differs from the newest one."""
         return describe_change(
             self.last_seen, observation, covered=self.covered, scrolled=self._scrolled
         )
@@ -399,7 +399,7 @@ class Memory:
 
 
 def _no_tool(said: str) -> str:
-    """Tell a model that only talked what is missing, and why a call in its words was not read."""
+    """Return what a model that only talked is told: what is missing, why its call was not read."""
     parameters = {tool.name: tuple(tool.parameters.get("properties", ())) for tool in schemas()}
     written = written_calls(said, parameters)
     if written.several:

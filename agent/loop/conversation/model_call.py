@@ -154,7 +154,7 @@ async def _whole(
 
 
 def _is_cut(reply: ModelReply) -> bool:
-    """Tell whether an answer was cut off, and no whole call came before that."""
+    """Return whether an answer was cut off, and no whole call came before that."""
     if reply.finish is not FinishReason.LENGTH:
         return False
     try:

@@ -207,6 +207,6 @@ def observation_text(
 
 
 def _has_way_on(elements: Sequence[Element]) -> bool:
-    """Tell whether a long page may be shortened to what leads on."""
+    """Return whether a long page may be shortened to what leads on."""
     leading = sum(is_navigation(element) for element in elements)
     return leading > 0 and len(elements) - leading >= COLLAPSE_FROM

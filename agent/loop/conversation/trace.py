@@ -32,7 +32,7 @@ _LINE_CHARS = 400
 
 
 def story(history: Iterable[Event]) -> tuple[str, ...]:
-    """Give every line of a session's past, oldest first."""
+    """Return every line of a session's past, oldest first."""
     return tuple(line for event in history for line in [line_of(event.msg)] if line)
 
 

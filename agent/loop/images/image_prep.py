@@ -39,7 +39,7 @@ class Pictures:
         return self._begun
 
     async def shows(self, data: bytes, elements: tuple[Element, ...]) -> bool:
-        """Tell whether a frame can be of a screen with these elements; True when it is none."""
+        """Return whether a frame can be of a screen with these elements; True when it is none."""
 
         def look() -> bool:
             picture = self._small(data)
@@ -48,7 +48,7 @@ class Pictures:
         return await asyncio.to_thread(look)
 
     async def is_drawn(self, data: bytes, region: Bounds, elements: tuple[Element, ...]) -> bool:
-        """Tell whether a frame shows something in a region beside these elements."""
+        """Return whether a frame shows something in a region beside these elements."""
 
         def look() -> bool:
             picture = self._small(data)

@@ -49,7 +49,7 @@ def scaled(data: bytes) -> Image | None:
 
 
 def fitted(width_px: int, height_px: int) -> tuple[int, int]:
-    """Give the size, in pixels, at which a model gets a picture of this one."""
+    """Return the size, in pixels, at which a model gets a picture of this one."""
     short, long = sorted((width_px, height_px))
     share = min(1.0, SHORT_EDGE_PX / short, LONG_EDGE_PX / long)
     return max(round(width_px * share), 1), max(round(height_px * share), 1)

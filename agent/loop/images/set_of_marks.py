@@ -58,7 +58,7 @@ def _within(start: float, end: float, pixels: int) -> tuple[int, int]:
 
 
 def _is_black(picture: Image, elements: Sequence[Element]) -> bool:
-    """Tell whether there is nothing where the elements stand: bars and keyboard stay visible."""
+    """Return whether there is nothing where the elements stand: bars and keyboard stay visible."""
     seen = [element.bounds for element in elements if element.label != UNLABELED]
     bright = picture.getchannel("Y")
     if seen:
@@ -92,7 +92,7 @@ def _numbered(picture: Image, elements: Sequence[Element]) -> bytes:
 
 
 def _hides(element: Element) -> bool:
-    """Tell whether something of what an element shows is not for the model."""
+    """Return whether something of what an element shows is not for the model."""
     if element.editable and is_secret_field(element):
         return True
     # A long label is cut; what more it says is not.
@@ -131,7 +131,7 @@ def intended(
 
 @lru_cache(maxsize=1024)
 def _digits(number: int) -> Image:
-    """Give a number as it is written, in grey on nothing, as high as a tag."""
+    """Return a number as it is written, in grey on nothing, as high as a tag."""
     from PIL import Image, ImageDraw, ImageFont
 
     font = ImageFont.load_default(_TAG_PX - 4)
@@ -143,7 +143,7 @@ def _digits(number: int) -> Image:
 
 @lru_cache
 def _ink(colour: str) -> _Ink:
-    """Give a colour as a picture of `MODE` has it."""
+    """Return a colour as a picture of `MODE` has it."""
     from PIL import Image
 
     y, cb, cr = Image.new("RGB", (1, 1), colour).convert(MODE).tobytes()

@@ -37,7 +37,7 @@ def silent_region(nodes: Sequence[UiNode], elements: Sequence[Element]) -> Bound
 
 
 def _is_written(node: UiNode) -> bool:
-    """Tell whether the tree has all that a view shows: a field, or one long text."""
+    """Return whether the tree has all that a view shows: a field, or one long text."""
     if _area(node.bounds) < _LEAST_AREA * _HALF:
         return False
     return is_editable(node) or (bool(node.text) and not node.class_name.endswith("WebView"))
@@ -53,13 +53,13 @@ def _is_silent(node: UiNode, named: Sequence[Element], written: Sequence[Bounds]
 
 
 def holds(box: Bounds, element: Element) -> bool:
-    """Tell whether an element stands in a box."""
+    """Return whether an element stands in a box."""
     x, y = element.bounds.center_x, element.bounds.center_y
     return box.left <= x <= box.right and box.top <= y <= box.bottom
 
 
 def covers(element: Element, box: Bounds) -> bool:
-    """Tell whether an element is the silent view itself, or holds it."""
+    """Return whether an element is the silent view itself, or holds it."""
     return _area(_shared(element.bounds, box)) >= _MOST * _area(box)
 
 

@@ -1,4 +1,4 @@
-"""Say what changed between two observations (the strings of CONTRACTS 5.2).
+"""What changed between two observations (the strings of CONTRACTS 5.2).
 
 Not a verdict on an action (that is `agent.loop.screen.verify`). Invariant: app comes before screen,
 screen before labels, labels before layout; the first that differs is what is said.
@@ -53,7 +53,7 @@ def fingerprint(foreground: Foreground, elements: Sequence[Element]) -> str:
 
 
 def is_same(previous: Observation, current: Observation) -> bool:
-    """Tell whether a person would have noticed nothing between two screens."""
+    """Return whether a person would have noticed nothing between two screens."""
     return (
         previous.fingerprint == current.fingerprint
         and not current.toast
@@ -62,12 +62,12 @@ def is_same(previous: Observation, current: Observation) -> bool:
 
 
 def picture_differs(current: Observation) -> bool:
-    """Tell whether the picture of a screen is another than that of the screen before."""
+    """Return whether the picture of a screen is another than that of the screen before."""
     return current.picture_change >= PICTURE_DIFFERS
 
 
 def only_digits_differ(before: Sequence[Element], after: Sequence[Element]) -> bool:
-    """Tell whether two screens differ by digits alone: a clock that runs is no unrest."""
+    """Return whether two screens differ by digits alone: a clock that runs is no unrest."""
     if len(before) != len(after):
         return False
     return all(
@@ -87,7 +87,7 @@ def describe_change(
     covered: Observation | None = None,
     scrolled: bool = False,
 ) -> str:
-    """Say in one line how a screen differs from the one before, as a person would notice it.
+    """Return in one line how a screen differs from the one before, as a person would notice it.
 
     Args:
         covered: the screen that a dialog of `previous` stood over, where that is known.
@@ -104,7 +104,7 @@ def describe_change(
 
 
 def toast_said(current: Observation) -> str:
-    """Say what a toast said."""
+    """Return what a toast said."""
     return f'A toast said "{current.toast[:_TOAST_CHARS]}".'.replace("\n", " ")
 
 
@@ -207,7 +207,7 @@ def _moved_labels(
 
 
 def keyboard_change(previous: Observation, current: Observation) -> str:
-    """Say whether the keyboard came or went; empty when it did neither."""
+    """Return whether the keyboard came or went; empty when it did neither."""
     if previous.foreground.keyboard_shown == current.foreground.keyboard_shown:
         return ""
     return KEYBOARD_OPENED if current.foreground.keyboard_shown else KEYBOARD_CLOSED
@@ -238,7 +238,7 @@ def _short(label: str) -> str:
 
 
 def _states(before: Sequence[Element], after: Sequence[Element]) -> list[str]:
-    """Say which switch, field or focus changed where the element stayed."""
+    """Return which switch, field or focus changed where the element stayed."""
     said = (
         state_change(was, now, f'"{_short(now.label)}"', focus=True)
         for was, now in pairs(before, after)
@@ -247,7 +247,7 @@ def _states(before: Sequence[Element], after: Sequence[Element]) -> list[str]:
 
 
 def state_change(was: Element, now: Element, name: str, *, focus: bool = False) -> str:
-    """Say how the state of one element changed; empty when it did not.
+    """Return how the state of one element changed; empty when it did not.
 
     Args:
         name: what the element is called.

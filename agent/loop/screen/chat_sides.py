@@ -1,4 +1,4 @@
-"""Tell the two sides of a conversation apart by where their messages stand.
+"""Which side of a conversation a message belongs to, by where it stands.
 
 Messaging apps put what the owner of the phone wrote at the right edge and what others wrote at the
 left one; the tree says nothing of it. Hints only. Invariant: a side is named only where the screen
@@ -51,17 +51,17 @@ def message_field(elements: Sequence[Element]) -> Element | None:
 
 
 def sends(element: Element) -> bool:
-    """Tell whether a press on an element sends what was written."""
+    """Return whether a press on an element sends what was written."""
     return element.clickable and element.enabled and "send" in _named(element)
 
 
 def is_search(element: Element) -> bool:
-    """Tell whether a field is searched with."""
+    """Return whether a field is searched with."""
     return element.editable and bool(_SEARCH.intersection(_named(element)))
 
 
 def takes_message(element: Element) -> bool:
-    """Tell whether a field, wherever it stands, is there for a message."""
+    """Return whether a field, wherever it stands, is there for a message."""
     if not element.editable or is_search(element):
         return False
     return bool(_COMPOSE.intersection(_named(element)))
@@ -73,7 +73,7 @@ def _named(element: Element) -> tuple[str, ...]:
 
 
 def _is_table(sides: Mapping[int, str], messages: Sequence[Element]) -> bool:
-    """Tell whether most of one side shares its rows with the other: labels with their values."""
+    """Return whether most of one side shares its rows with the other: labels with their values."""
     boxes = {side: [e.bounds for e in messages if sides.get(e.number) == side] for side in SIDES}
     fewer = min(boxes.values(), key=len)
     more = max(reversed(boxes.values()), key=len)

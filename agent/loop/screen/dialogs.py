@@ -1,4 +1,4 @@
-"""Tell whether a dialog is in front, and what it is called.
+"""Whether a dialog is in front, and what it is called.
 
 Pure. Judged by Android's own ids, or by where its parts stand and what its buttons say. Invariant:
 what is only a small page is no dialog: without a sure sign there is none.
@@ -43,7 +43,7 @@ def dialog_title(elements: Sequence[Element]) -> str | None:
 
 
 def _stands_apart(elements: Sequence[Element]) -> bool:
-    """Tell whether all there is stands away from the edges and ends with a dialog's buttons."""
+    """Return whether all there is stands away from the edges and ends with a dialog's buttons."""
     if not 2 <= len(elements) <= SMALL:
         return False
     boxes = [element.bounds for element in elements]

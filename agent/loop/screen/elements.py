@@ -80,7 +80,7 @@ def number_elements(
 
 
 def plain_texts(nodes: Sequence[UiNode]) -> tuple[str, ...] | None:
-    """Give all that the nodes of a tree say, where the text gate leaves every text as it is.
+    """Return all that the nodes of a tree say, where the text gate leaves every text as it is.
 
     But for spaces at its ends, a label is then what its node says, or the beginning of that: who
     has looked through these has looked through every label. None where the gate changes a text.
@@ -94,7 +94,7 @@ def plain_texts(nodes: Sequence[UiNode]) -> tuple[str, ...] | None:
 
 
 def zone(element: Element) -> int:
-    """Say in which zone of the screen an element is: 0 top, 1 content, 2 bottom."""
+    """Return the zone of the screen that an element is in: 0 top, 1 content, 2 bottom."""
     return _zone_at(element.bounds.center_y)
 
 
@@ -158,7 +158,7 @@ def _masked_length(node: UiNode, editable: bool) -> int:
 
 
 def _more(at: int, node: UiNode, rows: Rows, label: str, redact: Callable[[str], str]) -> str:
-    """Give what a node says beside its label; nearly always nothing."""
+    """Return what a node says beside its label; nearly always nothing."""
     said = [node.text, node.description] if node.text and node.description else []
     if len(node.text or node.description) > LABEL_CHARS or label.endswith("..."):
         said += [node.text, node.description, *rows.parts_of(at)]
@@ -229,7 +229,7 @@ def _kind(node: UiNode, toggle: UiNode | None, label: str, editable: bool) -> st
 
 @lru_cache(maxsize=512)
 def _kind_of(shape: str) -> str:
-    """Give the kind of what can be pressed by the simple name of its class."""
+    """Return the kind of what can be pressed by the simple name of its class."""
     shape = shape.lower()
     if "switch" in shape or "toggle" in shape:
         return "switch"
@@ -244,7 +244,7 @@ def _kind_of(shape: str) -> str:
 
 
 def _is_web_view(node: UiNode) -> bool:
-    """Tell whether a node is a web page: what is below it comes late, and may be anybody's."""
+    """Return whether a node is a web page: what is below it comes late, and may be anybody's."""
     return node.class_name.endswith("WebView")
 
 
@@ -254,7 +254,7 @@ def _key(node: UiNode, resource_id: str, class_name: str, label: str) -> str:
 
 
 def _shape(class_name: str) -> str:
-    """Give the simple name of a class."""
+    """Return the simple name of a class."""
     return class_name[class_name.rfind(".") + 1 :]
 
 
@@ -304,7 +304,7 @@ def _is_keyboard(node: UiNode) -> bool:
 
 
 def _has_keyboard(nodes: Sequence[UiNode]) -> bool:
-    """Tell whether a keyboard's window lies over an app's, which it must not hide from a model."""
+    """Return whether a keyboard's window lies over an app's, which a model must still see."""
     packages = {node.package for node in nodes}
     keyboards = {package for package in packages if any(w in package for w in _KEYBOARD_WORDS)}
     return bool(keyboards) and keyboards != packages

@@ -22,7 +22,7 @@ _SCAN = 200
 
 
 def is_editable(node: UiNode) -> bool:
-    """Tell whether a node takes text; the tree says so only by its class."""
+    """Return whether a node takes text; the tree says so only by its class."""
     return "EditText" in node.class_name or "AutoComplete" in node.class_name
 
 
@@ -46,19 +46,19 @@ class Rows:
     """Texts inside a field that has no name: what a drawn field shows until something is typed."""
 
     def parts_of(self, at: int) -> Sequence[str]:
-        """Give the texts that label a node."""
+        """Return the texts that label a node."""
         if at in self.borrowed:
             return (self.borrowed[at],)
         return self.parts.get(at, ())
 
     def toggle_of(self, at: int) -> UiNode | None:
-        """Give the one switch or checkbox that a row shows the state of."""
+        """Return the one switch or checkbox that a row shows the state of."""
         inner = self.toggles.get(at)
         return None if inner is None else self.nodes[inner]
 
 
 def read_rows(nodes: Sequence[UiNode]) -> Rows:
-    """Give every text and switch to the row that it labels."""
+    """Return every text and switch to the row that it labels."""
     count = len(nodes)
     rows = Rows(nodes, [False] * count, [False] * count)
     parents = [node.parent if 0 <= node.parent < at else -1 for at, node in enumerate(nodes)]
@@ -160,7 +160,7 @@ def _label_lone_toggles(nodes: Sequence[UiNode], parents: Sequence[int], rows: R
 
 
 def _scan(nodes: Sequence[UiNode], parents: Sequence[int], top: int) -> tuple[str, int]:
-    """Give the first text below a node, and how many switches lie there."""
+    """Return the first text below a node, and how many switches lie there."""
     label, toggles = "", 0
     inside = {top}
     for at in range(top + 1, min(len(nodes), top + _SCAN)):

@@ -1,4 +1,4 @@
-"""Tell whether a screen lets nobody on who has not signed in (CONTRACTS 5.4).
+"""Whether a screen asks to sign in before it lets anybody on (CONTRACTS 5.4).
 
 Pure, and a hint: it decides nothing. Invariant: judged by what is written on the screen, by whole
 words, and never where the goal itself is about signing in or brings what that takes.
@@ -43,7 +43,7 @@ _OWN_WORDS: tuple[Phrase, ...] = (
 
 
 def is_login_wall(elements: Sequence[Element]) -> bool:
-    """Tell whether a screen asks to sign in, and shows nothing of somebody who is."""
+    """Return whether a screen asks to sign in, and shows nothing of somebody who is."""
     # The labels alone, as the layout is told from them: their words are known by now.
     said = tuple(
         (*words(element.label), *words(element.value)) if element.value else words(element.label)
@@ -63,12 +63,12 @@ def is_login_wall(elements: Sequence[Element]) -> bool:
 
 
 def _beginning_with(present: set[str], phrases: Sequence[Phrase]) -> tuple[Phrase, ...]:
-    """Give the phrases of which a screen has the first word: nearly always none."""
+    """Return the phrases of which a screen has the first word: nearly always none."""
     return tuple(phrase for phrase in phrases if phrase[0] in present)
 
 
 def login_warning(goal: str, elements: Sequence[Element], steps: int) -> str:
-    """Give what a model is told on a screen that asks to sign in; empty where it need not be told.
+    """Return what a model is told on a screen that asks to sign in; empty on any other.
 
     Args:
         steps: how many were taken before the one that sees the screen.

@@ -36,7 +36,7 @@ _TABS = 3
 
 
 def is_navigation(element: Element) -> bool:
-    """Tell whether an element leads on to another part of the app."""
+    """Return whether an element leads on to another part of the app."""
     if not element.clickable:
         return False
     if element.label == UNLABELED:
@@ -51,12 +51,12 @@ def _leads_on(label: str) -> bool:
 
 
 def _spaced(label: str) -> str:
-    """Give a label's words between single spaces, so that a phrase is found as whole words."""
+    """Return a label's words between single spaces, so that a phrase is found as whole words."""
     return f" {' '.join(words(label))} "
 
 
 def writes_message(elements: Sequence[Element]) -> bool:
-    """Tell whether a screen has a field for a message, by its name or by what sends it."""
+    """Return whether a screen has a field for a message, by its name or by what sends it."""
     if any(map(takes_message, elements)):
         return True
     fields = any(element.editable and not is_search(element) for element in elements)
@@ -64,7 +64,7 @@ def writes_message(elements: Sequence[Element]) -> bool:
 
 
 def lists_orders(elements: Sequence[Element]) -> bool:
-    """Tell whether a screen lists orders: one alone is the page of that order."""
+    """Return whether a screen lists orders: one alone is the page of that order."""
     return sum(bool(_ORDER_NUMBER.search(element.label)) for element in elements) >= 2
 
 

@@ -121,12 +121,12 @@ def _depths(elements: Sequence[Element]) -> dict[int, int]:
 
 
 def _is_page(element: Element) -> bool:
-    """Tell whether an element is a list or a page, which holds rows and is none."""
+    """Return whether an element is a list or a page, which holds rows and is none."""
     return element.scrollable or element.kind == "webview"
 
 
 def _few_are_new(elements: Sequence[Element]) -> bool:
-    """Tell whether it says something that an element is new: on a new screen all of them are."""
+    """Return whether it says something that an element is new: on a new screen all of them are."""
     return sum(element.is_new for element in elements) * 2 <= len(elements)
 
 
@@ -310,7 +310,7 @@ def element_line(
 
 
 def activity_name(activity: str) -> str:
-    """Give the simple name of an activity."""
+    """Return the simple name of an activity."""
     return activity.rsplit(".", 1)[-1].rsplit("/", 1)[-1]
 
 

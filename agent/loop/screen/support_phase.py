@@ -1,4 +1,4 @@
-"""Say where a support case stands, from the newest screen alone (CONTRACTS 5.5).
+"""Where a support case stands, from the newest screen alone (CONTRACTS 5.5).
 
 Only for goals that ask a shop or a service for help; every other goal has no phase. Hints only:
 nothing is decided by them but how a screen is written.
@@ -44,13 +44,13 @@ COLLAPSE_FROM = 10
 
 @lru_cache(maxsize=256)
 def is_support_goal(goal: str) -> bool:
-    """Tell whether a goal asks somebody else's support for something."""
+    """Return whether a goal asks somebody else's support for something."""
     said = words(goal)
     return any(has_phrase(said, tuple(phrase.split())) for phrase in _SUPPORT_GOALS)
 
 
 def phase_of(elements: Sequence[Element]) -> Phase:
-    """Say which page a support case is on."""
+    """Return which page a support case is on."""
     said = words(" \n ".join(f"{e.label} {e.value}" for e in elements[:200]))
 
     def has(*phrases: str) -> bool:

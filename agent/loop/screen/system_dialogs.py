@@ -17,7 +17,7 @@ _SMALL = 12
 
 
 def dialog_note(observation: Observation) -> str:
-    """Say which dialog of the system is in front; empty when none is."""
+    """Return which dialog of the system is in front; empty when none is."""
     elements = observation.elements
     packages = {element.package for element in elements} | {observation.foreground.package}
     if any("permissioncontroller" in package for package in packages):

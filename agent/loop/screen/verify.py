@@ -1,4 +1,4 @@
-"""Say what an action came to, from the screens before and after it (CONTRACTS 5.2).
+"""What an action came to, from the screens before and after it (CONTRACTS 5.2).
 
 Not the watching (that is `agent.loop.observe`). Invariant: a result begins with OK, WARNING,
 FAILED, or UNKNOWN when nobody can tell; OK only when the screen shows the effect.
@@ -37,22 +37,22 @@ _STATES = 3
 
 
 def failed(reason: str) -> str:
-    """Word a refusal or a failure for the model."""
+    """Return a refusal or a failure in words for the model."""
     return f"FAILED: {reason.rstrip('.')}. Try a different approach."
 
 
 def malformed(reason: str) -> str:
-    """Word the refusal of a call that cannot be used as it was written."""
+    """Return the refusal of a call that cannot be used as it was written."""
     return f"FAILED: {sentence(reason)} Correct the call and write it again."
 
 
 def blocked(reason: str) -> str:
-    """Word a refusal that no other wording of the same act can get around."""
+    """Return a refusal that no other wording of the same act can get around."""
     return f"FAILED: {reason.rstrip('.')}. Do not try this again."
 
 
 def unknown(what: str, reason: str) -> str:
-    """Word an outcome that nobody can know yet."""
+    """Return the words for an outcome that is not known yet."""
     return f"UNKNOWN: {what}, but {reason.rstrip('.')}. Look at the screen before acting again."
 
 
@@ -120,7 +120,7 @@ def verify_typing(
 
 
 def _arrived(text: str, value: str) -> bool:
-    """Tell whether a field holds what was typed, its line breaks too; of spaces it may drop some.
+    """Return whether a field holds what was typed, its line breaks too; of spaces it may drop some.
 
     An app may put a long text into a form of its own, so of one the beginning is enough.
     """
@@ -176,7 +176,7 @@ def _effect(
     *,
     scrolled: bool = False,
 ) -> str:
-    """Say what became of the element that was acted on, then what else changed."""
+    """Return what became of the element that was acted on, then what else changed."""
     change = describe_change(before, after, covered=covered, scrolled=scrolled)
     said = [] if element is None else [_own_state(element, before, after)]
     if not change.startswith("CONTENT_UPDATED"):
@@ -197,7 +197,7 @@ def _effect(
 
 
 def _own_state(element: Element, before: Observation, after: Observation) -> str:
-    """Say what state the element that was acted on is in now, where that can be seen."""
+    """Return what state the element that was acted on is in now, where that can be seen."""
     was, front = before.foreground, after.foreground
     if (was.package, was.activity) != (front.package, front.activity):
         return ""

@@ -1,4 +1,4 @@
-"""Tell whether a page on the way to support is one that only sells or pays (CONTRACTS 5.4).
+"""Whether a page on the way to support is one that only sells or pays (CONTRACTS 5.4).
 
 Only for goals that ask a shop or a service for help, and only while nothing on the page leads to
 it. Pure, and a hint: it warns, and what led there is banned by its stable key. Invariant: judged by
@@ -35,7 +35,7 @@ _PARTS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|[^A-Za-z0-9]+")
 
 
 def misleads(observation: Observation, searched: int) -> bool:
-    """Tell whether a screen leads away from support.
+    """Return whether a screen leads away from support.
 
     Args:
         searched: how many screens in a row showed no way to it, this one counted.
@@ -54,7 +54,7 @@ def misleads(observation: Observation, searched: int) -> bool:
 
 
 def is_searching(elements: Sequence[Element]) -> bool:
-    """Tell whether the way to support is still looked for."""
+    """Return whether the way to support is still looked for."""
     return phase_of(elements) is Phase.NAVIGATING
 
 

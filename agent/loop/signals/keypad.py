@@ -19,7 +19,7 @@ _SIGNS = frozenset({"+", "-", "−", "–", "⌫", "＋", "－"})
 
 
 def is_repeatable(element: Element, screen: Sequence[Element]) -> bool:
-    """Tell whether an element is meant to be pressed again and again."""
+    """Return whether an element is meant to be pressed again and again."""
     if not element.clickable or element.checkable:
         return False
     label = element.label.strip()
@@ -30,7 +30,7 @@ def is_repeatable(element: Element, screen: Sequence[Element]) -> bool:
 
 
 def is_keypad(screen: Sequence[Element]) -> bool:
-    """Tell whether a screen has keys for the digits."""
+    """Return whether a screen has keys for the digits."""
     # A key may have letters below its digit, which are the second part of its label.
     labels = {e.label.split(" | ", 1)[0].strip() for e in screen if e.clickable}
     return sum(len(label) == 1 and label.isdigit() for label in labels) >= _LEAST_KEYS

@@ -1,4 +1,4 @@
-"""Tell from what moved whether a scroll reached the end of its list.
+"""Whether a scroll reached the end of its list, judged by what moved.
 
 Pure. A list that has more to show moves as far as the finger does; one that ends moves less, or not
 at all. Invariant: nothing is said where no element can be found again, or all of them stayed.

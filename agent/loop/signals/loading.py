@@ -1,4 +1,4 @@
-"""Tell whether a screen says that it is still loading.
+"""Whether a screen says that it is still loading.
 
 By a spinner (a square progress bar without a text, which is how Android draws an indeterminate one)
 or by a label that says so and no more. A flat progress bar is no sign: it shows a share of
@@ -27,7 +27,7 @@ _LARGEST_SPINNER = 0.3
 
 
 def is_loading(nodes: Sequence[UiNode]) -> bool:
-    """Tell whether any node of a screen says that more is to come."""
+    """Return whether any node of a screen says that more is to come."""
     # A plain loop: this is asked of each node of each look while a screen settles.
     for node in nodes:
         if node.class_name.endswith("ProgressBar"):

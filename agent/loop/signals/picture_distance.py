@@ -58,7 +58,7 @@ def distance(
 
 
 def is_drawn(picture: Image, region: Bounds, elements: Sequence[Element]) -> bool:
-    """Tell whether something is drawn in a region beside the elements that are named."""
+    """Return whether something is drawn in a region beside the elements that are named."""
     import numpy as np
 
     grey = np.array(_grey(picture), dtype=np.int16)
@@ -78,7 +78,7 @@ def is_drawn(picture: Image, region: Bounds, elements: Sequence[Element]) -> boo
 
 
 def shows(picture: Image, elements: Sequence[Element]) -> bool:
-    """Tell whether a picture can be of a screen with these elements.
+    """Return whether a picture can be of a screen with these elements.
 
     A splash screen is one flat surface where the tree has texts already. True where there is too
     little to tell by, and for a black picture: a secure window hides all texts.

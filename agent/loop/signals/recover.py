@@ -54,7 +54,7 @@ class Trail:
     """How often an element was pressed and what it opened was left again at once."""
 
     def copy(self) -> Trail:
-        """Give a trail that can be followed further without this one's knowing."""
+        """Return a trail that can be followed further without this one's knowing."""
         return replace(
             self,
             fingerprints=self.fingerprints.copy(),
@@ -113,7 +113,7 @@ class Trail:
             self.bans[key] = "it led to what is sold or paid here, not to support"
 
     def is_duplicate(self, action: str) -> bool:
-        """Tell whether an action would be the third that is the same and changes nothing.
+        """Return whether an action would be the third that is the same and changes nothing.
 
         The same text typed a third time is one whatever the screen shows: it only grows longer.
         """
@@ -124,7 +124,7 @@ class Trail:
         return all(done == action and not (changed and heeds_change) for done, changed in last)
 
     def warnings(self) -> tuple[str, ...]:
-        """Say what the model should know before it chooses again."""
+        """Return what the model should know before it chooses again."""
         said = self._stuck()
         if self.troubled >= TROUBLED - 1:
             said.append(
@@ -171,7 +171,7 @@ class Trail:
 
 
 def oscillates(fingerprints: Sequence[str]) -> bool:
-    """Tell whether the newest screens are A B A B, or three times the same, of at least four."""
+    """Return whether the newest screens are A B A B, or three times the same, of at least four."""
     tracked = list(fingerprints)[-WINDOW:]
     if len(tracked) < MIN_TRACKED:
         return False

@@ -66,7 +66,7 @@ class BudgetWatch:
         return None
 
     async def _tell_uncounted(self) -> None:
-        """Say once that a budget of money holds nothing, where nobody knows the model's price."""
+        """Warn once that a budget of money holds nothing where the model's price is unknown."""
         session = self.context.session
         counts = session.usage.cost_usd or not session.usage.input_tokens
         if self._told or counts or not session.budget.cost_usd:
@@ -131,7 +131,7 @@ class BudgetWatch:
 
 
 def budget_words(max_steps: int, budget: Budget) -> str:
-    """Say what a session may use in all: steps, and where they are limited time, tokens, money."""
+    """Return what a session may use in all: steps and, where limited, time, tokens and money."""
     limits = {
         BudgetKind.STEPS: float(max_steps),
         BudgetKind.SECONDS: budget.seconds,
@@ -142,7 +142,7 @@ def budget_words(max_steps: int, budget: Budget) -> str:
 
 
 def spent(session: Session, kind: BudgetKind) -> float:
-    """Give what a session has used of one kind."""
+    """Return what a session has used of one kind."""
     match kind:
         case BudgetKind.STEPS:
             return session.steps

@@ -39,7 +39,7 @@ class Escalation:
     ledger: TurnRecorder
 
     async def climb(self) -> TurnEnd | None:
-        """Help before the next step, if help is due; gives the turn's end when there is none."""
+        """Help before the next step, if help is due; returns the turn's end when there is none."""
         trail = self.ledger.memory.trail
         if trail.strays >= STRAYS:
             trail.strays = 0

@@ -69,7 +69,7 @@ class Foreign:
         return self.toolbox.tools.get(name)
 
     def judge(self, tool: ForeignTool) -> Verdict:
-        """Say whether a call of a tool may pass."""
+        """Return whether a call of a tool may pass."""
         if tool.reads_only:
             capability = Capability.READ_ELSEWHERE
         else:
@@ -78,7 +78,7 @@ class Foreign:
         return Verdict(decision=decision, capability=capability, reason=_reason(tool))
 
     def rehearsed(self, tool: ForeignTool, arguments: Mapping[str, Any]) -> str:
-        """Say what a dry run would have called; empty where it calls."""
+        """Return what a dry run would have called; empty where it calls."""
         if tool.reads_only or not self.context.session.dry_run:
             return ""
         return blocked(f"This is a dry run. It would call {said(tool, arguments)}")
@@ -164,7 +164,7 @@ def read_arguments(tool: ForeignTool, written: str) -> dict[str, Any]:
 
 
 def said(tool: ForeignTool, arguments: Mapping[str, Any]) -> str:
-    """Say which call it is, for whoever is asked."""
+    """Return which call it is, for whoever is asked."""
     shown = one_line(json.dumps(arguments, ensure_ascii=False), _SHOWN_CHARS)
     return f"{tool.name} of the program {tool.server} with {shown}"
 

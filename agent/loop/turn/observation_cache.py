@@ -151,7 +151,7 @@ class ObservationCache:
         return observation
 
     async def _picture(self, seen: Seen, observation: Observation) -> tuple[bytes | None, str]:
-        """Give the numbered frame to a model that sees; the note says why there is none."""
+        """Return the numbered frame to a model that sees; the note says why there is none."""
         if seen.picture is None:
             return None, ""
         picture = await asyncio.shield(seen.picture)
@@ -162,7 +162,7 @@ class ObservationCache:
         return picture.data, ""
 
     async def _tell_of_silence(self, seen: Observation) -> str:
-        """Say that a part of a screen is only in the picture; the operator is told once how to
+        """Return that a part of a screen is only in the picture; the operator is told once how to
         have it read.
         """
         if not seen.is_silent:
@@ -190,7 +190,7 @@ class ObservationCache:
                 return seen
 
     def _may_switch_on(self, seen: Observation) -> bool:
-        """Tell whether the screen is off in a session that may touch the phone.
+        """Return whether the screen is off in a session that may touch the phone.
 
         Only at the beginning: later it may be off because that was the goal.
         """
@@ -224,7 +224,7 @@ class ObservationCache:
         return ()
 
     async def local_time(self) -> str:
-        """Say the phone's date, time and language; empty where it does not tell."""
+        """Return the phone's date, time and language; empty where it does not tell."""
         try:
             device = self.context.device
             return await device.local_time() if isinstance(device, Dated) else ""

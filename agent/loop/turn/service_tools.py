@@ -66,7 +66,7 @@ class ServiceTools:
         return Controlled(calls.answered(arguments, reply))
 
     def _review(self, arguments: OfficeArguments, call: ToolCallRequested) -> TurnEnd | str:
-        """Give what a background turn ends with before it does this; or why nobody is asked."""
+        """Return what a background turn ends with before it does this; or why nobody is asked."""
         try:
             params = read_params(call.arguments)
         except UsageError as error:

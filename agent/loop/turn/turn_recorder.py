@@ -105,7 +105,7 @@ class TurnRecorder:
         return bool(hints)
 
     def open_step(self) -> int:
-        """Begin a step; gives its number. Its beginning is held: `tell` it before a wait."""
+        """Begin a step; returns its number. Its beginning is held: `tell` it before a wait."""
         self.time, self.usage = TimeSplit(), Usage()
         # The steps of a planner are not remembered here, and their numbers are taken.
         step = max(self.memory.step, self.context.session.last_step) + 1
@@ -161,7 +161,7 @@ class TurnRecorder:
         )
 
     def call_id(self, call: ToolCall, step: int) -> str:
-        """Give the model's own id where it is usable, so that an endpoint knows it again."""
+        """Return the model's own id where it is usable, so that an endpoint knows it again."""
         usable = _CALL_ID.fullmatch(call.call_id) and call.call_id not in self._call_ids
         call_id = call.call_id if usable else f"call_{self.context.turn_id[-8:]}_{step}"
         self._call_ids.add(call_id)
@@ -188,5 +188,5 @@ class TurnRecorder:
         )
 
     def since(self, began: float) -> int:
-        """Give the milliseconds since a moment."""
+        """Return the milliseconds since a moment."""
         return round((self.seconds() - began) * 1000)

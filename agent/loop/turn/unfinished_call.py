@@ -32,7 +32,7 @@ class Lost(StrEnum):
 
 
 def what_became_of(history: Sequence[Event], call_id: str) -> Lost:
-    """Say what is known of a tool call that has no result."""
+    """Return what is known of a tool call that has no result."""
     question_id = ""
     turn_over = False
     for event in history:

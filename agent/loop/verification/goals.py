@@ -1,4 +1,4 @@
-"""Tell goals that only ask to look from goals that ask for a change. Pure.
+"""Which goals only ask to look, and which ask for a change. Pure.
 
 English first, with the usual question marks and question words of a few other languages. A goal
 that is not understood asks for a change: the price of a mistake is one refused claim.

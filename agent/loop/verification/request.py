@@ -179,7 +179,7 @@ def _case(past: Past, answer: str, values: tuple[str, ...]) -> str:
 
 
 def _tells(deed: PastDeed) -> bool:
-    """Tell whether an early action is shown: it wrote something, or the phone answered it."""
+    """Return whether an early action is shown: it wrote something, or the phone answered it."""
     wrote = deed.tool in _WRITES or deed.result.startswith("{")
     return deed.took_effect and (wrote or any(said in deed.result for said in _ANSWERED))
 
@@ -198,7 +198,7 @@ def _turned(past: Past) -> list[str]:
 
 
 def _deeds(deeds: Sequence[PastDeed]) -> list[tuple[int, str]]:
-    """Say by step what was done: typed texts and calls of services in full, which results cut."""
+    """Return what was done, step by step: typed texts and service calls in full, results cut."""
     said = []
     room = MAX_FULL_CHARS
     for deed in reversed(deeds):

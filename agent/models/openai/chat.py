@@ -166,7 +166,7 @@ async def _gather(
 
 
 def _take(gathering: Gathering, chunk: Any) -> bool:
-    """Take in what one chunk brings; tells whether it says that the answer is over."""
+    """Take in what one chunk brings; returns whether it says that the answer is over."""
     finished = False
     for choice in listed(getattr(chunk, "choices", None)):
         if getattr(choice, "index", 0):
@@ -262,6 +262,6 @@ def _picture(message: Message, detail: ImageDetail) -> dict[str, str]:
 
 
 def data_url(message: Message) -> str:
-    """Give a message's picture as a data URL."""
+    """Return a message's picture as a data URL."""
     assert message.image is not None
     return f"data:{message.image_type};base64,{base64.b64encode(message.image).decode()}"

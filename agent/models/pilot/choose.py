@@ -34,7 +34,7 @@ def choose(intent: Choose, view: View, trail: Trail) -> Move:
 
 
 def _shown(intent: Choose, view: View) -> bool:
-    """Tell whether an element named so says the value too."""
+    """Return whether an element named so says the value too."""
     return any(
         score(intent.name, item.title) >= EXACT
         and any(

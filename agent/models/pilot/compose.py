@@ -204,7 +204,7 @@ def _send_button(view: View) -> Item | None:
 
 
 def _is_with(recipient: str, view: View, trail: Trail) -> bool:
-    """Tell whether the conversation in front is the one with somebody."""
+    """Return whether the conversation in front is the one with somebody."""
     heads = [item for item in view.items if item.section == "TOP BAR"]
     if any(score(recipient, item.title) >= GOOD for item in heads):
         return True

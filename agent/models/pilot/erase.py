@@ -97,7 +97,7 @@ def _look_on(intent: Delete, view: View, trail: Trail) -> Move:
 
 
 def _opened(intent: Delete, trail: Trail) -> bool:
-    """Tell whether the entry was opened or long-pressed before."""
+    """Return whether the entry was opened or long-pressed before."""
     return any(
         deed.ok
         and deed.label

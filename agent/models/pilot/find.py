@@ -131,7 +131,7 @@ def way_to(name: str, view: View, trail: Trail, what: str) -> Move:
 
 
 def _saw_the_top(trail: Trail) -> bool:
-    """Tell whether going back led out of the app, so that it was opened again at its first page."""
+    """Return whether going back left the app, so that it was opened again at its first page."""
     tools = [deed.tool for deed in trail.deeds if deed.tool in {"press_button", "launch_app"}]
     return "launch_app" in tools and tools[0] == "press_button"
 

@@ -132,7 +132,7 @@ def _several(intent: Intent) -> list[Intent]:
 
 
 def role_app(role: str, apps: Sequence[App]) -> str:
-    """Give the package of the app that plays a role, such as settings, notes or messages."""
+    """Return the package of the app that plays a role, such as settings, notes or messages."""
     for name in _ROLES[role]:
         for app in apps:
             if score(name, app.name) == EXACT:
@@ -145,7 +145,7 @@ def role_app(role: str, apps: Sequence[App]) -> str:
 
 
 def find_app(name: str, apps: Sequence[App]) -> str:
-    """Give the package of the app with a name; empty when there is none."""
+    """Return the package of the app with a name; empty when there is none."""
     plain = re.sub(r"\s+app$", "", _ARTICLE.sub("", name.strip()), flags=re.IGNORECASE)
     if any(app.package == plain for app in apps):
         return plain
@@ -153,7 +153,7 @@ def find_app(name: str, apps: Sequence[App]) -> str:
 
 
 def _only_app_like(name: str, apps: Sequence[App]) -> str:
-    """Give the one app whose package says a name, as com.google.android.deskclock says clock.
+    """Return the one app whose package says a name, as com.google.android.deskclock says clock.
 
     Phones that list no labels leave nothing else to know an app by.
     """

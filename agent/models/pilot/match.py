@@ -52,7 +52,7 @@ def fold(text: str) -> str:
 
 @lru_cache(maxsize=4096)
 def tokens(text: str) -> tuple[str, ...]:
-    """Give the words of a text, one way of saying a thing put for the others."""
+    """Return the words of a text, one way of saying a thing put for the others."""
     flat = " ".join(_stem(word) for word in _WORD.findall(fold(text)))
     for first, *others in _SAME_STEMS:
         for other in others:
@@ -62,7 +62,7 @@ def tokens(text: str) -> tuple[str, ...]:
 
 
 def key_tokens(text: str) -> tuple[str, ...]:
-    """Give the words that carry meaning; all of them when none would be left."""
+    """Return the words that carry meaning; all of them when none would be left."""
     every = tokens(text)
     return tuple(word for word in every if word not in _FILLERS) or every
 
@@ -92,7 +92,7 @@ def score(name: str, label: str) -> int:
 
 
 def starts_alike(text: str, label: str, *, chars: int = 24) -> bool:
-    """Tell whether a label shows a text, or its beginning where the label cuts it."""
+    """Return whether a label shows a text, or its beginning where the label cuts it."""
     wanted, shown = _plain(text), _plain(label)
     if not wanted:
         return False
@@ -100,17 +100,17 @@ def starts_alike(text: str, label: str, *, chars: int = 24) -> bool:
 
 
 def says(text: str, label: str) -> bool:
-    """Tell whether a text stands in a label as whole words."""
+    """Return whether a text stands in a label as whole words."""
     return bool(re.search(rf"(?<!\w){re.escape(_plain(text))}(?!\w)", _plain(label)))
 
 
 def similar(name: str, title: str) -> bool:
-    """Tell whether a title may be a slip of the pen away from a name."""
+    """Return whether a title may be a slip of the pen away from a name."""
     return any(likeness(name, word) >= 0.8 for word in (title, *title.split()) if fold(word))
 
 
 def likeness(name: str, other: str) -> float:
-    """Say how much of two names is the same letters in the same order, from 0 to 1."""
+    """Return how much of two names is the same letters in the same order, from 0 to 1."""
     return SequenceMatcher(None, fold(name)[:_MAX_COMPARED], fold(other)[:_MAX_COMPARED]).ratio()
 
 

@@ -142,7 +142,7 @@ class Trail:
         return sum(deed.label == label and deed.tool == "click_element" for deed in self.deeds)
 
     def clicked(self, *names: str) -> bool:
-        """Tell whether something called one of the names was clicked with effect."""
+        """Return whether something called one of the names was clicked with effect."""
         return any(
             deed.ok and deed.tool == "click_element" and score(name, deed.label) >= GOOD
             for deed in self.deeds
@@ -150,7 +150,7 @@ class Trail:
         )
 
     def typed(self, text: str) -> bool:
-        """Tell whether a text was typed, with an effect that is seen or not known."""
+        """Return whether a text was typed, with an effect that is seen or not known."""
         return any(
             deed.tool == "type_text"
             and deed.arguments.get("text") == text
@@ -159,7 +159,7 @@ class Trail:
         )
 
     def typed_in_vain(self, text: str, fields: Sequence[Item]) -> bool:
-        """Tell whether a text was typed last, its fate unknown, and no field holds it now."""
+        """Return whether a text was typed last, its fate unknown, and no field holds it now."""
         last = self.last
         return (
             last is not None

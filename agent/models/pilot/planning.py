@@ -129,7 +129,7 @@ def _clauses(masked: str, one: re.Pattern[str]) -> list[str]:
 def _place(
     clause: str, one: re.Pattern[str], phones: Sequence[str], divided: _Plan
 ) -> tuple[list[str], str]:
-    """Give the phones that a clause names, and the clause without their names."""
+    """Return the phones that a clause names, and the clause without their names."""
     if found := _EVERY.search(clause):
         return list(phones), _without(clause, found)
     if found := _SEVERAL.search(clause):
@@ -169,7 +169,7 @@ def _without(clause: str, found: re.Match[str]) -> str:
 
 
 def _read(messages: Sequence[Message]) -> tuple[str, tuple[str, ...]]:
-    """Give the newest goal, and the serials of the phones as last listed."""
+    """Return the newest goal, and the serials of the phones as last listed."""
     goal = ""
     phones: tuple[str, ...] = ()
     for message in messages:

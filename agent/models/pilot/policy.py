@@ -154,7 +154,7 @@ def _intents(view: View) -> tuple[Intent, ...]:
 
 
 def _cannot(intents: Sequence[Intent], view: View) -> str:
-    """Say why a goal cannot be met, before anything is touched; empty when it may be."""
+    """Return why a goal cannot be met, before anything is touched; empty when it may be."""
     if not intents:
         return "The goal says nothing that I could do."
     unclear = [intent for intent in intents if isinstance(intent, Unclear)]

@@ -147,7 +147,7 @@ class View:
         ]
 
     def app_name(self, package: str) -> str:
-        """Give an app's label, or its package."""
+        """Return an app's label, or its package."""
         return next((app.name for app in self.apps if app.package == package), package)
 
 

@@ -42,7 +42,7 @@ def review(messages: Sequence[Message]) -> Call:
 
 
 def summarize(messages: Sequence[Message]) -> str:
-    """Say in a few lines how far the work is."""
+    """Return in a few lines how far the work is."""
     lines = _past(messages)
     done = [line for line in lines if " done: " in line]
     wrong = [line for line in lines if " failed: " in line or " unknown: " in line]

@@ -41,5 +41,5 @@ async def whole(response: Any, failures: Failures) -> dict[str, Any] | None:
 
 
 def media_type(response: Any) -> str:
-    """Say what an answer claims to be."""
+    """Return what an answer claims to be."""
     return str(response.headers.get("content-type", "")).partition(";")[0].strip().lower()

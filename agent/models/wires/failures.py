@@ -163,7 +163,7 @@ class Failures:
                 )
 
     def moved(self, url: str) -> ModelError:
-        """Say that an endpoint redirects calls to another host, where nothing follows them."""
+        """Return the error for an endpoint that redirects calls to another host: not followed."""
         parts = urlsplit(url)
         return ModelError(
             f"{self._where} redirects calls to {one_line(parts.hostname or 'another place', 100)}; "
@@ -173,7 +173,7 @@ class Failures:
         )
 
     def no_way_through(self, error: Exception) -> ModelError:
-        """Say that the environment names a proxy by which nothing can be reached."""
+        """Return the error for a proxy in the environment by which nothing can be reached."""
         return ModelError(
             f"{self._where} cannot be reached by the proxy that the environment names: "
             f"{one_line(str(error), 200)}",
@@ -182,25 +182,25 @@ class Failures:
         )
 
     def silent(self) -> ModelError:
-        """Say that nothing came for too long."""
+        """Return the error for an answer in which nothing came for too long."""
         return ModelError(
             f"{self._name} gave no answer within {self._timeout_s:g} s.", retryable=True
         )
 
     def slow(self, limit_s: float) -> ModelError:
-        """Say that the whole answer took too long."""
+        """Return the error for an answer that took too long as a whole."""
         return ModelError(
             f"{self._name} did not finish its answer in {limit_s:g} s.", retryable=True
         )
 
     def broken_off(self, error: Exception | None = None) -> ModelError:
-        """Say that an answer ended in its middle."""
+        """Return the error for an answer that ended in its middle."""
         why = f": {type(error).__name__}" if error is not None else ""
         message = f"The answer of {self._name} broke off{why}."
         return ModelError(message, retryable=True, broke_off=True)
 
     def refused(self, why: str) -> ModelError:
-        """Say that the model refused to answer."""
+        """Return the error for a model that refused to answer."""
         return ModelError(
             sentence(f"{self._name} refused to answer: {why or 'it gave no reason'}"),
             "Word the goal differently, or choose another model.",
@@ -208,13 +208,13 @@ class Failures:
         )
 
     def endless(self, limit: str) -> ModelError:
-        """Say that an answer was cut off because it did not end."""
+        """Return the error for an answer that was cut off because it did not end."""
         return ModelError(
             f"{self._name} answered without end; it was cut off at {limit}.", retryable=True
         )
 
     def not_the_wire(self, media_type: str, wanted: str = "chat completion") -> ModelError:
-        """Say that something answered which is no endpoint: asking again would not help."""
+        """Return the error for what answered and is no endpoint: asking again would not help."""
         return ModelError(
             f"What answers at {self._where} is not an {self._protocol} endpoint: it sent "
             f"{one_line(media_type, 60) or 'something'} and no {wanted}.",
@@ -290,12 +290,12 @@ def retry_after_s(headers: Any) -> float | None:
 
 
 def is_too_long(error: Any) -> bool:
-    """Tell whether a refusal is about the conversation's length, and about nothing else."""
+    """Return whether a refusal is about the conversation's length, and about nothing else."""
     return _is_one_of(_TOO_LONG_CODES, *_codes(error)) or bool(stated_window(said_of(error)))
 
 
 def limits_answer(error: Any) -> bool:
-    """Tell whether a refusal is about the room that was asked for the answer, as vLLM's may be."""
+    """Return whether a refusal is about the size asked for the answer, as vLLM's may be."""
     said = said_of(error)
     split = _SPLIT.search(said)
     window = stated_window(said)
@@ -337,7 +337,7 @@ def _is_one_of(known: frozenset[str], *codes: object) -> bool:
 
 
 def _words(error: Exception, key: str) -> str:
-    """Give an error's own words without the key, which endpoints like to repeat."""
+    """Return an error's own words without the key, which endpoints like to repeat."""
     body = getattr(error, "body", None)
     said = _said(body)
     if not said.strip() and isinstance(body, str):

@@ -78,7 +78,7 @@ def count_of(value: object) -> int:
 
 
 def is_whole(text: str) -> bool:
-    """Tell whether the arguments of a call are a whole JSON object."""
+    """Return whether the arguments of a call are a whole JSON object."""
     try:
         return isinstance(json.loads(text), dict)
     except (ValueError, RecursionError):

@@ -109,7 +109,7 @@ class Gathering:
         return piece
 
     def finish(self) -> tuple[str, tuple[ToolCall, ...]]:
-        """Give the whole text and the calls in their order."""
+        """Return the whole text and the calls in their order."""
         text = "".join(self._text)
         if self.on_text is not None and self._shown < self._said:
             self.on_text(text)
@@ -148,7 +148,7 @@ class Gathering:
 
 
 def _begins_another(last: Piece, call_id: str, name: str, arguments: str) -> bool:
-    """Tell whether a part is of another call than the last one with its number."""
+    """Return whether a part is of another call than the last one with its number."""
     if not name:
         return False
     if call_id and last.call_id and call_id != last.call_id:

@@ -21,11 +21,11 @@ _BREAKS = frozenset({"RemoteProtocolError", "ReadError"})
 async def parts_of(
     stream: Any, failures: Failures, is_whole: Callable[[], bool]
 ) -> AsyncGenerator[Any, None]:
-    """Give the parts of an answer as the SDK reads them.
+    """Yield the parts of an answer as the SDK reads them.
 
     Args:
         stream: the SDK's stream of one answer.
-        is_whole: tells whether what was given so far is the answer, whatever follows.
+        is_whole: returns whether what was given so far is the answer, whatever follows.
 
     Raises:
         ModelError: it broke off.

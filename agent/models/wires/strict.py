@@ -14,7 +14,7 @@ _NULL = {"type": "null"}
 
 
 def strict(schema: dict[str, Any]) -> dict[str, Any]:
-    """Give the strict form of a schema."""
+    """Return the strict form of a schema."""
     made = _strict(schema)
     assert isinstance(made, dict)
     return made

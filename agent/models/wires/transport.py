@@ -61,13 +61,13 @@ def guarded(base_url: str, failures: Failures) -> Any:
 
 
 def says_done(response: Any) -> bool:
-    """Tell whether a stream that was read ended with the wire's own mark, and was not cut off."""
+    """Return whether a stream that was read ended with the wire's own mark, and was not cut off."""
     tail: bytes = response.extensions.get(_TAIL, b"")
     return tail.rstrip().endswith(_DONE)
 
 
 def _is_same(base_url: str, url: str) -> bool:
-    """Tell whether an address is the endpoint's own host; better encrypted is the same."""
+    """Return whether an address is the endpoint's own host; better encrypted is the same."""
     named, asked = urlsplit(base_url), urlsplit(url)
     if named.hostname != asked.hostname:
         return False

@@ -20,7 +20,7 @@ class DeviceDismiss(OpBase, frozen=True, kw_only=True, tag="device_dismiss"):
 
 
 class DeviceTag(OpBase, frozen=True, kw_only=True, tag="device_tag"):
-    """Say what a device is called; what is None stays as it is."""
+    """Name or tag a device; what is None stays as it is."""
 
     serial: str
     name: str | None = None

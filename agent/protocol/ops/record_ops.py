@@ -53,7 +53,7 @@ class SessionTag(OpBase, frozen=True, kw_only=True, tag="session_tag"):
 
 
 class SessionRename(OpBase, frozen=True, kw_only=True, tag="session_rename"):
-    """Give a session another title; the goal stays as it is."""
+    """Set a session's title; the goal stays as it is."""
 
     returns: ClassVar[str] = "the id of the session"
 

@@ -102,7 +102,7 @@ class UserInput(OpBase, frozen=True, kw_only=True, tag="user_input"):
 
 
 class SessionLetThrough(OpBase, frozen=True, kw_only=True, tag="session_let_through"):
-    """Say again, unredacted, what the operator wrote and lost secrets; refused after a restart."""
+    """Send again, unredacted, what the operator wrote and lost secrets; refused after a restart."""
 
     session_id: str
 

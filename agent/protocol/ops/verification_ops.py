@@ -9,7 +9,7 @@ from agent.records import GoalVerdict, VerifiedBy
 
 
 class SessionVerify(OpBase, frozen=True, kw_only=True, tag="session_verify"):
-    """Say of a completed session whether its goal is met; the newest word counts."""
+    """Record whether a completed session met its goal; the newest word counts."""
 
     session_id: str
     verdict: GoalVerdict = GoalVerdict.MET

@@ -58,7 +58,7 @@ class WatcherList(OpBase, frozen=True, kw_only=True, tag="watcher_list"):
 
 
 class WatcherShow(OpBase, frozen=True, kw_only=True, tag="watcher_show"):
-    """Give one watcher."""
+    """Return one watcher."""
 
     returns: ClassVar[str] = "the watcher"
     changes_nothing: ClassVar[bool] = True

@@ -66,7 +66,7 @@ class RecordHandlers:
 
     @handles
     async def rename(self, op: SessionRename, sub: Submission) -> Reply:
-        """Give a session another title."""
+        """Return a session another title."""
         return reply_to(
             sub, await rename_session(self.parts, op.session_id, op.title, sub.submission_id)
         )

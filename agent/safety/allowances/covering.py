@@ -1,4 +1,4 @@
-"""Say which allowance covers an effect, and what of it the effect uses.
+"""Which allowance covers an effect, and what of it the effect uses.
 
 Pure: the guard stores the use before it lets the act pass. Invariants: only a send or a payment
 whose recipient and, for a payment, amount can be read is covered; never a secret, never a payment

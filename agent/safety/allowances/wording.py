@@ -1,4 +1,4 @@
-"""Word what a session may send or spend without asking."""
+"""What a session may send or spend without asking, in words."""
 
 from __future__ import annotations
 

@@ -48,13 +48,13 @@ def amounts(text: str) -> tuple[str, ...]:
 
 
 def is_number(text: str) -> bool:
-    """Tell whether a text is nothing but a number that is not zero."""
+    """Return whether a text is nothing but a number that is not zero."""
     return bool(_NUMBER.match(text)) and bool(re.search(r"[1-9]", text))
 
 
 @lru_cache(maxsize=8192)
 def is_rate(text: str) -> bool:
-    """Tell whether a text is a price for a time, as a subscription's: "€4.99 / month"."""
+    """Return whether a text is a price for a time, as a subscription's: "€4.99 / month"."""
     return len(text) <= _MAX_RATE and bool(amounts(text)) and bool(_RATE.search(text))
 
 

@@ -136,7 +136,7 @@ class Flow:
         return Stated(text=text, source=self.source_of(text))
 
     def source_of(self, text: str) -> Source:
-        """Say whether this session itself wrote a text that a screen shows, or chose it."""
+        """Return whether this session itself wrote a text that a screen shows, or chose it."""
         wanted = text.strip().casefold()
         if wanted == self.chosen.casefold() and wanted:
             return Source.TYPED
@@ -207,7 +207,7 @@ class Flow:
             self.approval = None
 
     def covers(self, effect: Effect, element: Element | None, page: Page) -> bool:
-        """Tell whether an effect is what the operator has approved already."""
+        """Return whether an effect is what the operator has approved already."""
         approval = self.approval
         if approval is None or approval.acts > _MOST_ACTS:
             return False
@@ -314,7 +314,7 @@ def _signature(page: Page) -> str:
 
 
 def _continues(page: Page) -> bool:
-    """Tell whether a page may be the next one of a payment."""
+    """Return whether a page may be the next one of a payment."""
     if page.is_pin_page or page.is_dialog or page.digits:
         return True
     if page.speaks_of_money and (page.stake or page.fields):
@@ -347,7 +347,7 @@ def _only_number(elements: Iterable[Element]) -> str:
 
 
 def _same_callee(approval: Approval, effect: Effect) -> bool:
-    """Tell whether a dialler would call whom the operator approved, by number or full name."""
+    """Return whether a dialler would call whom the operator approved, by number or full name."""
     asked, now = approval.effect.recipient, effect.recipient
     if now is None or not now.text.strip() or TAKEN_OUT.search(now.text):
         return False
@@ -357,7 +357,7 @@ def _same_callee(approval: Approval, effect: Effect) -> bool:
 
 
 def _says_all(effect: Effect) -> bool:
-    """Tell whether everything is readable that an approval of a message is bound to."""
+    """Return whether everything is readable that an approval of a message is bound to."""
     facts = (effect.recipient, effect.content)
     return effect.verb in {V.SEND, V.PUBLISH} and all(
         fact is not None

@@ -61,7 +61,7 @@ def judge_enter(page: Page, context: Context, typed: str = "") -> Finding | None
 
 
 def takes_commands(page: Page, field: Element) -> bool:
-    """Tell whether what is written into a field is carried out: a shell's, an assistant's."""
+    """Return whether what is written into a field is carried out: a shell's, an assistant's."""
     named = {*page.activity, *id_words(field.resource_id), *words(page.package.replace(".", " "))}
     return bool(named & _COMMANDED)
 

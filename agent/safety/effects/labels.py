@@ -135,7 +135,7 @@ def _installs(element: Element, title: tuple[str, ...], ids: tuple[str, ...]) ->
 
 
 def is_send(element: Element) -> bool:
-    """Tell whether an element is the button that sends a message."""
+    """Return whether an element is the button that sends a message."""
     if not element.clickable or element.editable:
         return False
     if id_words(element.resource_id) in _SEND_IDS:
@@ -157,7 +157,7 @@ def _spends(element: Element, label: tuple[str, ...], title: tuple[str, ...]) ->
 
 
 def _says(element: Element, title: tuple[str, ...], act: Act, phrases_of_act: _Phrases) -> bool:
-    """Tell whether an element's title is a button's that does an act, in any language."""
+    """Return whether an element's title is a button's that does an act, in any language."""
     return _button(title, phrases_of_act) or glued(act, element.label.split(" | ", 1)[0])
 
 

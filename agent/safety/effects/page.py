@@ -166,7 +166,7 @@ class Page:
     # --- places ----------
 
     def is_toolbar(self, element: Element) -> bool:
-        """Tell whether an element stands in the bar at the top."""
+        """Return whether an element stands in the bar at the top."""
         return element.bounds.bottom < 0.14
 
     @cached_property
@@ -174,27 +174,27 @@ class Page:
         return Counter(map(column_of, self.pressables))
 
     def is_row(self, element: Element) -> bool:
-        """Tell whether an element is one of a list of its kind, and no button."""
+        """Return whether an element is one of a list of its kind, and no button."""
         if element.class_name.endswith("Button") and not element.checkable:
             return False
         wide = element.bounds.right - element.bounds.left > 0.5
         return wide and (self._columns[column_of(element)] >= _ROWS or " | " in element.label)
 
     def is_listed(self, element: Element) -> bool:
-        """Tell whether an element is a row, also where the list has but two."""
+        """Return whether an element is a row, also where the list has but two."""
         if element.class_name.endswith("Button") and not element.checkable:
             return False
         wide = element.bounds.right - element.bounds.left > 0.5
         return self.is_row(element) or (wide and self._columns[column_of(element)] > 1)
 
     def is_tile(self, element: Element) -> bool:
-        """Tell whether an element is one of several side by side: of a home page, of a tab bar."""
+        """Return whether an element is one of several side by side, of a home page or a tab bar."""
         if not _is_narrow(element):
             return False
         return 1 + sum(map(_is_narrow, self.beside(element, 0.012))) >= _ROWS
 
     def is_last_button(self, element: Element) -> bool:
-        """Tell whether an element is the one button that a page ends with."""
+        """Return whether an element is the one button that a page ends with."""
         wide = element.bounds.right - element.bounds.left > 0.4
         below = (
             e
@@ -253,13 +253,13 @@ class Page:
     # --- fields ----------
 
     def is_search(self, field: Element) -> bool:
-        """Tell whether a field's text is looked for, not kept."""
+        """Return whether a field's text is looked for, not kept."""
         if set(id_words(field.resource_id)) & _ID_SEARCH:
             return True
         return bool(read(field.label).head & {Meaning.SEARCH})
 
     def is_amount(self, field: Element) -> bool:
-        """Tell whether a field takes an amount of money."""
+        """Return whether a field takes an amount of money."""
         if set(id_words(field.resource_id)) & _ID_AMOUNT:
             return True
         if Meaning.AMOUNT in read(field.label).found:
@@ -269,13 +269,13 @@ class Page:
         )
 
     def is_stake(self, field: Element) -> bool:
-        """Tell whether a field takes what is paid or offered, by its words or its page's."""
+        """Return whether a field takes what is paid or offered, by its words or its page's."""
         return self.is_amount(field) or (
             is_number(field.value) and Meaning.MONEY in read(field.label).found
         )
 
     def is_recipient(self, field: Element) -> bool:
-        """Tell whether a field takes whom something goes to."""
+        """Return whether a field takes whom something goes to."""
         ids = set(id_words(field.resource_id))
         if ids & {"to", "recipient", "recipients", "payee", "beneficiary", "iban"}:
             return True
@@ -284,7 +284,7 @@ class Page:
         )
 
     def is_composer(self, field: Element) -> bool:
-        """Tell whether a field takes a message to other people."""
+        """Return whether a field takes a message to other people."""
         if self.is_search(field) or field.password:
             return False
         ids = set(id_words(field.resource_id)) & _ID_MESSAGE
@@ -493,12 +493,12 @@ def digit_of(element: Element) -> str:
 
 
 def is_digit(element: Element) -> bool:
-    """Tell whether an element is the key of a digit."""
+    """Return whether an element is the key of a digit."""
     return digit_of(element) != ""
 
 
 def looks_refusing(element: Element) -> bool:
-    """Tell whether a button says that it leads away without doing anything."""
+    """Return whether a button says that it leads away without doing anything."""
     found = read(element.label.split(" | ", 1)[0])
     return Meaning.REFUSE in found.head and not found.found & HARMFUL
 
@@ -512,7 +512,7 @@ HARMFUL = frozenset(
 
 
 def is_slider(element: Element) -> bool:
-    """Tell whether a stroke over an element does something."""
+    """Return whether a stroke over an element does something."""
     if any(name in element.class_name for name in _SLIDERS):
         return True
     ids = set(id_words(element.resource_id))

@@ -279,7 +279,7 @@ def _refuses(element: Element, page: Page) -> bool:
 
 
 def _has_other_way(element: Element, page: Page) -> bool:
-    """Tell whether another button of a dialog does what it asks about."""
+    """Return whether another button of a dialog does what it asks about."""
     return any(
         e is not element and not page.is_toolbar(e) and not looks_refusing(e)
         for e in page.pressables
@@ -292,7 +292,7 @@ def _keeps(title: str) -> bool:
 
 
 def _is_backspace(element: Element, page: Page) -> bool:
-    """Tell whether a key takes back what was typed on a keypad, or empties a search."""
+    """Return whether a key takes back what was typed on a keypad, or empties a search."""
     ids = own_id(element)
     said = words(element.label)
     if page.digits and (
@@ -342,7 +342,7 @@ def _own(element: Element, page: Page, context: Context) -> Finding | None:
 
 
 def _is_chip(element: Element, page: Page) -> bool:
-    """Tell whether an element is one of several amounts to choose from, before a last button."""
+    """Return whether an element is one of several amounts to choose from, before a last button."""
     alike = [e for e in page.pressables if e is not element and is_price(e.label)]
     return (
         is_price(element.label)
@@ -385,7 +385,7 @@ def _by_id(element: Element, page: Page) -> EffectVerb | None:
 def _only_opens(
     verb: EffectVerb, element: Element, reading: Reading, page: Page, context: Context
 ) -> bool:
-    """Tell whether what an element says only leads to a page where it can be done."""
+    """Return whether what an element says only leads to a page where it can be done."""
     flow = context.flow
     if M.HANG_UP in reading.found or M.DRAFT in reading.found:
         return verb in {V.CALL, V.SEND}
@@ -433,17 +433,17 @@ def _only_opens(
 
 
 def amounts_with_pay(element: Element) -> bool:
-    """Tell whether a button that speaks of a cart also pays at once."""
+    """Return whether a button that speaks of a cart also pays at once."""
     return bool(amounts(element.label)) and M.MONEY in read(element.label).found
 
 
 def _among_media(element: Element, page: Page) -> bool:
-    """Tell whether a word stands between "Play" and "Pause", where "Forward" sends nothing."""
+    """Return whether a word stands between "Play" and "Pause", where "Forward" sends nothing."""
     return any(M.MEDIA in read(e.label).whole for e in page.beside(element, _SAME_LINE))
 
 
 def _among_folders(element: Element, page: Page) -> bool:
-    """Tell whether a word stands in a list of places, as a folder's name does."""
+    """Return whether a word stands in a list of places, as a folder's name does."""
     others = [
         e
         for e in page.pressables
@@ -632,7 +632,7 @@ def _hands_to_payee(element: Element, page: Page) -> Finding | None:
 
 
 def _leads_on(element: Element, page: Page) -> bool:
-    """Tell whether an element is a line above the button that the page ends with."""
+    """Return whether an element is a line above the button that the page ends with."""
     last = next((e for e in page.pressables if page.is_last_button(e)), None)
     if last is None or last is element or not last.class_name.endswith("Button"):
         return False
@@ -655,7 +655,7 @@ def _ends_page(element: Element, page: Page) -> Finding | None:
 
 
 def _is_choice(element: Element, reading: Reading, page: Page) -> bool:
-    """Tell whether an element chooses, opens or goes back, and so commits nothing yet."""
+    """Return whether an element chooses, opens or goes back, and so commits nothing yet."""
     if page.is_row(element) or page.is_tile(element) or element.checkable:
         return True
     method = "••" in element.label or "**" in element.label

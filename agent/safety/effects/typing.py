@@ -43,7 +43,7 @@ def overwrites(field: Element) -> Finding:
 
 
 def is_stored(field: Element, page: Page, context: Context) -> bool:
-    """Tell whether a field holds what somebody stored, and not what this session typed."""
+    """Return whether a field holds what somebody stored, and not what this session typed."""
     value = field.value.strip()
     if not value or field.password or _SHORT_NUMBER.fullmatch(value):
         return False

@@ -1,4 +1,4 @@
-"""Word an effect for the person who judges it: a headline that tells it from others, then facts.
+"""An effect in words for the person who judges it: a headline of its own, then facts.
 
 The headline names verb, recipient, amount or content, so that two approvals in a queue read
 differently; below it each fact says where it was read. Invariant: everything that the digest of an

@@ -162,7 +162,7 @@ def hosts_in(text: str) -> frozenset[str]:
 
 
 def is_allowed(to: Destination, *, goal: str, listed: Collection[str]) -> bool:
-    """Tell whether data may go to a destination without a person.
+    """Return whether data may go to a destination without a person.
 
     Args:
         goal: the operator's own words; a host that they name is allowed, with its subdomains.
@@ -175,6 +175,6 @@ def is_allowed(to: Destination, *, goal: str, listed: Collection[str]) -> bool:
 
 
 def is_same_site(host: str, site: str) -> bool:
-    """Tell whether a host is a site's own: itself, or below it."""
+    """Return whether a host is a site's own: itself, or below it."""
     site = site.removeprefix("www.")
     return bool(site) and (host == site or host.endswith(f".{site}"))

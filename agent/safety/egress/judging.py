@@ -81,7 +81,7 @@ def judge_egress(
 
 
 def does_something(to: Destination) -> bool:
-    """Tell whether an address names an act: a verb in its path, or a query that confirms one."""
+    """Return whether an address names an act: a verb in its path, or a query that confirms one."""
     path, _, query = to.carried.partition("?")
     said = {word for part in path.split("/") for word in id_words(part)}
     confirmed = any(
@@ -135,7 +135,7 @@ def _pressed(element: Element, screen: Sequence[Element]) -> Destination | None:
 
 
 def is_address_bar(field: Element) -> bool:
-    """Tell whether a field takes the address of a page."""
+    """Return whether a field takes the address of a page."""
     ids = set(id_words(field.resource_id))
     said = words(field.label)
     if ids & {"omnibox", "urlbar", "addressbar"} or {"url", "bar"} <= ids:

@@ -101,7 +101,7 @@ def _either(words: list[str]) -> str:
 
 
 def _is_glued(word: str) -> bool:
-    """Tell whether a word is of a language that puts no spaces between words."""
+    """Return whether a word is of a language that puts no spaces between words."""
     first = ord(word[0])
     return 0x0E00 <= first < 0x0E80 or 0x1100 <= first < 0x1200 or first >= 0x3000
 
@@ -174,7 +174,7 @@ _PLAIN = frozenset(_folded(_OF_SENTENCES, " "))
 
 
 def names_secret(label: str) -> bool:
-    """Tell whether a field's label says that a secret belongs into it, in any of the languages."""
+    """Return whether a field's label asks for a secret, in any of the languages."""
     lower = normal_form(label).lower
     return len(lower.split()) <= _FIELD_WORDS and _FIELD.search(lower) is not None
 
@@ -188,7 +188,7 @@ def cues_of_all() -> str:
 
 
 def may_announce(lower: str) -> bool:
-    """Tell whether a normal form in lower case has any word that announces a secret."""
+    """Return whether a normal form in lower case has any word that announces a secret."""
     return _STEMS.search(lower) is not None
 
 
@@ -249,7 +249,7 @@ def _is_password(said: Match[str], value: str) -> bool:
 
 
 def looks_made_up(word: str) -> bool:
-    """Tell whether a word is none of a language: digits, signs or capitals stand inside it."""
+    """Return whether a word is none of a language: digits, signs or capitals stand inside it."""
     has_letter = any(c.isalpha() for c in word)
     if any(c.isdigit() for c in word):
         return has_letter or len(word) >= 4

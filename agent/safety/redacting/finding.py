@@ -99,7 +99,7 @@ def secret_values(text: str) -> tuple[str, ...]:
 
 
 def may_hold(text: str) -> bool:
-    """Tell whether there can be anything to find; most labels have nothing."""
+    """Return whether there can be anything to find; most labels have nothing."""
     return any(map(_may_hold, normal_forms(text)))
 
 

@@ -50,12 +50,12 @@ def letting_nothing_through() -> Iterator[None]:
 
 
 def is_anything_let_through() -> bool:
-    """Tell whether the operator let anything through for the session that is at work."""
+    """Return whether the operator let anything through for the session that is at work."""
     return bool(_current.get()())
 
 
 def is_let_through(text: str) -> bool:
-    """Tell whether the operator let a text through that looks like a secret."""
+    """Return whether the operator let a text through that looks like a secret."""
     texts = _current.get()()
     return bool(texts) and _key(text) in {_key(one) for one in texts}
 

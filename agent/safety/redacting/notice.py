@@ -1,4 +1,4 @@
-"""Tell the operator what was taken out of a text of theirs, and what they let through.
+"""What was taken out of an operator's text, and what they let through, for the operator.
 
 Invariant: the notice names kinds of secrets, never the secrets.
 """

@@ -59,7 +59,7 @@ Span = tuple[int, int]
 
 
 def passes_luhn(digits: str) -> bool:
-    """Tell whether a string of digits ends in the check digit of a payment card."""
+    """Return whether a string of digits ends in the check digit of a payment card."""
     even, odd = _luhn_sums(digits)
     return _passes(even, odd, 0, len(digits))
 
@@ -109,12 +109,12 @@ def _card_from(
 
 
 def _stands_alone(before: int, after: int) -> bool:
-    """Tell whether so few digits stand beside a card that it need not be split as cards are."""
+    """Return whether so few digits stand beside a card that it need not be split as cards are."""
     return (before == 0 and after <= _MOST_AFTER) or (before <= _MOST_BEFORE and after == 0)
 
 
 def _is_printed(sizes: tuple[int, ...]) -> bool:
-    """Tell whether a card is split as cards are: evenly, but for its end, or by a known pattern."""
+    """Return whether a number is split as cards are: evenly but for its end, or by a pattern."""
     if sizes in _PATTERNS:
         return True
     return len(set(sizes[:-1])) <= 1 and sizes[-1] <= max(sizes[0], 4)
@@ -187,7 +187,7 @@ def security_numbers(text: str, lower: str) -> Iterator[Span]:
 def _is_written_out(
     run: str, three: Sequence[Match[str]], groups: Sequence[Match[str]], at: int
 ) -> bool:
-    """Tell whether 3, 2 and 4 digits stand apart by one sign, and no other number beside them."""
+    """Return whether 3, 2 and 4 digits stand apart by one sign, and no other number beside them."""
     first, second = (run[three[k].end() : three[k + 1].start()] for k in (0, 1))
     if first != second or len(first) > 3 or (first.isspace() and "\n" in first):
         return False
@@ -206,7 +206,7 @@ def _is_issued(number: str) -> bool:
 
 
 def is_iban(text: str) -> bool:
-    """Tell whether a text is an international bank account number, by its check digits."""
+    """Return whether a text is an international bank account number, by its check digits."""
     plain = "".join(c for c in text if c.isalnum()).upper()
     if _IBAN_LENGTHS.get(plain[:2]) != len(plain) or not plain.isascii():
         return False

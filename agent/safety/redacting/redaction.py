@@ -57,7 +57,7 @@ def hidden_as_written(text: str, hide: Callable[[str], str], limit: int) -> str:
 
 
 def any_may_hold(texts: Iterable[str]) -> bool:
-    """Tell whether anything can be to redact in one of several texts, in one look at them all."""
+    """Return whether anything can be to redact in one of several texts, in one look at them all."""
     return may_hold(BARRIER.join(texts))
 
 

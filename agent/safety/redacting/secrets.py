@@ -31,7 +31,7 @@ _SHORTEST = 4
 
 
 def is_secret_field(field: Element | UiNode) -> bool:
-    """Tell whether a field takes a password, also while the phone shows what it holds."""
+    """Return whether a field takes a password, also while the phone shows what it holds."""
     if field.password:
         return True
     name = field.label if isinstance(field, Element) else field.hint or field.description
@@ -44,7 +44,7 @@ def is_secret_field(field: Element | UiNode) -> bool:
 
 
 def is_placeholder(text: str) -> bool:
-    """Tell whether a model wrote a stand-in for a secret that it does not know."""
+    """Return whether a model wrote a stand-in for a secret that it does not know."""
     return bool(_PLACEHOLDER.fullmatch(text)) and ("[" in text or "<" in text or "{" in text)
 
 

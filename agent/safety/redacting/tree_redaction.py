@@ -51,7 +51,7 @@ def redact_tree(xml: bytes, hide: Callable[[str], str] = str) -> bytes:
 
 
 def _holds_nothing(text: str, hide: Callable[[str], str]) -> bool:
-    """Tell whether a tree is plain, and nothing is to be taken out of it.
+    """Return whether a tree is plain, and nothing is to be taken out of it.
 
     Plain is what Android writes of nearly every screen: tags and nothing beside them, each value
     between double quotes. To read it so takes a fifth of the time of going through its tags.
@@ -85,13 +85,13 @@ def _known_name_after(before: str) -> str:
 
 
 def _name_after(before: str) -> str:
-    """Give the attribute that a value belongs to by what stands before it; empty: not plain."""
+    """Return the attribute that a value belongs to by what stands before it; empty: not plain."""
     # A screen has some thirty of these, and the next screen the same ones.
     return _known_name_after(before) if len(before) <= _LONGEST_BEFORE else ""
 
 
 def _may_hide(said: dict[str, list[str]]) -> bool:
-    """Tell whether a tree may have a field whose text is blanked, whatever it is."""
+    """Return whether a tree may have a field whose text is blanked, whatever it is."""
     if "true" in said.get("password", ()):
         return True
     if not any(field in name for name in said.get("class", ()) for field in _FIELD_CLASSES):
@@ -101,7 +101,7 @@ def _may_hide(said: dict[str, list[str]]) -> bool:
 
 
 def _may_tell(said: dict[str, list[str]], hide: Callable[[str], str]) -> bool:
-    """Tell whether a text of a tree is another one once it is redacted."""
+    """Return whether a text of a tree is another one once it is redacted."""
     values = [value for name in said.keys() - _NO_TEXT for value in said[name]]
     texts = [unescape(value) if "&" in value else value for value in values]
     if any(hide(text) != text for text in texts):

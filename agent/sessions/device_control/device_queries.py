@@ -42,7 +42,7 @@ class Looks:
 
     Args:
         parts: of the core.
-        reader: reads text in pictures; gives None where the extra is not installed.
+        reader: reads text in pictures; returns None where the extra is not installed.
     """
 
     def __init__(

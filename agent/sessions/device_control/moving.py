@@ -29,7 +29,7 @@ async def move(
     *,
     by: ClientInfo | None = None,
 ) -> str:
-    """Move a session to a phone; gives the session's whole id.
+    """Move a session to a phone; returns the session's whole id.
 
     Args:
         by: who asks for it; None where the core does by itself.

@@ -78,7 +78,7 @@ class Wheel:
     async def carry_out(
         self, op: WheelTake | WheelAct | WheelHandBack, submission_id: str = ""
     ) -> str:
-        """Do what is asked of one wheel, in the order it is asked; gives the session's id, if any.
+        """Do what is asked of one wheel, in the order asked; returns the session's id, if any.
 
         Raises as `take`, `act` and `hand_back` do.
         """
@@ -100,7 +100,7 @@ class Wheel:
     async def take(
         self, serial: str, live: LiveSession | None = None, submission_id: str = ""
     ) -> str:
-        """Take a wheel; gives the id of the session that waits, if one does. Idempotent.
+        """Take a wheel; returns the id of the session that waits, if one does. Idempotent.
 
         Raises:
             UsageError: no such session or device.
@@ -127,7 +127,7 @@ class Wheel:
         return live.session_id if live is not None else ""
 
     async def hand_back(self, serial: str, note: str = "", submission_id: str = "") -> str:
-        """Give the wheel back; gives the id of the session that goes on, if one does.
+        """Hand the wheel back; returns the id of the session that goes on, if one does.
 
         Raises:
             WrongStateError: the operator does not have it.
@@ -176,7 +176,7 @@ class Wheel:
     # --- driving ----------
 
     async def act(self, serial: str, gesture: WheelGesture, submission_id: str = "") -> str:
-        """Do something at the wheel, in the order of the calls; gives the session's id, if any.
+        """Do something at the wheel, in the order of the calls; returns the session's id, if any.
 
         Raises:
             WrongStateError: the operator does not have the wheel, or a step is still in flight.
@@ -353,7 +353,7 @@ def _untold(history: Iterable[Event], waiting: Container[str] | None) -> _Untold
 
 
 def _told(done: Sequence[str], notes: Sequence[str]) -> str:
-    """Tell the model what happened while the operator drove."""
+    """Return what the model is told of the time in which the operator drove."""
     shown = done[-_TOLD_LIMIT:]
     left_out = len(done) - len(shown)
     acts = "; ".join(shown) or "nothing on the screen"

@@ -57,7 +57,7 @@ def check_gesture(gesture: WheelGesture) -> None:
 
 
 def describe(gesture: WheelGesture) -> str:
-    """Say what was done, without what was typed."""
+    """Return what was done, without what was typed."""
     match gesture:
         case WheelTap(at=at):
             return f"tapped at {_at(at)}"

@@ -308,7 +308,7 @@ class Archive:
 
     @asynccontextmanager
     async def _at_rest(self, tree: TreeView) -> AsyncIterator[bool]:
-        """Hold a tree as it is; tells whether it is settled still and nobody keeps it."""
+        """Hold a tree as it is; returns whether it is settled still and nobody keeps it."""
         async with AsyncExitStack() as locks:
             members: list[LiveSession] = []
             # The parent first, as everybody does who holds more than one.

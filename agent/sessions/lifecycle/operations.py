@@ -230,7 +230,7 @@ class Operations:
     async def let_through(
         self, session_id: str, submission_id: str = "", *, by: ClientInfo | None = None
     ) -> str:
-        """Say again, unredacted, what the operator wrote and lost secrets; one that ended goes on.
+        """Send again, unredacted, what the operator wrote and lost secrets; an ended one goes on.
 
         Args:
             by: who asks for it; None where the core does by itself.
@@ -440,7 +440,7 @@ class Operations:
         return said
 
     def _hearing(self, live: LiveSession, hint: Steering) -> tuple[EventMsg, ...]:
-        """Give what makes a session hear a message: steering, or a turn with it as the prompt."""
+        """Return what makes a session hear a message: steering, or a turn with it as the prompt."""
         steers = live.turn is not None
         message = UserMessage(
             text=hint.text, message_id=hint.message_id, speaker=hint.speaker, steer=steers

@@ -107,7 +107,7 @@ def _repair(parts: Services, live: LiveSession) -> tuple[EventMsg, ...]:
 
 
 def _missing(live: LiveSession) -> tuple[EventMsg, ...]:
-    """Say that a display of the session's own went with the core that had opened it."""
+    """Record that a display of the session's own went with the core that had opened it."""
     record = live.record
     if not record.presentation.is_detached or record.target_runtime is TargetRuntime.MISSING:
         return ()
@@ -115,7 +115,7 @@ def _missing(live: LiveSession) -> tuple[EventMsg, ...]:
 
 
 def _failing(live: LiveSession) -> tuple[EventMsg, ...]:
-    """Give the end of a job's session: the job itself tries again, in a new one."""
+    """Return the end of a job's session: the job itself tries again, in a new one."""
     error = ErrorEvent(
         message="The core was restarted while a job ran here.",
         kind=ErrorKind.INTERNAL,

@@ -35,7 +35,7 @@ class Replaying:
         self._operations = operations
 
     async def replay(self, op: SessionReplay, submission_id: str = "") -> str:
-        """Begin a session that goes by what another one did; gives its id.
+        """Begin a session that goes by what another one did; returns its id.
 
         Raises:
             UsageError: no such session or phone, or it did nothing that could be done again.

@@ -50,7 +50,7 @@ async def tag_session(
 async def rename_session(
     parts: Services, session_id: str, title: str, submission_id: str = ""
 ) -> str:
-    """Give a session another title, its goal for an empty one; return its whole id.
+    """Return a session another title, its goal for an empty one; return its whole id.
 
     Raises:
         UsageError: no such session.

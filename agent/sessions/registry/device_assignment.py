@@ -39,7 +39,7 @@ class Assignment:
         self._changed = asyncio.Event()
 
     async def place(self, holder: str, serial: str, may_use: MayUse | None = None) -> str:
-        """Say on which device a turn works; it is promised until `release`.
+        """Return the device that a turn works on; it is reserved until `release`.
 
         Args:
             holder: the turn it is for.
@@ -105,7 +105,7 @@ class Assignment:
         raise UsageError(f"There is no device {one_line(serial, 80)!r}.", remedy)
 
     def why_waiting(self, serial: str) -> str:
-        """Say what a turn would wait for."""
+        """Return what a turn would wait for."""
         if not serial:
             return "waiting for a free device"
         for info in self._rack.devices():
@@ -119,7 +119,7 @@ class Assignment:
         return [info for info in self._rack.devices() if info.state is DeviceState.ONLINE]
 
     def is_free(self, info: DeviceInfo) -> bool:
-        """Tell whether a device is online, and neither driven nor promised."""
+        """Return whether a device is online, and neither driven nor promised."""
         here = info.state is DeviceState.ONLINE and not info.driver
         return here and info.serial not in self._held.values()
 

@@ -51,7 +51,7 @@ class Followers:
         self._outside = outside
 
     def on_commit(self, commit: Commit) -> None:
-        """Tell everybody of committed facts."""
+        """Publish committed facts to every follower."""
         self._book(commit)
         news = tuple(event for event in commit.events if type(event.msg) not in _OF_STEPS)
         if news:

@@ -1,4 +1,4 @@
-"""Give every listener the facts, none lost and none twice; and the newest words of a model.
+"""Facts for every listener, none lost and none twice, and the newest words of a model.
 
 Not the store and not a socket. Invariants: a listener's queue is its own and unbounded, so a slow
 one holds up nobody; what a listener is given is already stored; deltas are never queued, a newer

@@ -177,7 +177,7 @@ class LiveSession:
         return tuple(EventDraft(self.session_id, msg, submission_id) for msg in msgs)
 
     def moving(self, state: SessionState, reason: str = "") -> tuple[EventMsg, ...]:
-        """Give the move to a state; nothing when the session is there already."""
+        """Return the move to a state; nothing when the session is there already."""
         if self.record.state is state:
             return ()
         return (SessionStateChanged(state=state, reason=reason),)
@@ -192,7 +192,7 @@ class LiveSession:
         driver: str | None = None,
         reason: str = "",
     ) -> tuple[EventMsg, ...]:
-        """Give the change of flags; nothing when they are so already."""
+        """Return the change of flags; nothing when they are so already."""
         now = self.record
         before = (now.paused, now.held, now.lost, now.driver)
         wanted = (
@@ -218,7 +218,7 @@ class LiveSession:
 
 
 def may_delegate(session: Session) -> bool:
-    """Tell whether a session can have children at all."""
+    """Return whether a session can have children at all."""
     return session.kind is SessionKind.AGENT and not session.parent_id
 
 

@@ -47,7 +47,7 @@ class Questions:
                     pass
 
     def find(self, question_id: str) -> Question | None:
-        """Give an open question."""
+        """Return an open question."""
         return self._open.get(question_id)
 
     def of(self, session_id: str) -> tuple[Question, ...]:
@@ -59,7 +59,7 @@ class Questions:
         return tuple(q for q in self._open.values() if 0 < q.deadline_ms <= now_ms)
 
     def next_deadline_ms(self) -> int:
-        """Give the nearest deadline of an open question; 0 = none."""
+        """Return the nearest deadline of an open question; 0 = none."""
         return min((q.deadline_ms for q in self._open.values() if q.deadline_ms > 0), default=0)
 
     def expect(self, question_id: str) -> asyncio.Future[Answer | None]:
@@ -73,7 +73,7 @@ class Questions:
         self._waiting.pop(question_id, None)
 
     def is_awaited(self, question_id: str) -> bool:
-        """Tell whether a running call waits for the answer."""
+        """Return whether a running call waits for the answer."""
         return question_id in self._waiting
 
     def deliver(self, question: Question, answer: Answer) -> None:
@@ -82,7 +82,7 @@ class Questions:
             self._secrets[question.question_id] = answer
 
     def take_secret(self, question_id: str) -> Answer | None:
-        """Give, once, a secret answer that arrived while nobody waited."""
+        """Return, once, a secret answer that arrived while nobody waited."""
         return self._secrets.pop(question_id, None)
 
     def _resolve(self, question_id: str, answer: Answer | None) -> bool:

@@ -64,17 +64,17 @@ class SessionRegistry:
         return await self._enter(await self._store.session(session_id))
 
     def parent_of(self, session_id: str) -> str:
-        """Give the parent of a live session; empty when it has none."""
+        """Return the parent of a live session; empty when it has none."""
         live = self._known.get(session_id)
         return "" if live is None else live.record.parent_id
 
     def delegates(self, session_id: str) -> bool:
-        """Tell whether a session is live and has children that work for it."""
+        """Return whether a session is live and has children that work for it."""
         live = self._known.get(session_id)
         return live is not None and live.delegates
 
     async def children(self, live: LiveSession) -> tuple[LiveSession, ...]:
-        """Give the children of a session, oldest first."""
+        """Return the children of a session, oldest first."""
         return tuple([await self.get(child_id) for child_id in live.child_ids])
 
     async def events(self, session_id: str) -> tuple[Event, ...]:

@@ -43,7 +43,7 @@ it delegates."""
 
 
 def may_move(before: SessionState, after: SessionState, *, resuming: bool = False) -> bool:
-    """Tell whether a session may go from one state to another; staying is no move.
+    """Return whether a session may go from one state to another; staying is no move.
 
     Args:
         resuming: it is being resumed from a terminal state.

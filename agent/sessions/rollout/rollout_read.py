@@ -97,12 +97,12 @@ def _check_bounds(path: Path, events: int, event_bytes: int) -> None:
 
 
 def _counts(line: EventLine) -> bool:
-    """Tell whether a line has a place and tells of its session: no other can be changed by it."""
+    """Return whether a line has a place and tells of its session: no other can be changed by it."""
     return 0 < line.seq < LARGEST_NUMBER and type(line.msg) not in OF_NO_SESSION
 
 
 def read_blobs(path: Path, rollout: Rollout) -> Iterator[BlobLine]:
-    """Give the blobs that the rollout's events name, one after the other; others are left out.
+    """Yield the blobs that the rollout's events name, one by one; others are left out.
 
     A blob whose bytes are not those of its digest is left out too. Raises UsageError.
     """
@@ -133,7 +133,7 @@ def _checked(meta: SessionMeta, path: Path) -> SessionMeta:
 
 
 def _events(meta: SessionMeta, lines: list[EventLine], path: Path) -> tuple[Event, ...]:
-    """Give the events with what configured the session first, once."""
+    """Return the events with what configured the session first, once."""
     first = next(
         (one.msg.session for one in lines if isinstance(one.msg, SessionConfigured)), meta.session
     )
@@ -195,7 +195,7 @@ def _opened(path: Path) -> BinaryIO:
 
 
 def _lines(file: BinaryIO, path: Path) -> Iterator[bytes | None]:
-    """Give the lines that are not empty; None for one that is longer than any line may be.
+    """Yield the lines that are not empty; None for one longer than any line may be.
 
     Raises UsageError where the disk, or what is no real file, gives none.
     """

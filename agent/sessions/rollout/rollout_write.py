@@ -76,7 +76,7 @@ def rollout_name(session: Session) -> str:
 
 
 def blobs_directory(path: Path) -> Path:
-    """Say where the blobs of a rollout lie that are not in it."""
+    """Return where the blobs of a rollout lie that are not in it."""
     return path.with_name(path.name + ".blobs")
 
 

@@ -25,7 +25,7 @@ _BLANK_LINE = re.compile(r"\r?\n[ \t]*(?:\r?\n[ \t]*)+")
 def read_answer(
     question: Question, text: str = "", answers: Mapping[str, Sequence[str]] | None = None
 ) -> Answer:
-    """Give an answer as it counts.
+    """Return an answer as it counts.
 
     Args:
         question: what was asked.
@@ -74,7 +74,7 @@ def split_text(parts: Sequence[QuestionPart], text: str) -> dict[str, tuple[str,
 
 
 def to_store(question: Question, answer: Answer) -> Answer:
-    """Give what of an answer is stored: nothing of what is secret."""
+    """Return what of an answer is stored: nothing of what is secret."""
     if not question.secret:
         return answer
     open_parts = [part.part_id for part in question.parts if not part.secret]
@@ -97,7 +97,7 @@ def _shown(part: QuestionPart) -> str:
 
 
 def checked_parts(parts: Sequence[QuestionPart]) -> tuple[QuestionPart, ...]:
-    """Give the questions of one request when they can be told apart and asked.
+    """Return the questions of one request when they can be told apart and asked.
 
     Raises:
         UsageError: there are none or too many, two have the same id, or one asks nothing.
@@ -112,7 +112,7 @@ def checked_parts(parts: Sequence[QuestionPart]) -> tuple[QuestionPart, ...]:
 
 
 def checked_text(text: str, what: str, *, limit: int = 20_000) -> str:
-    """Give what the operator wrote, without cards, passwords and other secrets: it will be stored.
+    """Return what the operator wrote without cards, passwords and other secrets, to be stored.
 
     Raises:
         UsageError: it is blank, as are control characters and escape sequences alone, is longer

@@ -27,7 +27,7 @@ def held_back(live: LiveSession, turn: Turn, ending: Ending) -> Ending:
 
 
 def staged(driver: str) -> tuple[EventMsg, ...]:
-    """Give what makes a new child of a driven planner wait with its objective (CONTRACTS A6)."""
+    """Return what makes a new child of a driven planner wait with its objective (CONTRACTS A6)."""
     return (
         SessionFlagsChanged(held=True, driver=driver, reason=STAGED),
         SessionDeferred(state=SessionState.QUEUED, reason=STAGED),

@@ -94,7 +94,7 @@ def copied(
     reason: str,
     forked: Fork | None = None,
 ) -> tuple[EventDraft, ...]:
-    """Give the facts of a new session with this past.
+    """Return the facts of a new session with this past.
 
     Args:
         events: a session's events that count, the first of which configured it.
@@ -178,7 +178,7 @@ def _own_record(first: Session, session_id: str, forked: Fork | None) -> Session
 def _renamed(
     msg: EventMsg, session_id: str, questions: dict[str, str], new_id: Callable[[], str]
 ) -> EventMsg | None:
-    """Give a question its new id everywhere; None for the end of a question nobody asked."""
+    """Return a question its new id everywhere; None for the end of a question nobody asked."""
     match msg:
         case RequestUserInput(question=question):
             own_id = questions.setdefault(question.question_id, new_id())
@@ -196,7 +196,7 @@ def _renamed(
 
 
 def _is_settled(events: Sequence[Event]) -> bool:
-    """Tell whether the newest state is a terminal one."""
+    """Return whether the newest state is a terminal one."""
     for event in reversed(events):
         if isinstance(event.msg, SessionStateChanged):
             return event.msg.state.is_terminal
@@ -206,7 +206,7 @@ def _is_settled(events: Sequence[Event]) -> bool:
 def _ending(
     events: Sequence[Event], still_open: dict[str, None], reason: str, *, idle: bool
 ) -> list[EventMsg]:
-    """Give what leaves nothing of the copy open."""
+    """Return what leaves nothing of the copy open."""
     ending: list[EventMsg] = [
         QuestionClosed(question_id=question_id, reason=reason) for question_id in still_open
     ]
@@ -224,13 +224,13 @@ def _ending(
 
 
 def _has_begun(events: Sequence[Event]) -> bool:
-    """Tell whether it is no draft any more, whatever was noted of its texts or its phone."""
+    """Return whether it is no draft any more, whatever was noted of its texts or its phone."""
     begun = (SessionStateChanged, StepStarted, TaskStarted, UserMessage)
     return any(isinstance(event.msg, begun) for event in events)
 
 
 def _has_flags(events: Sequence[Event]) -> bool:
-    """Tell whether somebody still drives, or waits for, what is long over."""
+    """Return whether somebody still drives, or waits for, what is long over."""
     for event in reversed(events):
         match event.msg:
             case SessionFlagsChanged(paused=paused, held=held, lost=lost, driver=driver):
@@ -241,7 +241,7 @@ def _has_flags(events: Sequence[Event]) -> bool:
 
 
 def _open_turn(events: Sequence[Event]) -> int | None:
-    """Say where the turn began that has no end."""
+    """Return where the turn began that has no end."""
     opened: int | None = None
     for at, event in enumerate(events):
         match event.msg:

@@ -26,7 +26,7 @@ RECOVERY_PAUSES_S = (1.0, 5.0, 20.0)
 def what_follows(
     live: LiveSession, turn: Turn, ending: Ending, settings: RecoverySettings
 ) -> tuple[Ending, Turn | None]:
-    """Give how a turn ends in its session, and the turn that follows it at once."""
+    """Return how a turn ends in its session, and the turn that follows it at once."""
     if turn.kind.is_study:
         return studied(turn, ending, live.record.state), None
     recovering = _recovering(live, turn, ending, settings)
@@ -44,7 +44,7 @@ def what_follows(
 
 
 def needs_plan(live: LiveSession, devices: Iterable[DeviceInfo]) -> bool:
-    """Tell whether a session has to find out first who does its work (CONTRACTS 1.9).
+    """Return whether a session has to find out first who does its work (CONTRACTS 1.9).
 
     It does when it may delegate, names neither phone nor app, and there is a choice.
     """

@@ -37,12 +37,12 @@ class Rolled:
 
 
 def agrees(required: TargetPresentation, actual: TargetPresentation) -> bool:
-    """Tell whether an app is where it has to be."""
+    """Return whether an app is where it has to be."""
     return required in {TargetPresentation.AGENT_CHOICE, actual}
 
 
 def told_runtime(session: Session) -> TargetRuntime:
-    """Say where a session's app is: as observed, else as follows from where the session has it."""
+    """Return where a session's app is: as observed, else as the session's target says."""
     if session.target_runtime is not TargetRuntime.NONE or not session.target_package:
         return session.target_runtime
     if session.state in {SessionState.CREATED, SessionState.QUEUED} or session.state.is_terminal:
@@ -83,7 +83,7 @@ def roll_up_presented(children: Sequence[Session], unmovable: Collection[str] = 
 def derived_runtime(
     presentation: TargetPresentation, *, detached: bool, package: str
 ) -> TargetRuntime:
-    """Say what a target is when its phone does not tell (CONTRACTS 1.6)."""
+    """Return what a target is when its phone does not tell (CONTRACTS 1.6)."""
     if presentation in _AS_RUNTIME:
         return _AS_RUNTIME[presentation]
     if detached:
@@ -92,7 +92,7 @@ def derived_runtime(
 
 
 def summary_line(action: TargetAction, result: TargetResult) -> str:
-    """Tell the outcome of a call in one line (CONTRACTS 1.6)."""
+    """Return the outcome of a call in one line (CONTRACTS 1.6)."""
     display = result.display or "none"
     line = (
         f"Detached target {action.value} -> {result.status.value} "

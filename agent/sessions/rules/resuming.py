@@ -29,14 +29,14 @@ class Resuming:
         self._assignment = assignment
 
     def queueing(self, serial: str) -> SessionStateChanged:
-        """Give the move to QUEUED, saying what will be waited for."""
+        """Return the move to QUEUED, saying what will be waited for."""
         reason = self._assignment.why_waiting(serial)
         return SessionStateChanged(state=SessionState.QUEUED, reason=reason)
 
     def continuing(
         self, live: LiveSession, reason: str, *, job_id: int = 0
     ) -> tuple[EventMsg, ...]:
-        """Give what takes an idle session on with the prompt it has, for a person or for a job."""
+        """Return what continues an idle session with the prompt it has, for a person or a job."""
         record = live.record
         continued = SessionContinued(
             generation=record.generation,
@@ -49,7 +49,7 @@ class Resuming:
     def going_on(
         self, live: LiveSession, generation: int, *, reason: str = _RESUMED
     ) -> tuple[EventMsg, ...]:
-        """Give what takes one working session on.
+        """Return what takes one working session on.
 
         Args:
             generation: the one that it enters where it leaves a terminal state.
@@ -76,7 +76,7 @@ class Resuming:
         )
 
     def again(self, top: LiveSession, children: Sequence[LiveSession]) -> list[Move]:
-        """Give what takes a settled parent into a new generation: what did not succeed goes again,
+        """Return what opens a new generation of a settled parent: what did not succeed runs again,
         and all of it when all succeeded.
         """
         parts = [live for live in children if is_part(top.record, live.record)]
@@ -86,7 +86,7 @@ class Resuming:
     def alone(
         self, top: LiveSession, children: Sequence[LiveSession], part: LiveSession
     ) -> list[Move]:
-        """Give what takes one part of a settled parent on: the parent goes on with it, or nobody
+        """Return what takes one part of a settled parent on: the parent goes on with it, or nobody
         would hear what it asks.
 
         Raises:
@@ -96,7 +96,7 @@ class Resuming:
         return self._with_parent(top, children, [part])
 
     def next_generation(self, live: LiveSession, parent: LiveSession | None) -> int:
-        """Give the generation in which a session goes on by itself; its parent counts it there.
+        """Return the generation in which a session goes on by itself; its parent counts it there.
 
         Raises:
             WrongStateError: it is settled, and its parent's plan is not the one that it is of.
@@ -132,7 +132,7 @@ class Resuming:
         return moves
 
     def onward(self, top: LiveSession, children: Sequence[LiveSession]) -> list[Move]:
-        """Give what takes an unsettled parent on: its idle and its paused children go.
+        """Return what takes an unsettled parent on: its idle and its paused children go.
 
         Raises:
             WrongStateError: none of them needs it.
@@ -174,7 +174,7 @@ def _last_step(record: Session) -> int:
 
 
 def way_on(live: LiveSession) -> str:
-    """Say what can be done with a session in its present state."""
+    """Return what can be done with a session in its present state."""
     match live.record.state:
         case SessionState.CREATED:
             return "Start it."

@@ -35,7 +35,7 @@ def visible(events: Sequence[Event]) -> tuple[Event, ...]:
 
 
 def beginnings(events: Sequence[Event]) -> tuple[int, ...]:
-    """Give the seq of the first event of each turn that counts.
+    """Return the seq of the first event of each turn that counts.
 
     That is what asked for the turn, a message, a resume or the move to QUEUED, when one did.
     """
@@ -59,7 +59,7 @@ def beginnings(events: Sequence[Event]) -> tuple[int, ...]:
 
 
 def rolled_back(events: Sequence[Event], turns: int) -> SessionRolledBack:
-    """Give the fact that hides the newest turns; all of them when there are fewer.
+    """Return the fact that hides the newest turns; all of them when there are fewer.
 
     Raises:
         UsageError: not a positive number, or no turn is left to hide.

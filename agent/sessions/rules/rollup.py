@@ -35,7 +35,7 @@ _STRENGTH = (
 
 
 def roll_up(states: Iterable[SessionState]) -> SessionState:
-    """Give the state that children's states make together; first match wins (CONTRACTS 1.12)."""
+    """Return the state that children's states make together; first match wins (CONTRACTS 1.12)."""
     present = frozenset(states)
     if SessionState.WAITING_FOR_USER in present:
         return SessionState.WAITING_FOR_USER
@@ -48,7 +48,7 @@ def roll_up(states: Iterable[SessionState]) -> SessionState:
 
 
 def guarded(parent: SessionState, rolled: SessionState) -> SessionState:
-    """Give the state a parent takes when its children roll up to `rolled` (CONTRACTS 1.4)."""
+    """Return the state a parent takes when its children roll up to `rolled` (CONTRACTS 1.4)."""
     if parent.is_terminal:
         return parent
     if parent in _WORKING and rolled in _NOT_YET:
@@ -57,7 +57,7 @@ def guarded(parent: SessionState, rolled: SessionState) -> SessionState:
 
 
 def is_part(parent: Session, child: Session) -> bool:
-    """Tell whether a child is part of its parent's present plan, not of one that was replaced."""
+    """Return whether a child is part of its parent's present plan, not of one that was replaced."""
     return not parent.part_ids or child.session_id in parent.part_ids
 
 
@@ -75,7 +75,7 @@ def counting(children: Iterable[Session], parent: Session) -> tuple[Session, ...
 
 
 def summary(children: Sequence[Session]) -> str:
-    """Say in a few lines what the children of a settled parent came to."""
+    """Return in a few lines what the children of a settled parent came to."""
     done = sum(child.state is SessionState.COMPLETED for child in children)
     lines = [f"{done} of {len(children)} parts done."]
     lines += [f"{_name(child)}: {_outcome(child)}" for child in children]

@@ -131,14 +131,14 @@ def broken(turn: Turn, error: Exception) -> Ending:
 
 
 def may_work_later(error: SwitchboardError) -> bool:
-    """Tell whether the same turn may go on later as it stands: CONTRACTS 1.10's recoverable."""
+    """Return whether the same turn may go on later as it stands: CONTRACTS 1.10's recoverable."""
     if isinstance(error, ModelError):
         return error.retryable
     return isinstance(error, DeviceLostError | DeviceTimeoutError | AdbError | StoreError)
 
 
 def may_pass(error: SwitchboardError) -> bool:
-    """Tell whether it is worth trying again without a person (CONTRACTS 1.10)."""
+    """Return whether it is worth trying again without a person (CONTRACTS 1.10)."""
     return may_work_later(error)
 
 

@@ -156,7 +156,7 @@ class Targets:
         return result
 
     async def place(self, live: LiveSession, device: Device) -> Device:
-        """Give the screen that a session works on: its phone's, or that of its app's own display.
+        """Return the screen that a session works on: its phone's, or that of its app's own display.
 
         Raises:
             DeviceError: the app has to be detached, and cannot be.
@@ -176,7 +176,7 @@ class Targets:
         return display.device
 
     def screen(self, live: LiveSession, main: Device) -> Device:
-        """Give the screen that a session's app is on now; the operator may have moved it.
+        """Return the screen that a session's app is on now; the operator may have moved it.
 
         Raises:
             DeviceLostError: the app is detached, and its display is gone.
@@ -200,7 +200,7 @@ class Targets:
             await self.move(live, TargetAction.ATTACH)
 
     async def leave(self, live: LiveSession) -> None:
-        """Give back the display of a session that goes to another phone; it gets one there."""
+        """Close the display of a session that goes to another phone; it gets one there."""
         async with self._moving[live.session_id]:
             display = self._displays.pop(live.session_id, None)
             if display is None:

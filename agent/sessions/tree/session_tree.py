@@ -170,7 +170,7 @@ def _telling(
     mismatches: tuple[str, ...],
     sources: tuple[FieldSource, ...],
 ) -> tuple[EventMsg, ...]:
-    """Give what a parent's move tells: the outcome of its children, then the move."""
+    """Return what a parent's move tells: the outcome of its children, then the move."""
     told: tuple[EventMsg, ...] = ()
     reason = f"rolled up from {len(counted)} sessions"
     if state is SessionState.COMPLETED:

@@ -364,7 +364,7 @@ class TurnContext:
             await self._tell(*live.flagging(lost=False, reason=f"{serial} is back"))
 
     def _pause_s(self, serial: str, grace_s: float) -> float:
-        """Say how long to let a device be that was lost again and again; none the first time.
+        """Return how long to let a device be that was lost again and again; none the first time.
 
         Raises:
             DeviceLostError: it has come and gone for as long as it may be away.

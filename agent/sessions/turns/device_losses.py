@@ -19,7 +19,7 @@ _log = logging.getLogger(__name__)
 
 
 def losing(live: LiveSession, grace_s: float, now_ms: int, why: str = "") -> tuple[EventMsg, ...]:
-    """Give the fact that a session's phone went away; nothing when that is known."""
+    """Return the fact that a session's phone went away; nothing when that is known."""
     reason = f"{live.record.serial} is away; waiting up to {grace_s:g} s"
     return live.flagging(
         lost=True,

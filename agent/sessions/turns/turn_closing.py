@@ -34,7 +34,7 @@ class TurnEnds:
         self._parts = parts
 
     async def finish(self, live: LiveSession, turn: Turn, ending: Ending) -> Turn | None:
-        """End a turn whose task has ended; gives the turn that follows it, which is open then."""
+        """End a turn whose task has ended; returns the turn that follows it, which is open then."""
         async with live.lock:
             if turn.over.is_set():
                 return None
@@ -89,7 +89,7 @@ class TurnEnds:
                 _close(live)
 
     def _closing(self, live: LiveSession, ending: Ending) -> tuple[EventMsg, ...]:
-        """Give all that is stored when a turn ends and none follows."""
+        """Return all that is stored when a turn ends and none follows."""
         if live.turn is not None and live.turn.kind.is_study and ending.state is live.record.state:
             return ending.msgs
         questions = tuple(
@@ -140,7 +140,7 @@ class TurnEnds:
 
 
 def _abortion(live: LiveSession, abort: AbortReason) -> tuple[EventMsg, ...]:
-    """Give the early end of the turn, if its start is stored."""
+    """Return the early end of the turn, if its start is stored."""
     turn_id = live.record.turn_id
     if live.turn is not None and live.turn.started:
         turn_id = live.turn.turn_id

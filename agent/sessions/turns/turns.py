@@ -183,7 +183,7 @@ class Turns:
                 following = await self._ends.finish(live, unended, raised(unended, error))
 
     async def _run_on_phone(self, live: LiveSession, turn: Turn) -> Turn | None:
-        """Wait for the phone and carry turns out on it; gives the one that needs it anew."""
+        """Wait for the phone and carry turns out on it; returns the one that needs it anew."""
         while True:
             try:
                 async with (
@@ -202,7 +202,7 @@ class Turns:
     async def _drive_all(
         self, live: LiveSession, turn: Turn, device: Device, lease: Lease
     ) -> Turn | None:
-        """Run a turn and those that follow it at once; gives the one that lets things be first."""
+        """Run a turn and those that follow at once; returns the one that lets things be first."""
         following: Turn | None = turn
         while following is not None and not following.pause_s:
             turn = following
@@ -257,7 +257,7 @@ class Turns:
         return self._studies.pop(turn.turn_id, None) or self._parts.task()
 
     async def _drive(self, live: LiveSession, turn: Turn, device: Device | None) -> Turn | None:
-        """Run one turn on its device; gives the turn that follows at once, if one does."""
+        """Run one turn on its device; returns the turn that follows at once, if one does."""
         turn.hear(filter(None, [live.record.operators_goal]))
         with letting_through(lambda: live.record.let_through), showing(lambda: turn.asked_for):
             return await self._driven(live, turn, device)
@@ -386,7 +386,7 @@ class Turns:
 
 
 def _decided(turn: Turn) -> Model | None:
-    """Give what does the work of a turn whose one call is decided already."""
+    """Return what does the work of a turn whose one call is decided already."""
     call = None if turn.errand is None else turn.errand.call
     return None if call is None else OneCall(call)
 

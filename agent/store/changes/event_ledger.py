@@ -85,7 +85,7 @@ _BESIDE = ASKING | frozenset(
 
 
 def keys_of(drafts: tuple[EventDraft, ...]) -> Keys:
-    """Say which rows the drafts touch."""
+    """Return which rows the drafts touch."""
     sessions = {draft.session_id for draft in drafts if draft.session_id}
     questions: set[str] = set()
     for msg in (draft.msg for draft in drafts if type(draft.msg) in ASKING):

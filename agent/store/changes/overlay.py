@@ -24,14 +24,14 @@ class Layers(ChainMap[K, V]):
     @overload
     def get(self, key: K, default: D) -> V | D: ...
     def get(self, key: K, default: V | D | None = None) -> V | D | None:
-        """Give the uppermost value of a key."""
+        """Return the uppermost value of a key."""
         for layer in self.maps:
             if key in layer:
                 return layer[key]
         return default
 
     def stored(self, key: K) -> V | None:
-        """Give what a key has below the top layer: what it is about to be changed from."""
+        """Return what a key has below the top layer: what it is about to be changed from."""
         for layer in self.maps[1:]:
             if key in layer:
                 return layer[key]

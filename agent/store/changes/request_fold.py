@@ -99,7 +99,7 @@ def _fold_job(ledger: EventLedger, job: Job, reason: str, now_ms: int) -> None:
 
 
 def unfoldable(error: Exception) -> StoreError:
-    """Say that a request could not even be made into rows: an error of ours."""
+    """Fail a request that could not even be made into rows: an error of ours."""
     failure = StoreError(f"The request could not be stored: {error!r}.")
     failure.__cause__ = error
     return failure

@@ -103,7 +103,7 @@ _commitment_decoder = msgspec.json.Decoder(Commitment)
 
 
 def rows_of(ledger: EventLedger) -> tuple[Statement, ...]:
-    """Give the statements that write what a ledger changes, each with its rows."""
+    """Return the statements that write what a ledger changes, each with its rows."""
     dropped: list[tuple[Value, ...]] = [(job_id,) for job_id in ledger.dropped_jobs]
     deleted: list[tuple[Value, ...]] = [(session_id,) for session_id in ledger.deleted]
     placed, moved = _sessions_of(ledger)
@@ -169,7 +169,7 @@ def rows_of(ledger: EventLedger) -> tuple[Statement, ...]:
 
 
 def _sessions_of(ledger: EventLedger) -> tuple[list[tuple[Value, ...]], list[tuple[Value, ...]]]:
-    """Give the rows of sessions that are new or at another place, and those of the others."""
+    """Return the rows of sessions that are new or at another place, and those of the others."""
     placed: list[tuple[Value, ...]] = []
     moved: list[tuple[Value, ...]] = []
     for session_id, (last_seq, session) in ledger.sessions.maps[0].items():
@@ -193,7 +193,7 @@ def _sessions_of(ledger: EventLedger) -> tuple[list[tuple[Value, ...]], list[tup
 
 
 def _place_of(session: Session) -> tuple[str, str, bool]:
-    """Give what the indices of a session's row are made of, and can change."""
+    """Return what the indices of a session's row are made of, and can change."""
     return session.parent_id, session.state, session.pruned
 
 
@@ -284,7 +284,7 @@ def _json(record: Session | Question | Job | RunRecord | Watcher | Commitment) -
 
 
 def findable(text: str) -> str:
-    """Give a text, or a part that is looked for, in the form in which they are compared."""
+    """Return a text, or a part that is looked for, in the form in which they are compared."""
     # PostgreSQL's texts hold no NUL, and SQLite's functions take it for the end.
     return text.replace("\0", "\ufffd").casefold()
 

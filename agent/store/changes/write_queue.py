@@ -212,7 +212,7 @@ class WriteQueue(ABC):
             entry.finish()
 
     async def _folded(self, batch: list[Entry]) -> tuple[EventLedger, Refused]:
-        """Fold a batch; give the requests that do not fit, each with why."""
+        """Fold a batch; return the requests that do not fit, each with why."""
         ledger = self._known.ledger()
         for entry in batch:
             if not self._known.suffices(entry.request, ledger):
@@ -255,7 +255,7 @@ class WriteQueue(ABC):
         return ledger, refused
 
     def _publish(self, commit: Commit) -> None:
-        """Tell every listener what was committed."""
+        """Notify every listener of what was committed."""
         if not commit.events:
             return
         for listener in tuple(self.listeners):

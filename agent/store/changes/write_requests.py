@@ -40,7 +40,7 @@ class RenewLease(msgspec.Struct, frozen=True):
 
 
 class ReleaseLease(msgspec.Struct, frozen=True):
-    """Give a lease back."""
+    """Release a lease."""
 
     lease: Lease
 

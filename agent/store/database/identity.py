@@ -52,7 +52,7 @@ def new_identity() -> str:
 
 
 def parts_of(directory: Path) -> dict[str, Path]:
-    """Give the directories that hold parts of a store, by what they are called."""
+    """Return the directories that hold parts of a store, by what they are called."""
     return {"database": directory, "blobs": directory / "blobs", "audit": directory / "audit"}
 
 
@@ -123,7 +123,7 @@ def remains(directory: Path) -> tuple[str, ...]:
 
 
 def disagreements(directory: Path, standing: Standing) -> tuple[str, ...]:
-    """Say in sentences which parts are not those of the database, or newer than it."""
+    """Return in sentences which parts are not those of the database, or newer than it."""
     wrong: list[str] = []
     own = read_mark(directory)
     may_be_none = own is not None and not own.store
@@ -146,7 +146,7 @@ def disagreements(directory: Path, standing: Standing) -> tuple[str, ...]:
 
 
 def indexed_until(directory: Path) -> int:
-    """Say up to which event the search index has seen the log; 0 where that cannot be read."""
+    """Return the last event that the search index has seen; 0 where that cannot be read."""
     path = directory / SEARCH_NAME
     if not _size(path):
         return 0

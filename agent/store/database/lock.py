@@ -100,7 +100,7 @@ def make_directory(directory: Path) -> None:
 
 
 def owner_pid(directory: Path) -> int | None:
-    """Say which process owns a data directory; None when nobody does, or it does not say."""
+    """Return which process owns a data directory; None when nobody does, or it does not say."""
     try:
         descriptor = os.open(directory / LOCK_NAME, os.O_RDONLY | os.O_CLOEXEC)
     except OSError:

@@ -177,7 +177,7 @@ _QUEUE = (
 
 
 def _words_of(text: str) -> tuple[str, ...]:
-    """Give what makes the index of the words of jobs, and what keeps it.
+    """Return what makes the index of the words of jobs, and what keeps it.
 
     Args:
         text: what of a row is indexed; `{0}` is the row. A claim must not change it.

@@ -71,7 +71,7 @@ class Blobs:
         return await asyncio.to_thread(self._files.get, digest)
 
     async def type_of(self, digest: str) -> str:
-        """Say a blob's media type; empty when there is no such blob. Raises StoreError."""
+        """Return a blob's media type; empty when there is no such blob. Raises StoreError."""
         return await self._reader.blob_type(digest) or self._recorded.get(digest, "")
 
     async def collect(self) -> Collected:

@@ -37,7 +37,7 @@ class BlobFiles:
             raise from_os_error(error, self._directory) from error
 
     def path_of(self, digest: str) -> Path:
-        """Say where a blob is. Raises UsageError when that is no sha256 in lower-case hex."""
+        """Return where a blob is. Raises UsageError when that is no sha256 in lower-case hex."""
         check_digest(digest)
         return self._directory / digest[:2] / digest[2:]
 

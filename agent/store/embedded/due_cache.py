@@ -54,7 +54,7 @@ class Dues:
                 self._follow(event)
 
     def find(self, job_id: int) -> Job | None:
-        """Give a job that is held; None says nothing of the others."""
+        """Return a job that is held; None says nothing of the others."""
         return self._active.get(job_id) or (self._running or {}).get(job_id)
 
     async def due(self, now_ms: int, limit: int) -> tuple[Job, ...]:
@@ -68,7 +68,7 @@ class Dues:
         return found
 
     async def next_due_ms(self) -> int | None:
-        """Say when the next active job is due; 0 is now, None is never."""
+        """Return when the next active job is due; 0 is now, None is never."""
         first = self._first()
         if first is None and self._horizon is not None:
             await self._read()
@@ -137,7 +137,7 @@ class Dues:
         heapify(self._queue)
 
     def _first(self) -> _Key | None:
-        """Give the key of the soonest job that is held."""
+        """Return the key of the soonest job that is held."""
         while self._queue and not self._stands(self._queue[0]):
             heappop(self._queue)
         return self._queue[0] if self._queue else None

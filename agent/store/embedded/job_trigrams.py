@@ -23,7 +23,7 @@ FOUND = (_WITH, _BEGINNING)
 
 
 def lookup(query: str) -> Lookup | None:
-    """Say how jobs are found by a part of their title or prompt.
+    """Return how jobs are found by a part of their title or prompt.
 
     Args:
         query: the part, case-folded.

@@ -148,7 +148,7 @@ class SearchIndex:
         return self._indexed_id
 
     def tell(self) -> None:
-        """Say that there are new events."""
+        """Wake the index: there are new events."""
         self._news.set()
 
     async def run(self) -> None:

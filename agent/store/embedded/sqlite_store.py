@@ -189,7 +189,7 @@ class SqliteStore(RecordStore):
         return await self._dues.due(now_ms, max(limit, 0))
 
     async def next_due_ms(self) -> int | None:
-        """Say when the next active job is due; 0 is now, None is never."""
+        """Return when the next active job is due; 0 is now, None is never."""
         return await self._dues.next_due_ms()
 
     async def stale_jobs(self, before_ms: int) -> tuple[Job, ...]:
@@ -207,7 +207,7 @@ class SqliteStore(RecordStore):
         return await self._blobs.read(digest)
 
     async def blob_type(self, digest: str) -> str:
-        """Say a blob's media type; empty when there is no such blob."""
+        """Return a blob's media type; empty when there is no such blob."""
         return await self._blobs.type_of(digest)
 
     async def collect_blobs(self) -> Collected:

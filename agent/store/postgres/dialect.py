@@ -25,7 +25,7 @@ def _day(at_ms: str) -> str:
 
 
 def _sums(of: str) -> str:
-    """Give the columns that add up the usage in a column of JSON."""
+    """Return the columns that add up the usage in a column of JSON."""
     return ", ".join(
         f"coalesce(sum((as_json({of}) #>> '{{usage,{field}}}')::numeric), 0) AS {name}"
         for name, field in _USAGE.items()
@@ -91,7 +91,7 @@ UNION ALL SELECT * FROM (
 
 
 def no_lookup(query: str) -> Lookup | None:
-    """Say that jobs are found by a walk: PostgreSQL looks through some 100,000 in a moment."""
+    """Do nothing: jobs are found by a scan, and PostgreSQL scans some 100,000 in a moment."""
     return None
 
 

@@ -81,7 +81,7 @@ class Presence:
         opening: of the host.
         version: of Switchboard there.
         labels: what the operator calls the host by, besides its name.
-        phones: gives the phones as they are now.
+        phones: returns the phones as they are now.
     """
 
     def __init__(
@@ -100,7 +100,7 @@ class Presence:
         self._phones = phones
 
     async def beat(self) -> None:
-        """Say once that the host is there.
+        """Record once that the host is there.
 
         Raises:
             FencedError: a newer process has its name.
@@ -115,7 +115,7 @@ class Presence:
             )
 
     async def run(self) -> None:
-        """Say it every second; ends when a newer process has the name."""
+        """Record it every second; ends when a newer process has the name."""
         while True:
             try:
                 await self.beat()

@@ -76,7 +76,7 @@ class _Number(Loader):
 
 @lru_cache(maxsize=256)
 def _translated(sql: str, has_values: bool = True) -> bytes:
-    """Give a statement as psycopg takes it: its marks for values, no hints for another planner."""
+    """Return a statement as psycopg takes it: its placeholders, no hints for another planner."""
     plain = re.sub(r" INDEXED BY \w+", "", sql)
     return (plain.replace("?", "%s") if has_values else plain).encode()
 
@@ -231,7 +231,7 @@ class Link:
     async def _failed(
         self, connection: psycopg.AsyncConnection[Row], error: Exception
     ) -> StoreError:
-        """Say what failed; a connection that broke is dropped."""
+        """Return what failed; a connection that broke is dropped."""
         if connection.closed or connection.broken:
             if self._connection is connection:
                 await self._drop()
@@ -261,7 +261,7 @@ class Link:
                 await connection.close()
 
     async def _opened(self) -> psycopg.AsyncConnection[Row]:
-        """Give the connection; where there is none, wait for one as long as there is patience."""
+        """Return the connection; where there is none, wait for one as long as there is patience."""
         connection = self._connection
         if connection is not None and not connection.closed:
             return connection
@@ -315,7 +315,7 @@ class Link:
 
 
 def _why(error: psycopg.OperationalError) -> str:
-    """Say in our own words why no connection came about: libpq's quote parts of the address, and of
+    """Return in our words why there is no connection: libpq's quote parts of the address, and of
     one that it misread those may be of the password.
     """
     said = str(error)
@@ -330,7 +330,7 @@ def _may_pass(error: psycopg.OperationalError) -> bool:
 
 
 def _told(error: Exception) -> str:
-    """Give what the server said, on one line."""
+    """Return what the server said, on one line."""
     primary = getattr(getattr(error, "diag", None), "message_primary", None)
     said = primary or str(error).strip() or type(error).__name__
     return " ".join(said.split()).rstrip(".")[:300]

@@ -145,7 +145,7 @@ async def _check_core(link: Link, host: str, core: Core) -> None:
 
 
 def another_hosts(before: str, host: str) -> str:
-    """Say that a database was another host's, whose phones its sessions may be on."""
+    """Return the error for a database of another host, whose phones its sessions may be on."""
     return (
         f"The database belongs to host {before!r}, and this is {host!r}: its sessions may be on "
         "phones there."
@@ -153,7 +153,7 @@ def another_hosts(before: str, host: str) -> str:
 
 
 def put_back(events: int, had: int) -> str:
-    """Say that a database is older than this data directory knows it."""
+    """Return the error for a database older than this data directory knows it."""
     return f"The database ends at event {events}, and had {had}: it is an older copy."
 
 
@@ -221,7 +221,7 @@ def check_row(opening: Opening, store: object, core: object, epoch: object) -> N
 
 
 def gone(what: str) -> StoreGoneError:
-    """Say that the database is not what was opened."""
+    """Return the error for a database that is not the one that was opened."""
     return StoreGoneError(
         f"{what} while it was in use; nothing was stored.",
         "Restore the database from a backup, then start again.",
@@ -321,7 +321,7 @@ async def tables_of(link: Link) -> list[str]:
 
 
 async def _standing(link: Link) -> tuple[int, str]:
-    """Give the schema's version and the store's identity; make the schema where there is none."""
+    """Return the schema's version and the store's identity; make the schema where there is none."""
     tables = await tables_of(link)
     if not tables:
         await link.rows(f"CREATE SCHEMA IF NOT EXISTS {SCHEMA}")

@@ -131,7 +131,7 @@ class PostgresStore(RecordStore):
             yield store
 
     async def _leave(self) -> None:
-        """Say that what was put and not named is nobody's any more."""
+        """Disown the blobs that were put and not named."""
         with suppress(StoreError):
             await self._writing.rows(
                 "UPDATE host SET is_open = 0 WHERE number = ? AND epoch = ?",
@@ -157,7 +157,7 @@ class PostgresStore(RecordStore):
     async def present(
         self, dsn: str, *, version: str, phones: Callable[[], tuple[DeviceInfo, ...]]
     ) -> AsyncIterator[None]:
-        """Say for the length of a `with` block that this host is there, with its phones.
+        """Register this host and its phones for the length of a `with` block.
 
         Raises:
             StoreError: a host that is there has a version that does not fit.
@@ -197,7 +197,7 @@ class PostgresStore(RecordStore):
         await check_opening(self._reading, self._opening)
 
     async def last_event_id(self) -> int:
-        """Say the id of the newest stored event, of any host; 0 before the first."""
+        """Return the id of the newest stored event, of any host; 0 before the first."""
         await self._queue.told()
         return await super().last_event_id()
 
@@ -231,7 +231,7 @@ class PostgresStore(RecordStore):
         return await self._reader.due_jobs(now_ms, limit)
 
     async def next_due_ms(self) -> int | None:
-        """Say when the next active job is due; 0 is now, None is never."""
+        """Return when the next active job is due; 0 is now, None is never."""
         return await self._reader.next_due_ms()
 
     async def stale_jobs(self, before_ms: int) -> tuple[Job, ...]:
@@ -249,7 +249,7 @@ class PostgresStore(RecordStore):
         return await self._blobs.read(digest)
 
     async def blob_type(self, digest: str) -> str:
-        """Say a blob's media type; empty when there is no such blob."""
+        """Return a blob's media type; empty when there is no such blob."""
         return await self._reader.blob_type(digest)
 
     async def collect_blobs(self) -> Collected:

@@ -50,7 +50,7 @@ def tokens_of(text: str) -> Iterator[Token]:
 
 
 def vector_of(text: str) -> str:
-    """Give a text as a `tsvector`: its words with their places."""
+    """Return a text as a `tsvector`: its words with their places."""
     tokens = tokens_of(unicodedata.normalize("NFC", text))
     return " ".join(
         f"{_quoted(token.word)}:{min(place, _LAST_PLACE)}" for place, token in enumerate(tokens, 1)

@@ -229,7 +229,7 @@ class Writer(WriteQueue):
 
 
 def _statements(ledger: EventLedger) -> tuple[Statement, ...]:
-    """Give what writes a ledger: the tables that every store has, the words, and who put a blob."""
+    """Return what writes a ledger: every store's tables, the words, and who put a blob."""
     words: list[tuple[Value, ...]] = []
     for event, _ in ledger.events:
         text = text_of(event.msg) if event.session_id else ""

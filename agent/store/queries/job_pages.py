@@ -79,7 +79,7 @@ class JobQueue(Protocol):
     """What a store knows of the order of its jobs. Every call raises StoreError."""
 
     async def page(self, *, query: str = "", limit: int = 100, after: str = "") -> JobPage:
-        """Give a page of the queue; the query is a part of title, prompt or status in any case.
+        """Return a page of the queue; the query is a part of title, prompt or status in any case.
 
         Raises UsageError for an `after` that no page gave, and a query that is too long.
         """
@@ -95,7 +95,7 @@ class JobPages:
         self._lookup = lookup
 
     async def page(self, *, query: str = "", limit: int = 100, after: str = "") -> JobPage:
-        """Give a page of the queue; see `JobQueue.page`."""
+        """Return a page of the queue; see `JobQueue.page`."""
         band, due_ms, last_id = _read_cursor(after)
         words = folded(query)
         found: list[Job] = []
@@ -115,7 +115,7 @@ class JobPages:
     async def _part(
         self, part: Band, words: str, rare: Lookup | None, place: tuple[int, ...], room: int
     ) -> list[Job]:
-        """Give what of one band a page has room for."""
+        """Return what of one band a page has room for."""
         statuses = named(words, part.statuses)
         if rare is None or (part is Band.AWAKE and statuses):
             return await self._jobs(WALKS[part], (*place, words, room))
@@ -124,7 +124,7 @@ class JobPages:
         return newest([picked, *of_them], room) if of_them else picked
 
     async def _rare(self, words: str) -> Lookup | None:
-        """Say how the few jobs with the words are found; None when a walk soon meets some."""
+        """Return how the few jobs with the words are found; None when a walk soon meets some."""
         by_index = self._lookup(words)
         if by_index is None:
             return None
@@ -145,12 +145,12 @@ WALKS = {part: _walk(_INDEXES[part], *how) for part, how in _PARTS.items()}
 
 
 def pick(part: Band, found: str) -> str:
-    """Give the statement for those of a part of the queue that another statement names."""
+    """Return the statement for those of a part of the queue that another statement names."""
     return _pick(found, *_PARTS[part])
 
 
 def _beginning(band: Band) -> tuple[int, int]:
-    """Give what stands before the first job of a band."""
+    """Return what stands before the first job of a band."""
     return (-1, 0) if band is Band.AWAKE else (0, _LARGEST)
 
 

@@ -43,7 +43,7 @@ class RunRecords(Protocol):
         ...
 
     async def count_jobs(self) -> int:
-        """Say how many jobs are stored."""
+        """Return how many jobs are stored."""
         ...
 
 
@@ -69,6 +69,6 @@ class JobRuns:
         return tuple(as_int(job_id) for (job_id,) in await self._rows(ENDED_JOBS, (limit,)))
 
     async def count_jobs(self) -> int:
-        """Say how many jobs are stored."""
+        """Return how many jobs are stored."""
         [(count,)] = await self._rows(COUNT_JOBS, ())
         return as_int(count)

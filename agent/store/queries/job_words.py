@@ -43,12 +43,12 @@ ALL_ACTIVE = Lookup(
 
 
 def named(query: str, statuses: Iterable[JobStatus] = JobStatus) -> tuple[JobStatus, ...]:
-    """Give the statuses that a query is a part of."""
+    """Return the statuses that a query is a part of."""
     return tuple(status for status in statuses if query in status.value)
 
 
 def of_status(status: JobStatus) -> str:
-    """Give the statement for the newest jobs of a status, before an id, up to a limit."""
+    """Return the statement for the newest jobs of a status, before an id, up to a limit."""
     # Sorts them all by id, so not for very many; the others have indexes by id.
     index = "INDEXED BY job_due" if status is JobStatus.ACTIVE else ""
     return (

@@ -95,7 +95,7 @@ BLOB_TYPE = "SELECT media_type FROM blob WHERE digest = ?"
 
 
 def jobs_found(found: str) -> str:
-    """Give the statement for the newest jobs that another statement names, up to a limit."""
+    """Return the statement for the newest jobs that another statement names, up to a limit."""
     return (
         f"SELECT record FROM job WHERE id IN (SELECT found FROM ({found}) AS named "
         "ORDER BY found DESC LIMIT ?) ORDER BY id DESC"
@@ -269,7 +269,7 @@ class Reader:
         return await self._jobs(DUE_JOBS, (now_ms, max(limit, 0)))
 
     async def next_due_ms(self) -> int | None:
-        """Say when the next active job is due; 0 is now, None is never."""
+        """Return when the next active job is due; 0 is now, None is never."""
         [(due,)] = await self._rows(NEXT_DUE)
         return due if isinstance(due, int) else None
 
@@ -300,7 +300,7 @@ class Reader:
         return as_int(size)
 
     async def blob_type(self, digest: str) -> str:
-        """Say what kind of bytes a blob holds; empty when it was never noted."""
+        """Return what kind of bytes a blob holds; empty when it was never noted."""
         for (media_type,) in await self._rows(BLOB_TYPE, (digest,)):
             return str(media_type)
         return ""

@@ -76,7 +76,7 @@ WORDED = tuple(str(kind.__struct_config__.tag) for kind in _WORDED)
 
 
 def text_of(msg: EventMsg) -> str:
-    """Give what can be found of an event; empty when that is nothing."""
+    """Return what can be found of an event; empty when that is nothing."""
     text = ""
     match msg:
         case SessionConfigured(session=session):
@@ -133,7 +133,7 @@ def _values_of(arguments: str) -> str:
 
 
 def folded(query: str) -> str:
-    """Give the part that a query looks for in texts that are case-folded.
+    """Return the part that a query looks for in texts that are case-folded.
 
     Raises:
         UsageError: it is too long; the index takes memory for each of its characters.

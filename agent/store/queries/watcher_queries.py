@@ -97,5 +97,5 @@ def _known_id(number: int) -> int:
 
 
 def _page(query: str, limit: int, before: int) -> tuple[Value, ...]:
-    """Give the parameters of a list that goes down from the newest."""
+    """Return the parameters of a list that goes down from the newest."""
     return (_known_id(before) or _LARGEST_ID, folded(query), max(limit, 0))

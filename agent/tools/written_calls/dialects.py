@@ -44,7 +44,7 @@ def marked(text: str) -> list[Found]:
 
 
 def from_value(value: object) -> Iterator[tuple[str, str]]:
-    """Give the calls that a JSON value says: an object with a name and arguments, or several."""
+    """Yield the calls in a JSON value: an object with a name and arguments, or several."""
     if isinstance(value, list):
         for one in value[:8]:
             yield from from_value(one)

@@ -121,7 +121,7 @@ def scrolls_on(call: Call, sight: Sight, chance: Random) -> Call:
 
 
 def _is_stray(deed: Deed, route: Sequence[Step]) -> bool:
-    """Tell whether a deed pressed something that the route does not name."""
+    """Return whether a deed pressed something that the route does not name."""
     pressed = deed.tool in {"click_element", _HOLD}
     return pressed and not (deed.label and _on_route(deed.label, route))
 

@@ -63,13 +63,13 @@ class Sight:
 
 
 def newest(messages: Sequence[Message]) -> list[Message]:
-    """Give instructions, goal and the newest few messages."""
+    """Return instructions, goal and the newest few messages."""
     lasting, rest = _parted(messages)
     return lasting + rest[-FORGETS_AFTER:]
 
 
 def what_fits(messages: Sequence[Message]) -> list[Message]:
-    """Give instructions, goal and the newest messages that a short context holds."""
+    """Return instructions, goal and the newest messages that a short context holds."""
     lasting, rest = _parted(messages)
     held, room = 0, NARROW_WINDOW_CHARS
     for message in reversed(rest):
@@ -89,7 +89,7 @@ def marked(messages: Sequence[Message]) -> int:
 
 
 def shows_plan(messages: Sequence[Message]) -> bool:
-    """Tell whether the newest messages show a plan."""
+    """Return whether the newest messages show a plan."""
     return any(_TRACKER in message.text for message in messages[-3:])
 
 
@@ -127,7 +127,7 @@ def without_aimless(done: Sequence[Deed]) -> list[Deed]:
 
 
 def _changed(messages: Sequence[Message]) -> list[bool]:
-    """Tell of each result since the goal whether the screen after it is another."""
+    """Yield for each result since the goal whether the screen after it is another."""
     flags: list[bool] = []
     for message in messages:
         match message.kind:

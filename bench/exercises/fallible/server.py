@@ -31,7 +31,7 @@ _MUSING = "I see where this is going. Let me think about it a little more."
 async def fallible_models(
     routes: Mapping[str, Sequence[Step]], *, seed: int, tracker: bool = True
 ) -> AsyncIterator[str]:
-    """Serve `fallible-<flaw>` for every flaw; gives the base URL.
+    """Serve `fallible-<flaw>` for every flaw; returns the base URL.
 
     Args:
         routes: by goal.
@@ -43,7 +43,7 @@ async def fallible_models(
 
 
 def answers(routes: Mapping[str, Sequence[Step]], *, seed: int, tracker: bool = True) -> Script:
-    """Give what answers a request for any of the models; see `fallible_models`."""
+    """Return what answers a request for any of the models; see `fallible_models`."""
 
     # As the prompt has them: a PIN in a goal is redacted there.
     shown = {operator_text(goal): route for goal, route in routes.items()}

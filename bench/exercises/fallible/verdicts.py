@@ -43,7 +43,7 @@ def verdict(messages: Sequence[Message], route: Sequence[Step], flaw: Flaw) -> C
 
 
 def _is_done(case: str, route: Sequence[Step]) -> bool:
-    """Tell whether all that the route presses was pressed with an effect, in its order.
+    """Return whether all that the route presses was pressed with an effect, in its order.
 
     A press whose outcome is unknown counts where a later one of the route had an effect.
     """

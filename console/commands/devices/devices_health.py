@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 @click.option("--json", "as_json", is_flag=True, help="Print JSON on stdout.")
 @click.pass_context
 def info(ctx: click.Context, serial: str, as_json: bool) -> None:
-    """Say all that is known of the phone SERIAL."""
+    """Show all that is known of the phone SERIAL."""
     from msgspec.structs import replace
 
     from agent.devices.fleet.labels import Labels

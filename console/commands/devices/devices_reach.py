@@ -140,7 +140,7 @@ def _only(infos: tuple[DeviceInfo, ...]) -> str:
 
 
 class Progress:
-    """Tell on stderr how far a transfer is: on a terminal in place, else not at all."""
+    """Show on stderr how far a transfer is: on a terminal in place, else not at all."""
 
     def __init__(self, what: str, total_bytes: int) -> None:
         self._what = what

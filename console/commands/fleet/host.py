@@ -34,7 +34,7 @@ def host() -> None:
 @click.option("--label", "labels", multiple=True, metavar="WORD", help="Say what it is; repeat.")
 @click.pass_context
 def serve(ctx: click.Context, phones: int, virtual_only: bool, labels: tuple[str, ...]) -> None:
-    """Tell the fleet of this host and its phones for as long as this runs.
+    """Join the fleet with this host and its phones for as long as this runs.
 
     Others see them by 'fleet hosts'. Sessions run on the phones of the database's core alone.
     """

@@ -48,7 +48,7 @@ def list_jobs(ctx: click.Context, query: str, limit: int, as_json: bool) -> None
 
 
 def when(job: Job) -> str:
-    """Say when a job runs next, and how it recurs."""
+    """Return when a job runs next, and how it recurs."""
     from datetime import datetime
 
     from agent.records import LATEST_SHOWN_MS
@@ -159,7 +159,7 @@ def _told(job: Job, newest: RunRecord | None) -> str:
 
 
 def _review(job: Job) -> tuple[tuple[str, str], ...]:
-    """Say what of a job waits for a review, until when, and how to answer."""
+    """Return what of a job waits for a review, until when, and how to answer."""
     from datetime import datetime
 
     from widgets.lists.job_words import asked

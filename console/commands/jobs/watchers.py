@@ -259,7 +259,7 @@ def _told(one: Watcher) -> str:
 
 
 def _reaction(one: Watcher) -> str:
-    """Say what a match leads to."""
+    """Return what a match leads to."""
     tool, arguments = one.delivery_json.get("tool"), one.delivery_json.get("arguments", {})
     if tool:
         return f"call {tool} {arguments}"

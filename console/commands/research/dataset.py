@@ -232,7 +232,7 @@ def _need() -> None:
 
 
 def _telling(what: str) -> Callable[[int, int], None]:
-    """Tell on a terminal how far it is."""
+    """Show the progress on a terminal."""
     import sys
 
     def told(done: int, total: int) -> None:

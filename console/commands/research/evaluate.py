@@ -378,7 +378,7 @@ def _read(ctx: click.Context, name: str) -> Run:
 
 
 def _telling(what: str) -> Callable[[int, int], None]:
-    """Tell on a terminal how far it is."""
+    """Show the progress on a terminal."""
     import sys
 
     def told(done: int, total: int) -> None:

@@ -53,7 +53,7 @@ def list_sessions(ctx: click.Context, limit: int, as_json: bool) -> None:
 
 
 def _object(records: Records, session: Session, overview: Overview) -> dict[str, Any]:
-    """Give a session for JSON, and whether its process died under it."""
+    """Return a session for JSON, and whether its process died under it."""
     from agent.codex_bridge.asked import question_in
     from agent.codex_bridge.session_object import session_object
     from console.core.stored_core import is_left_behind
@@ -152,7 +152,7 @@ def _print_session_json(
 
 
 def _as_json(history: tuple[Event, ...]) -> Any:
-    """Give the newest verification for JSON; None where there was none."""
+    """Return the newest verification for JSON; None where there was none."""
     from agent.protocol import VerificationRecorded
     from console.cli_support import plain
 
@@ -246,7 +246,7 @@ def _print_session(
 
 
 def _verification(history: tuple[Event, ...]) -> list[str]:
-    """Say why, on which evidence, and where each value of a result was read."""
+    """Return why, on which evidence, and where each value of a result was read."""
     from agent.protocol import ResultPublished, VerificationRecorded
     from agent.state.event_text import evidence_words
     from agent.text import one_line

@@ -64,7 +64,7 @@ def tag_session(ctx: click.Context, session_id: str, tags: tuple[str, ...], as_j
 @JSON_OPTION
 @click.pass_context
 def rename(ctx: click.Context, session_id: str, title: tuple[str, ...], as_json: bool) -> None:
-    """Give a session another title; without TITLE it is its goal again."""
+    """Set a session's title; without TITLE it is its goal again."""
     from agent.protocol import SessionRename
 
     async def act(core: Core, session: Session) -> Told:
@@ -110,7 +110,7 @@ Examples:
 def confirm_result(
     ctx: click.Context, session_id: str, wrong: bool, reason: str, checker: bool, as_json: bool
 ) -> None:
-    """Say of a completed session that its goal is met, or --wrong; the newest word counts."""
+    """Record that a completed session met its goal, or --wrong; the newest word counts."""
     from agent.protocol import SessionVerify
     from agent.records import GoalVerdict, VerifiedBy
 

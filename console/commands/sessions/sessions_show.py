@@ -130,7 +130,7 @@ def diff(ctx: click.Context, session_id: str, other_id: str, as_json: bool) -> N
 
 
 async def tell_missing(core: Records, session_id: str) -> None:
-    """Say on standard error what an export will lack, before it begins."""
+    """Warn on standard error what an export will lack, before it begins."""
     from console.cli_support.exits import say
     from console.report.missing import missing_frames
 
@@ -145,7 +145,7 @@ def _steps_at(parting: Parting) -> list[int | None]:
 
 
 def _place(file: Path, session_id: str, suffix: str, *, overwrite: bool) -> Path:
-    """Say where to write. Raises UsageError for a file that is there."""
+    """Return where to write. Raises UsageError for a file that is there."""
     from agent.errors import UsageError
 
     place = file.absolute()
@@ -172,7 +172,7 @@ def _tell(path: Path, as_json: bool, *, frames: int, missing: int) -> ExitCode:
 
 
 def _telling(what: str) -> Callable[[int, int], None]:
-    """Tell on a terminal how far it is."""
+    """Show the progress on a terminal."""
     import sys
 
     def told(done: int, total: int) -> None:

@@ -123,7 +123,7 @@ def _day_row(day: DaySpent) -> tuple[str, ...]:
 
 
 def _figures(usage: Usage) -> tuple[str, str]:
-    """Say tokens and money; `-` where no price was known or nothing was paid."""
+    """Return tokens and money; `-` where no price was known or nothing was paid."""
     from widgets.base.formatting import money, tokens
 
     used = usage.input_tokens + usage.output_tokens

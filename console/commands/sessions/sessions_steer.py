@@ -120,7 +120,7 @@ def answer(
 
 
 def _ends_a_run(question: Question, said: str) -> bool:
-    """Tell whether an answer refuses a job's action: that ends its run, and nothing goes on."""
+    """Return whether an answer refuses a job's action: that ends its run, and nothing goes on."""
     from agent.safety.approval import is_yes
 
     return question.review is not None and not is_yes(said)
@@ -148,7 +148,7 @@ async def _typed(question: Question) -> str:
 @JSON_OPTION
 @click.pass_context
 def let_through(ctx: click.Context, session_id: str, as_json: bool) -> None:
-    """Say again, unredacted, what you wrote to a session and lost secrets.
+    """Send again, unredacted, what you wrote to a session and lost secrets.
 
     Only while the core that redacted it runs: the console, the daemon, or a 'run' under way.
     """

@@ -46,7 +46,7 @@ class ArrangeController(Controller):
 
     @property
     def indicator(self) -> str:
-        """Say how the list is arranged: its groups, then after ↓ what it is sorted by; empty for
+        """Return how the list is arranged: its groups, then after ↓ what it is sorted by; empty for
         the order that it has by itself.
         """
         said = [] if self.group is Group.TREE else [f"by {self.group.value}"]

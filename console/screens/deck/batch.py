@@ -95,7 +95,7 @@ class Plan(NamedTuple):
 
     @property
     def count_words(self) -> str:
-        """Say to how many: "4", or "4 of 5" where some are left out."""
+        """Return how many get it: "4", or "4 of 5" where some are left out."""
         whole = len(self.steps) + len(self.skipped)
         return f"{len(self.steps)} of {whole}" if self.skipped else f"{whole}"
 
@@ -326,12 +326,12 @@ def _was_paused(before: State, session_id: str) -> bool:
 
 
 def sessions(count: int) -> str:
-    """Say how many sessions."""
+    """Return how many sessions."""
     return "1 session" if count == 1 else f"{count} sessions"
 
 
 def told(plan: Plan, failed: Sequence[tuple[Step, str]]) -> str:
-    """Say what came of an act: how many it was done to, and of each other why not."""
+    """Return what came of an act: how many it was done to, and of each other why not."""
     done = len(plan.steps) - len(failed)
     whole = len(plan.steps) + len(plan.skipped)
     said = f"{PAST[plan.act]} {sessions(whole)}." if done == whole else ""
@@ -352,7 +352,7 @@ def _reason(why: str, titles: list[str]) -> str:
 
 
 def what_happens(plan: Plan) -> str:
-    """Say what an act will do to how many, before it is done."""
+    """Return what an act will do to how many, before it is done."""
     said = f"{plan.act.value} {plan.count_words}"
     reasons: dict[str, int] = {}
     for one in plan.skipped:

@@ -219,7 +219,7 @@ class DeckScreen(DeckActs, ConsoleScreen):
         return tuple(row.key for row in self.sessions.rows if not row.is_heading)
 
     def _say_when_empty(self) -> None:
-        """Say what it means that a pane is empty, once that is known."""
+        """Show what it means that a pane is empty, once that is known."""
         self.sessions.say_when_empty(self.if_known(_NO_SESSIONS))
         self.attention.say_when_empty(self.if_known(_NOTHING_WAITS))
         self.pane.empty = self.if_known(_NO_SESSIONS)

@@ -118,7 +118,7 @@ class DeckActs(DeckBegin):
                 return True
 
     def word_of(self, action: Action) -> str:
-        """Say what the key of pausing does to the selected session as it is."""
+        """Return what the key of pausing does to the selected session as it is."""
         session = self._session()
         if action.id == "phone.text":
             return "picture" if self.deck.phone.wants_text else "text"
@@ -183,7 +183,7 @@ class DeckActs(DeckBegin):
             self.console_app.request(SessionCancel(session_id=one))
 
     def do_session_let_through(self) -> None:
-        """Say again, unredacted, what lost secrets, at the second press."""
+        """Send again, unredacted, what lost secrets, at the second press."""
         session = self._session()
         if session is None or not self.can("session.let_through"):
             return
@@ -203,11 +203,11 @@ class DeckActs(DeckBegin):
     # --- judging a result ----------
 
     def do_session_confirm(self) -> None:
-        """Say that the goal of the selected session is met."""
+        """Record that the goal of the selected session is met."""
         self._judge(GoalVerdict.MET)
 
     def do_session_wrong(self) -> None:
-        """Say that the goal of the selected session is not met."""
+        """Record that the goal of the selected session is not met."""
         self._judge(GoalVerdict.NOT_MET)
 
     def _judge(self, verdict: GoalVerdict) -> None:
@@ -218,7 +218,7 @@ class DeckActs(DeckBegin):
     # --- writing ----------
 
     def aim_composer(self, view: SessionView | None, asked: list[Question]) -> None:
-        """Say what the composer's text will be, without changing it under typing hands."""
+        """Show what the composer's text will be, without changing it while somebody types."""
         composer = self.deck.composer
         composer.earlier = self.earlier_goals
         for controller in self.controllers:
@@ -291,7 +291,7 @@ class DeckActs(DeckBegin):
             self.console_app.say(_ENDED)
 
     def on_paste(self, event: Paste) -> None:
-        """Say where a pasted text may go; fields take theirs before it comes here."""
+        """Show where a pasted text may go; fields take theirs before it comes here."""
         if event.text.strip() and not isinstance(self.deck.focused, TextArea | Input):
             self.console_app.say(
                 "Nothing was pasted: press n first for a new session, i to write to this one."

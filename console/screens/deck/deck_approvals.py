@@ -25,7 +25,7 @@ class DeckApprovals(DeckQuestions):
     """The approval that the composer asks an instead for."""
 
     def can_approve(self, action_id: str) -> bool:
-        """Say whether an action of this part can be done now."""
+        """Return whether an action of this part can be done now."""
         asked = self.approval_meant()
         if asked is None:
             return False
@@ -74,7 +74,7 @@ class DeckApprovals(DeckQuestions):
             field.move_cursor(field.document.end)
 
     def _typed_text(self, asked: Question) -> str:
-        """Give the text that the approval would have typed, to be changed."""
+        """Return the text that the approval would have typed, to be changed."""
         view = self.deck.view()
         if view is None or asked.subject is None or asked.subject.action != _TYPES:
             return ""

@@ -90,7 +90,7 @@ class DeckBegin(DeckFind):
         self.console_app.say("It is still being created, and is stopped as soon as it exists.")
 
     def comes_too_early(self) -> bool:
-        """Say that a key is for a session that is not there yet, if it is."""
+        """Return True, and show it, if a key is for a session that is not there yet."""
         if self.is_awaited:
             self.console_app.say(_NOT_YET)
         return self.is_awaited

@@ -19,7 +19,7 @@ class DeckFollow(DeckTargets):
     """What the composer was turned to by a key of this part."""
 
     def can_follow(self, action_id: str) -> bool:
-        """Say whether an action of this part can be done now."""
+        """Return whether an action of this part can be done now."""
         view = self.deck.view()
         if view is None:
             return False
@@ -63,7 +63,7 @@ class DeckFollow(DeckTargets):
         )
 
     def _waiting_hint(self) -> MessageItem | None:
-        """Give the hint under the transcript's cursor, else the newest that waits."""
+        """Return the hint under the transcript's cursor, else the newest that waits."""
         view = self.deck.view()
         if view is None:
             return None

@@ -118,7 +118,7 @@ class DeckPhone(StepReader):
         )
 
     def _why_no_picture(self, serial: str) -> str:
-        """Say why there is no picture, and the next key where one helps."""
+        """Return why there is no picture, and the next key where one helps."""
         devices = self.console_app.bridge.state.devices.values()
         if not any(device.state is DeviceState.ONLINE for device in devices):
             return self.if_known(NO_DEVICES)
@@ -174,7 +174,7 @@ class DeckPhone(StepReader):
         self.show_footer()
 
     def _stored(self, kept: Frame, serial: str) -> LiveFrame | None:
-        """Give a stored frame at the size that is drawn; None while it is read."""
+        """Return a stored frame at the size that is drawn; None while it is read."""
         app, size = self.console_app, self.deck.phone.wanted_px
         ready = app.stored.ready(kept, size)
         wanted = f"{kept.digest}:{size}"

@@ -92,7 +92,7 @@ class DeckQuestions(DeckFollow):
             self.deck.go_to("middle", self.deck.pane.transcript)
 
     def approval_meant(self) -> Question | None:
-        """Give the approval that a and r are about: the queue's row, else the session's oldest."""
+        """Return the approval that a and r answer: the queue's row, else the session's oldest."""
         asked: Question | None = next(iter(self.deck.open_questions()), None)
         if self.deck.focused is self.deck.attention:
             one = self.deck.attention.under_cursor
@@ -140,7 +140,7 @@ class DeckQuestions(DeckFollow):
     # --- answers ----------
 
     def narrowed(self, question: Question) -> Question:
-        """Give of several questions the first that is unanswered, as a question of its own."""
+        """Return the first unanswered one of several questions, as a question of its own."""
         if not question.parts:
             return question
         given = self._given.get(question.question_id, {})

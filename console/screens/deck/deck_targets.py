@@ -22,7 +22,7 @@ class DeckTargets(DeckWheel):
     """The Deck's apps of sessions."""
 
     def can_target(self, action_id: str) -> bool:
-        """Say whether an action of this part can be done now."""
+        """Return whether an action of this part can be done now."""
         view = self.deck.view()
         if view is None or not (view.session.target_package and view.session.serial):
             return False

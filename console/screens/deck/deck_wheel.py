@@ -25,7 +25,7 @@ class DeckWheel(DeckPhone, WheelScreen):
         return self.deck.composer
 
     def has_waiting_session(self) -> bool:
-        """Say whether the selected session waits for the wheel."""
+        """Return whether the selected session waits for the wheel."""
         view = self.deck.view()
         return bool(view and view.session.turn_id and not view.session.state.is_terminal)
 
@@ -57,7 +57,7 @@ class DeckWheel(DeckPhone, WheelScreen):
         return ScreenText(seen.elements, f"of step {step}", "Nothing was stored of it.")
 
     def view_changed(self) -> None:
-        """Give the phone a place where the terminal is too short for its whole picture."""
+        """Make room for the phone where the terminal is too short for its whole picture."""
         phone = self.deck.phone
         self.set_class(phone.wants_text or phone.zoom.factor > 1, "-close")
         if self.deck.short_of_phone:

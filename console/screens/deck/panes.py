@@ -119,7 +119,7 @@ class PaneController(Controller):
         self.apply()
 
     def do_view_full(self) -> None:
-        """Give the pane with the focus the whole width, or let all be seen again."""
+        """Zoom the pane with the focus to the whole width, or show all again."""
         self._kept.keep(full_pane=NONE if self.full else self._deck.column)
         self.apply()
         self._deck.refresh_all()

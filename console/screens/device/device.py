@@ -135,7 +135,7 @@ class DeviceScreen(DeviceActs):
         return view is not None and not self.wheel_of and not view.session.paused
 
     def elements(self) -> tuple[tuple[Element, ...], str]:
-        """Give the newest elements, and whose look they are."""
+        """Return the newest elements, and whose look they are."""
         look, view = self.parts.look, self.view()
         seen = view.transcript.observation if view and not view.session.target_display else None
         if seen is not None and (look is None or look.at_ms < seen.ended_ms):
@@ -157,7 +157,7 @@ class DeviceScreen(DeviceActs):
         return ago(self.console_app.now_ms() - at_ms)
 
     def chosen_element(self) -> Element | None:
-        """Give the element under the cursor."""
+        """Return the element under the cursor."""
         if self.tab is not Tab.ELEMENTS:
             return None
         key = self.query_one("#elements", RowList).cursor_key

@@ -69,7 +69,7 @@ class Rereading:
 
 
 def differs(one: LiveFrame, other: LiveFrame) -> bool:
-    """Tell whether two pictures of one size show different screens; of two sizes they do."""
+    """Return whether two pictures of one size show different screens; of two sizes they do."""
     if (one.width_px, one.height_px) != (other.width_px, other.height_px):
         return True
     if one.rgb == other.rgb:

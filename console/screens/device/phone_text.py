@@ -60,7 +60,7 @@ class PhoneText:
     # --- showing ----------
 
     def show(self) -> None:
-        """Give the pane its text, and read the tree if that is due."""
+        """Set the pane's text, and read the tree if that is due."""
         pane = self._screen.phone
         if pane.shows_text or pane.wants_text:
             pane.show_text(self._text())

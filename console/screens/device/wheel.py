@@ -88,7 +88,7 @@ class WheelScreen(ConsoleScreen):
         return ""
 
     def has_waiting_session(self) -> bool:
-        """Say whether a session waits for the wheel, and so should hear what was done."""
+        """Return whether a session waits for the wheel, and so should hear what was done."""
         return False
 
     def go_to_phone(self) -> None:
@@ -207,7 +207,7 @@ class WheelScreen(ConsoleScreen):
         self.go_to_note()
 
     def hand_back(self, note: str) -> None:
-        """Give the wheel back, with what the session should know, after what hands did before."""
+        """Give the wheel back, with a note for the session, after the operator's own input."""
         serial, app = self.wheel_of, self.console_app
         # Asked for before anything is shown: the footer says at once what its keys do then.
         asked = app.ask(WheelHandBack(serial=serial, note=note)) if serial else None

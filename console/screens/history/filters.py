@@ -47,7 +47,7 @@ class Filter(NamedTuple):
     facts: tuple[tuple[str, str], ...] = ()
 
     def holds(self, session: Session, phone: str, now_ms: int) -> bool:
-        """Tell whether a session has every fact.
+        """Return whether a session has every fact.
 
         Args:
             session: of the list.

@@ -150,7 +150,7 @@ class HistoryScreen(HistorySums):
         return self._known.get(session_id) or next(listed, None)
 
     def _holds(self, session: Session | None) -> bool:
-        """Tell whether a session has the facts of the filter."""
+        """Return whether a session has the facts of the filter."""
         if session is None or not self._filter.facts:
             return True
         app = self.console_app

@@ -82,7 +82,7 @@ class HistorySums(ConsoleScreen):
         self.refresh_all()
 
     def _focus_what_is_seen(self) -> None:
-        """Give the focus to the list, or to the sums where they have taken its place."""
+        """Focus the list, or the sums where they have taken its place."""
         is_alone = self.shows_sums and not self.has_class("-wide")
         self.focus_now(self.sums if is_alone else self.table)
 

@@ -88,7 +88,7 @@ class ReplayActs(StepReader):
         self.refresh_all()
 
     async def record_of(self, session_id: str, step: StepItem) -> StepRecord:
-        """Give the record of a step as far as the tape has come."""
+        """Return the record of a step as far as the tape has come."""
         tape = self.replay.playback
         if tape is None:
             return await super().record_of(session_id, step)
@@ -186,7 +186,7 @@ class ReplayActs(StepReader):
 
 
 def _free(place: Path) -> Path:
-    """Give the place itself, or the first beside it that is free."""
+    """Return the place itself, or the first beside it that is free."""
     number = 2
     wanted = place
     while place.exists():

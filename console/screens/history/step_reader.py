@@ -68,14 +68,14 @@ class StepReader(ConsoleScreen):
             self.refresh_all()
 
     def past_step(self) -> StepItem | None:
-        """Give the step under the cursor if its record is open: its moment is looked at."""
+        """Return the step under the cursor if its record is open: its moment is looked at."""
         # A frame may still arrive while the screen is being taken down.
         for shown in self.query(TranscriptView):
             return shown.step_open_to_record()
         return None
 
     def seen_at(self, step: StepItem) -> Observation | None:
-        """Give what a step saw, once its record has been read."""
+        """Return what a step saw, once its record has been read."""
         view, last = self.view(), self._read_last
         if view is None or last is None or last[:2] != (view.session.session_id, step.key):
             return None
@@ -96,7 +96,7 @@ class StepReader(ConsoleScreen):
     # --- the editor ----------
 
     def can_open_editor(self) -> bool:
-        """Say whether something can be shown in an editor: not in a browser."""
+        """Return whether something can be shown in an editor: not in a browser."""
         return self.console_app.has_terminal_to_lend and self.view() is not None
 
     def open_editor(self) -> None:

@@ -171,7 +171,7 @@ class JobsScreen(JobsActs):
         self._show()
 
     def newest_session(self) -> str:
-        """Give the session of the newest run of the job under the cursor; empty for none."""
+        """Return the session of the newest run of the job under the cursor; empty for none."""
         record = self.record
         if not isinstance(record, Job):
             return ""
@@ -237,7 +237,7 @@ class JobsScreen(JobsActs):
         self.review.answer(event.question, event.answer)
 
     def on_question_card_write(self, _event: QuestionCard.Write) -> None:
-        """Say where a reason is written."""
+        """Show where a reason is written."""
         key = self.key_of("question.next")
         self.console_app.say(f"Press 2 to reject. To write a reason, answer on the Deck: {key}.")
 

@@ -127,7 +127,7 @@ class JobsActs(ConsoleScreen):
         """Put the cursor of a list on a record once it is read."""
 
     def on_job_form_refused(self, event: JobForm.Refused) -> None:
-        """Say what cannot be read."""
+        """Show what cannot be read."""
         self.console_app.say(event.reason, tone="warning")
 
     def do_job_review(self) -> None:

@@ -82,7 +82,7 @@ class JobForm(Vertical):
 
     Args:
         id: of the widget.
-        now_ms: tells the time that "in 10m" counts from, in ms since the epoch.
+        now_ms: returns the time that "in 10m" counts from, in ms since the epoch.
     """
 
     class Written(Message):
@@ -136,7 +136,7 @@ class JobForm(Vertical):
         return names.index(field.id or "") >= names.index(f"job-{_ENOUGH[self._tab]}")
 
     def open(self, tab: Tab, job: Job | None = None) -> Input:
-        """Show the form of a list, for a change of `job` if one is given; gives its first field."""
+        """Show the form of a list, for a change of `job` if given; returns its first field."""
         self._tab = tab
         if job is not None or self._edited is not None:
             self.clear()

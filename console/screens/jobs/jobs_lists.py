@@ -57,7 +57,7 @@ class JobLists:
         self._seen: State | None = None
 
     def pager(self, tab: Tab) -> Pager[Any]:
-        """Give the pages of a list."""
+        """Return the pages of a list."""
         shelves: dict[Tab, Pager[Any]] = {
             Tab.JOBS: self._jobs,
             Tab.WATCHERS: self._watchers,
@@ -82,18 +82,18 @@ class JobLists:
     # --- rows ----------
 
     def jobs(self, state: State) -> tuple[Job, ...]:
-        """Give the jobs that are held."""
+        """Return the jobs that are held."""
         return _newest(self._jobs, state.jobs)
 
     def watchers(self, state: State) -> tuple[Watcher, ...]:
-        """Give the watchers that are held."""
+        """Return the watchers that are held."""
         found = _newest(self._watchers, state.watchers)
         return tuple(
             sorted(found, key=lambda one: 0 if one.unread else _WATCHERS_FIRST[one.status])
         )
 
     def commitments(self, state: State) -> tuple[Commitment, ...]:
-        """Give the commitments that are held."""
+        """Return the commitments that are held."""
         found = _newest(self._commitments, state.commitments)
         return tuple(sorted(found, key=_commitment_place))
 
@@ -129,7 +129,7 @@ class JobLists:
                 return commitment_detail(record, now_ms)
 
     def find(self, tab: Tab, key: str, state: State) -> Job | Watcher | Commitment | None:
-        """Give the record of a row."""
+        """Return the record of a row."""
         held: tuple[Job | Watcher | Commitment, ...]
         match tab:
             case Tab.JOBS:

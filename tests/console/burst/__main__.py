@@ -49,7 +49,7 @@ def _parting(expected: object, found: object) -> str:
 
 
 def examine(typist: Typist, seed: int, acts: int, modes: tuple[str, ...]) -> list[str]:
-    """Type one script in the modes; gives what differs."""
+    """Type one script in the modes; returns what differs."""
     tokens = script(Random(seed), acts)
     return differences({mode: typist.play(tokens, mode, seed) for mode in modes})
 

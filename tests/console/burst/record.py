@@ -64,7 +64,7 @@ class Record:
         return known is not None and not known.differences
 
     def summary(self) -> str:
-        """Say how many scripts are on record, and which differ."""
+        """Return how many scripts are on record, and which differ."""
         listed = self._newest.values()
         keys = sum(one.keys for one in listed)
         modes = sum(len(one.modes) for one in listed)

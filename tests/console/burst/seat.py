@@ -193,7 +193,7 @@ def without_notices(app: BurstApp) -> None:
 
 
 async def steady(app: BurstApp, core: ScriptedCore) -> dict[str, object]:
-    """Tell what came of it, once that has come to rest: pictures and lists are read beside keys."""
+    """Return the outcome once it rests: pictures and lists are read beside keys."""
     last: list[dict[str, object]] = []
     async with asyncio.timeout(BOUND_S):
         while len(last) < _STEADY_LOOKS:
@@ -204,7 +204,7 @@ async def steady(app: BurstApp, core: ScriptedCore) -> dict[str, object]:
 
 
 def outcome(app: BurstApp, core: ScriptedCore) -> dict[str, object]:
-    """Tell what was asked of the core, and what is on the screen."""
+    """Return what was asked of the core, and what is on the screen."""
     # What a dialog lies over is drawn with it only where it is told.
     with app._context():
         visible_screen_stack.set(list(app._background_screens))

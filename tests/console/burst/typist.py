@@ -106,7 +106,7 @@ class Typist:
     # --- modes ----------
 
     def play(self, tokens: tuple[Token, ...], mode: str, seed: int = 0) -> dict[str, Any]:
-        """Type a script; gives what came of it."""
+        """Type a script; returns what came of it."""
         self._say("begin")
         assert self._hear() == "ready"
         whole = b"".join(token.sent for token in tokens)

@@ -20,7 +20,7 @@ SIZE = (9, 20)
 
 
 def packet(number: int, *, key: bool = False) -> VideoPacket:
-    """Give a packet that says which it is."""
+    """Return a packet that says which it is."""
     return VideoPacket(number, b"%d" % number, is_config=False, is_key=key)
 
 

@@ -61,7 +61,7 @@ async def process() -> AsyncIterator[DecodeProcess]:
 
 
 def running(process: DecodeProcess) -> DecodeLink:
-    """Give the process that runs now."""
+    """Return the process that runs now."""
     assert process.link is not None
     return process.link
 

@@ -16,7 +16,7 @@ OPTIONS = SessionOptions(scid=7)
 
 
 def readers(*asked: tuple[int, int, float]) -> Readers:
-    """Give readers of boxes and rates."""
+    """Return readers of boxes and rates."""
     every = Readers("phone")
     every.all = [Reader.checked(*one) for one in asked]
     return every

@@ -48,7 +48,7 @@ async def first(
 
 
 def pixels(frame: LiveFrame) -> np.ndarray[tuple[int, ...], np.dtype[np.int16]]:
-    """Give a frame as rows of pixels."""
+    """Return a frame as rows of pixels."""
     shape = (frame.height_px, frame.width_px, 3)
     return np.frombuffer(frame.rgb, np.uint8).reshape(shape).astype(np.int16)
 

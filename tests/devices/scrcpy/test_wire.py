@@ -28,7 +28,7 @@ ERAS = ["1.20", "1.22", "1.23", "1.24", "2.0", "2.7", "3.3.4", "4.0", "4.1"]
 
 
 def reader(data: bytes) -> asyncio.StreamReader:
-    """Give a stream that holds these bytes and ends."""
+    """Return a stream that holds these bytes and ends."""
     made = asyncio.StreamReader()
     made.feed_data(data)
     made.feed_eof()

@@ -127,7 +127,7 @@ class Page(Generic[S]):
         self.state.fields[key] = FieldState(text, len(text), len(text))
 
     def focus(self, key: str) -> None:
-        """Give a text field the focus and show the keyboard."""
+        """Focus a text field and show the keyboard."""
         self.host.focus_field(self.state, key)
 
     def open(self, activity: str, into: str = "", /, **args: str) -> None:

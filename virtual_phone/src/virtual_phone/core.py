@@ -220,7 +220,7 @@ class Core(Turning):
         return self.timing.monotonic() - self._moving_since
 
     def invalidate(self) -> None:
-        """Say that something changed: scenes are built again, waiters wake, the state is saved."""
+        """Note a change: scenes are built again, waiters wake, the state is saved."""
         self._forget_scenes()
         self._unsaved = True
         self._plan_save()

@@ -369,7 +369,7 @@ class Services(Notices):
         return self.state_record.battery_level
 
     def focus_field(self, page: PageState, key: str) -> None:
-        """Give a field of a page the focus and show the keyboard."""
+        """Focus a field of a page and show the keyboard."""
         page.focus = key
         self.state_record.keyboard_shown = True
         self.invalidate()

@@ -423,7 +423,7 @@ def run(module: str, fuzz_for: Callable[[Path, int, float], Coroutine[None, None
 
     Args:
         module: what was started by `python -m`.
-        fuzz_for: fuzzes in a folder, with a seed, for some seconds; gives the number of rounds.
+        fuzz_for: fuzzes in a folder, with a seed, for some seconds; returns the number of rounds.
     """
     parser = argparse.ArgumentParser(prog=f"python -m {module}")
     parser.add_argument("--seconds", type=float, default=60.0)

@@ -256,7 +256,7 @@ class DecodeLink(asyncio.Protocol):
 
 
 def _why(code: int, words: bytes) -> str:
-    """Say how a process ended."""
+    """Return how a process ended."""
     if code < 0:
         with suppress(ValueError):
             return f"by {signal.Signals(-code).name}"

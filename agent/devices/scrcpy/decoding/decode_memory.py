@@ -77,7 +77,7 @@ class PictureMemory:
         return (width, height), rgb
 
     def close(self) -> None:
-        """Give the memory back; nothing is written or read any more. Closing twice is fine."""
+        """Free the memory; nothing is written or read any more. Closing twice is fine."""
         self._map.close()
 
     # --- what is being decoded ----------
@@ -87,7 +87,7 @@ class PictureMemory:
         _MARK.pack_into(self._map, thread * _MARK.size, stream)
 
     def marked(self) -> frozenset[int]:
-        """Give the streams that were being decoded."""
+        """Return the streams that were being decoded."""
         if self._map.closed:
             return frozenset()
         marks = (_MARK.unpack_from(self._map, at * _MARK.size)[0] for at in range(THREADS))
@@ -110,7 +110,7 @@ class Places:
         self._end = _LEAST_BYTES
 
     def take(self, box: Size) -> Place:
-        """Give room for any picture that fits a box. Raises DeviceError when there is none."""
+        """Return room for any picture that fits a box. Raises DeviceError when there is none."""
         needed = _HEAD_BYTES + box[0] * box[1] * BYTES_PER_PIXEL
         # Powers of two, so that what one size leaves another takes.
         room = max(_LEAST_BYTES, 1 << (needed - 1).bit_length())

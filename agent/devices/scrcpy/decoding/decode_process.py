@@ -91,7 +91,7 @@ class DecodeProcess:
         return ProcessPictures(self, serial)
 
     def running(self) -> DecodeLink:
-        """Give the process, after `ready`. Raises DeviceError when there can be none any more."""
+        """Return the process, after `ready`. Raises DeviceError when there can be none any more."""
         if self.link is None:
             raise DeviceError(
                 "The decoder's process is gone and does not start any more.",
@@ -100,7 +100,7 @@ class DecodeProcess:
         return self.link
 
     def new_stream(self) -> int:
-        """Give the number of a stream that none had."""
+        """Return the number of a stream that none had."""
         self._last_stream += 1
         return self._last_stream
 
@@ -197,7 +197,7 @@ class ProcessPictures:
         return self._read(await self._drawing(lambda call: Scale(call, self._stream, wants)))
 
     async def whole(self) -> tuple[Size, bytes]:
-        """Give the newest picture as a PNG. Raises DeviceError when there is none."""
+        """Return the newest picture as a PNG. Raises DeviceError when there is none."""
         answer = await self._call(lambda call: Whole(call, self._stream))
         assert isinstance(answer, Encoded)
         return answer.size, answer.data

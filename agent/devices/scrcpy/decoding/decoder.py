@@ -72,7 +72,7 @@ class Decoder:
         return None if self._frame is None else (self._frame.width, self._frame.height)
 
     def decode(self, packets: Iterable[VideoPacket]) -> int:
-        """Decode packets in order; give how many pictures they made."""
+        """Decode packets in order; return how many pictures they made."""
         with self._turn:
             before = self.pictures
             for packet in packets:
@@ -89,7 +89,7 @@ class Decoder:
             self._awaits_key = True
 
     def scaled(self, sizes: Sequence[Size]) -> list[bytes]:
-        """Give the newest picture at each size as RGB bytes, row by row.
+        """Return the newest picture at each size as RGB bytes, row by row.
 
         Raises ValueError while there is none.
         """
@@ -99,7 +99,7 @@ class Decoder:
             return [self._scaled(self._frame, size) for size in sizes]
 
     def is_black(self) -> bool:
-        """Tell whether the newest picture is black between the bars at its ends."""
+        """Return whether the newest picture is black between the bars at its ends."""
         import numpy as np
 
         if self._frame is None:
@@ -110,7 +110,7 @@ class Decoder:
         return bool(middle.size and middle.max() <= _BLACK_LUMA)
 
     def has_moved(self) -> bool:
-        """Tell whether the newest picture differs from the one this was last asked of."""
+        """Return whether the newest picture differs from the one this was last asked of."""
         import numpy as np
 
         if self._frame is None:
@@ -174,7 +174,7 @@ def _new_codec() -> VideoCodecContext:
 
 
 def _has_idr(data: bytes) -> bool:
-    """Tell whether an access unit in annex B holds a picture that refers to no other."""
+    """Return whether an access unit in annex B holds a picture that refers to no other."""
     start = data.find(b"\0\0\1")
     while 0 <= start < len(data) - 3:
         kind = data[start + 3] & _NAL_TYPE

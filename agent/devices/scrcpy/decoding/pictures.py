@@ -87,7 +87,7 @@ class Pictures(Protocol):
         ...
 
     async def whole(self) -> tuple[Size, bytes]:
-        """Give the newest picture at its own size, as a PNG. Raises as `scaled` does."""
+        """Return the newest picture at its own size, as a PNG. Raises as `scaled` does."""
         ...
 
     async def renew(self) -> None:
@@ -175,7 +175,7 @@ class ThreadPictures:
         )
 
     async def whole(self) -> tuple[Size, bytes]:
-        """Give the newest picture as a PNG."""
+        """Return the newest picture as a PNG."""
         return await asyncio.get_running_loop().run_in_executor(_threads, whole_png, self._decoder)
 
     async def renew(self) -> None:

@@ -50,7 +50,7 @@ _FEW = 2
 
 @lru_cache(maxsize=8192)
 def names_payer(label: str) -> bool:
-    """Tell whether a short line names what pays: a card, a wallet, a bank's scheme."""
+    """Return whether a short line names what pays: a card, a wallet, a bank's scheme."""
     if len(label) > _MAX_CHARS:
         return False
     return bool(
@@ -136,7 +136,7 @@ def _reason(element: Element, page: Page, context: Context, *, plain: bool) -> s
 
 
 def _is_plain(element: Element, page: Page) -> bool:
-    """Tell whether a button says no more than that it goes on, or cannot be read."""
+    """Return whether a button says no more than that it goes on, or cannot be read."""
     if goes_on(element) or is_nameless(element) or is_slider(element) or amounts(element.label):
         return True
     if element.class_name.endswith(_ROW_CLASSES):
@@ -152,7 +152,7 @@ def _is_plain(element: Element, page: Page) -> bool:
 
 
 def _is_past(element: Element, page: Page) -> bool:
-    """Tell whether a line says that it has paid: "Paid with Visa", or its label does."""
+    """Return whether a line says that it has paid: "Paid with Visa", or its label does."""
     beside = (e for e in page.texts if abs(e.bounds.center_y - element.bounds.center_y) < 0.012)
     return any(M.SUCCESS in read(e.label).found for e in (element, *beside))
 
@@ -163,7 +163,7 @@ def _has_rate(label: str) -> bool:
 
 
 def _lists_prices(page: Page) -> bool:
-    """Tell whether a page is a list of things with prices, as a shop's or a statement is."""
+    """Return whether a page is a list of things with prices, as a shop's or a statement is."""
     priced = [e for e in page.pressables if amounts(e.label) and not e.checkable]
     return len(priced) >= _MANY_PRICES
 

@@ -1,4 +1,4 @@
-"""Tell which control a page ends with, and which one only opens, chooses or leads away."""
+"""Which control a page ends with, and which one only opens, chooses or leads away."""
 
 from __future__ import annotations
 
@@ -33,19 +33,19 @@ def sign_of(element: Element) -> str:
 
 
 def is_nameless(element: Element) -> bool:
-    """Tell whether an element says nothing, and its resource id is all that is known of it."""
+    """Return whether an element says nothing, and its resource id is all that is known of it."""
     return element.label == _NAMELESS
 
 
 def goes_on(element: Element) -> bool:
-    """Tell whether an element says that the next step is taken: "Continue", "Готово", ✓."""
+    """Return whether an element says that the next step is taken: "Continue", "Готово", ✓."""
     if sign_of(element) in GOING_ON:
         return True
     return M.PROCEED in read(_title(element)).head
 
 
 def leads_away(element: Element, page: Page) -> bool:
-    """Tell whether an element only opens, chooses, looks for something or goes back."""
+    """Return whether an element only opens, chooses, looks for something or goes back."""
     if sign_of(element) in LEAVING:
         return True
     reading = read(_title(element))
@@ -57,7 +57,7 @@ def leads_away(element: Element, page: Page) -> bool:
 
 
 def commits_as_refusal(element: Element, page: Page) -> bool:
-    """Tell whether a button that begins as a way out is what the page is for.
+    """Return whether a button that begins as a way out is what the page is for.
 
     It says what the title asks about, beside another way out: "Exit “Family”?", "Cancel", "Exit".
     Or it says more than that it leads away, and is the only button: "Keep this seat", "Close tab".
@@ -71,7 +71,7 @@ def commits_as_refusal(element: Element, page: Page) -> bool:
 
 
 def ends(element: Element, page: Page) -> bool:
-    """Tell whether a page is over with an element: what it collected is then handed in.
+    """Return whether a page is over with an element: what it collected is then handed in.
 
     A button that goes on, the last wide button, a nameless button outside the bar at the top.
     """
@@ -92,7 +92,7 @@ def ends(element: Element, page: Page) -> bool:
 
 
 def is_unread_choice(element: Element, page: Page) -> bool:
-    """Tell whether an element is one of two or three buttons of a line, of which none is known."""
+    """Return whether an element is one of two or three buttons of a line, none of them known."""
     line = [element, *page.beside(element)]
     buttons = all(e.class_name.endswith("Button") and not e.checkable for e in line)
     known = any(read(_title(e)).found or sign_of(e) or is_nameless(e) for e in line)
@@ -100,7 +100,7 @@ def is_unread_choice(element: Element, page: Page) -> bool:
 
 
 def is_way_out(element: Element, choices: Sequence[Element]) -> bool:
-    """Tell whether a button stands where Android puts the one that leads away.
+    """Return whether a button stands where Android puts the one that leads away.
 
     Side by side it is at the beginning of the line, one below the other at the bottom.
     """
@@ -116,7 +116,7 @@ def _is_from_right(text: str) -> bool:
 
 
 def is_unread(page: Page) -> bool:
-    """Tell whether no word of a page is known, so that its language is none of the lexicon's."""
+    """Return whether no word of a page is known, so that its language is none of the lexicon's."""
     said = [e for e in page.elements if any(map(str.isalpha, e.label)) and not is_nameless(e)]
     said = [e for e in said if not e.label.isascii() or len(e.label) > 2]
     if not said or any(read(e.label).found for e in said):

@@ -175,21 +175,21 @@ def _operates(element: Element, page: Page) -> Finding | None:
 
 
 def _starts(element: Element, page: Page) -> bool:
-    """Tell whether a button ends a page about a thing in the world: "Start" below "Oven"."""
+    """Return whether a button ends a page about a thing in the world: "Start" below "Oven"."""
     goes = M.PROCEED in read(_title(element)).whole
     about = any(M.DEVICE in read(e.label).found for e in page.texts)
     return goes and about and _is_final(element, page)
 
 
 def _toggles(element: Element, page: Page) -> bool:
-    """Tell whether a sign without words stands on the line of a thing in the world."""
+    """Return whether a sign without words stands on the line of a thing in the world."""
     beside = page.beside(element, _SAME_LINE)
     named = any(M.DEVICE in read(_title(e)).found for e in beside)
     return is_nameless(element) and named and not page.is_toolbar(element)
 
 
 def _is_named(element: Element, page: Page) -> bool:
-    """Tell whether a control has a thing's name, alone or with how it stands: "Valve Closed"."""
+    """Return whether a control has a thing's name, alone or with how it stands: "Valve Closed"."""
     name, *values = element.label.split(" | ")
     own = read(name)
     last = name.rsplit(" ", 1)
@@ -288,7 +288,7 @@ def _serves(element: Element, page: Page) -> Finding | None:
 
 
 def _is_final(element: Element, page: Page) -> bool:
-    """Tell whether an element is the last button, also with ways out beside it."""
+    """Return whether an element is the last button, also with ways out beside it."""
     if page.is_row(element) or page.is_tile(element) or element.checkable:
         return False
     if leads_away(element, page):
@@ -307,7 +307,7 @@ def _is_final(element: Element, page: Page) -> bool:
 
 
 def _is_only_button(element: Element, page: Page) -> bool:
-    """Tell whether an element is the one button of a page of few controls; lines follow it."""
+    """Return whether an element is the one button of a page of few controls; lines follow it."""
     buttons = [e for e in page.pressables if e.class_name.endswith(_BUTTON) and not e.checkable]
     wide = element.bounds.right - element.bounds.left > _WIDE
     return wide and buttons == [element] and len(page.pressables) <= _LONG

@@ -58,7 +58,7 @@ def _answers(element: Element, page: Page) -> bool:
 
 
 def _is_reason(element: Element, page: Page) -> bool:
-    """Tell whether an element is one of several short lines or tiles, of which one is chosen.
+    """Return whether an element is one of several short lines or tiles, of which one is chosen.
 
     A report in the sense of figures has values in its lines, or things to filter by.
     """

@@ -55,7 +55,7 @@ def find_in_shade(element: Element, page: Page) -> Finding | None:
 
 
 def _is_action(element: Element, page: Page) -> bool:
-    """Tell whether a button stands right below a notification, and is no foot of the shade."""
+    """Return whether a button stands right below a notification, and is no foot of the shade."""
     if id_words(element.resource_id)[:1] in {("action",), ("action0",)}:
         return True
     above = [

@@ -360,7 +360,7 @@ def pin(page: Page[Wallet]) -> View:
 
 @wallet.page(".DoneActivity")
 def done(page: Page[Wallet]) -> View:
-    """Say that the money is on its way."""
+    """Show that the money is on its way."""
     return screen(
         column(
             space(weight=1),

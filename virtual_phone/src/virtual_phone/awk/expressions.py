@@ -54,7 +54,7 @@ class Expressions:
         return self._words[self._at]
 
     def ahead(self, count: int) -> Word:
-        """Give a word further on."""
+        """Return a word further on."""
         return self._words[min(self._at + count, len(self._words) - 1)]
 
     def take(self) -> Word:
@@ -65,7 +65,7 @@ class Expressions:
         return word
 
     def stands(self, *texts: str) -> bool:
-        """Tell whether a mark or a keyword comes next."""
+        """Return whether a mark or a keyword comes next."""
         return self.word.kind in (Kind.MARK, Kind.KEYWORD) and self.word.text in texts
 
     def took(self, *texts: str) -> bool:

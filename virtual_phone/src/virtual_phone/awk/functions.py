@@ -92,7 +92,7 @@ class Functions:
         return start
 
     def split(self, text: str, array: Array, separator: str) -> float:
-        """Part a text into the items of an array; gives how many there are."""
+        """Part a text into the items of an array; returns how many there are."""
         parts = fields_of(text, separator)
         self._memory.empty(array)
         for at, part in enumerate(parts, start=1):
@@ -126,7 +126,7 @@ def _piece(piece: str, match: str) -> str:
 
 
 def _part(text: str, bounds: Sequence[Value]) -> str:
-    """Give a part from a place on, from 1, and so many characters; a place before it is 1."""
+    """Return a part from a place on, from 1, and so many characters; a place before it is 1."""
     if not bounds:
         raise AwkError("not enough arguments for substr")
     start, *count = (whole_of(one) for one in bounds)

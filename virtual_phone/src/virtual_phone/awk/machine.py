@@ -70,7 +70,7 @@ class Machine(ABC):
 
     @abstractmethod
     async def next_record(self) -> str | None:
-        """Give the next record of what is read anyway; None at the end."""
+        """Return the next record of what is read anyway; None at the end."""
 
     async def turn(self) -> None:
         """Count one thing done."""
@@ -146,7 +146,7 @@ class Machine(ABC):
         return node.pattern if isinstance(node, Regex) else await self.text(node)
 
     async def key(self, subscripts: Sequence[Expression]) -> str:
-        """Give the key of an item: a number that is whole as such, several with SUBSEP between."""
+        """Return the key of an item: a whole number as such, several with SUBSEP between."""
         said = [await self.text(one) for one in subscripts]
         return bounded(said[0] if len(said) == 1 else self.memory.text("SUBSEP").join(said))
 

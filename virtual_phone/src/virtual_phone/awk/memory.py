@@ -70,7 +70,7 @@ class Memory:
     # --- variables ----------
 
     def cell(self, name: str) -> Cell:
-        """Give what a name stands for."""
+        """Return what a name stands for."""
         if self.frames and name in self.frames[-1]:
             return self.frames[-1][name]
         found = self._cells.get(name)
@@ -79,7 +79,7 @@ class Memory:
         return found
 
     def get(self, name: str) -> Value:
-        """Give a variable. Raises AwkError: it is an array."""
+        """Return a variable. Raises AwkError: it is an array."""
         if name == "NF":
             return float(len(self._parted()))
         value = self.cell(name).value
@@ -88,7 +88,7 @@ class Memory:
         return value
 
     def text(self, name: str) -> str:
-        """Give a variable as text."""
+        """Return a variable as text."""
         return text_of(self.get(name))
 
     def set(self, name: str, value: Value) -> None:
@@ -109,7 +109,7 @@ class Memory:
     # --- arrays ----------
 
     def array(self, name: str) -> Array:
-        """Give an array; a name that was nothing becomes one. Raises AwkError: it is a value."""
+        """Return an array; a name that was nothing becomes one. Raises AwkError: it is a value."""
         cell = self.cell(name)
         if cell.value is None:
             made: Array = {}
@@ -160,7 +160,7 @@ class Memory:
         self._record, self._fields = text, None
 
     def field(self, number: int) -> Value:
-        """Give a field, or with 0 the record. Raises AwkError."""
+        """Return a field, or with 0 the record. Raises AwkError."""
         if number == 0:
             return Input(self.record())
         _check_field(number)
@@ -179,7 +179,7 @@ class Memory:
         self._record = None
 
     def record(self) -> str:
-        """Give the record as text."""
+        """Return the record as text."""
         if self._record is None:
             form = self.text("CONVFMT")
             said = (text_of(one, form) for one in self._fields or ())

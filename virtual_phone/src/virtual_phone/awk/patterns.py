@@ -54,7 +54,7 @@ def found_in(text: str, pattern: str, at: int = 0) -> regex.Match[str] | None:
 
 
 def parted(text: str, pattern: str) -> list[str]:
-    """Give what lies between the matches that are not empty. Raises AwkError."""
+    """Return what lies between the matches that are not empty. Raises AwkError."""
     try:
         parts, at = [], 0
         for match in compiled(pattern).finditer(text, timeout=LIMIT_S):
@@ -67,7 +67,7 @@ def parted(text: str, pattern: str) -> list[str]:
 
 
 def quoted(char: str) -> str:
-    """Give a pattern that means a single character."""
+    """Return a pattern that means a single character."""
     return "\\" + char if char in _SPECIAL else char
 
 

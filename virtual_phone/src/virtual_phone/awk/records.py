@@ -25,7 +25,7 @@ class Records:
         self._is_over = False
 
     async def next(self, separator: str) -> str | None:
-        """Give the next record by a separator as `RS` says it; None at the end. Raises AwkError."""
+        """Return the next record, separated as `RS` says; None at the end. Raises AwkError."""
         if len(separator) == 1:
             return await self._until_char(separator)
         if separator:

@@ -60,7 +60,7 @@ class Run(Machine):
         self._status = 0
 
     async def run(self) -> int:
-        """Run it to its end; gives its status. Raises AwkError."""
+        """Run it to its end; returns its status. Raises AwkError."""
         program = self.program
         if await self._went_on(program.begin):
             if program.rules or program.end:
@@ -122,7 +122,7 @@ class Run(Machine):
         return True
 
     async def next_record(self) -> str | None:
-        """Give the next record of the files that are named, else of stdin."""
+        """Return the next record of the files that are named, else of stdin."""
         while True:
             if self._records is None and not await self._open_next():
                 return None

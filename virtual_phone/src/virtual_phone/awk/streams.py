@@ -47,7 +47,7 @@ class Streams:
         self._read: dict[tuple[str, str], Records] = {}
 
     def records(self, source: Source) -> Records:
-        """Give the records of a source; what was printed is written before it is read."""
+        """Return the records of a source; what was printed is written before it is read."""
         return Records(_Flushing(self, source))
 
     def opened(self, path: str) -> Records | None:
@@ -96,7 +96,7 @@ class Streams:
             raise AwkError(f"write error on {to}: {error.strerror}") from error
 
     async def source(self, kind: str, name: str) -> Records | None:
-        """Give what `getline` reads from a file or a command; None where there is no such file."""
+        """Return what `getline` reads from a file or a command; None if there is no such file."""
         found = self._read.get((kind, name))
         if found is None:
             self._check_room(True)
@@ -112,7 +112,7 @@ class Streams:
         return found
 
     async def system(self, command: str) -> int:
-        """Run a command with this one's streams; gives its status."""
+        """Run a command with this one's streams; returns its status."""
         return await self._run(command, self._call.stdin, self._call.stdout)
 
     async def close(self, name: str) -> int:

@@ -38,7 +38,7 @@ _WHOLE_TO = 2.0**63
 
 
 def number_of(value: Value) -> float:
-    """Give a value as a number: what a text begins with, or zero."""
+    """Return a value as a number: what a text begins with, or zero."""
     if isinstance(value, float):
         return value
     found = _LEADING.match(value[:400]) if value else None
@@ -46,7 +46,7 @@ def number_of(value: Value) -> float:
 
 
 def whole_of(value: Value) -> int:
-    """Give a value as a whole number, for places and counts; what is no number is zero."""
+    """Return a value as a whole number, for places and counts; what is no number is zero."""
     number = number_of(value)
     if math.isnan(number):
         return 0
@@ -54,7 +54,7 @@ def whole_of(value: Value) -> int:
 
 
 def text_of(value: Value, form: str = "%.6g") -> str:
-    """Give a value as text, a number that is not whole by a format."""
+    """Return a value as text, a number that is not whole by a format."""
     if isinstance(value, float):
         if math.isnan(value) or math.isinf(value):
             return str(value)
@@ -65,7 +65,7 @@ def text_of(value: Value, form: str = "%.6g") -> str:
 
 
 def is_true(value: Value) -> bool:
-    """Tell whether a value counts as true."""
+    """Return whether a value counts as true."""
     if isinstance(value, Input) and _looks_numeric(value):
         return number_of(value) != 0
     return value != 0 if isinstance(value, float) else bool(value)
@@ -91,7 +91,7 @@ def _looks_numeric(text: str) -> bool:
 
 
 def bounded(text: str) -> str:
-    """Give a text that is not too long. Raises AwkError."""
+    """Return a text that is not too long. Raises AwkError."""
     if len(text) > MOST_CHARS:
         raise AwkError("out of memory")
     return text

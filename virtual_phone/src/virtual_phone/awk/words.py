@@ -148,7 +148,7 @@ def _regex(text: str, at: int, line: int) -> tuple[Word, int]:
 
 
 def unescaped(text: str) -> str:
-    """Give a string as it is meant: `\\n`, `\\t`, `\\"`, octal; what is no escape stays."""
+    """Return a string as it is meant: `\\n`, `\\t`, `\\"`, octal; what is no escape stays."""
     return _ESCAPED.sub(_meant, text)
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 
 class Coverage:
-    """Say whether a font has a code point."""
+    """Whether a font has a code point."""
 
     def __init__(self, ranges: list[tuple[int, int]]) -> None:
         merged: list[tuple[int, int]] = []

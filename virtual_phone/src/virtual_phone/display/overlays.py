@@ -339,7 +339,7 @@ def add_bars(phone: Phone, scene: Scene) -> None:
 
 
 def _dark_behind(phone: Phone, scene: Scene) -> bool:
-    """Say whether what stands behind the bars is dark, so that they are drawn light."""
+    """Return whether what stands behind the bars is dark, so that they are drawn light."""
     if phone.locked:
         return True
     if phone.shade:

@@ -18,7 +18,7 @@ class Turning:
     state_record: PhoneState
 
     def invalidate(self) -> None:
-        """Say that something changed."""
+        """Note a change."""
         raise NotImplementedError
 
     def _transition(self) -> None:

@@ -122,7 +122,7 @@ def current(phone: Phone) -> str:
 
 
 def receive(phone: Phone, action: str | None, extras: Extras) -> tuple[int, str | None]:
-    """Give a broadcast to the input method in use; return the result code and its data."""
+    """Return a broadcast to the input method in use; return the result code and its data."""
     name = current(phone)
     reaction = KNOWN.get(name, {}).get(action or "")
     if reaction is None or phone.locked or not phone.screen_on:

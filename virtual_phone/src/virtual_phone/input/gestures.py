@@ -44,7 +44,7 @@ class Gestures(Services):
         """By display: the scene that differs from what is shown by one view's scrolling alone."""
 
     def scrolled(self, display: int, page: PageState, key: str) -> None:
-        """Say that a view of a page was scrolled, and nothing else happened."""
+        """Note that a view of a page was scrolled, and nothing else happened."""
         before = self._scrolls.get(display)
         scene = self._scenes.get(display)
         if before is not None and before[1] is page and before[2] == key:
@@ -85,7 +85,7 @@ class Gestures(Services):
         self._touch.up(0, x, y, display)
 
     def react(self, clicks: Callable[[Callable[[], None]], None]) -> None:
-        """Say how a click takes effect from now on: it is given what would be done at once."""
+        """Set how a click takes effect from now on; the hook gets what would be done at once."""
         self._touch.clicks = clicks
 
     async def long_press(self, x: float, y: float, duration_ms: int, display: int = 0) -> None:
@@ -190,7 +190,7 @@ class Gestures(Services):
         return self._pressed[1] if self._pressed and self._pressed[0] is page else ""
 
     def focus_view(self, surface: Surface, view: View, *, keyboard: bool) -> None:
-        """Give a view the focus; a text field also shows the keyboard."""
+        """Focus a view; a text field also shows the keyboard."""
         surface.page.focus = view.key
         self.text_tools = None
         if view.kind is Kind.FIELD:

@@ -396,5 +396,5 @@ class Touch:
 
 
 def _same_window(one: Surface, other: Surface) -> bool:
-    """Say whether two scenes' surfaces are the same window: scenes are made anew at each change."""
+    """Return whether two scenes' surfaces are the same window; scenes are new at each change."""
     return one.page is other.page and (one.title, one.type) == (other.title, other.type)

@@ -15,7 +15,7 @@ from virtual_phone.errors import PhoneError
 
 @dataclass(frozen=True, slots=True)
 class PackageInfo:
-    """Say what `pm` knows of one package; `path` is the APK's path on the phone."""
+    """What `pm` knows of one package; `path` is the APK's path on the phone."""
 
     package: str
     label: str

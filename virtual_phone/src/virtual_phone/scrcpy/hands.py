@@ -31,7 +31,7 @@ class Hands:
     Args:
         phone: the phone.
         display: the display the session shows.
-        shown_size: gives the size of the video being sent; None while there is none.
+        shown_size: returns the size of the video being sent; None while there is none.
         send: sends a message back to the client.
         restart_video: makes the next packet a configuration and a key frame.
     """

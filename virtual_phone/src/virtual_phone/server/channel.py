@@ -52,11 +52,11 @@ class ClearFaults(_Request, frozen=True, kw_only=True, tag="clear"):
 
 
 class ListFaults(_Request, frozen=True, kw_only=True, tag="faults"):
-    """Say what is wrong now."""
+    """Return what is wrong now."""
 
 
 class AskState(_Request, frozen=True, kw_only=True, tag="state"):
-    """Give the phone's true state."""
+    """Return the phone's true state."""
 
 
 class Reset(_Request, frozen=True, kw_only=True, tag="reset"):

@@ -164,7 +164,7 @@ class Socket:
         await self._outgoing.write(data)
 
     def close_write(self) -> None:
-        """Say that nothing more will be sent; reading goes on."""
+        """Close the sending side; reading goes on."""
         self._outgoing.end()
 
     def close(self) -> None:

@@ -69,7 +69,7 @@ class Properties(MutableMapping[str, str]):
         return len({**self._base, **self._changed})
 
     def set_base(self, values: Mapping[str, str]) -> None:
-        """Say what the device was built with, before it boots."""
+        """Set what the device was built with, before it boots."""
         self._base.update(values)
 
     def overrides(self) -> dict[str, str]:

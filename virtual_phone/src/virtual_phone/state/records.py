@@ -163,7 +163,7 @@ class StartStatus(StrEnum):
 
 
 class StartResult(msgspec.Struct, frozen=True):
-    """Say which activity a start request reached, and how."""
+    """Which activity a start request reached, and how."""
 
     component: str
     status: StartStatus

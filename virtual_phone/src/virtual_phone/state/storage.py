@@ -173,7 +173,7 @@ class SharedStorage:
         self.changed()
 
     def rename(self, path: str, to: str) -> None:
-        """Give a file or folder another name; raise PhoneError when that is taken."""
+        """Rename a file or folder. Raises PhoneError when the name is taken."""
         with _told(to):
             start, end = self._place(path), self._place(to)
             if end.exists():

@@ -173,7 +173,7 @@ class Canvas:
         self._clip = self._scaled(rect).intersect(self._bounds)
 
     def reaches(self, rect: Rect) -> bool:
-        """Say whether any of a rectangle may be drawn on."""
+        """Return whether any of a rectangle may be drawn on."""
         return self._within is None or not rect.intersect(self._within).empty
 
     def _scaled(self, rect: Rect) -> Rect:

@@ -123,7 +123,7 @@ def _text(view: View, canvas: Canvas, m: Metrics) -> None:
 
 
 def fonts_rtl(text: str) -> bool:
-    """Say whether a line is set from the right."""
+    """Return whether a line is set from the right."""
     if text.isascii():
         return False
     for run in fonts.runs(fonts.clean(text[:40])):

@@ -72,7 +72,7 @@ def _shown(view: View) -> bool:
 
 
 def _important(view: View) -> bool:
-    """Say whether a compressed dump keeps a view: it says or does something."""
+    """Return whether a compressed dump keeps a view: it says or does something."""
     return bool(
         view.acts or view.text or view.desc or view.scrolls or view.checkable or view.on_long_click
     )

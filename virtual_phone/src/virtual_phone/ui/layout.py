@@ -1,4 +1,4 @@
-"""Give every view its rectangle in display pixels.
+"""Lay out every view: its rectangle in display pixels.
 
 Two passes: measure from the leaves up, place from the root down. Not drawing. Invariant: the same
 tree, size, density and font scale give the same rectangles, on every machine.

@@ -152,7 +152,7 @@ def empty(icon_name: str, message: str, hint: str = "") -> View:
 def alert(
     title: str, message: str, *actions: View, body: Child = None, icon_name: str = ""
 ) -> View:
-    """Draw an alert dialog; give its buttons last to first as they stand, left to right."""
+    """Draw an alert dialog; return its buttons last to first as they stand, left to right."""
     ids = ("android:id/button3", "android:id/button2", "android:id/button1")[-len(actions) :]
     for action, name in zip(actions, ids, strict=False):
         action.id = action.id or name

@@ -210,7 +210,7 @@ class View:
 
     @property
     def acts(self) -> bool:
-        """Say whether a tap on it does something."""
+        """Return whether a tap on it does something."""
         if self.clickable is not None:
             return self.clickable
         return self.on_click is not None or self.kind is Kind.FIELD

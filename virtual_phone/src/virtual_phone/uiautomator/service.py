@@ -52,7 +52,7 @@ class Service:
         return [root for root in found if root is not None]
 
     def remember(self, selector: Selector) -> str:
-        """Give an object a name; the oldest is forgotten when there are too many."""
+        """Return an object a name; the oldest is forgotten when there are too many."""
         name = uuid4().hex
         self._handles[name] = selector
         while len(self._handles) > HANDLES_LIMIT:

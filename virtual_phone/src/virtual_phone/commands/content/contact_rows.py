@@ -138,7 +138,7 @@ class ContactDataRows:
         return found
 
     def insert(self, values: Values) -> None:
-        """Give a raw contact a name, a number or an address."""
+        """Add a name, a number or an address to a raw contact."""
         number = values.get("raw_contact_id")
         contact = next((c for c in self._data.contacts if str(c.id) == text_of(number)), None)
         if contact is None:

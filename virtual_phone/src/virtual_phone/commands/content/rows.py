@@ -95,19 +95,19 @@ def _short(value: Value) -> Value:
 
 
 def state_of(phone: Phone, package: str, kind: type[StateT]) -> StateT:
-    """Give what an app keeps, which is of this kind."""
+    """Return what an app keeps, which is of this kind."""
     state = phone.app_state(package)
     assert isinstance(state, kind), package
     return state
 
 
 def text_of(value: Value) -> str:
-    """Give a bound value as text; nothing for null."""
+    """Return a bound value as text; nothing for null."""
     return "" if value is None else str(value)
 
 
 def number_of(value: Value, default: float) -> float:
-    """Give a bound value as a number. Raises CommandError, in Java's words."""
+    """Return a bound value as a number. Raises CommandError, in Java's words."""
     try:
         return float(default if value is None else value)
     except ValueError as error:

@@ -137,7 +137,7 @@ async def ss(call: Call) -> int:
 
 @command("bugreportz")
 async def bugreportz(call: Call) -> int:
-    """Say the version; refuse a report, as there is nothing behind it to be packed."""
+    """Print the version; refuse a report, as there is nothing to pack."""
     if call.args == ["-v"]:
         await call.line("1.2")
         return 0

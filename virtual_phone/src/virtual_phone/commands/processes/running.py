@@ -46,7 +46,7 @@ async def usleep(call: Call) -> int:
 
 @command("id")
 async def identity(call: Call) -> int:
-    """Say who runs the shell."""
+    """Print who runs the shell."""
     found = options(call, "unGgrnZ")
     root = call.files.uid == 0
     name, number = ("root", 0) if root else ("shell", 2000)
@@ -66,14 +66,14 @@ async def identity(call: Call) -> int:
 
 @command("whoami", inline=True)
 async def whoami(call: Call) -> int:
-    """Say who runs the shell."""
+    """Print who runs the shell."""
     await call.line("root" if call.files.uid == 0 else "shell")
     return 0
 
 
 @command("groups", "logname", "hostname", "nproc", "arch", "tty", inline=True)
 async def facts(call: Call) -> int:
-    """Say one fact."""
+    """Print one fact."""
     if call.name == "tty":
         await call.line("/dev/pts/0" if call.terminal else "not a tty")
         return int(not call.terminal)

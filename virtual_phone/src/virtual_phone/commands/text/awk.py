@@ -86,5 +86,5 @@ async def _read_program(call: Call, path: str) -> str:
 
 
 def _as_bytes(text: str) -> str:
-    """Give the shell's text as awk counts it: a character for each byte."""
+    """Return the shell's text as awk counts it: a character for each byte."""
     return encode(text).decode("latin-1")

@@ -255,7 +255,7 @@ async def dirname(call: Call) -> int:
 
 @command("date")
 async def date(call: Call) -> int:
-    """Tell the time; setting it needs root."""
+    """Print the time; setting it needs root."""
     found = options(call, "ud:r:D:", leading=True)
     at = call.userland.now()
     if "d" in found:
@@ -283,7 +283,7 @@ async def date(call: Call) -> int:
 
 @command("uptime")
 async def uptime(call: Call) -> int:
-    """Tell how long the phone is up."""
+    """Print how long the phone is up."""
     seconds = int(call.userland.uptime_s())
     now = time.strftime("%H:%M:%S", time.gmtime(call.userland.now()))
     up = (

@@ -34,7 +34,7 @@ class LinePattern:
             raise re.error(str(error)) from error
 
     def hits(self, line: bytes) -> bool:
-        """Say whether a line holds a match."""
+        """Return whether a line holds a match."""
         try:
             return self._pattern.search(line, timeout=LINE_LIMIT_S) is not None
         except TimeoutError as error:
