@@ -16,8 +16,8 @@ import pytest
 from agent.store.database.lock import owner_pid
 from agent.store.embedded.sqlite_store import SqliteStore
 from tests.end_to_end.harness import Workshop, is_alive, wait_until
+from tests.end_to_end.servers.test_mcp import Pipes
 from tests.end_to_end.test_daemon import daemon
-from tests.end_to_end.test_mcp import Pipes
 
 MOST_S = 2.0
 LOADED_S = 10.0

@@ -9,7 +9,7 @@ from agent.jobs.editing import checked_edit, edited
 from agent.jobs.schedule import NEVER_MS
 from agent.protocol import JobEdit
 from agent.records import JobStatus, QuietHours
-from tests.jobs.test_schedule import a_job
+from tests.jobs.timing.test_schedule import a_job
 
 NOW = 1_000_000_000
 

@@ -31,7 +31,7 @@ from agent.safety.granting import Grants
 from agent.tools.standing_work import card, effect_of, local_time
 from agent.watchers.web import fetch
 from tests.console.fakes import commitment, watcher
-from tests.jobs.test_schedule import a_job
+from tests.jobs.timing.test_schedule import a_job
 from tests.loop.paper_phone import PaperPhone, button
 from tests.safety.buttons import element
 from tests.tasks.context import MemoryContext

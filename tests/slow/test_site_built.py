@@ -20,7 +20,7 @@ import pytest
 from playwright.async_api import Request, async_playwright
 
 from scripts.site_pages import ROOT, stage
-from tests.end_to_end.test_web import CHROMIUM, FLAGS, needs_chromium
+from tests.end_to_end.servers.test_web import CHROMIUM, FLAGS, needs_chromium
 from tests.slow.test_extras_installed import environment
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(900), pytest.mark.xdist_group("extras")]

@@ -17,8 +17,8 @@ from agent.store.embedded.search_index import Log, SearchIndex
 from agent.store.embedded.search_query import compiled
 from agent.store.embedded.sqlite_store import EventDraft, SqliteStore
 from agent.store.queries.search_words import WORDED, snippet_of, text_of
+from tests.runtime.test_protocol import values_of
 from tests.store.conftest import session_draft, step_draft
-from tests.test_protocol import values_of
 
 
 def said(session_id: str, text: str) -> EventDraft:

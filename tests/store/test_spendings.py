@@ -29,7 +29,7 @@ from agent.rpc.rpc_messages import socket_path
 from agent.rpc.rpc_server import serve
 from agent.store.embedded.sqlite_store import EventDraft, SqliteStore
 from agent.store.store import Store, wall_clock_ms
-from tests.console.test_cli import call
+from tests.console.commands.test_cli import call
 from tests.small_core import SmallCore
 
 _NOON = datetime(2026, 3, 28, 12, 0)  # noqa: DTZ001 -- noon where the test runs

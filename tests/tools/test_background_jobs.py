@@ -15,7 +15,7 @@ from agent.records import Autonomy, JobType, Trigger
 from agent.tools import background_jobs as jobs
 from agent.tools.background_jobs import BackgroundJobCreate, JobDelivery, JobSchedule
 from agent.tools.registry import TOOLS, ToolKind, schemas
-from tests.jobs.test_schedule import a_job
+from tests.jobs.timing.test_schedule import a_job
 from tests.loop.paper_phone import PaperPhone, button
 from tests.tasks.context import MemoryContext
 from tests.tasks.scripted import DONE, says, scripted, task

@@ -8,7 +8,7 @@ from agent.errors import UsageError
 from agent.protocol import JobChanged
 from agent.records import Job, JobStatus
 from agent.store.store import EventDraft
-from tests.jobs.test_schedule import a_job
+from tests.jobs.timing.test_schedule import a_job
 from tests.store.conformance.stores import DATABASES, Opener
 
 

@@ -1,0 +1,29 @@
+"""What the tests take from the environment that they are started in."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+SAID = {
+    "SWITCHBOARD_NEEDS_ALL": "1",
+    "SWITCHBOARD_DATA_DIR": "/nowhere",
+    "OPENAI_API_KEY": "of the person at the desk",
+    "https_proxy": "http://127.0.0.1:9",
+    "NO_COLOR": "1",
+}
+
+
+def test_nothing_of_the_machine_is_kept_but_what_the_gate_says() -> None:
+    kept = subprocess.run(
+        [sys.executable, "-c", "import os, tests.conftest; print(*os.environ)"],
+        env={**os.environ, **SAID},
+        cwd=Path(__file__).parents[2],
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=120,
+    ).stdout.split()
+    assert set(SAID).intersection(kept) == {"SWITCHBOARD_NEEDS_ALL"}
