@@ -99,15 +99,8 @@ def run(ctx: click.Context, phones: int, virtual_only: bool) -> None:
         asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, lambda: None)
         say(f"The daemon runs: process {os.getpid()}.")
         with stop.graceful():
-            asked = asyncio.ensure_future(stop.asked.wait())
-            closed = asyncio.ensure_future(host.closed())
-            await asyncio.wait({asked, closed}, return_when=asyncio.FIRST_COMPLETED)
-            asked.cancel()
-            closed.cancel()
-        if host.core.death is None:
-            return ExitCode.DONE
-        say(str(host.core.death))
-        return ExitCode.FAILED
+            await host.until_stopped(stop)
+        return ExitCode.DONE if host.core.death is None else ExitCode.FAILED
 
     devices = replace(EVERYTHING, connected=not virtual_only, phones=phones)
     end(run_with_host(settings_for(ctx), devices, work))

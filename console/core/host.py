@@ -19,7 +19,7 @@ from agent.core import Core
 from agent.errors import DeviceLostError, StoreError, UsageError
 from agent.records import DeviceInfo, DeviceState
 from console.cli_support.command_settings import settings_for
-from console.cli_support.exits import ExitCode
+from console.cli_support.exits import ExitCode, say
 from console.core.device_setup import (
     NO_DEVICES,
     Devices,
@@ -74,6 +74,23 @@ class Host:
         self.daemon = daemon
         self._phones = phones
         self._store = store
+
+    async def until_stopped(self, stop: StopRequest) -> bool:
+        """Wait until a signal asks to stop or the core is gone; print what the core died of.
+
+        Returns:
+            Whether it was a signal.
+        """
+        asked = asyncio.ensure_future(stop.asked.wait())
+        closed = asyncio.ensure_future(self.closed())
+        try:
+            await asyncio.wait({asked, closed}, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            asked.cancel()
+            closed.cancel()
+        if self.core.death is not None:
+            say(str(self.core.death))
+        return stop.asked.is_set()
 
     def trouble(self) -> StoreError | None:
         """Return why our store refused what was to be stored last; None when it did not."""

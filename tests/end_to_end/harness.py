@@ -231,6 +231,30 @@ def wait_until(
 
 
 @contextmanager
+def serving(workshop: Workshop, *words: str) -> Iterator[tuple[str, subprocess.Popen[str]]]:
+    """Run a command that serves until it is told to stop.
+
+    Yields:
+        The address that it prints, and the process.
+    """
+    process = subprocess.Popen(
+        [*SWITCHBOARD, *words],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=workshop.environment,
+    )
+    try:
+        assert process.stdout is not None and process.stderr is not None
+        address = process.stdout.readline().strip()
+        assert address.startswith("http://127.0.0.1:"), process.stderr.read()
+        yield address, process
+    finally:
+        process.terminate()
+        process.communicate(timeout=30)
+
+
+@contextmanager
 def adb_server_of_its_own(environment: dict[str, str], port: int) -> Iterator[None]:
     """Run an adb server that knows only what is connected by name: no USB phone, no emulator.
 

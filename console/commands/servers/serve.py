@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import TYPE_CHECKING
 
 import click
@@ -63,13 +62,7 @@ def serve(ctx: click.Context, http: bool, port: int) -> None:
                 say(f"Send the token of {shown} as Authorization: Bearer TOKEN.")
                 say("ctrl+c ends it.")
                 click.echo(address)
-                asked = asyncio.ensure_future(stop.asked.wait())
-                closed = asyncio.ensure_future(host.closed())
-                await asyncio.wait({asked, closed}, return_when=asyncio.FIRST_COMPLETED)
-                asked.cancel()
-                closed.cancel()
-        if host.core.death is not None:
-            say(str(host.core.death))
-        return ExitCode.DONE if stop.asked.is_set() else ExitCode.FAILED
+                was_asked = await host.until_stopped(stop)
+        return ExitCode.DONE if was_asked else ExitCode.FAILED
 
     end(run_with_host(settings, EVERYTHING, work))

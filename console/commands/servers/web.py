@@ -6,7 +6,6 @@ stands neither in a process list nor in a log.
 
 from __future__ import annotations
 
-import asyncio
 import json
 import shlex
 import sys
@@ -119,16 +118,10 @@ def web(
                 say("Tabs act as you do." if drive else f"Tabs only look. {INSTEAD}")
                 say("Open this; ctrl+c ends it:")
                 click.echo(json.dumps({"url": address, "drive": drive}) if as_json else address)
-                asked = asyncio.ensure_future(stop.asked.wait())
-                closed = asyncio.ensure_future(on.closed())
-                done, _ = await asyncio.wait({asked, closed}, return_when=asyncio.FIRST_COMPLETED)
-                asked.cancel()
-                closed.cancel()
-        if asked in done:
+                was_asked = await on.until_stopped(stop)
+        if was_asked:
             return ExitCode.DONE
         say("The core has ended, and with it the consoles in the browser.")
-        if on.core.death is not None:
-            say(str(on.core.death))
         return ExitCode.FAILED
 
     end(

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from tests.adb import free_port
-from tests.end_to_end.harness import SWITCHBOARD, Workshop, base_environment, end_all_of
+from tests.end_to_end.harness import Workshop, base_environment, end_all_of, serving
 from tests.end_to_end.test_daemon import daemon
 
 pytestmark = pytest.mark.slow
@@ -28,21 +28,8 @@ EXAMPLES = re.findall(
 @contextmanager
 def served(workshop: Workshop) -> Iterator[str]:
     """Run the command; yields the address that it prints."""
-    process = subprocess.Popen(
-        [*SWITCHBOARD, "serve", "--http", "--port", "0"],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        env=workshop.environment,
-    )
-    try:
-        assert process.stdout is not None
-        address = process.stdout.readline().strip()
-        assert address.startswith("http://127.0.0.1:"), process.stderr and process.stderr.read()
+    with serving(workshop, "serve", "--http", "--port", "0") as (address, _):
         yield address
-    finally:
-        process.terminate()
-        process.communicate(timeout=30)
 
 
 @pytest.fixture(scope="module")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import signal
-import subprocess
 import threading
 import urllib.error
 import urllib.request
@@ -19,7 +18,7 @@ from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import (
 )
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
-from tests.end_to_end.harness import SWITCHBOARD, Workshop, wait_until
+from tests.end_to_end.harness import Workshop, serving, wait_until
 from tests.end_to_end.test_daemon import daemon
 
 pytestmark = pytest.mark.slow
@@ -67,24 +66,12 @@ def scrape(address: str, token: str) -> str:
 @contextmanager
 def monitoring(workshop: Workshop, *words: str) -> Iterator[str]:
     """Run the command, and end it with ctrl+c; yields the address that it prints."""
-    process = subprocess.Popen(
-        [*SWITCHBOARD, "monitor", "--port", "0", *words],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        env=workshop.environment,
-    )
-    try:
-        assert process.stdout is not None
-        address = process.stdout.readline().strip()
-        assert address.endswith("/metrics"), process.stderr and process.stderr.read()
+    with serving(workshop, "monitor", "--port", "0", *words) as (address, process):
+        assert address.endswith("/metrics")
         yield address
         process.send_signal(signal.SIGINT)
         _, said = process.communicate(timeout=60)
         assert process.returncode == 0 and "Following the core." in said, said
-    finally:
-        process.kill()
-        process.wait()
 
 
 def test_a_session_is_seen_by_prometheus_and_by_a_collector(workshop: Workshop) -> None:

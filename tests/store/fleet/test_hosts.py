@@ -63,6 +63,15 @@ async def until(link: Link, name: str, state: HostState) -> HostRecord:
             await asyncio.sleep(0.02)
 
 
+async def fall_silent(staying: asyncio.Future[None], server: PostgresServer, database: str) -> None:
+    """Stop a host's beat, as when its process stands still: its connection and lock stay."""
+    staying.cancel()
+    await asyncio.wait({staying})
+    server.sql(
+        f"UPDATE switchboard.host SET seen_ms = seen_ms - {PATIENT_MS} - 1", database=database
+    )
+
+
 @pytest.mark.slow
 @pytest.mark.xdist_group("postgres")
 async def test_a_host_is_there_with_its_phones_until_it_leaves(dsn: str, link: Link) -> None:
@@ -93,11 +102,7 @@ async def test_a_host_that_lost_its_connection_or_is_silent_is_gone(
     dsn: str, database: str, link: Link, postgres_server: PostgresServer
 ) -> None:
     async with joined(dsn, "a", version="1.2.0", phones=phones) as staying:
-        staying.cancel()
-        await asyncio.wait({staying})
-        # Its process stands still: its connection and lock are there.
-        silence = f"UPDATE switchboard.host SET seen_ms = seen_ms - {PATIENT_MS} - 1"
-        postgres_server.sql(silence, database=database)
+        await fall_silent(staying, postgres_server, database)
         gone = await until(link, "a", HostState.GONE)
         assert gone.silent_ms > PATIENT_MS
         assert gone.phones == PHONES
@@ -192,10 +197,7 @@ async def test_what_is_wrong_with_a_fleet_is_said_with_its_remedy(
     dsn: str, database: str, link: Link, postgres_server: PostgresServer
 ) -> None:
     async with joined(dsn, "a", version="1.2.0", phones=phones) as staying:
-        staying.cancel()
-        await asyncio.wait({staying})
-        silence = f"UPDATE switchboard.host SET seen_ms = seen_ms - {PATIENT_MS} - 1"
-        postgres_server.sql(silence, database=database)
+        await fall_silent(staying, postgres_server, database)
         found: dict[str, Finding] = {one.name: one for one in await examine(link)}
         wrong = {name for name, one in found.items() if not one.ok}
         assert wrong == {"hosts", "core"}
