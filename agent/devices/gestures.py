@@ -26,6 +26,7 @@ MOVE_EVERY_MS = 8
 DRAG_HOLD_MS = 600
 """Longer than Android's long press (500 ms), which lifts what is dragged."""
 FINGERS_LIMIT = 10
+SMALLEST_SCALE, LARGEST_SCALE = 0.05, 20.0
 DEFAULT_ASPECT = 20 / 9
 """Height by width, where the display's is not known."""
 
@@ -236,9 +237,10 @@ def _sampled(place: Callable[[float], Point], from_ms: float, lasting_ms: float)
 
 
 def _pinch(gesture: Pinch, aspect: float) -> tuple[Stroke, ...]:
-    if not 0.05 <= gesture.scale <= 20:
+    if not SMALLEST_SCALE <= gesture.scale <= LARGEST_SCALE:
         raise UsageError(
-            f"A pinch to {gesture.scale:g} times is not possible.", "Ask for 0.05 to 20."
+            f"A pinch to {gesture.scale:g} times is not possible.",
+            f"Ask for {SMALLEST_SCALE:g} to {LARGEST_SCALE:g}.",
         )
     lasting_ms = _check_duration(gesture.duration_ms)
     reach = _check_reach(gesture.reach)

@@ -1,8 +1,8 @@
-"""The actions of android_env by name, with their parameters and defaults, carried out on a device.
+"""Actions by name, with their parameters and defaults, carried out on a device.
 
-After `android_env/server/gestures.py` of meta-pytorch/OpenEnv (docs/contracts.md, 3.1). Invariants:
-places are clipped to the screen and durations are real; what is wrong with the parameters is said
-before the phone is touched.
+Ten are those of `android_env/server/gestures.py` of meta-pytorch/OpenEnv (docs/contracts.md, 3.1),
+three are of several fingers, which it does not have. Invariants: places are clipped to the screen
+and durations are real; what is wrong with the parameters is said before the phone is touched.
 """
 
 from __future__ import annotations
@@ -11,7 +11,19 @@ import math
 from collections.abc import Awaitable, Callable, Mapping
 from typing import NamedTuple, Protocol
 
-from agent.devices.gestures import LONGEST_GESTURE_MS, DoubleTap, Gesture, LongPress, Swipe
+from agent.devices.gestures import (
+    FINGERS_LIMIT,
+    LARGEST_SCALE,
+    LONGEST_GESTURE_MS,
+    SMALLEST_SCALE,
+    DoubleTap,
+    Gesture,
+    LongPress,
+    MultiSwipe,
+    Pinch,
+    Rotate,
+    Swipe,
+)
 from agent.devices.gestures import clip as clipped
 from agent.devices.input.primitives import (
     GAP_MS,
@@ -73,6 +85,7 @@ class Tool(NamedTuple):
         rows = {
             one.name: {
                 "type": "string" if one.is_text else "number",
+                **_range(one.name),
                 **({} if one.default is None else {"default": one.default}),
             }
             for one in self.parameters
@@ -83,6 +96,13 @@ class Tool(NamedTuple):
             "required": [one.name for one in self.parameters if one.default is None],
             "additionalProperties": False,
         }
+
+
+def _range(name: str) -> dict[str, object]:
+    if name not in RANGES:
+        return {}
+    least, most = RANGES[name]
+    return {"minimum": least, "maximum": most}
 
 
 def _point(given: Given, x: str = "x", y: str = "y") -> Point:
@@ -102,6 +122,15 @@ def _line(primitives: tuple[Primitive, ...]) -> Swipe:
 X, Y = Parameter("x"), Parameter("y")
 MIDDLE_X, MIDDLE_Y = Parameter("x", 0.5), Parameter("y", 0.5)
 DISTANCE = Parameter("distance", 0.5)
+FROM_TO = tuple(Parameter(name) for name in ("x1", "y1", "x2", "y2"))
+MOST_DEGREES = 360.0
+RANGES: dict[str, tuple[float, float]] = {
+    "duration_ms": (1, LONGEST_GESTURE_MS),
+    "scale": (SMALLEST_SCALE, LARGEST_SCALE),
+    "degrees": (-MOST_DEGREES, MOST_DEGREES),
+    "fingers": (2, FINGERS_LIMIT),
+}
+"""The least and the most of what is refused outside of it; places are clipped instead."""
 
 TOOLS: dict[str, Tool] = {
     tool.name: tool
@@ -115,7 +144,7 @@ TOOLS: dict[str, Tool] = {
         Tool(
             "swipe",
             "Move a finger in a straight line.",
-            (*(Parameter(n) for n in ("x1", "y1", "x2", "y2")), Parameter("duration_ms", 300)),
+            (*FROM_TO, Parameter("duration_ms", 300)),
             lambda hands, given: hands.perform(
                 Swipe(
                     _point(given, "x1", "y1"),
@@ -180,9 +209,46 @@ TOOLS: dict[str, Tool] = {
             (Parameter("button", is_text=True),),
             lambda hands, given: hands.press(Button(str(given["button"]).upper())),
         ),
+        Tool(
+            "pinch",
+            "Move two fingers apart (scale above 1: zoom in) or together (below 1) around a place.",
+            (Parameter("scale"), MIDDLE_X, MIDDLE_Y, Parameter("duration_ms", 400)),
+            lambda hands, given: hands.perform(
+                Pinch(
+                    _point(given),
+                    float(given["scale"]),
+                    duration_ms=int(given["duration_ms"]),
+                )
+            ),
+        ),
+        Tool(
+            "rotate",
+            "Turn two fingers around a place; positive degrees are clockwise.",
+            (Parameter("degrees"), MIDDLE_X, MIDDLE_Y, Parameter("duration_ms", 500)),
+            lambda hands, given: hands.perform(
+                Rotate(
+                    _point(given),
+                    float(given["degrees"]),
+                    duration_ms=int(given["duration_ms"]),
+                )
+            ),
+        ),
+        Tool(
+            "multi_swipe",
+            "Move several fingers side by side; the places are those of the middle one.",
+            (*FROM_TO, Parameter("fingers", 3), Parameter("duration_ms", 300)),
+            lambda hands, given: hands.perform(
+                MultiSwipe(
+                    _point(given, "x1", "y1"),
+                    _point(given, "x2", "y2"),
+                    int(given["fingers"]),
+                    duration_ms=int(given["duration_ms"]),
+                )
+            ),
+        ),
     )
 }
-"""The ten actions, by name."""
+"""The actions by name: android_env's ten, then those of several fingers."""
 
 
 def checked(tool: str, parameters: Mapping[str, object]) -> Given:
@@ -223,9 +289,10 @@ def _value(tool: str, wanted: Parameter, value: object) -> float | str:
         return value
     if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
         raise UsageError(f"{wanted.name!r} of {tool} is not a number.", "Give a number.")
-    if wanted.name == "duration_ms" and not 1 <= value <= LONGEST_GESTURE_MS:
+    least, most = RANGES.get(wanted.name, (-math.inf, math.inf))
+    if not least <= value <= most:
         raise UsageError(
-            f"{tool} cannot take {value:g} ms.", f"Give 1 to {LONGEST_GESTURE_MS} duration_ms."
+            f"{wanted.name!r} of {tool} is {value:g}.", f"Give {least:g} to {most:g} {wanted.name}."
         )
     return float(value)
 

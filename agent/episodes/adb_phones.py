@@ -17,6 +17,7 @@ from agent.devices.adb_device import AdbDevice
 from agent.devices.frames.png import scaled_rgb
 from agent.devices.pool.allocation import PooledPhone, PoolEmptyError
 from agent.devices.pool.pool import PhonePool
+from agent.devices.scrcpy.link import ScrcpySettings
 from agent.episodes.actions import Given, carry_out
 from agent.episodes.phone import EpisodePhone, Look
 from agent.episodes.seen import Seen
@@ -62,7 +63,8 @@ class AdbPhone:
 
     def __init__(self, taken: PooledPhone) -> None:
         self.taken = taken
-        self.device: AdbDevice = taken.device()
+        # A virtual phone has a scrcpy server of its own; only several fingers open it.
+        self.device: AdbDevice = taken.device(ScrcpySettings(video=False))
         self._size_px = (0, 0)
 
     @property

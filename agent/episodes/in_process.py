@@ -220,7 +220,8 @@ class InProcessPhone:
 
     async def perform(self, gesture: Gesture) -> None:
         """Do a gesture. Raises UsageError for one that no hand can do."""
-        fingers = strokes(gesture)
+        width, height = self.phone.size_px
+        fingers = strokes(gesture, aspect=height / width)
         match gesture:
             case DoubleTap(at, gap_ms):
                 self.phone.tap(*self._pixel(at))

@@ -29,7 +29,7 @@ SIZE_PX = (1080, 2400)
 
 @dataclass(frozen=True)
 class AndroidAction:
-    """One of the ten actions: `AndroidAction("tap", {"x": 0.5, "y": 0.5})`."""
+    """One of the actions: `AndroidAction("tap", {"x": 0.5, "y": 0.5})`."""
 
     tool_name: str
     parameters: dict[str, Any] = field(default_factory=dict)

@@ -14,7 +14,7 @@ import numpy as np
 from gymnasium import spaces
 
 from agent.devices.protocols import Button
-from agent.episodes.actions import LONGEST_TEXT_CHARS, TOOLS
+from agent.episodes.actions import LONGEST_TEXT_CHARS, MOST_DEGREES, RANGES, TOOLS
 from agent.episodes.seen import Seen
 from agent.errors import UsageError
 from agent.records import UiNode
@@ -23,6 +23,8 @@ TOOL_NAMES = tuple(TOOLS)
 BUTTONS = tuple(str(one) for one in Button)
 LONGEST_MS = 2_000
 """The longest that one gesture of a Gymnasium agent takes, in real milliseconds."""
+LARGEST_ZOOM = 5.0
+"""What a whole `zoom` of a Gymnasium agent enlarges to; none makes as small."""
 SAMPLED_CHARS = 20
 TEXT_CHARS = 2_000
 """What is longer is cut."""
@@ -77,7 +79,10 @@ def action_space() -> spaces.Dict:
 
     `point` is where a gesture begins, x and y from 0 to 1: also `x` of `scroll_…`, `y` of
     `swipe_left` and `swipe_right`. `end` is where a swipe ends, `duration` a share of 2,000 ms.
+    `zoom`, `turn` and `fingers` are of several fingers: a pinch from a fifth (0) over as it is
+    (0.5) to five times (1); a share of a whole turn; how many.
     """
+    least, most = (int(one) for one in RANGES["fingers"])
     return spaces.Dict(
         {
             "tool": spaces.Discrete(len(TOOL_NAMES)),
@@ -87,6 +92,9 @@ def action_space() -> spaces.Dict:
             "duration": spaces.Box(0.0, 1.0, (1,), np.float32),
             "text": AnyText(LONGEST_TEXT_CHARS),
             "button": spaces.Discrete(len(BUTTONS)),
+            "zoom": spaces.Box(0.0, 1.0, (1,), np.float32),
+            "turn": spaces.Box(-1.0, 1.0, (1,), np.float32),
+            "fingers": spaces.Discrete(most - least + 1, start=least),
         }
     )
 
@@ -114,6 +122,9 @@ def called(action: Mapping[str, Any], space: spaces.Dict) -> tuple[str, dict[str
         "duration_ms": max(1, round(float(action["duration"][0]) * LONGEST_MS)),
         "text": str(action["text"]),
         "button": BUTTONS[int(action["button"])],
+        "scale": LARGEST_ZOOM ** (2 * float(action["zoom"][0]) - 1),
+        "degrees": float(action["turn"][0]) * MOST_DEGREES,
+        "fingers": int(action["fingers"]),
     }
     return tool, {one.name: values[one.name] for one in TOOLS[tool].parameters}
 

@@ -35,7 +35,7 @@ _CLOSE_S = 30.0
 
 
 class PhoneAction(Action):
-    """One of the ten actions: `PhoneAction(tool_name="tap", parameters={"x": 0.5, "y": 0.5})`."""
+    """One of the actions: `PhoneAction(tool_name="tap", parameters={"x": 0.5, "y": 0.5})`."""
 
     tool_name: str = Field(description=f"One of {', '.join(TOOLS)}", max_length=80)
     parameters: dict[str, Any] = Field(default_factory=dict, description="By the action's names")
@@ -245,7 +245,7 @@ class PhoneEnvironment(Environment[PhoneAction, PhoneObservation, PhoneState]):
 
     @cached_property
     def mcp_server(self) -> FastMCP[None]:
-        """The ten actions as MCP tools; the first call begins an episode where none runs."""
+        """The actions as MCP tools; the first call begins an episode where none runs."""
         server: FastMCP[None] = FastMCP(NAME)
         for tool in TOOLS.values():
             server.add_tool(

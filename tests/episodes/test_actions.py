@@ -8,7 +8,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.devices.gestures import DoubleTap, Gesture, LongPress, Swipe
+from agent.devices.gestures import (
+    DoubleTap,
+    Gesture,
+    LongPress,
+    MultiSwipe,
+    Pinch,
+    Rotate,
+    Swipe,
+)
 from agent.devices.protocols import Button
 from agent.episodes.actions import TOOLS, carry_out, checked
 from agent.errors import UsageError
@@ -56,7 +64,21 @@ async def test_the_ten_actions_are_those_of_android_env() -> None:
     assert await done("swipe_right", y=0.9) == Swipe(at(0.3, 0.9), at(0.8, 0.9), 300)
     assert await done("type_text", text="$HOME 世界 🌍") == "$HOME 世界 🌍"
     assert await done("press_button", button="home") is Button.HOME
-    assert len(TOOLS) == 10
+    assert len(TOOLS) == 10 + 3
+
+
+async def test_several_fingers_act_too() -> None:
+    middle = at(0.5, 0.5)
+    assert await done("pinch", scale=2) == Pinch(middle, 2, duration_ms=400)
+    shrunk = await done("pinch", scale=0.5, x=1.5, y=0.2, duration_ms=90)
+    assert shrunk == Pinch(at(1, 0.2), 0.5, duration_ms=90)
+    assert await done("rotate", degrees=-90) == Rotate(middle, -90, duration_ms=500)
+    swiped = await done("multi_swipe", x1=0.5, y1=0.2, x2=0.5, y2=0.8)
+    assert swiped == MultiSwipe(at(0.5, 0.2), at(0.5, 0.8), 3)
+    told = TOOLS["pinch"].schema
+    assert told["required"] == ["scale"]
+    scale = told["properties"]["scale"]  # type: ignore[index]
+    assert scale == {"type": "number", "minimum": 0.05, "maximum": 20}
 
 
 @pytest.mark.parametrize(
@@ -68,8 +90,12 @@ async def test_the_ten_actions_are_those_of_android_env() -> None:
         ("tap", {"x": "a", "y": 0.5}, "not a number"),
         ("tap", {"x": True, "y": 0.5}, "not a number"),
         ("tap", {"x": float("nan"), "y": 0.5}, "not a number"),
-        ("swipe", {"x1": 0, "y1": 0, "x2": 1, "y2": 1, "duration_ms": 0}, "0 ms"),
-        ("long_press", {"x": 0, "y": 0, "duration_ms": 1e9}, "1e\\+09 ms"),
+        ("swipe", {"x1": 0, "y1": 0, "x2": 1, "y2": 1, "duration_ms": 0}, "is 0"),
+        ("long_press", {"x": 0, "y": 0, "duration_ms": 1e9}, "is 1e\\+09"),
+        ("pinch", {}, "'scale'"),
+        ("pinch", {"scale": 0}, "'scale' of pinch is 0"),
+        ("rotate", {"degrees": 361}, "'degrees' of rotate is 361"),
+        ("multi_swipe", {"x1": 0, "y1": 0, "x2": 1, "y2": 1, "fingers": 11}, "'fingers'"),
         ("press_button", {"button": "SELF_DESTRUCT"}, "no button"),
         ("type_text", {"text": 5}, "not a text"),
         ("type_text", {"text": "x" * 10_001}, "not a text"),
@@ -87,7 +113,22 @@ VALUES = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_s
 @given(
     tool=st.sampled_from(list(TOOLS)),
     parameters=st.dictionaries(
-        st.sampled_from(["x", "y", "x1", "y1", "text", "button", "duration_ms", "distance", "odd"]),
+        st.sampled_from(
+            [
+                "x",
+                "y",
+                "x1",
+                "y1",
+                "text",
+                "button",
+                "duration_ms",
+                "distance",
+                "odd",
+                "scale",
+                "degrees",
+                "fingers",
+            ]
+        ),
         VALUES,
     ),
 )

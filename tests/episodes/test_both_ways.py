@@ -31,12 +31,29 @@ TOASTED_S = 6.0
 SHARE = st.floats(0, 1).map(lambda share: round(share, 3))
 PLACE = st.fixed_dictionaries({"x": SHARE, "y": SHARE})
 TYPED = st.fixed_dictionaries({"text": st.sampled_from(["a b", "\u4e16\U0001f30d", "x\ny"])})
+FINGERS = st.one_of(
+    st.tuples(st.just("pinch"), st.fixed_dictionaries({"scale": st.sampled_from([0.2, 2])})),
+    st.tuples(st.just("rotate"), st.fixed_dictionaries({"degrees": st.sampled_from([-90, 360])})),
+    st.tuples(
+        st.just("multi_swipe"),
+        st.fixed_dictionaries(
+            {"x1": SHARE, "y1": SHARE, "x2": SHARE, "y2": SHARE, "fingers": st.integers(2, 4)}
+        ),
+    ),
+)
+FINGERS_EACH: list[tuple[str, dict[str, object]]] = [
+    ("pinch", {"scale": 2, "x": 0.4}),
+    ("pinch", {"scale": 0.2}),
+    ("rotate", {"degrees": 90}),
+    ("multi_swipe", {"x1": 0.5, "y1": 0.7, "x2": 0.5, "y2": 0.3, "fingers": 2}),
+]
 BUTTON = st.fixed_dictionaries({"button": st.sampled_from([str(one) for one in Button])})
 ACTS = st.one_of(
     st.tuples(st.sampled_from(["tap", "long_press", "double_tap"]), PLACE),
     st.tuples(st.sampled_from(["scroll_down", "scroll_up", "swipe_left"]), st.just({})),
     st.tuples(st.just("type_text"), TYPED),
     st.tuples(st.just("press_button"), BUTTON),
+    FINGERS,
 )
 
 
@@ -121,6 +138,9 @@ async def test_a_walk_through_an_app_shows_the_same_and_a_saved_phone_goes_both_
     here, there = await compare(both)
     assert here.nodes
     await act(both, "scroll_up", {})
+    for tool, parameters in FINGERS_EACH:
+        await act(both, tool, parameters)
+        await compare(both)
     await act(both, "press_button", {"button": "HOME"})
     await act(both, "press_button", {"button": "RECENTS"})
     here, there = await compare(both)

@@ -183,7 +183,7 @@ def test_the_actions_are_tools_of_mcp(served: Served) -> None:
 
     session = call("openenv/session/create")["session_id"]
     tools = {tool["name"] for tool in call("tools/list", session_id=session)["tools"]}
-    assert {"tap", "swipe", "type_text", "press_button"} <= tools and len(tools) == 10
+    assert {"tap", "swipe", "type_text", "press_button", "pinch"} <= tools and len(tools) == 13
     seen = call("tools/call", session_id=session, name="press_button", arguments={"button": "HOME"})
     assert seen["screen_width"] == 1080
     assert call("openenv/session/close", session_id=session)["closed"] is True

@@ -22,6 +22,7 @@ import msgspec
 from agent.devices.adb.address import ServerAddress
 from agent.devices.adb.client import AdbClient
 from agent.devices.adb_device import AdbDevice
+from agent.devices.scrcpy.link import ScrcpySettings
 from agent.errors import DeviceTimeoutError, UsageError, WrongStateError
 
 _CLOSED = "The pool of phones is closed."
@@ -71,9 +72,14 @@ class PooledPhone:
     ticket: int
     """Which taking this was, so that an old one cannot be put back again."""
 
-    def device(self) -> AdbDevice:
-        """Return the phone to drive, in the caller's event loop; the caller closes it."""
-        return AdbDevice(AdbClient(ServerAddress.parse(self.server)), self.serial)
+    def device(self, scrcpy: ScrcpySettings | None = None) -> AdbDevice:
+        """Return the phone to drive, in the caller's event loop; the caller closes it.
+
+        Args:
+            scrcpy: how to use a scrcpy server; None: not at all, so only one finger acts.
+        """
+        client = AdbClient(ServerAddress.parse(self.server))
+        return AdbDevice(client, self.serial, scrcpy=scrcpy)
 
 
 @dataclass(slots=True)
