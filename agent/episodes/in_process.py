@@ -8,6 +8,7 @@ the phone's own clock and ends when nothing moves on its screen, so the same act
 from __future__ import annotations
 
 import asyncio
+import tempfile
 import time
 from pathlib import Path
 from types import TracebackType
@@ -27,6 +28,7 @@ from agent.devices.input.keycodes import button_code
 from agent.devices.protocols import Button
 from agent.episodes.actions import Given, carry_out
 from agent.episodes.phone import EpisodePhone, Look
+from agent.episodes.scratch import make_folder, remove_abandoned
 from agent.episodes.seen import Seen
 from agent.errors import DeviceError, TextEntryError, TreeUnavailableError, UsageError
 from agent.exercises.exercise import Exercise, State
@@ -52,13 +54,16 @@ class InProcessPhones:
 
     Args:
         count: how many episodes there are at once.
-        folder: for files that phones write; nobody else's.
+        folder: for files that phones write; nobody else's; a temporary one by default.
         seed: chooses names, notes, messages, pictures.
     """
 
-    def __init__(self, count: int, folder: Path, *, seed: int = 0) -> None:
+    def __init__(self, count: int, folder: Path | None = None, *, seed: int = 0) -> None:
         self._count = count
-        self._host = EmbeddedHost(folder, seed=seed)
+        self._folder = folder
+        self._seed = seed
+        self._host: EmbeddedHost | None = None
+        self._scratch: tempfile.TemporaryDirectory[str] | None = None
         self._free: asyncio.Queue[InProcessPhone] = asyncio.Queue()
         self._taken: set[InProcessPhone] = set()
         self._trees: dict[int, tuple[tuple[TreeRow, ...], _Nodes]] = {}
@@ -70,6 +75,12 @@ class InProcessPhones:
 
     async def __aenter__(self) -> Self:
         """Have the phones made."""
+        folder = self._folder
+        if folder is None:
+            await remove_abandoned()
+            self._scratch = make_folder()
+            folder = Path(self._scratch.name)
+        self._host = EmbeddedHost(folder, seed=self._seed)
         for number in range(1, self._count + 1):
             phone = self._host.new_phone()
             self._free.put_nowait(InProcessPhone(phone, f"in-process-{number}", self._trees))
@@ -82,7 +93,12 @@ class InProcessPhones:
         _trace: TracebackType | None,
     ) -> None:
         """Let go of them and of their files."""
-        self._host.close()
+        host, self._host = self._host, None
+        scratch, self._scratch = self._scratch, None
+        if host is not None:
+            host.close()
+        if scratch is not None:
+            scratch.cleanup()
 
     async def take(self, wait_s: float) -> InProcessPhone:
         """Return a free phone; see `PhoneSource`."""

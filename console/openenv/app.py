@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, nullcontext
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from fastapi import Body, FastAPI, HTTPException
 from openenv.core.env_server.http_server import create_fastapi_app
@@ -36,11 +36,14 @@ from console.openenv.environment import (
 )
 from console.openenv.variables import Variables
 
+if TYPE_CHECKING:
+    from agent.episodes.in_process import InProcessPhones
+
 _OVERRIDDEN = frozenset({"/reset", "/step", "/state"})
 
 
 def make_app(
-    phones: EpisodePhones,
+    phones: EpisodePhones | InProcessPhones,
     tasks: Sequence[Exercise],
     variables: Variables,
     *,

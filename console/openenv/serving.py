@@ -11,6 +11,7 @@ import socket
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 import uvicorn
@@ -20,13 +21,17 @@ from agent.devices.adb.address import ServerAddress
 from agent.episodes.phones import EpisodePhones
 from agent.episodes.recording import EPISODES, Recorder, Recording
 from agent.errors import ConfigError, UsageError
+from agent.extras import install, is_installed, missing
 from agent.settings import PoolSettings
 from console.evaluation.suites import read_tasks
 from console.loopback.listening import NAMES
 from console.loopback.tokens import Token
 from console.openenv.app import make_app
 from console.openenv.gate import MAX_BODY_BYTES, Gate
-from console.openenv.variables import VIRTUAL, read_variables
+from console.openenv.variables import VIRTUAL, Variables, read_variables
+
+if TYPE_CHECKING:
+    from agent.episodes.in_process import InProcessPhones
 
 TOKEN = Token("env-token", "SWITCHBOARD_ENV_TOKEN")
 FOLDER = "environment"
@@ -67,12 +72,7 @@ def gated(settings: Settings, wanted: Wanted, environ: Mapping[str, str]) -> Gat
             f"SWITCHBOARD_ENV_TASK names no task of {variables.task_path}: {variables.task!r}.",
             f"List them: switchboard eval exercises {variables.task_path}",
         )
-    phones = EpisodePhones(
-        _phones(wanted.phones, variables.avd_name),
-        settings.data_dir / FOLDER,
-        adb=variables.adb_path or settings.adb.path,
-        server=ServerAddress.parse(settings.adb.server[0]),
-    )
+    phones = _phones(settings, wanted.phones, variables)
     try:
         recording = Recording.parse(variables.record, settings.data_dir / EPISODES)
     except UsageError as error:
@@ -88,8 +88,23 @@ def gated(settings: Settings, wanted: Wanted, environ: Mapping[str, str]) -> Gat
     return Gate(app, token=wanted.token, hosts=wanted.hosts)
 
 
-def _phones(count: int, avd: str) -> PoolSettings:
-    return PoolSettings(virtual=count) if avd == VIRTUAL else PoolSettings(avds=(avd,) * count)
+def _phones(
+    settings: Settings, count: int, variables: Variables
+) -> EpisodePhones | InProcessPhones:
+    if variables.in_process:
+        if not is_installed("demo"):
+            raise ConfigError(missing("demo"), install("demo"))
+        # The virtual phone is loaded by those who want it in their process.
+        from agent.episodes.in_process import InProcessPhones
+
+        return InProcessPhones(count)
+    avd = variables.avd_name
+    return EpisodePhones(
+        PoolSettings(virtual=count) if avd == VIRTUAL else PoolSettings(avds=(avd,) * count),
+        settings.data_dir / FOLDER,
+        adb=variables.adb_path or settings.adb.path,
+        server=ServerAddress.parse(settings.adb.server[0]),
+    )
 
 
 class _Uvicorn(uvicorn.Server):

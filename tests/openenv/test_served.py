@@ -68,18 +68,23 @@ class Served:
         assert self.process.wait(LONGEST_S) in (0, 143)
 
 
-@pytest.fixture(scope="module")
-def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+@pytest.fixture(scope="module", params=["in-process", "adb"])
+def served(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Served]:
     folder = tmp_path_factory.mktemp("served")
-    server = Served(folder, "--phones", "2")
+    server = Served(folder, "--phones", "2", "--way", request.param)
+    adb = [name for name in commands(folder) if "adb" in name]
+    assert bool(adb) is (request.param == "adb"), "in process no adb is needed"
     yield server
     server.end()
-    left = [
-        entry.name
-        for entry in Path("/proc").iterdir()
-        if entry.name.isdigit() and str(folder).encode() in _command(entry)
-    ]
-    assert left == [], "processes were left behind"
+    assert commands(folder) == [], "processes were left behind"
+
+
+def commands(folder: Path) -> list[str]:
+    """Return the command lines of the processes that name a folder."""
+    found = (_command(entry) for entry in Path("/proc").iterdir() if entry.name.isdigit())
+    return [line.decode(errors="replace") for line in found if str(folder).encode() in line]
 
 
 def _command(entry: Path) -> bytes:
@@ -243,29 +248,25 @@ def test_openenv_validates_the_package(tmp_path: Path) -> None:
     assert len(lines) <= 10
 
 
+@pytest.mark.parametrize("way", ["in-process", "adb"])
 def test_a_killed_server_is_told_of_and_the_next_one_takes_over_and_keeps_episodes(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    way: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SWITCHBOARD_ENV_RECORD", "all")
-    server = Served(tmp_path)
+    server = Served(tmp_path, "--way", way)
     with client(server) as env:
         seen = env.reset(task="dark-theme")
         server.process.kill()
         server.process.wait(LONGEST_S)
         with pytest.raises(Exception, match=r"(?i)clos|connect"):
             env.step(tap(seen, "Settings"))
-    again = Served(tmp_path)
+    again = Served(tmp_path, "--way", way)
     try:
         with client(again) as env:
             env.reset(task="bluetooth-on", episode_id="kept")
     finally:
         again.end()
-    left = [
-        entry.name
-        for entry in Path("/proc").iterdir()
-        if entry.name.isdigit() and str(tmp_path).encode() in _command(entry)
-    ]
-    assert left == [], "processes were left behind"
+    assert commands(tmp_path) == [], "processes were left behind"
     asked = [sys.executable, "-m", "console", "--data-dir", str(tmp_path / "episodes")]
     shown = subprocess.run(
         [*asked, "sessions", "show", "kept"], capture_output=True, text=True, check=True

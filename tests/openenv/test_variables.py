@@ -15,6 +15,12 @@ def test_the_variables_of_android_env_have_their_defaults() -> None:
     assert (found.image_format, found.image_quality) == (ImageFormat.PNG, 50)
 
 
+def test_virtual_phones_are_in_process_unless_told_otherwise_and_emulators_never() -> None:
+    assert read_variables({}).in_process
+    assert not read_variables({"SWITCHBOARD_ENV_WAY": "ADB"}).in_process
+    assert not read_variables({"ANDROID_AVD_NAME": "pixel_6"}).in_process
+
+
 @pytest.mark.parametrize(
     ("name", "value"),
     [
@@ -24,6 +30,7 @@ def test_the_variables_of_android_env_have_their_defaults() -> None:
         ("ANDROID_RUN_HEADLESS", "false"),
         ("ANDROID_TASK_PATH", "calculator.textproto"),
         ("SWITCHBOARD_ENV_LOOKS", "nothing"),
+        ("SWITCHBOARD_ENV_WAY", "telepathy"),
     ],
 )
 def test_a_variable_that_cannot_be_followed_is_named(name: str, value: str) -> None:

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 HELP = {"help_option_names": ["-h", "--help"]}
 DEFAULT_PORT = 8440
+WAYS = ("in-process", "adb")
 
 
 @click.group("env", context_settings=HELP)
@@ -27,6 +28,7 @@ android_env are read.
 Examples:
   switchboard env serve --phones 4
   switchboard env serve --no-token --port 0
+  switchboard env serve --phones 4 --way adb
   ANDROID_TASK_PATH=my-app.toml switchboard env serve
 """,
 )
@@ -54,10 +56,23 @@ Examples:
     metavar="SECONDS",
     help="How long a session may be silent before its phone is given to others.",
 )
+@click.option(
+    "--way",
+    type=click.Choice(WAYS),
+    help="Where virtual phones are: in this process (the default: faster, on a clock of their own) "
+    "or programs behind an adb server, as real phones are.",
+)
 @click.option("--no-token", is_flag=True, help="Ask for no token; on this machine's loopback only.")
 @click.pass_context
 def serve(
-    ctx: click.Context, *, host: str, port: int, phones: int, session_s: float, no_token: bool
+    ctx: click.Context,
+    *,
+    host: str,
+    port: int,
+    phones: int,
+    session_s: float,
+    way: str | None,
+    no_token: bool,
 ) -> None:
     """Serve phones to OpenEnv's clients: WebSocket, HTTP, tasks, MCP (extra 'openenv')."""
     import os
@@ -74,8 +89,13 @@ def serve(
         raise UsageError(missing("openenv"), install("openenv"))
     from agent.devices.pool.virtual_command import virtual_phone_command
     from console.openenv.serving import TOKEN, Wanted, serving
+    from console.openenv.variables import VIRTUAL, read_variables
 
-    virtual_phone_command()
+    # What is said on the command line outweighs what the environment says.
+    environ = {**os.environ, **({"SWITCHBOARD_ENV_WAY": way} if way else {})}
+    variables = read_variables(environ)
+    if variables.avd_name == VIRTUAL and not variables.in_process:
+        virtual_phone_command()
     settings = settings_for(ctx)
     token = "" if no_token else TOKEN.of(settings.data_dir)
     wanted = Wanted(phones=phones, token=token, session_s=session_s)
@@ -83,7 +103,7 @@ def serve(
     async def work(stop: StopRequest) -> ExitCode:
         say(f"Starting {phones} phone{'s' * (phones > 1)} …")
         with stop.graceful():
-            async with serving(settings, wanted, os.environ, host=host, port=port) as address:
+            async with serving(settings, wanted, environ, host=host, port=port) as address:
                 if token:
                     say(f"The token: {TOKEN.shown_as(settings.data_dir)}")
                 say("Ctrl+c ends it. Serving at:")
