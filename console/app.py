@@ -19,7 +19,7 @@ from textual.app import App
 from textual.binding import BindingType
 from textual.dom import DOMNode
 from textual.driver import Driver
-from textual.events import Event, Key, MouseMove, Paste
+from textual.events import Event, Key, MouseMove, Paste, Resize
 from textual.filter import LineFilter, Monochrome, NoColor
 from textual.keys import _character_to_key
 from textual.message import Message
@@ -328,10 +328,14 @@ class SwitchboardApp(ShowsStills, FaultIsolatedApp, AppActions, inherit_bindings
 
     async def on_event(self, event: Event) -> None:
         self._signals.note(event)
-        if is_input(event):
+        if is_input(event) and not self._is_first_size(event):
             await self.gate.take(joined(event))
         else:
             await super().on_event(event)
+
+    def _is_first_size(self, event: Event) -> bool:
+        """Return whether an event says how large the terminal is, before there is a screen."""
+        return isinstance(event, Resize) and self._size is None
 
     async def _handle_input(self, event: Event) -> None:
         if isinstance(event, Key | Paste):
@@ -339,6 +343,11 @@ class SwitchboardApp(ShowsStills, FaultIsolatedApp, AppActions, inherit_bindings
             self._click_chain_last_time = None
         elif isinstance(event, MouseMove):
             make_way(self, event)
+        elif isinstance(event, Resize):
+            await super().on_event(event)
+            # Now and not a moment later, so that the next key meets the new layout.
+            self._check_resize()
+            return
         if isinstance(event, Key) and self.bridge.is_opening and self._is_for_what_comes(event):
             self.spawn(self._press_once_open(event.key), "moving in a list", Wait.OPENS)
         else:

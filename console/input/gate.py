@@ -19,7 +19,7 @@ from collections.abc import Awaitable, Callable
 from enum import StrEnum
 from time import monotonic
 
-from textual.events import Event, InputEvent, Key, MouseMove, Paste
+from textual.events import Event, InputEvent, Key, MouseMove, Paste, Resize
 
 from widgets.base.causality import Cause
 
@@ -50,8 +50,11 @@ class Wait(StrEnum):
 
 
 def is_input(event: Event) -> bool:
-    """Return whether an event is the operator's, and has not been handed on yet."""
-    return isinstance(event, InputEvent | Paste) and not event.is_forwarded
+    """Return whether an event is the operator's, and has not been handed on yet.
+
+    Another size of the terminal is: a press before it goes by the layout that was there before it.
+    """
+    return isinstance(event, InputEvent | Paste | Resize) and not event.is_forwarded
 
 
 class InputGate:
@@ -104,8 +107,8 @@ class InputGate:
     async def take(self, event: Event) -> None:
         """Handle an event, or queue it behind what came before."""
         last = self._waiting[-1] if self._waiting else None
-        if isinstance(event, MouseMove) and isinstance(last, MouseMove):
-            # Only where the pointer is counts, not how it came there.
+        if isinstance(event, MouseMove | Resize) and type(last) is type(event):
+            # Only where the pointer is counts, and the size that is, not how it came there.
             self._waiting[-1] = event
         else:
             self._waiting.append(event)
@@ -211,11 +214,15 @@ class InputGate:
         self._core_is_late = True
         if self._opening:
             self._opening.clear()
-            stops = [one for one in self._waiting if isinstance(one, Key) and self._stops(one)]
-            dropped = len(self._waiting) - len(stops)
-            self._waiting = deque(stops)
+            kept = [one for one in self._waiting if self._counts_anyhow(one)]
+            dropped = len(self._waiting) - len(kept)
+            self._waiting = deque(kept)
             if dropped:
                 self._give_up(dropped)
+
+    def _counts_anyhow(self, event: Event) -> bool:
+        """Return whether an event was not meant for what did not come."""
+        return isinstance(event, Resize) or (isinstance(event, Key) and self._stops(event))
 
     def close(self) -> None:
         """Wait for nothing any more."""

@@ -178,7 +178,7 @@ class RowList(FaultIsolated, ScrollView, can_focus=True):
 
     def _seen(self) -> tuple[str, ...]:
         """Name the row on each line that is seen."""
-        return tuple(self.key_at(y) for y in range(self.size.height))
+        return tuple(self.row_at(y) for y in range(self.size.height))
 
     def _has_moved(self, before: tuple[str, ...]) -> None:
         """Remember what was seen before rows moved by themselves."""
@@ -241,7 +241,7 @@ class RowList(FaultIsolated, ScrollView, can_focus=True):
         if self.cursor_key:
             self.post_message(self.Opened(self, self.cursor_key))
 
-    def key_at(self, y: int) -> str:
+    def row_at(self, y: int) -> str:
         """Return the row that is drawn at a line; empty where none is that can be chosen."""
         line = y + self.scroll_offset.y
         if not 0 <= line < len(self._lines):
@@ -254,7 +254,7 @@ class RowList(FaultIsolated, ScrollView, can_focus=True):
         pressed_s = self.clock_s() - causality.lag_s()
         if pressed_s - self._moved_s < SEEN_S and y < len(self._stood):
             return self._stood[y] if self._stood[y] in self._index else ""
-        return self.key_at(y)
+        return self.row_at(y)
 
     def on_click(self, event: Click) -> None:
         key = self.meant_at(event.get_content_offset_capture(self).y)
@@ -264,7 +264,7 @@ class RowList(FaultIsolated, ScrollView, can_focus=True):
             self.action_open()
 
     def on_mouse_move(self, event: MouseMove) -> None:
-        self._hover(self.key_at(event.get_content_offset_capture(self).y))
+        self._hover(self.row_at(event.get_content_offset_capture(self).y))
 
     def on_leave(self, _event: Leave) -> None:
         self._hover("")

@@ -11,7 +11,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from textual.app import App, ComposeResult
 from textual.containers import Container
-from textual.events import Click, Event, Key, MouseDown, MouseUp
+from textual.events import Click, Event, Key, MouseDown, MouseUp, Resize
+from textual.geometry import Size
 from textual.message import Message
 from textual.widgets import Input, Static
 
@@ -165,11 +166,10 @@ class Held:
         self.gate = InputGate(self.handle, self.wake, stops=self.stops, give_up=self.drop)
 
     async def handle(self, event: Event) -> None:
-        assert isinstance(event, Key)
         cause = causality.current()
         assert cause is not None
-        self.seen.append(event.key)
-        if event.key == "w":
+        self.seen.append(event.key if isinstance(event, Key) else type(event).__name__)
+        if self.seen[-1] == "w":
             self.gate.hold(self.work, cause, opens=self.opens)
 
     def wake(self) -> None:
@@ -226,6 +226,34 @@ async def test_what_was_typed_for_something_that_never_opened_is_dropped_but_for
         await held.gate.take(key(name))
     await held.until(lambda: held.seen == ["w", "ctrl+x"] and held.gate.is_idle)
     assert held.dropped == 3
+    held.gate.close()
+
+
+def terminal_of(columns: int, rows: int) -> Resize:
+    return Resize(Size(columns, rows), Size(columns, rows))
+
+
+async def test_another_size_of_the_terminal_waits_for_the_keys_before_it() -> None:
+    held = Held(opens=False)
+    sizes = [terminal_of(columns, 20) for columns in (100, 80, 60)]
+    for event in (key("w"), *press_of_mouse(3, 3), *sizes, key("a")):
+        await held.gate.take(event)
+    held.work.set_result(None)
+    await held.until(lambda: held.gate.is_idle)
+    # Of several sizes only the one counts that the terminal has.
+    assert held.seen == ["w", "MouseDown", "MouseUp", "Resize", "a"]
+    held.gate.close()
+
+
+async def test_another_size_is_not_dropped_with_the_keys_for_what_never_opened(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(gates, "OPENS_S", 0.2)
+    held = Held(opens=True)
+    for event in (key("w"), key("a"), terminal_of(60, 20)):
+        await held.gate.take(event)
+    await held.until(lambda: held.seen == ["w", "Resize"] and held.gate.is_idle)
+    assert held.dropped == 1
     held.gate.close()
 
 

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 from pathlib import Path
+from string import printable
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from textual.keys import Keys, _character_to_key
+from textual.message_pump import MessagePump
 
 from agent.config import load_settings
 from agent.errors import ConfigError
@@ -25,6 +29,28 @@ from widgets.questions.question_card import QuestionCard
 from widgets.transcript.record_pane import RecordPane
 from widgets.transcript.transcript_view import TranscriptView
 from widgets.wall.wall_view import WallView
+
+KEY_NAMES = {key.value for key in Keys} | {_character_to_key(one) for one in printable}
+
+
+def _subclasses(kind: type) -> set[type]:
+    return {one for below in kind.__subclasses__() for one in (below, *_subclasses(below))}
+
+
+def test_no_method_is_called_for_a_key_because_of_its_name() -> None:
+    # Textual calls `key_at` for @, with the event or with nothing.
+    ours = {kind for kind in _subclasses(MessagePump) if not kind.__module__.startswith("textual")}
+    wrong = [
+        f"{kind.__qualname__}.{name}"
+        for kind in ours
+        for name, method in vars(kind).items()
+        if name.removeprefix("key_") in KEY_NAMES
+        and name.startswith("key_")
+        and [one.annotation for one in inspect.signature(method).parameters.values()][1:]
+        not in ([], ["Key"])
+    ]
+    assert RowList in ours
+    assert wrong == []
 
 
 def refused(text: str) -> str:

@@ -57,6 +57,14 @@ def paste(text: str) -> Act:
     return (Token(b"\x1b[200~" + text.encode() + b"\x1b[201~"),)
 
 
+def resize(columns: int, rows: int) -> Act:
+    """Make the terminal another size, as one says it that speaks among its keys (mode 2048).
+
+    A pixel is a cell: afterwards the mouse is told in pixels.
+    """
+    return (Token(f"\x1b[48;{rows};{columns};{rows};{columns}t".encode()),)
+
+
 _SIMPLE = (
     *"xpjkgGayduR#!1234,C?:irmnefot/swADuhc",
     *"zZPFVUOBM<>{}=*l ",
@@ -422,6 +430,22 @@ def _dialog(random: Random) -> Act:
     return (*opened, ESC)
 
 
+def _resized(random: Random) -> Act:
+    """Make the terminal smaller or larger, often in the middle of something, and press in it."""
+    opened = random.choice(((), (), keys("n"), keys("1o"), keys("2"), keys("?"), keys("p")))
+    pressed = random.choice(((), click(20, 5), click(60, 12), keys("j"), (TAB,)))
+    to = random.choice(((60, 20), (100, 30), (160, 50), (120, 36), (80, 24)))
+    after = random.choice(((), keys("j"), click(20, 5), click(50, 15), (ESC,)))
+    return (*opened, *pressed, *resize(*to), *after)
+
+
+def _noted(random: Random) -> Act:
+    """Change the name, tags or notes of a phone by the line of the palette."""
+    line = random.choice(("devices tag ", "devices tag phone-2 --no", "devices tag phone-1 --na"))
+    end = random.choice(((ESC,), (TAB, ESC), (TAB, *_word(random), ESC)))
+    return (Token(b"\x10"), *keys(line), *end)
+
+
 def _screen(random: Random) -> Act:
     return keys(random.choice("1111234,"))
 
@@ -478,4 +502,7 @@ _ACTS: tuple[Callable[[Random], Act], ...] = (
     _emptied,
     _titled,
     _walled,
+    _resized,
+    _resized,
+    _noted,
 )

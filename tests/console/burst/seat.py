@@ -20,7 +20,7 @@ from typing import Any
 
 import msgspec
 from textual._context import visible_screen_stack
-from textual.events import Event, Key, MouseEvent, MouseMove
+from textual.events import Event, Key, MouseEvent, MouseMove, Resize
 from textual.widget import Widget
 from textual.widgets._toast import ToastRack
 
@@ -75,8 +75,8 @@ class BurstApp(SwitchboardApp):
         handle = self.gate._handle
 
         async def noted(event: Event) -> None:
-            if not isinstance(event, MouseMove):
-                # Of several moves only the last counts.
+            if not isinstance(event, MouseMove | Resize):
+                # Of several moves, and of several sizes, only the last counts.
                 asked = sum(not op.changes_nothing for op in core.ops)
                 self.met.append(
                     f"{_named(event)} at {type(self.screen).__name__}/{_place(self.focused)}"
@@ -136,6 +136,8 @@ async def one_console(ask: Callable[[], Any], answer: Callable[[object], None]) 
         await until(lambda: app.gate.is_idle, opened)
         # What is asked was asked before anything is typed, for long enough that keys count.
         await asyncio.sleep(GRACE_S + RESTS_S)
+        # The size that the terminal has from the start was not typed.
+        app.typed = 0
         answer("ready")
         while True:
             word, _, number = (await ask()).partition(" ")

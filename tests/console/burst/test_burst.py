@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.console.burst.__main__ import ACTS, differences, examine
-from tests.console.burst.grammar import ENTER, ESC, MODES, Token, keys
+from tests.console.burst.grammar import ENTER, ESC, MODES, Token, click, keys, resize
 from tests.console.burst.typist import Typist
 
 pytestmark = pytest.mark.slow
@@ -24,6 +24,8 @@ HURT: dict[str, tuple[Token, ...]] = {
     "a joined emoji": (*keys("n\N{WOMAN}\N{ZERO WIDTH JOINER}\N{GIRL}"), ENTER),
     "keys after esc": (*keys("/a"), ESC, *keys("O"), ESC, *keys("P"), ESC, *keys("x")),
     "a tag that was left": (*keys("1"), *[ESC] * 3, *keys("llo"), ESC, *keys("ihurry"), ENTER),
+    "a press before a smaller terminal": (*keys("ntea"), ENTER, *click(20, 5), *resize(60, 20)),
+    "a press after a smaller terminal": (*resize(60, 20), *click(20, 5), *keys("ihurry"), ENTER),
     "a goal after a filter": (*keys("/set"), ENTER, *keys("nB"), ENTER),
 }
 
