@@ -7,6 +7,7 @@ Invariant: a secret is asked for only by naming the field that it is for.
 from __future__ import annotations
 
 import re
+from functools import cache
 
 from agent.safety.redacting.context_words import cues_of_all
 from agent.safety.redacting.normal_form import normal_form
@@ -52,8 +53,16 @@ def _either(listed: str) -> str:
     )
 
 
-_SECRET = re.compile(f"{cues_of_all()}|{_either(_MORE_SECRETS)}")
-_ASKING = re.compile(_either(_VERBS))
+# Compiled when a text is first looked at: both take tens of milliseconds, and many a core that
+# does one act for a line of a shell looks at none.
+@cache
+def _secret() -> re.Pattern[str]:
+    return re.compile(f"{cues_of_all()}|{_either(_MORE_SECRETS)}")
+
+
+@cache
+def _asking() -> re.Pattern[str]:
+    return re.compile(_either(_VERBS))
 
 
 def asks_to_act(text: str) -> bool:
@@ -69,10 +78,10 @@ def asks_for_secret(text: str) -> bool:
     """Return whether a question asks the operator to write a secret into its answer."""
     lower = normal_form(text).lower
     sentences = [match[0] for match in _SENTENCE.finditer(lower)]
-    is_asking = _ASKING.search(lower) is not None
+    is_asking = _asking().search(lower) is not None
     for sentence in sentences:
-        if not _SECRET.search(sentence) or _ABOUT_ACTS.match(sentence):
+        if not _secret().search(sentence) or _ABOUT_ACTS.match(sentence):
             continue
-        if _ASKING.search(sentence) or (is_asking and _YOURS.match(sentence)):
+        if _asking().search(sentence) or (is_asking and _YOURS.match(sentence)):
             return True
     return False

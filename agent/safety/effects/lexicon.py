@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 import tomllib
 from enum import StrEnum
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from pathlib import Path
 
 import msgspec
@@ -189,8 +189,15 @@ class _Index:
             entries.sort(key=lambda e: (len(e[0]), len(e[0][0])), reverse=True)
         self.inside = {text: frozenset(meanings) for text, meanings in inside.items()}
         self.begins = {text: frozenset(meanings) for text, meanings in begins.items()}
-        self.pattern = _alternatives(self.inside)
-        self.beginning = _alternatives(self.begins)
+
+    # Compiled with the first text that is not ASCII alone: most screens have none.
+    @cached_property
+    def pattern(self) -> re.Pattern[str]:
+        return _alternatives(self.inside)
+
+    @cached_property
+    def beginning(self) -> re.Pattern[str]:
+        return _alternatives(self.begins)
 
 
 def _alternatives(texts: dict[str, frozenset[Meaning]]) -> re.Pattern[str]:

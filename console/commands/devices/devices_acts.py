@@ -8,6 +8,7 @@ not known.
 from __future__ import annotations
 
 import asyncio
+import gc
 import sys
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -250,6 +251,8 @@ def _run(
     from console.runs.one_act import taking
 
     async def main(host: Host, _stop: StopRequest) -> ExitCode:
+        gc.freeze()
+        gc.enable()
         if host.owned:
             await host.wait_for(serial)
         async with taking(host.core, serial, purpose, wait_s=wait_s) as act:
@@ -262,7 +265,13 @@ def _run(
             (click.echo if is_done else say)(came.text)
         return came.code
 
-    end(run_with_host(settings_for(ctx), CONNECTED, main))
+    # Thousands of classes are about to be made, and none of them is garbage.
+    gc.disable()
+    try:
+        code = run_with_host(settings_for(ctx), CONNECTED, main)
+    finally:
+        gc.enable()
+    end(code)
 
 
 def _as_json(came: Came, session_id: str, screen: Observation | None) -> dict[str, object]:
