@@ -375,10 +375,10 @@ class McpServer(_Section, frozen=True, kw_only=True):
     """The program and its arguments; it is started for a turn that uses it."""
     url: Annotated[str, Meta(pattern=r"^(https?://\S+)?$")] = ""
     """Where it answers instead, over streamable HTTP."""
-    headers: tuple[str, ...] = ()
-    """Headers that it wants, whose values are in the keyring."""
-    env: tuple[str, ...] = ()
-    """Environment variables that it is given; keys of Switchboard's own are not."""
+    headers: tuple[Annotated[str, Meta(pattern=r"^[A-Za-z0-9-]{1,100}$")], ...] = ()
+    """Names of headers that it wants; their values are in the keyring."""
+    env: tuple[Annotated[str, Meta(pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,99}$")], ...] = ()
+    """Names of environment variables that it is given; keys of Switchboard's own are not."""
     tools: tuple[str, ...] = ()
     """The tools that are offered; empty: all, up to 24."""
     read_only: tuple[str, ...] = ()
@@ -425,8 +425,9 @@ class McpSettings(_Section, frozen=True, kw_only=True):
         dict[Annotated[str, Meta(pattern=r"^[a-z][a-z0-9-]{0,19}$")], McpServer],
         Meta(
             description="MCP servers by name, each a table [mcp.servers.NAME] with command (a "
-            "list) or url, and headers, env, tools, read_only, trusted, apps, timeout_s, "
-            "startup_timeout_s."
+            "list) or url, and headers and env (names, never values), tools, read_only, trusted, "
+            "apps, timeout_s, startup_timeout_s.",
+            extra={"secret": True},
         ),
     ] = {}
 

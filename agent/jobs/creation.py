@@ -53,6 +53,15 @@ def planned_job(
     Raises:
         UsageError: a field that cannot be used; the message names it.
     """
+    if op.serial:
+        assignment.check_known(op.serial)
+    return checked_job(op, now_ms=now_ms, creator=creator)
+
+
+def checked_job(
+    op: JobCreate, *, now_ms: int, creator: Creator | None = None
+) -> Callable[[int], Job]:
+    """Check a request but for its phone; see `planned_job`. Raises UsageError."""
     title = one_line(checked_text(op.title, "The title", limit=TITLE_LIMIT_CHARS))
     prompt = ""
     if op.prompt.strip() or op.job_type is JobType.AGENT_TURN:
@@ -63,7 +72,7 @@ def planned_job(
     }
     schedule = _schedule(op)
     target = _checked_target(op.session_target, creator)
-    payload = _payload(op, assignment)
+    payload = _payload(op)
     first_ms = _first_ms(schedule, now_ms)
     stored = {"next_run_at": first_ms, "interval_ms": schedule.interval_ms}
     stored = {**msgspec.to_builtins(schedule), **stored}
@@ -158,13 +167,12 @@ def _checked_target(target: str, creator: Creator | None) -> str:
     raise UsageError(f"A job cannot run in session target {one_line(target, 80)!r}.", remedy)
 
 
-def _payload(op: JobCreate, assignment: Assignment) -> dict[str, Any]:
+def _payload(op: JobCreate) -> dict[str, Any]:
     """Make a job's payload: what the asker put into it, and which phones it may run on."""
     payload = dict(op.payload)
     call_of(payload)
     output_schema_of(payload)
     if op.serial:
-        assignment.check_known(op.serial)
         payload["serial"] = op.serial
     if op.app:
         payload["app"] = checked_text(op.app, "The app", limit=TITLE_LIMIT_CHARS).strip()

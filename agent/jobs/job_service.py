@@ -109,26 +109,45 @@ class JobService:
         Raises:
             UsageError: it cannot run, or there is no place for it.
         """
+        build = self._planned(op, creator)
+        async with self._creating:
+            ended = await self._in_the_way()
+            if ended:
+                await self._parts.store.append(EventDraft("", JobsDropped(job_ids=ended)))
+            return await self._parts.store.create_job(build, beside=beside)
+
+    def _planned(self, op: JobCreate, creator: Creator | None) -> Callable[[int], Job]:
         parts = self._parts
-        build = planned_job(
+        return planned_job(
             op, assignment=parts.assignment, now_ms=parts.clock_ms(), creator=creator
         )
-        async with self._creating:
-            await self._make_place()
-            return await parts.store.create_job(build, beside=beside)
 
-    async def _make_place(self) -> None:
+    async def _in_the_way(self) -> tuple[int, ...]:
+        """Return the ended jobs that make place for one more. Raises UsageError at the limit."""
         limit = self._parts.settings.jobs.limit
         beyond = await self._parts.store.job_runs.count_jobs() - limit + 1
         if beyond <= 0:
-            return
+            return ()
         ended = await self._parts.store.job_runs.ended_jobs(beyond)
         if len(ended) < beyond:
             raise UsageError(
                 f"{limit} jobs are stored, and none of them has ended.",
                 "Stop one, or set jobs.limit higher.",
             )
-        await self._parts.store.append(EventDraft("", JobsDropped(job_ids=ended)))
+        return ended
+
+    async def check(self, session: Session, op: JobOp) -> None:
+        """Refuse what `carry_out` would refuse, and do nothing. Raises UsageError."""
+        match op:
+            case JobCreate():
+                self._planned(op, Creator(session.session_id))
+                await self._in_the_way()
+            case JobList(limit=limit):
+                _check_limit(limit)
+            case JobStop(job_id=job_id):
+                await self._records.find(job_id)
+            case _:
+                assert_never(op)
 
     async def carry_out(self, session: Session, op: JobOp) -> Reply:
         """Do what a session asks of the jobs. Raises UsageError."""
@@ -147,8 +166,7 @@ class JobService:
 
     async def list(self, query: str, limit: int) -> tuple[Job, ...]:
         """List jobs, newest first. Raises UsageError for a limit outside 1 to 50."""
-        if not 1 <= limit <= LIST_LIMIT:
-            raise UsageError(f"limit is {limit}.", f"Use 1 to {LIST_LIMIT}.")
+        _check_limit(limit)
         return await self._parts.store.jobs(query=query, limit=limit)
 
     async def queue(self, op: JobQueue) -> JobPage:
@@ -244,3 +262,8 @@ class JobService:
             await self._runs.end(was[0], "its job was stopped")
             await self._reviews.close_stopped(was[0])
         return job
+
+
+def _check_limit(limit: int) -> None:
+    if not 1 <= limit <= LIST_LIMIT:
+        raise UsageError(f"limit is {limit}.", f"Use 1 to {LIST_LIMIT}.")

@@ -199,6 +199,10 @@ class TaskContext(Protocol):
         """
         ...
 
+    async def check(self, op: DeskOp) -> None:
+        """Raise what `request` would fail with, and do nothing: before anybody is asked."""
+        ...
+
     async def request(self, op: DeskOp) -> Reply:
         """Have a desk do something that is of no phone. Raises what the op failed with."""
         ...

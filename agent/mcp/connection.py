@@ -11,7 +11,7 @@ import hashlib
 import json
 import logging
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import AbstractAsyncContextManager, suppress
 from typing import Any
 
@@ -23,6 +23,7 @@ from mcp.shared.exceptions import MCPError
 from agent.errors import UsageError
 from agent.results.schema import checked_schema
 from agent.safety.redacting.redaction import redact
+from agent.safety.redacting.secrets import SECRET
 from agent.text import clean, one_line
 from agent.tools.foreign import ForeignAnswer, ForeignTool
 
@@ -39,6 +40,8 @@ _NAME = re.compile(r"[A-Za-z0-9_-]{1,40}")
 # write the operator's log full.
 for _name in ("client", "mcp.client", "mcp.shared"):
     logging.getLogger(_name).setLevel(logging.CRITICAL)
+# It logs each address that it asks, which may hold a key.
+logging.getLogger("httpx2").setLevel(logging.WARNING)
 
 OpenStreams = Callable[[], AbstractAsyncContextManager[Any]]
 
@@ -55,15 +58,23 @@ class ServerConnection:
         streams: opens the transport.
         timeout_s: how long one call may take.
         connect_s: how long connecting and listing the tools may take.
+        withheld: says what no text of it may show: what the operator gave it to prove who they are.
     """
 
     def __init__(
-        self, name: str, streams: OpenStreams, *, timeout_s: float, connect_s: float
+        self,
+        name: str,
+        streams: OpenStreams,
+        *,
+        timeout_s: float,
+        connect_s: float,
+        withheld: Callable[[], Collection[str]] = tuple,
     ) -> None:
         self.name = name
         self._streams = streams
         self._timeout_s = timeout_s
         self._connect_s = connect_s
+        self._withheld = withheld
         self._session: ClientSession | None = None
         self._end = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
@@ -133,7 +144,7 @@ class ServerConnection:
                         ready.set_result(None)
                     await self._end.wait()
         except Exception as error:
-            reason = _innermost(error)
+            reason = self._innermost(error)
             if not ready.done():
                 ready.set_exception(
                     ServerTrouble(f"The MCP server {self.name} cannot be reached: {reason}.")
@@ -155,7 +166,7 @@ class ServerConnection:
                 )
             except Exception as error:
                 raise ServerTrouble(
-                    f"The MCP server {self.name} does not list its tools: {_innermost(error)}."
+                    f"The MCP server {self.name} does not list its tools: {self._innermost(error)}."
                 ) from error
             found += page.tools
             cursor = page.next_cursor
@@ -176,7 +187,7 @@ class ServerConnection:
                 continue
             taken.add(tool.name)
             try:
-                text = json.dumps(tool.input_schema)
+                text = self._hidden(json.dumps(tool.input_schema))
                 if len(text) > _MAX_SCHEMA_CHARS:
                     raise UsageError(f"its schema has {len(text):,} characters")
                 schema = checked_schema(clean(text, _MAX_SCHEMA_CHARS))
@@ -184,7 +195,7 @@ class ServerConnection:
                 reason = error.message if isinstance(error, UsageError) else "it is too deep"
                 self.troubles.append(f"The tool {shown} is left out: {one_line(reason, 200)}.")
                 continue
-            said = tool.description or ""
+            said = self._hidden(tool.description or "")
             digest = hashlib.sha256(f"{tool.name}\n{said}\n{text}".encode("utf-8", "replace"))
             yield ForeignTool(
                 server=self.name,
@@ -195,7 +206,20 @@ class ServerConnection:
             )
 
     def _told(self, text: str) -> str:
-        return redact(clean(text, MAX_ANSWER_CHARS))
+        hidden = self._hidden(clean(text, 4 * MAX_ANSWER_CHARS))
+        return redact(clean(hidden, MAX_ANSWER_CHARS))
+
+    def _hidden(self, text: str) -> str:
+        """Return a text without what the operator gave the server, which it may well repeat."""
+        for secret in sorted(self._withheld(), key=len, reverse=True):
+            text = text.replace(secret, SECRET)
+        return text
+
+    def _innermost(self, error: BaseException) -> str:
+        while isinstance(error, BaseExceptionGroup):
+            error = error.exceptions[0]
+        said = self._hidden(clean(str(error), 2000))
+        return one_line(redact(clean(said, 300)), 200) or type(error).__name__
 
 
 def _text_of(result: types.CallToolResult) -> str:
@@ -213,9 +237,3 @@ def _text_of(result: types.CallToolResult) -> str:
         with suppress(ValueError, RecursionError):
             parts.append(json.dumps(result.structured_content)[: 4 * MAX_ANSWER_CHARS])
     return "\n".join(parts) or "[nothing]"
-
-
-def _innermost(error: BaseException) -> str:
-    while isinstance(error, BaseExceptionGroup):
-        error = error.exceptions[0]
-    return one_line(redact(clean(str(error), 300)), 200) or type(error).__name__

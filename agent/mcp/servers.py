@@ -9,10 +9,14 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from functools import partial
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote, unquote_plus, urlsplit
 
 from msgspec.structs import replace
 
@@ -23,9 +27,12 @@ from agent.settings import McpServer
 from agent.tools.foreign import EmptyToolbox, ForeignAnswer, ForeignTool, Toolbox
 
 if TYPE_CHECKING:
-    from agent.mcp.connection import ServerConnection
+    from agent.mcp.connection import OpenStreams, ServerConnection
 
 KEYRING_SERVICE = "switchboard-mcp"
+_LEAST_CHARS = 6
+"""Shorter values are words that any text may hold."""
+_NAMES_A_SECRET = re.compile(r"(?i)key|token|secret|passw|passphrase|auth|bearer|credential")
 
 
 class McpServers:
@@ -58,12 +65,16 @@ class McpServers:
                 {}, {}, self._pins, ("MCP servers need: pip install 'switchboard-console[mcp]'.",)
             )
             return
+        gave: dict[str, dict[str, str]] = {name: {} for name in chosen}
         connections = {
             name: ServerConnection(
-                name, streams, timeout_s=server.timeout_s, connect_s=server.startup_timeout_s
+                name,
+                _streams(name, server, gave[name]),
+                timeout_s=server.timeout_s,
+                connect_s=server.startup_timeout_s,
+                withheld=partial(withheld_of, server, gave[name]),
             )
             for name, server in chosen.items()
-            if (streams := _streams(name, server)) is not None
         }
         try:
             box = await self._filled(connections, chosen)
@@ -156,14 +167,39 @@ class _McpToolbox:
         self._tools[tool.full_name] = replace(tool, changed=False)
 
 
-def _streams(name: str, server: McpServer) -> Any:
-    """Return what opens the transport to a server."""
+def withheld_of(server: McpServer, values: Mapping[str, str]) -> frozenset[str]:
+    """Return what no text about a server may show.
+
+    Args:
+        values: of its headers and environment variables, by name.
+    """
+    found = set[str]()
+    for name, value in values.items():
+        if name in server.headers or _NAMES_A_SECRET.search(name):
+            found |= {value, *value.split()[1:]}
+    address = urlsplit(server.url)
+    found |= {address.password or "", unquote(address.password or "")}
+    for written in address.query.split("&"):
+        name, _, value = written.partition("=")
+        if _NAMES_A_SECRET.search(name):
+            found |= {value, unquote_plus(value)}
+    for option, value in pairwise((*server.command, "")):
+        name, _, given = option.partition("=")
+        if _NAMES_A_SECRET.search(name):
+            found.add(given or value)
+    return frozenset(secret for secret in found if len(secret) >= _LEAST_CHARS)
+
+
+def _streams(name: str, server: McpServer, values: dict[str, str]) -> OpenStreams:
+    """Return what opens the transport to a server, and then puts into `values` what it gave it."""
     from agent.mcp.bounded import over_http, over_pipes
 
     def opened() -> AbstractAsyncContextManager[Any]:
         if server.url:
-            return over_http(server.url, headers_of(name, server), server.timeout_s)
+            values.update(headers_of(name, server))
+            return over_http(server.url, values, server.timeout_s)
         given = {key: os.environ[key] for key in server.env if key in os.environ}
+        values.update(given)
         return over_pipes(server.command, given)
 
     return opened

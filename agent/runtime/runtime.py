@@ -140,6 +140,7 @@ class Runtime(StoredLookUps):
         )
         self._watches = WatcherService(parts, self._desk, self._notices)
         parts.door.carry_out = self._serve
+        parts.door.check = self._check
         self._desk.delivery.announce = self._notices.announce
         self._desk.delivery.withdraw_notice = self._notices.withdraw
         rooms = (
@@ -442,6 +443,13 @@ class Runtime(StoredLookUps):
         if isinstance(op, JobOp):
             return await self._desk.carry_out(session, op)
         return await self._watches.carry_out(op, asker=session)
+
+    async def _check(self, session: Session, op: DeskOp) -> None:
+        """Refuse what a desk would refuse."""
+        if isinstance(op, JobOp):
+            await self._desk.check(session, op)
+        else:
+            await self._watches.check(session, op)
 
     def _shut_down(self, death: RuntimeDiedError | None = None) -> asyncio.Task[None]:
         if self._closing is None:

@@ -128,19 +128,24 @@ class WatcherCache:
     ) -> Commitment:
         """Apply a rule to a commitment; see `change_watcher`."""
         async with self.changing:
-            stored = self._commitments.get(commitment_id)
-            stored = stored or await self._store.watches.commitment(commitment_id)
-            if stored is None:
-                raise UsageError(
-                    f"There is no commitment {commitment_id}.",
-                    "List them: switchboard commitments list",
-                )
+            stored = await self.commitment(commitment_id)
             changed = rule(stored)
             if changed is None:
                 return stored
             msg = CommitmentChanged(commitment=changed, reason=reason)
             await self._store.append(EventDraft("", msg, submission_id))
             return changed
+
+    async def commitment(self, commitment_id: int) -> Commitment:
+        """Find a commitment, live or not. Raises UsageError, StoreError."""
+        found = self._commitments.get(commitment_id)
+        found = found or await self._store.watches.commitment(commitment_id)
+        if found is None:
+            raise UsageError(
+                f"There is no commitment {commitment_id}.",
+                "List them: switchboard commitments list",
+            )
+        return found
 
     async def watcher(self, watcher_id: int) -> Watcher:
         """Find a watcher, live or not. Raises UsageError, StoreError."""

@@ -6,7 +6,7 @@ and names it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import TypeAlias, assert_never
 
 from msgspec.structs import replace
@@ -97,6 +97,27 @@ class WatcherService:
         newest = await watches.commitments(limit=_NEWEST)
         return tuple({one.id: one for one in (*newest, *live)}.values())
 
+    async def check(self, asker: Session, op: WatchOp) -> None:
+        """Refuse what `carry_out` would refuse before it reads a phone, and do nothing.
+
+        Raises UsageError, WrongStateError, StoreError.
+        """
+        match op:
+            case WatcherCreate():
+                await self._planned(op, asker)
+            case WatcherList(limit=limit) | CommitmentSearch(limit=limit):
+                _checked_limit(limit)
+            case WatcherShow(watcher_id=watcher_id) | WatcherRead(watcher_id=watcher_id):
+                await self._book.watcher(watcher_id)
+            case WatcherStop():
+                await self._meant(op)
+            case CommitmentCreate():
+                self._checked(op, asker)
+            case CommitmentUpdate(commitment_id=commitment_id):
+                updated(await self._book.commitment(commitment_id), op, self._parts.clock_ms())
+            case _:
+                assert_never(op)
+
     async def carry_out(
         self, op: WatchOp, submission_id: str = "", *, asker: Session | None = None
     ) -> Reply:
@@ -147,28 +168,39 @@ class WatcherService:
     async def _write_down(
         self, op: CommitmentCreate, submission_id: str, asker: Session | None
     ) -> Commitment:
+        op = self._checked(op, asker)
+        origin = op.origin
+        if origin is not None:
+            op = replace(
+                op, evidence={**op.evidence, **await evidence_of(origin, self._parts.rack)}
+            )
+        planned = planned_commitment(op, now_ms=self._parts.clock_ms())
+        return await self._book.add_commitment(planned, submission_id)
+
+    def _checked(self, op: CommitmentCreate, asker: Session | None) -> CommitmentCreate:
+        """Return what is to be written down, its notification's phone named. Raises UsageError."""
         if len(self._book.commitments) >= MOST_COMMITMENTS:
             raise UsageError(
                 f"There are {MOST_COMMITMENTS:,} open commitments.",
                 "Complete or dismiss some first.",
             )
-        now_ms = self._parts.clock_ms()
-        planned_commitment(op, now_ms=now_ms)
+        planned_commitment(op, now_ms=self._parts.clock_ms())
         origin = op.origin
         if origin is not None:
             if asker is not None and not origin.serial:
                 origin = replace(origin, serial=asker.serial)
             if origin.serial:
                 self._parts.assignment.check_known(origin.serial)
-            op = replace(
-                op, evidence={**op.evidence, **await evidence_of(origin, self._parts.rack)}
-            )
-        planned = planned_commitment(op, now_ms=now_ms)
-        return await self._book.add_commitment(planned, submission_id)
+            op = replace(op, origin=origin)
+        return op
 
     async def _create(
         self, op: WatcherCreate, submission_id: str, asker: Session | None
     ) -> Watcher:
+        build = await self._planned(op, asker)
+        return await self._book.add_watcher(build, submission_id)
+
+    async def _planned(self, op: WatcherCreate, asker: Session | None) -> Callable[[int], Watcher]:
         most = self._parts.settings.watchers.most
         if len(self._book.watchers) >= most:
             raise UsageError(
@@ -184,22 +216,11 @@ class WatcherService:
             await self._parts.book.get(op.session_target.removeprefix(SESSION_PREFIX))
         if op.evaluator is Evaluator.SEMANTIC_MATCH:
             await self._judge.check()
-        return await self._book.add_watcher(build, submission_id)
+        return build
 
     async def _stop(self, op: WatcherStop, submission_id: str) -> tuple[Watcher, ...]:
         now_ms = self._parts.clock_ms()
-        if sum((bool(op.watcher_id), bool(op.query.strip()), op.all)) != 1:
-            raise UsageError("It is not said what to stop.", "Give one: watcher_id, query or all.")
-        if op.watcher_id:
-            await self._book.watcher(op.watcher_id)
-            wanted = [op.watcher_id]
-        else:
-            words = op.query.strip().casefold()
-            wanted = [
-                one.id
-                for one in self._book.watchers.values()
-                if words in f"{one.title}\n{one.type}".casefold()
-            ]
+        wanted = await self._meant(op)
         return tuple(
             [
                 await self._book.change_watcher(
@@ -208,6 +229,20 @@ class WatcherService:
                 for one in wanted
             ]
         )
+
+    async def _meant(self, op: WatcherStop) -> list[int]:
+        """Return the watchers that are to be stopped. Raises UsageError."""
+        if sum((bool(op.watcher_id), bool(op.query.strip()), op.all)) != 1:
+            raise UsageError("It is not said what to stop.", "Give one: watcher_id, query or all.")
+        if op.watcher_id:
+            await self._book.watcher(op.watcher_id)
+            return [op.watcher_id]
+        words = op.query.strip().casefold()
+        return [
+            one.id
+            for one in self._book.watchers.values()
+            if words in f"{one.title}\n{one.type}".casefold()
+        ]
 
 
 def _asker(parts: Services) -> Session:

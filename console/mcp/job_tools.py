@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import json
 import math
+from collections.abc import Mapping
 from typing import Annotated
 
 import msgspec
@@ -16,11 +17,14 @@ import msgspec
 from agent.core import Core
 from agent.direct.calls import call, release_arguments, take
 from agent.errors import SwitchboardError, UsageError
+from agent.jobs.creation import checked_job
 from agent.jobs.job_service import LIST_LIMIT
 from agent.protocol import JobCreate, JobList, JobStop
 from agent.records import DeviceState, DirectStatus, DirectView
+from agent.store.store import wall_clock_ms
 from agent.text import one_line
-from agent.tools.arguments import Arguments
+from agent.tools.arguments import Arguments, BadArguments
+from agent.tools.background_jobs import BackgroundJobCreate, job_op
 from console.mcp.phone_tools import PATIENCE_S, ask_here
 from console.mcp.tool import Answer, Asker, Connection, McpTool, op_of, tool_of
 
@@ -47,6 +51,8 @@ class StopJob(Arguments, frozen=True, kw_only=True):
 
 
 async def _create(connection: Connection, asker: Asker, given: CreateJob) -> Answer:
+    # Before a phone is taken for it: what cannot run is refused at once.
+    _check(_arguments(given, connection.program))
     waiting = [key for key, task in connection.storing.items() if not task.done()]
     if len(waiting) >= _AT_ONCE:
         raise UsageError(f"{_AT_ONCE} jobs of yours wait for the operator.", "Wait for them.")
@@ -119,6 +125,17 @@ def _arguments(given: CreateJob, program: str) -> dict[str, object]:
     if given.cron:
         found["schedule"] = {"cron": given.cron, "timezone": given.timezone}
     return found
+
+
+def _check(arguments: Mapping[str, object]) -> None:
+    """Raise UsageError where the job could not run."""
+    try:
+        op = job_op(msgspec.convert(arguments, BackgroundJobCreate))
+    except (BadArguments, msgspec.ValidationError) as error:
+        raise UsageError(str(error), "Correct that field.") from error
+    if not isinstance(op, JobCreate):
+        raise UsageError("The title or the prompt is empty.", "Give both.")
+    checked_job(op, now_ms=wall_clock_ms())
 
 
 def _job_in(told: str) -> int:

@@ -31,11 +31,16 @@ def as_typed(value: object) -> str:
 
 
 def value_in_force(settings: Settings | None, name: str) -> str:
-    """Return a value as it is typed, as this process has it; of a secret one, that there is one."""
+    """Return a value as it is typed, as this process has it.
+
+    Of a secret one, that there is one; of a secret table, the names in it.
+    """
     value: object = settings
     for part in name.split("."):
         value = getattr(value, part, None)
     if KEYS[name].is_secret:
+        if value and isinstance(value, dict):
+            return f"{', '.join(value)}: set, not shown"
         return "set, not shown" if value else ""
     return as_typed(value)
 

@@ -64,6 +64,24 @@ async def test_a_job_that_the_operator_refuses_is_not_stored(stand: Stand) -> No
         await agent.refused("create_job", title="", prompt="x")
 
 
+@pytest.mark.parametrize(
+    ("wrong", "told"),
+    [
+        ({"cron": "soon", "interval_ms": 0}, "cron"),
+        ({"interval_ms": -1}, "interval_ms"),
+        ({"next_run_at": -1}, "1970"),
+        ({"cron": "0 8 * * *", "timezone": "Mars/Olympus", "interval_ms": 0}, "Mars"),
+    ],
+)
+async def test_a_job_that_cannot_run_is_put_to_nobody(
+    stand: Stand, wrong: dict[str, object], told: str
+) -> None:
+    async with stand.agent() as agent:
+        assert told in await agent.refused("create_job", **{**WEATHER, **wrong})
+        overview = await stand.at.core.overview()
+        assert overview.questions == () and overview.sessions == ()
+
+
 @ERAS
 async def test_a_job_is_approved_by_the_person_at_the_client(stand: Stand, era: str) -> None:
     async with stand.agent(era=era, elicits=True, answer="Approve") as agent:

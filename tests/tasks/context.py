@@ -72,6 +72,8 @@ class MemoryContext:
     grant: Grant | None = None
     requested: list[DeskOp] = field(default_factory=list)
     reply: Callable[[DeskOp], Reply] = lambda op: Reply(submission_id="")
+    refuse: Callable[[DeskOp], None] | None = None
+    """Raises what an op is refused with before anybody is asked."""
     limits: Limits = field(default_factory=Limits)
     app_rules: Sequence[AppRule] = ()
     destinations: Sequence[str] = ()
@@ -155,6 +157,10 @@ class MemoryContext:
 
     def delta(self, text: str) -> None:
         self.deltas.append(text)
+
+    async def check(self, op: DeskOp) -> None:
+        if self.refuse is not None:
+            self.refuse(op)
 
     async def request(self, op: DeskOp) -> Reply:
         self.requested.append(op)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from agent.errors import DeviceError, UsageError, WrongStateError
+from agent.errors import ConfigError, DeviceError, SwitchboardError, UsageError, WrongStateError
 from agent.loop.acting.action_review import awaiting
 from agent.loop.screen.verify import blocked, failed
 from agent.loop.task_context import TaskContext, TurnEnd
@@ -47,6 +47,11 @@ class ServiceTools:
             return Controlled(failed(str(error)), ActionOutcome.FAILED)
         if isinstance(op, str):
             return Controlled(op, ActionOutcome.FAILED)
+        try:
+            # First: nobody is asked about what would be refused anyway.
+            await self.context.check(op)
+        except (UsageError, ConfigError, WrongStateError, DeviceError) as error:
+            return Controlled(_refused(arguments, error), ActionOutcome.FAILED)
         grant = self.context.grant
         approved = grant is not None and grant.call_id == call.call_id
         if not approved:
@@ -57,12 +62,9 @@ class ServiceTools:
                 return Controlled(asked, ActionOutcome.FAILED)
         try:
             reply = await self.context.request(op)
-        except UsageError as error:
-            return Controlled(calls.refused(arguments, error), ActionOutcome.FAILED)
-        except (WrongStateError, DeviceError) as error:
+        except (UsageError, WrongStateError, DeviceError) as error:
             # A phone that a commitment is to be read from; the step's own is looked at next.
-            refusal = UsageError(error.message, error.remedy)
-            return Controlled(calls.refused(arguments, refusal), ActionOutcome.FAILED)
+            return Controlled(_refused(arguments, error), ActionOutcome.FAILED)
         return Controlled(calls.answered(arguments, reply))
 
     def _review(self, arguments: OfficeArguments, call: ToolCallRequested) -> TurnEnd | str:
@@ -125,3 +127,7 @@ class ServiceTools:
         if is_yes(answer):
             return ""
         return blocked(refused_because(answer))
+
+
+def _refused(arguments: OfficeArguments, error: SwitchboardError) -> str:
+    return calls.refused(arguments, UsageError(error.message, error.remedy))

@@ -31,6 +31,8 @@ class Door:
     """How turns reach the desks, which are built after them; shut until there is one."""
 
     carry_out: Callable[[Session, DeskOp], Awaitable[Reply]] | None = None
+    check: Callable[[Session, DeskOp], Awaitable[None]] | None = None
+    """Refuse what `carry_out` would refuse, and do nothing."""
 
 
 @dataclass(frozen=True)

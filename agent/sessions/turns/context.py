@@ -167,6 +167,12 @@ class TurnContext:
         with letting_nothing_through():
             return await self._parts.door.carry_out(self._live.record, op)
 
+    async def check(self, op: DeskOp) -> None:
+        if self._parts.door.check is None:
+            raise UsageError("This core keeps no jobs.")
+        with letting_nothing_through():
+            await self._parts.door.check(self._live.record, op)
+
     @property
     def app_rules(self) -> Sequence[AppRule]:
         return self._parts.settings.safety.apps
