@@ -203,7 +203,7 @@ def _checked(key: Key, value: object, where: str, *, is_text: bool = False) -> o
             checked = cast(object, msgspec.convert(value, key.type, strict=not is_text))
         except msgspec.ValidationError as error:
             form = "matching regex" in str(error)
-            wrong = "that has not the form it needs" if form else str(error).replace("`", "")
+            wrong = "that does not have the form it needs" if form else str(error).replace("`", "")
         else:
             wrong = _objection(key, checked)
             if not wrong:

@@ -46,7 +46,7 @@ def is_installed(extra: str) -> bool:
 
 def missing(extra: str) -> str:
     """Return the sentence that says an extra is not installed."""
-    return f"The extra {extra!r} is not installed, which brings {EXTRAS[extra].purpose}."
+    return f"The extra {extra!r} is not installed; it is for {EXTRAS[extra].purpose}."
 
 
 def install(extra: str) -> str:

@@ -63,11 +63,14 @@ COMMANDS: dict[str, tuple[str, str]] = {
     ),
     "logout": ("console.commands.models.login:logout", "Forget the login or a kept key."),
     "cards": ("console.commands.cards:cards", "List, check, show and draft app cards."),
-    "audit": ("console.commands.audit:audit", "Show what was done and allowed; prove it whole."),
+    "audit": ("console.commands.audit:audit", "Show what was done and allowed; verify the log."),
     "store": ("console.commands.store:store", "Check, compact or set aside what is stored."),
-    "doctor": ("console.commands.doctor:doctor", "Say what is missing and how to get it."),
+    "doctor": ("console.commands.doctor:doctor", "Check what is missing and how to get it."),
     "phone": ("console.commands.phone:phone", "Serve, inspect or reset virtual phones."),
-    "drill": ("console.commands.drill:drill", "Break a phone under a session; say what was lost."),
+    "drill": (
+        "console.commands.drill:drill",
+        "Break a phone under a session; report what was lost.",
+    ),
     "env": (
         "console.commands.research.environment:environment",
         "Serve virtual phones as an environment.",

@@ -287,7 +287,7 @@ class _Auditor:
             await self._catch_up(last)
         except StoreError as error:
             # Going on would leave a hole for good; the next start catches up.
-            _log.error("The audit stands still: the store cannot be read: %s", error)
+            _log.error("The audit has stopped: the store cannot be read: %s", error)
             return
         while not (self._closed and not self._waiting):
             await self._news.wait()

@@ -185,7 +185,7 @@ def verify(
     head = read_head(directory)
     if head is None and report.lines:
         report.findings.append(
-            Finding(Flaw.HEAD_MISSING, _HEAD, "without it a tail that was cut off is not noticed")
+            Finding(Flaw.HEAD_MISSING, _HEAD, "without it a cut-off tail goes unnoticed")
         )
     if is_needed and not report.lines:
         detail = "sessions are stored, and not a line about them is there"
@@ -209,9 +209,9 @@ def _check(report: Report, where: str, line: dict[str, Any] | None, hashes: dict
     if line_hash(line) != said:
         find(Flaw.HASH_MISMATCH, "it is not what was written")
     if seq != report.seq + 1:
-        find(Flaw.SEQ_GAP, f"line {seq} stands after line {report.seq}")
+        find(Flaw.SEQ_GAP, f"line {seq} comes after line {report.seq}")
     elif line.get("prev_hash") != report.hash:
-        find(Flaw.PREV_HASH_MISMATCH, "the line before it is another than the one it was put after")
+        find(Flaw.PREV_HASH_MISMATCH, "the line before it is not the one it was written after")
     hashes[seq] = said
     report.seq, report.hash = seq, said
 

@@ -39,7 +39,7 @@ def checked_edit(op: JobEdit) -> JobEdit:
     check_moment("next_run_at", op.next_run_at or 0)
     check_interval(op.interval_ms or 0)
     if op.quiet is not None and op.without_quiet:
-        raise UsageError("Quiet hours are given and taken away.", "Leave out one of them.")
+        raise UsageError("Quiet hours are both set and removed.", "Leave out one of them.")
     mode, wording = op.delivery_mode, op.notification_text
     return replace(
         op,

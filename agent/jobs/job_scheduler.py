@@ -135,7 +135,7 @@ class Wake:
 
     async def _repair(self, job: Job, outcome: RunOutcome) -> None:
         now_ms = self._parts.clock_ms()
-        run = await self._reviews.close_run(job, outcome, "Nothing was heard of it any more.")
+        run = await self._reviews.close_run(job, outcome, "Nothing more was heard of it.")
         after, changed = await self._records.change(
             job.id,
             lambda stored: (

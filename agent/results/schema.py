@@ -84,7 +84,7 @@ def check_result(schema: str, result: object) -> object:
     try:
         text = json.dumps(result, ensure_ascii=False, allow_nan=False)
     except (ValueError, RecursionError) as error:
-        raise Misfit("`result` holds a value that is no JSON") from error
+        raise Misfit("`result` holds a value that is not JSON") from error
     if len(text) > MAX_RESULT_CHARS:
         raise Misfit(f"`result` has {len(text):,} characters; at most {MAX_RESULT_CHARS:,} fit")
     wrong = _first_error(schema, result)

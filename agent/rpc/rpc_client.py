@@ -209,7 +209,7 @@ class Caller:
         if len(body) >= MAX_CALL_BYTES:
             raise UsageError(
                 f"{method} is too long to send: {len(body):,} bytes.",
-                f"The most is {MAX_CALL_BYTES:,} bytes.",
+                f"The limit is {MAX_CALL_BYTES:,} bytes.",
             )
         try:
             self._writer.write(body + b"\n")

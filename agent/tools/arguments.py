@@ -477,7 +477,7 @@ def _plan_items(raw: object) -> list[dict[str, str]]:
 def clean_json(arguments: str, tidy: Callable[[str], str], limit: int = 8000) -> str:
     """Make a model's arguments fit to be stored: tidied, bounded, and a JSON object.
 
-    What is no JSON object is kept as the one field `unreadable`.
+    What is not a JSON object is kept as the one field `unreadable`.
 
     Args:
         tidy: cleans and redacts one text.

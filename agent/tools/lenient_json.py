@@ -22,7 +22,7 @@ _DECODER = json.JSONDecoder(strict=False)
 
 
 class NotJson(ValueError):
-    """The text is no JSON, whatever is mended; says where."""
+    """The text is not JSON, whatever is mended; says where."""
 
 
 def read_json(text: str) -> object:

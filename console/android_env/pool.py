@@ -100,15 +100,15 @@ class EmulatorPool:
             reset: begin an episode anew first, as a phone that somebody else gets should be.
 
         Raises:
-            UsageError: it is not of this pool, or is there already.
+            UsageError: it is not of this pool, or already exists.
         """
         with self._changed:
             if self._is_closed:
                 return
             if env not in self._taken:
                 raise UsageError(
-                    "The environment is not taken from this pool.",
-                    "Put one back once, into the pool it came from.",
+                    "The environment was not taken from this pool.",
+                    "Return each environment once, to the pool it came from.",
                 )
             self._taken.remove(env)
         if reset:

@@ -199,7 +199,7 @@ def _terminal() -> Finding:
     elif not has_unicode(own_locale()):
         remedy = "Set a UTF-8 locale, like LANG=C.UTF-8."
     elif size.columns < 60 or size.lines < 20:
-        remedy = "Make it 60×20 at the least; 160×50 shows everything."
+        remedy = "Make it at least 60×20; 160×50 shows everything."
     colours = os.environ.get("COLORTERM") or "256 colours or fewer"
     detail = f"{name or 'no TERM'}, {size.columns}×{size.lines}, {colours}"
     return Finding(name="terminal", ok=not remedy, detail=detail, remedy=remedy)

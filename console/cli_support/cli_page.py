@@ -21,7 +21,7 @@ MEANINGS = {
     ExitCode.NEEDS_ANSWER: "nobody answered a question; the session waits and can be resumed",
     ExitCode.WRONG_STATE: "not in this state: answered before, settled, at work, driven elsewhere",
     ExitCode.UNVERIFIED: "COMPLETED, but only the model says so; nothing on the screen shows it",
-    ExitCode.HANGUP: "SIGHUP: the terminal went",
+    ExitCode.HANGUP: "SIGHUP: the terminal closed",
     ExitCode.INTERRUPTED: "ctrl+c; a session was stopped and can be resumed",
     ExitCode.BROKEN_PIPE: "whoever read the output went away",
     ExitCode.TERMINATED: "SIGTERM; a session was stopped and can be resumed",

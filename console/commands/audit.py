@@ -75,7 +75,7 @@ def show(ctx: click.Context, session: str, limit: int, as_json: bool) -> None:
     context_settings={"help_option_names": ["-h", "--help"]},
     epilog="""\b
 It finds lines that were edited, deleted or put in another order, and a tail that was cut off
-as long as head.json is there. Who can write there can make all of it anew: write the head down
+as long as head.json is there. Whoever can write there can forge all of it: keep the head
 elsewhere and give it to --expect.
 
 \b
@@ -84,7 +84,9 @@ Examples:
   switchboard audit verify --expect 1841:9f2c…
 """,
 )
-@click.option("--expect", metavar="SEQ:HASH", default="", help="A head that was written down.")
+@click.option(
+    "--expect", metavar="SEQ:HASH", default="", help="A head that you wrote down earlier."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON on stdout.")
 @click.pass_context
 def verify(ctx: click.Context, expect: str, as_json: bool) -> None:
@@ -154,13 +156,13 @@ def _tell(report: Report, found: Compared, findings: list[dict[str, str]]) -> No
         plain.print_text(f"FAIL  and {len(findings) - _SHOWN_FINDINGS} more")
     if found.deleted:
         plain.print_text(
-            f"note  {found.deleted} events that it names went with sessions whose deletion "
-            "it names too, or with a store that was set aside"
+            f"note  {found.deleted} events that it names are gone with sessions whose deletion "
+            "it records, or with a store that was set aside"
         )
     if found.untold:
         plain.print_text(
-            f"note  the audit began after event {found.untold}: of what was stored until "
-            "then it says nothing"
+            f"note  the audit began after event {found.untold}: it does not cover what was "
+            "stored before"
         )
     outcome = "FAIL" if findings else "ok  "
     plain.print_text(f"{outcome}  {report.lines} lines, head {_head(report)}")

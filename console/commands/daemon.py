@@ -109,10 +109,10 @@ def run(ctx: click.Context, phones: int, virtual_only: bool) -> None:
 @daemon.command(
     epilog="Exit codes: 0 nothing runs any more, 1 it would not end, 4 it is not a daemon."
 )
-@click.option("--force", is_flag=True, help="Also when it is not a daemon, or does not answer.")
+@click.option("--force", is_flag=True, help="Even when it is not a daemon, or does not answer.")
 @click.pass_context
 def stop(ctx: click.Context, force: bool) -> None:
-    """End the daemon in order; its sessions wait to be resumed. It is made to end after 15 s."""
+    """End the daemon in order; its sessions wait to be resumed. After 15 s it is killed."""
     from agent.errors import SwitchboardError, WrongStateError
     from agent.store.database.lock import owner_pid
     from console.cli_support.command_settings import settings_for
@@ -257,7 +257,7 @@ async def _ready(settings: Settings, process: subprocess.Popen[bytes], output: P
         (await asyncio.to_thread(output.read_bytes))[-2000:].decode("utf-8", "replace")
     ).strip()
     raise SwitchboardError(
-        f"The daemon ended at once: {said.removeprefix('switchboard: ') or 'it said nothing.'}",
+        f"The daemon ended at once: {said.removeprefix('switchboard: ') or 'it printed nothing.'}",
         f"Run it here to see more: switchboard daemon run; its log: {output.parent}",
     )
 
@@ -273,7 +273,7 @@ def _check_room(output: Path) -> None:
     except OSError as error:
         raise SwitchboardError(
             f"The daemon ended at once: {output} cannot be written to: {error.strerror}.",
-            "Make room there, or choose another data directory with --data-dir.",
+            "Free some space there, or choose another data directory with --data-dir.",
         ) from error
 
 

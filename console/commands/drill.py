@@ -29,7 +29,7 @@ Examples:
     "--faults",
     default="",
     metavar="NAMES",
-    help="Only these, with commas between; see 'switchboard phone fault --help'.",
+    help="Only these, separated by commas; see 'switchboard phone fault --help'.",
 )
 @click.option(
     "--for",
@@ -38,7 +38,7 @@ Examples:
     default=3.0,
     show_default=True,
     metavar="SECONDS",
-    help="How long each fault is there.",
+    help="How long each fault lasts.",
 )
 @click.option("--keep", is_flag=True, help="Keep every drill's data directory.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON line for each fault.")

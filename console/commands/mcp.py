@@ -48,7 +48,7 @@ Examples:
 def mcp(ctx: click.Context, tools: str, elicit_approvals: bool, http: bool, port: int) -> None:
     """Serve phones and sessions to MCP clients, over stdin and stdout or over HTTP.
 
-    Every call is a step of a session that stands on the Deck: judged, approved, recorded and
+    Every call is a step of a session on the Deck: judged, approved, recorded and
     stopped like any other. It attaches to the core that runs, or opens one.
     """
     if ctx.invoked_subcommand is not None:

@@ -48,10 +48,10 @@ Examples:
     "--file",
     "file",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="Its file, where that is not the usual one.",
+    help="Its file, if not the usual one.",
 )
 @click.option("--print", "only_print", is_flag=True, help="Print the entry and write nothing.")
-@click.option("--remove", is_flag=True, help="Take the entry out.")
+@click.option("--remove", is_flag=True, help="Remove the entry.")
 @click.option("--yes", is_flag=True, help="Write without asking.")
 @click.pass_context
 def install_command(
@@ -68,8 +68,8 @@ def install_command(
 ) -> None:
     """Write the entry of this server into an MCP client's configuration.
 
-    The entry is shown and a yes is asked for. All else in the file stays, and what was there is
-    kept beside it.
+    It shows the entry and asks first. The rest of the file stays as it is, and a copy of the old
+    file is kept beside it.
     """
     import asyncio
 
@@ -95,8 +95,8 @@ def install_command(
         if without == was:
             say(f"{path} has no server {name}.")
             return
-        asyncio.run(confirm(f"Take the server {name} out of {path}?", yes=yes))
-        say(f"Removed. What was there is in {write(path, without, was=was)}.")
+        asyncio.run(confirm(f"Remove the server {name} from {path}?", yes=yes))
+        say(f"Removed. The old file is in {write(path, without, was=was)}.")
         return
     if not is_installed("mcp"):
         raise ConfigError(missing("mcp"), install("mcp"))
@@ -117,7 +117,7 @@ def install_command(
         return
     asyncio.run(confirm(f"Write it into {path}?", yes=yes))
     beside = write(path, new, was=was)
-    say(f"Written. {f'What was there is in {beside}. ' if beside else ''}Restart {config.title}.")
+    say(f"Written. {f'The old file is in {beside}. ' if beside else ''}Restart {config.title}.")
 
 
 def _places(ctx: click.Context) -> dict[str, str]:

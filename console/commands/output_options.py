@@ -36,7 +36,7 @@ def manner_options(command: Callable[..., None]) -> Callable[..., None]:
             type=click.FloatRange(min=0),
             default=0.0,
             metavar="SECONDS",
-            help="Stop after this long; 0 is never.",
+            help="Stop after this long; 0 for never.",
         ),
         click.option(
             "--answer-timeout",

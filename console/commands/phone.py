@@ -33,11 +33,11 @@ VERBS = {
     ),
     "touch": (
         "NAME X Y [X2 Y2] [OPTION]…",
-        "Touch the virtual phone NAME as a person does, which `getevent` shows; it must be served.",
+        "Touch the virtual phone NAME as a finger does, which `getevent` shows; it must be served.",
     ),
     "turn": (
         "NAME DEGREES",
-        "Turn the virtual phone NAME as a hand does; it must be served.",
+        "Turn the virtual phone NAME; it must be served.",
     ),
     "fault": (
         "NAME [FAULT] [OPTION]…",

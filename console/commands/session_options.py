@@ -70,31 +70,29 @@ def permission_options(command: Callable[..., None]) -> Callable[..., None]:
             type=click.FloatRange(min=0),
             default=0.0,
             metavar="USD",
-            help="Most that model calls may cost.",
+            help="Maximum cost of model calls.",
         ),
         click.option(
             "--max-seconds",
             type=click.FloatRange(min=0),
             default=0.0,
             metavar="N",
-            help="Most seconds of work, waiting for a person left out.",
+            help="Maximum seconds of work; waiting for a person does not count.",
         ),
         click.option(
             "--max-tokens",
             type=click.IntRange(min=0),
             default=0,
             metavar="N",
-            help="Most tokens, in and out.",
+            help="Maximum tokens, in and out.",
         ),
         click.option(
             "--max-steps",
             type=click.IntRange(1, 10_000),
             metavar="N",
-            help="Most steps; 30 by default.",
+            help="Maximum steps; 30 by default.",
         ),
-        click.option(
-            "--dry-run", is_flag=True, help="Say and draw what would be done, and do nothing."
-        ),
+        click.option("--dry-run", is_flag=True, help="Show what would be done, and do nothing."),
         LET_THROUGH,
         click.option(
             "--allow",

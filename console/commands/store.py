@@ -157,9 +157,9 @@ def adopt(ctx: click.Context) -> None:
             wrong = await _adopt_database(settings)
         else:
             wrong = await adopt(settings.data_dir)
-        plain.print_text("\n".join(wrong) or "Everything belonged together already.")
+        plain.print_text("\n".join(wrong) or "Everything already belongs together.")
         if wrong:
-            plain.print_text("It is taken as one store from now on.")
+            plain.print_text("It is one store from now on.")
         return ExitCode.DONE
 
     _run(ctx, work)
@@ -190,7 +190,7 @@ def backup(ctx: click.Context, file: Path) -> None:
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.pass_context
 def restore(ctx: click.Context, file: Path) -> None:
-    """Put a backup FILE into a fleet's database, which has to be empty."""
+    """Put a backup FILE into a fleet's database, which must be empty."""
 
     async def work(settings: Settings) -> ExitCode:
         dsn = _database_of(settings)

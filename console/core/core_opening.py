@@ -95,7 +95,7 @@ async def carry_out_owed(coming: ComingCore, holding: asyncio.Future[bool]) -> N
                 say(str(error))
         else:
             settling.cancel()
-            say("What was asked for was not done: there was no core that could.")
+            say("What was asked for was not done: there was no core to do it.")
 
 
 async def _read(names: Iterable[str]) -> None:

@@ -101,7 +101,7 @@ def _opened(folder: Path) -> Manifest:
             # A part that was broken off before the first manifest leaves folders of ours alone.
             if left:
                 raise UsageError(
-                    f"{folder} is not empty and no dataset.",
+                    f"{folder} is neither empty nor a dataset.",
                     "Name a new folder, or an earlier one.",
                 )
         for table in TABLES:

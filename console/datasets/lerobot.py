@@ -63,7 +63,7 @@ async def convert(
     """
     manifest = await asyncio.to_thread(open_dataset, folder)
     if await asyncio.to_thread(place.exists):
-        raise UsageError(f"{place} is there already.", "Name a new folder.")
+        raise UsageError(f"{place} already exists.", "Name a new folder.")
     writing = _Conversion(folder, place, manifest, size_px)
     try:
         return await asyncio.to_thread(writing.run, told)

@@ -44,7 +44,7 @@ class Limits:
 
     Args:
         phones: virtual phones at once.
-        retries: how often a trial is tried again that broke for no fault of the model.
+        retries: how often a trial is tried again that broke through no fault of the model.
         bound_s: how long a session may take.
     """
 

@@ -31,7 +31,7 @@ class Arm(msgspec.Struct, frozen=True, kw_only=True):
     false_done: int
     """Confirmed so, though the phone's state says otherwise."""
     trouble: int
-    """Failed for no fault of the model."""
+    """Failed through no fault of the model."""
     steps: float
     """Mean of the trials that passed."""
     seconds: float
@@ -235,7 +235,7 @@ def _changes(a: _Twins, b: _Twins, common: Sequence[tuple[str, int]]) -> list[Ch
 
 def told(one: Compared) -> list[str]:
     """Write a comparison for a terminal."""
-    verdict = "a difference" if one.is_told_apart else "no difference that these trials can tell"
+    verdict = "a difference" if one.is_told_apart else "these trials show no difference"
     lines = [
         f"A  {one.a.name}: {one.a.passed}/{one.a.trials}",
         f"B  {one.b.name}: {one.b.passed}/{one.b.trials}",
@@ -251,5 +251,5 @@ def told(one: Compared) -> list[str]:
             for c in changes
         ]
     if one.only_a or one.only_b:
-        lines.append(f"Without a twin: {one.only_a} trials of A, {one.only_b} of B.")
+        lines.append(f"Unpaired: {one.only_a} trials of A, {one.only_b} of B.")
     return lines

@@ -91,7 +91,7 @@ class Arguments(msgspec.Struct, frozen=True, kw_only=True):
         if given:
             raise UsageError(
                 f"options has {', '.join(map(repr, given))}.",
-                "There are task, snapshot and episode_id.",
+                "The options are task, snapshot and episode_id.",
             )
         if not isinstance(task, str):
             raise UsageError("options['task'] is not text.", "Give a task's name.")

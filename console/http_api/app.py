@@ -262,7 +262,7 @@ def _query(request: Request) -> dict[str, str]:
     found: dict[str, str] = {}
     for name, value in request.query_params.multi_items():
         if name in found:
-            raise UsageError(f"The query says {name[:40]} twice.", "Say it once.")
+            raise UsageError(f"The query gives {name[:40]} twice.", "Give it once.")
         found[name] = value
     return found
 
@@ -311,7 +311,7 @@ async def _unrouted(request: Request, error: Exception) -> Response:
     said = {
         HTTPStatus.NOT_FOUND: "There is no such path.",
         HTTPStatus.METHOD_NOT_ALLOWED: "This path takes another method.",
-        HTTPStatus.REQUEST_ENTITY_TOO_LARGE: f"The most is {MAX_BODY_BYTES:,} bytes.",
+        HTTPStatus.REQUEST_ENTITY_TOO_LARGE: f"The limit is {MAX_BODY_BYTES:,} bytes.",
         HTTPStatus.REQUEST_TIMEOUT: f"The body did not come within {BODY_S:g} s.",
     }
     await drained(request.receive)

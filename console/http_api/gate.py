@@ -51,11 +51,14 @@ class Gate:
         if headers.get("host", "").lower() not in self._hosts:
             # A name that is not expected is one that an attacker pointed here (DNS rebinding).
             return refusal(
-                HTTPStatus.MISDIRECTED_REQUEST, "This server answers as 127.0.0.1 and localhost."
+                HTTPStatus.MISDIRECTED_REQUEST,
+                "This server answers only to 127.0.0.1 and localhost.",
             )
         origin = headers.get("origin")
         if origin is not None and origin.removeprefix("http://").lower() not in self._hosts:
-            return refusal(HTTPStatus.FORBIDDEN, "Pages of other origins are not answered.")
+            return refusal(
+                HTTPStatus.FORBIDDEN, "Requests from pages of other origins are refused."
+            )
         shown = headers.get("authorization", "")
         given = shown[len(_SCHEME) :].encode("utf-8", "surrogateescape")
         if not shown.lower().startswith(_SCHEME) or not hmac.compare_digest(given, self._token):
@@ -67,7 +70,7 @@ class Gate:
         length = headers.get("content-length", "0")
         if length.isdecimal() and int(length[:20]) > MAX_BODY_BYTES:
             return refusal(
-                HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"The most is {MAX_BODY_BYTES:,} bytes."
+                HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"The limit is {MAX_BODY_BYTES:,} bytes."
             )
         return None
 

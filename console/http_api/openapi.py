@@ -62,9 +62,9 @@ def document(server: str = "") -> dict[str, Any]:
     paths[f"{PREFIX}/client"] = {
         "delete": {
             "operationId": "leave",
-            "summary": "Let go of all that this client has: it leaves.",
+            "summary": "Release everything that this client holds.",
             "parameters": [_CLIENT],
-            "responses": {"204": {"description": "It has left."}, "default": _problem()},
+            "responses": {"204": {"description": "Released."}, "default": _problem()},
         }
     }
     queries = [METHODS[name] for name in LOOK_UPS] + [one.query for one in STREAMS.values()]
@@ -74,7 +74,7 @@ def document(server: str = "") -> dict[str, Any]:
         "info": {
             "title": "Switchboard",
             "version": str(PROTOCOL_VERSION),
-            "description": "Agents on Android phones, as their operator commands them.",
+            "description": "Agents on Android phones, under their operator's command.",
         },
         "security": [{"token": []}],
         "paths": paths,

@@ -78,7 +78,7 @@ def op_of(kind: type[Any], body: bytes) -> Op:
         body: JSON; empty: no fields.
 
     Raises:
-        UsageError: it is no JSON, or a field is missing, unknown or wrong.
+        UsageError: it is not JSON, or a field is missing, unknown or wrong.
     """
     try:
         found: Op = msgspec.json.decode(body or b"{}", type=kind)

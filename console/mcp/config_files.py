@@ -55,9 +55,10 @@ def changed(
     servers = before.get(table, {})
     if not isinstance(servers, dict) or not isinstance(servers.get(name, {}), dict):
         what = table if not isinstance(servers, dict) else f"{table}.{name}"
-        kind = "table" if toml else "object"
+        kind = "table" if toml else "JSON object"
         raise ConfigError(
-            f"{where}: {what} is no {kind}.", f"Make it a {kind}, or remove it. Nothing is changed."
+            f"{where}: {what} is not a {kind}.",
+            f"Make it a {kind}, or remove it. Nothing is changed.",
         )
     if entry is None:
         if name not in servers:
@@ -103,7 +104,7 @@ def read(path: Path) -> str:
         return content.decode("utf-8")
     except UnicodeDecodeError as error:
         raise ConfigError(
-            f"{path}: byte {error.start} is no UTF-8.",
+            f"{path}: byte {error.start} is not UTF-8.",
             "Save the file as UTF-8. Nothing is changed.",
         ) from error
 
@@ -117,7 +118,7 @@ def write(path: Path, text: str, *, was: str) -> Path | None:
     # A link, as dotfiles have them, stays one.
     target = path.resolve()
     if read(target) != was:
-        raise ConfigError(f"{path} was changed meanwhile.", "Run the command again.")
+        raise ConfigError(f"{path} was changed in the meantime.", "Run the command again.")
     try:
         there = target.exists()
         mode = target.stat().st_mode & 0o777 if there else 0o600
@@ -180,7 +181,7 @@ def _parsed(text: str, *, toml: bool, where: str) -> dict[str, Any]:
     except (tomllib.TOMLDecodeError, ValueError) as error:
         raise _broken(where, str(error)) from error
     except RecursionError as error:
-        raise _broken(where, "it is nested too deep") from error
+        raise _broken(where, "it is nested too deeply") from error
     if not isinstance(found, dict):
         raise _broken(where, "line 1, column 1: an object is expected")
     return found
@@ -188,7 +189,7 @@ def _parsed(text: str, *, toml: bool, where: str) -> dict[str, Any]:
 
 def _broken(where: str, what: str, hint: str = "") -> ConfigError:
     return ConfigError(
-        f"{where} cannot be read: {what.rstrip('.')}.", f"Mend it.{hint} Nothing is changed."
+        f"{where} cannot be read: {what.rstrip('.')}.", f"Correct it.{hint} Nothing is changed."
     )
 
 
@@ -207,7 +208,7 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(found) < len(pairs):
         names = [name for name, _ in pairs]
         twice = next(name for name in names if names.count(name) > 1)
-        raise ValueError(f"the key {twice!r} stands twice in one object")
+        raise ValueError(f"the key {twice!r} occurs twice in one object")
     return found
 
 
@@ -219,7 +220,7 @@ def _finite(digits: str) -> float:
 
 
 def _no_constant(name: str) -> float:
-    raise ValueError(f"{name} is no JSON")
+    raise ValueError(f"{name} is not JSON")
 
 
 def _json(text: str, wanted: dict[str, Any]) -> str:

@@ -118,7 +118,7 @@ class OneLine(logging.Handler):
         self._said.add(key)
         told = clean(record.getMessage()) + (f" ({type(cause).__name__})" if cause else "")
         if record.name.startswith("opentelemetry.exporter"):
-            told = f"The collector did not take what was sent; it goes on being tried. {told}"
+            told = f"The collector did not take what was sent; it is tried again. {told}"
         self._say(redact_secrets(told[:_LINE_CHARS]))
 
 

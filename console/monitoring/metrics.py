@@ -80,11 +80,11 @@ class Metrics:
         self._steps = count("steps", "Steps of observe, think and act that ended")
         self._calls = count("tool.calls", "Tool calls, by tool and outcome")
         self._decisions = count("policy.decisions", "What the policy said of actions")
-        self._verdicts = count("verifications", "Looks whether a goal is met, by verdict")
+        self._verdicts = count("verifications", "Checks whether a goal is met, by verdict")
         self._tokens = count("model.tokens", "Tokens of model calls, by model and kind")
         self._cost = count("model.cost", "What model calls cost", "USD")
         self._retries = count("model.retries", "Model calls that failed and were tried again")
-        self._errors = count("errors", "Failures that were told, by kind")
+        self._errors = count("errors", "Failures that were reported, by kind")
         self._runs = count("job.runs", "Runs of jobs that ended, by outcome")
         self._step_time = meter.create_histogram(
             "switchboard.step.duration",
@@ -95,13 +95,13 @@ class Metrics:
         self._waits = meter.create_histogram(
             "switchboard.question.wait",
             "s",
-            "How long questions stood open, by kind and end",
+            "How long questions were open, by kind and end",
             explicit_bucket_boundaries_advisory=_SECONDS,
         )
         self._delay = meter.create_histogram(
             "switchboard.event.delay",
             "s",
-            "How long after it happened an event came here",
+            "Time from an event to its arrival here",
             explicit_bucket_boundaries_advisory=_DELAYS,
         )
 

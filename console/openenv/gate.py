@@ -55,10 +55,10 @@ class Gate:
         """Return the status and the reason of a refusal; 0 for who may come in."""
         if self._hosts and headers.get("host", "").lower() not in self._hosts:
             # A name that is not expected is one that an attacker pointed here (DNS rebinding).
-            return 421, "This server answers as 127.0.0.1 and localhost."
+            return 421, "This server answers only to 127.0.0.1 and localhost."
         origin = headers.get("origin")
         if origin is not None and origin.partition("://")[2].lower() not in self._hosts:
-            return 403, "Pages of other origins are not answered."
+            return 403, "Requests from pages of other origins are refused."
         if self._token:
             kind, _, shown = headers.get("authorization", "").partition(" ")
             given = shown.encode("utf-8", "surrogateescape")
@@ -66,7 +66,7 @@ class Gate:
                 return 401, "The token is missing or wrong: send Authorization: Bearer TOKEN."
         length = headers.get("content-length", "0")
         if length.isdecimal() and int(length[:20]) > MAX_BODY_BYTES:
-            return 413, f"The most is {MAX_BODY_BYTES:,} bytes."
+            return 413, f"The limit is {MAX_BODY_BYTES:,} bytes."
         return 0, ""
 
 

@@ -154,7 +154,7 @@ def _said(msg: EventMsg) -> str:
         case SessionRolledBack(turns=turns):
             return f"rolled back {turns} turn" + ("s" if turns != 1 else "")
         case SessionKept(kept=kept):
-            return "kept" if kept else "kept no more"
+            return "kept" if kept else "no longer kept"
         case SessionTagged(tags=tags):
             return f"tags: {' '.join(tags) or 'none'}"
         case SessionDismissed(dismissed=dismissed):

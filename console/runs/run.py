@@ -77,7 +77,7 @@ async def _take_over(settings: Settings, follower: Follower, stop: StopRequest) 
         return await devices_for(store, settings, session_id)
 
     for attempt in range(TAKEOVERS):
-        say("The process that ran the session has ended; going on with it.")
+        say("The process that ran the session has ended; continuing here.")
         owned = False
         try:
             async with reach(settings, choose) as host:

@@ -120,7 +120,7 @@ class ConsoleScreen(FaultIsolated, Screen[None]):
             yield from self.compose_body()
         yield ActionLine(id="footer")
         yield PartsLine(
-            ((" Too small: 40×12 is the least. ^x stops all. ", "$warn"),), id="too-small"
+            ((" Too small: 40×12 is the minimum. ^x stops all. ", "$warn"),), id="too-small"
         )
         self._got_composed = True
 

@@ -42,7 +42,7 @@ class SettingsScreen(ConsoleScreen):
     def compose_body(self) -> ComposeResult:
         with Vertical(id="settings-table"):
             yield PartsLine(id="settings-heading")
-            yield RowList(id="keys", empty="No setting is called that.")
+            yield RowList(id="keys", empty="No setting matches.")
             yield Input(id="filter", placeholder="filter", compact=True)
             yield PartsLine(id="settings-detail")
             yield Input(id="value", compact=True)

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 _FOLDER = "opened"
 _NAMES = ("VISUAL", "EDITOR")
 _HOW = 'Name one before the console is started, as in: export EDITOR="nano"'
-_NOT_KEPT = "A copy to read. What is changed here is not kept.\n\n"
+_NOT_KEPT = "A copy to read. Changes made here are not saved.\n\n"
 _WAITING = (
     "sh",
     "-c",
@@ -124,7 +124,7 @@ async def read_in_editor(app: SwitchboardApp, text: str, name: str) -> None:
             code = await lend_terminal(app, [*words, str(place)])
     except OSError as error:
         what = f"The copy for the editor could not be written: {error.strerror or error}."
-        raise SwitchboardError(what, "See that the data directory has room.") from error
+        raise SwitchboardError(what, "Check that the data directory has room.") from error
     if code:
         what = f"The editor ended with {code}: {one_line(Path(words[0]).name, 60)}."
         raise SwitchboardError(what, f"Try it in a shell: {one_line(shlex.join(words), 80)}")

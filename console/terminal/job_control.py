@@ -27,7 +27,7 @@ def why_not_suspended(app: SwitchboardApp) -> str:
     if not app.has_terminal_to_lend:
         return "There is no shell behind this console."
     if os.getpgrp() == os.getsid(0):
-        return "No shell waits behind this console that could bring it back."
+        return "No shell waits behind this console to bring it back."
     return ""
 
 

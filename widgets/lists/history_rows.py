@@ -182,7 +182,7 @@ def hit_rows(
             (f" {mark.glyph if mark else ' '} ", mark.style if mark else "$muted"),
             (session_title(session) if session else session_id, "bold $foreground"),
         )
-        count = f"{len(places)} place{'' if len(places) == 1 else 's'}"
+        count = f"{len(places)} match{'' if len(places) == 1 else 'es'}"
         when = moment(session.created_ms if session else places[0].ts_ms, now_ms)
         right: Parts = ((f"{count}  ", "$muted"), (when, "$faint"))
         title: tuple[Line, ...] = (Line(left, right),)

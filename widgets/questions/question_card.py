@@ -228,7 +228,7 @@ class QuestionCard(FaultIsolated, Static, can_focus=True):
             numbers = "1" if len(question.options) == 1 else "a number"
             hint = f"press {numbers} · {hint}"
         if self._given:
-            hint += " · backspace to the part before"
+            hint += " · backspace for the previous part"
         return hint if self.has_focus else f"tab here, then {hint}"
 
     def on_focus(self) -> None:
@@ -347,7 +347,7 @@ def void_note(question: Question, items: Iterable[Item]) -> str:
             and item.question.call_id == question.call_id
             and item.answer is not None
         ):
-            return "Asked again: the answer before is void, for the screen moved or work was cut."
+            return "Asked again: the previous answer is void, for the screen moved or work was cut."
     return ""
 
 

@@ -469,4 +469,4 @@ def _is_free(port: int) -> bool:
 
 def _last_line(said: bytes) -> str:
     lines = said.decode("utf-8", "replace").strip().splitlines()
-    return lines[-1].strip().rstrip(".") if lines else "it said nothing"
+    return lines[-1].strip().rstrip(".") if lines else "it printed nothing"

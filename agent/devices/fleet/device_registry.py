@@ -328,7 +328,7 @@ class DeviceRegistry:
             self.set_state(
                 slot,
                 DeviceState.OFFLINE,
-                "adb lists the phone, and it answers nothing: wait, unplug it and plug it in "
+                "adb lists the phone, but it does not answer: wait, unplug it and plug it in "
                 "again, or restart it.",
             )
         elif not silent and slot.silent:

@@ -42,7 +42,7 @@ class DisplaySize:
             self._size = parse_current_size(result.text) or parse_natural_size(result.text)
         if self._size is None:
             raise DeviceError(
-                f"{self._shell.serial} does not tell the size of its display.",
+                f"{self._shell.serial} does not report the size of its display.",
                 "Wait until the phone has started, then try again.",
             )
         return self._size

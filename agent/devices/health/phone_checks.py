@@ -307,7 +307,7 @@ def _untold(name: str, what: str) -> Ailment:
     return Ailment(
         name=name,
         ok=False,
-        detail=f"the phone does not tell {what}",
+        detail=f"the phone does not report {what}",
         remedy="Look at the phone; nothing is known of this.",
     )
 

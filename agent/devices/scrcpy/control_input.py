@@ -229,7 +229,7 @@ class WarmInput:
                 yield
         except TimeoutError:
             raise DeviceTimeoutError(
-                f"{self._link.serial} was not done with {doing} within {timeout_s:g} s.",
+                f"{self._link.serial} did not finish {doing} within {timeout_s:g} s.",
                 "Look at the screen first: whether it took effect is unknown.",
             ) from None
 

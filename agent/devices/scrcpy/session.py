@@ -61,7 +61,7 @@ class ScrcpySession:
         """Return the server's last complaint, or its last line; one line, cleaned."""
         complaints = [line for line in self._lines if "ERROR" in line or "WARN" in line]
         lines = complaints or list(self._lines)
-        return one_line(lines[-1], 200) if lines else "it said nothing"
+        return one_line(lines[-1], 200) if lines else "it printed nothing"
 
     async def close(self) -> None:
         """End the server and drop the sockets; closing twice is fine."""

@@ -103,7 +103,7 @@ class PhoneShell:
             )
         return DeviceError(
             f"`{one_line(command, 60)}` failed on {self.serial} with exit code "
-            f"{result.exit_code}: {said or 'it said nothing'}.",
+            f"{result.exit_code}: {said or 'it printed nothing'}.",
             remedy,
         )
 
@@ -113,7 +113,7 @@ class Deadline:
 
     def __init__(self, serial: str, doing: str, timeout_s: float) -> None:
         self._timeout = asyncio.timeout(timeout_s)
-        self._message = f"{serial} was not done with {doing} within {timeout_s:g} s."
+        self._message = f"{serial} did not finish {doing} within {timeout_s:g} s."
 
     async def __aenter__(self) -> None:
         await self._timeout.__aenter__()

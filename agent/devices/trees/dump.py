@@ -56,7 +56,7 @@ def read_dump(serial: str, result: ShellResult, known_size: tuple[int, int] | No
         words = said + result.stderr.decode("utf-8", "replace")
         raise treeless(serial, _failure(words, result.exit_code))
     if natural is None:
-        raise treeless(serial, "the phone does not tell the size of its display")
+        raise treeless(serial, "the phone does not report the size of its display")
     turned = _ROTATION.search(xml, 0, 1024)
     sideways = turned is not None and turned[1] in b"13"
     return Dump(xml, natural, (natural[1], natural[0]) if sideways else natural)

@@ -185,7 +185,7 @@ class WarmTrees:
             said = (await self._shell.run("wm size", timeout_s)).text
             self._natural = parse_natural_size(said)
         if self._natural is None:
-            raise treeless(self._shell.serial, "the phone does not tell the size of its display")
+            raise treeless(self._shell.serial, "the phone does not report the size of its display")
         return self._natural
 
     async def _why_empty(self) -> str:

@@ -38,7 +38,7 @@ _DEMANDS = re.compile(
 
 
 def rejection(before: Observation, after: Observation) -> str:
-    """Return what the app said against a press; empty where it said nothing against it."""
+    """Return what the app said against a press; empty where it printed nothing against it."""
     if after.toast and (refuses(after.toast) or _is_demand(before, after)):
         return one_line(after.toast, _MAX_CHARS)
     if before.foreground != after.foreground:

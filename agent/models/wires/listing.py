@@ -29,7 +29,7 @@ def named_in(body: bytes, kind: str, failures: Failures) -> tuple[str, ...]:
     """
     answer: Any = None
     with suppress(ValueError, RecursionError):
-        # What is no JSON is judged below, with everything else that is no list.
+        # What is not JSON is judged below, with everything else that is no list.
         answer = json.loads(body)
     models = answer.get("data", answer) if isinstance(answer, dict) else answer
     if models is None and isinstance(answer, dict):

@@ -49,7 +49,7 @@ async def parts_of(
         except ValueError as error:
             if given:
                 raise
-            # The first event is no JSON: what sends it speaks something else.
+            # The first event is not JSON: what sends it speaks something else.
             said = str(stream.response.headers.get("content-type", "")).partition(";")[0]
             raise failures.not_the_wire(said) from error
         given = True

@@ -77,7 +77,7 @@ class WatcherStop(OpBase, frozen=True, kw_only=True, tag="watcher_stop"):
 
 
 class WatcherRead(OpBase, frozen=True, kw_only=True, tag="watcher_read"):
-    """Take a watcher's last match as seen."""
+    """Mark a watcher's last match as seen."""
 
     returns: ClassVar[str] = "the watcher"
 

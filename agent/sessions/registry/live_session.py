@@ -177,7 +177,7 @@ class LiveSession:
         return tuple(EventDraft(self.session_id, msg, submission_id) for msg in msgs)
 
     def moving(self, state: SessionState, reason: str = "") -> tuple[EventMsg, ...]:
-        """Return the move to a state; nothing when the session is there already."""
+        """Return the move to a state; nothing when the session already exists."""
         if self.record.state is state:
             return ()
         return (SessionStateChanged(state=state, reason=reason),)

@@ -123,7 +123,7 @@ def _place(path: Path, session: Session, overwrite: bool) -> Path:
         path = path / rollout_name(session)
     if path.exists() and not overwrite:
         raise UsageError(
-            f"{path} is there already.",
+            f"{path} already exists.",
             "Name another file, or let it be overwritten (--overwrite).",
         )
     return path

@@ -62,7 +62,7 @@ async def back_up(dsn: str, path: Path) -> Manifest:
     link = Link(dsn, "backup", is_written=False)
     part = path.with_name(f".{path.name}.part")
     if await asyncio.to_thread(path.exists):
-        raise UsageError(f"{path} is there already.", "Name another file.")
+        raise UsageError(f"{path} already exists.", "Name another file.")
     try:
         await open_records(link, expected="")
         async with link.transaction(is_snapshot=True):

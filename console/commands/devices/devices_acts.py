@@ -114,7 +114,7 @@ def swipe(
 @click.argument("serial")
 @click.argument("text")
 @click.option("--into", default="", metavar="TARGET", help="The field: its number or its text.")
-@click.option("--clear", is_flag=True, help="Delete first what the field holds.")
+@click.option("--clear", is_flag=True, help="Clear the field first.")
 @click.option("--enter", is_flag=True, help="Press ENTER afterwards.")
 @_options
 @click.pass_context
@@ -175,7 +175,7 @@ def launch(ctx: click.Context, serial: str, app: str, as_json: bool, wait_s: flo
     default=30.0,
     show_default=True,
     metavar="S",
-    help="Give up after so many seconds, with status 1.",
+    help="Give up after this many seconds, with status 1.",
 )
 @_options
 @click.pass_context

@@ -68,7 +68,7 @@ def clear(ctx: click.Context, serial: str, package: str) -> None:
 
     async def work(phone: Reached) -> ExitCode:
         await phone.extras.clear(package)
-        return done(f"{package} on {phone.info.serial} is as if just installed.")
+        return done(f"{package} on {phone.info.serial} is as if freshly installed.")
 
     run_with_phone(ctx, serial, work, drives=True)
 
@@ -138,7 +138,9 @@ Examples:
 )
 @click.argument("serial")
 @click.argument("filters", nargs=-1)
-@click.option("--last", type=click.IntRange(min=1), default=None, help="Begin so many lines back.")
+@click.option(
+    "--last", type=click.IntRange(min=1), default=None, help="Start this many lines back."
+)
 @click.option("--follow/--no-follow", default=True, help="Wait for more at the end.")
 @click.pass_context
 def logcat(

@@ -58,9 +58,11 @@ Examples:
 )
 @click.argument("serial")
 @click.option("--name", help="What to call it.")
-@click.option("--tag", "tags", multiple=True, help="A tag; may be given again. They replace all.")
-@click.option("--no-tags", is_flag=True, help="Take all tags away.")
-@click.option("--notes", help="What to remember of it.")
+@click.option(
+    "--tag", "tags", multiple=True, help="A tag; repeatable. They replace the phone's other tags."
+)
+@click.option("--no-tags", is_flag=True, help="Remove all tags.")
+@click.option("--notes", help="A note about it.")
 @click.pass_context
 def tag(
     ctx: click.Context,

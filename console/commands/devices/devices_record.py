@@ -26,7 +26,7 @@ Examples:
 )
 @click.argument("serial")
 @click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
-@click.option("--seconds", type=click.FloatRange(min=0.1, max=86_400), help="End after so long.")
+@click.option("--seconds", type=click.FloatRange(min=0.1, max=86_400), help="Stop after this long.")
 @click.pass_context
 def record(ctx: click.Context, serial: str, file: Path, seconds: float | None) -> None:
     """Record the screen of the phone SERIAL to FILE, an MP4, until ctrl+c."""

@@ -54,7 +54,7 @@ def back(ctx: click.Context, serial: str, note: str) -> None:
 @click.argument("serial")
 @click.argument("x", type=click.FloatRange(0, 1))
 @click.argument("y", type=click.FloatRange(0, 1))
-@click.option("--hold", "hold_ms", type=click.IntRange(1, 60_000), help="Press so many ms.")
+@click.option("--hold", "hold_ms", type=click.IntRange(1, 60_000), help="Press for this many ms.")
 @click.pass_context
 def tap(ctx: click.Context, serial: str, x: float, y: float, hold_ms: int | None) -> None:
     """Touch the place X Y, each from 0 to 1."""
@@ -86,7 +86,7 @@ def swipe(
 @wheel.command("type")
 @click.argument("serial")
 @click.argument("text")
-@click.option("--paste", is_flag=True, help="By the clipboard.")
+@click.option("--paste", is_flag=True, help="Through the clipboard.")
 @click.pass_context
 def type_text(ctx: click.Context, serial: str, text: str, paste: bool) -> None:
     """Type TEXT into the focused field; only its length is stored."""

@@ -31,7 +31,9 @@ def host() -> None:
 )
 @PHONES
 @VIRTUAL_ONLY
-@click.option("--label", "labels", multiple=True, metavar="WORD", help="Say what it is; repeat.")
+@click.option(
+    "--label", "labels", multiple=True, metavar="WORD", help="A label for it; repeatable."
+)
 @click.pass_context
 def serve(ctx: click.Context, phones: int, virtual_only: bool, labels: tuple[str, ...]) -> None:
     """Join the fleet with this host and its phones for as long as this runs.

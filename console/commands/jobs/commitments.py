@@ -40,8 +40,10 @@ Examples:
 )
 @click.argument("title")
 @click.option("--description", default="", help="More of it.")
-@click.option("--due", metavar="WHEN", help="When to be reminded, like 2h or 18:30; never without.")
-@click.option("--expires", metavar="WHEN", help="When it is dismissed by itself.")
+@click.option(
+    "--due", metavar="WHEN", help="When to be reminded, like 2h or 18:30; never if left out."
+)
+@click.option("--expires", metavar="WHEN", help="When it dismisses itself.")
 @click.option("--message-from", "sender", default="", metavar="NAME", help="Quote their message.")
 @click.option("--notification", default="", metavar="TEXT", help="Quote a notification with this.")
 @click.option("--device", "serial", default="", metavar="SERIAL", help="The phone to quote from.")
@@ -78,8 +80,8 @@ def create(
 
 
 @commitments.command("list")
-@click.option("--query", default="", metavar="TEXT", help="Only those with this in them.")
-@click.option("--all", "all_of_them", is_flag=True, help="Also those that are over.")
+@click.option("--query", default="", metavar="TEXT", help="Only those that contain this.")
+@click.option("--all", "all_of_them", is_flag=True, help="Include those that are over.")
 @click.option("--limit", type=click.IntRange(1, 200), default=50, show_default=True)
 @JSON_OPTION
 @click.pass_context
@@ -134,7 +136,7 @@ def dismiss(ctx: click.Context, commitment_id: int, as_json: bool) -> None:
 
 @commitments.command()
 @click.argument("commitment_id", type=click.IntRange(1), metavar="COMMITMENT")
-@click.option("--until", metavar="WHEN", help="Like 2h or 18:30; an hour without.")
+@click.option("--until", metavar="WHEN", help="Like 2h or 18:30; an hour if left out.")
 @JSON_OPTION
 @click.pass_context
 def snooze(ctx: click.Context, commitment_id: int, until: str | None, as_json: bool) -> None:
@@ -144,7 +146,7 @@ def snooze(ctx: click.Context, commitment_id: int, until: str | None, as_json: b
 
 @commitments.command()
 @click.argument("commitment_id", type=click.IntRange(1), metavar="COMMITMENT")
-@click.option("--due", metavar="WHEN", help="When to be reminded; never without.")
+@click.option("--due", metavar="WHEN", help="When to be reminded; never if left out.")
 @JSON_OPTION
 @click.pass_context
 def reopen(ctx: click.Context, commitment_id: int, due: str | None, as_json: bool) -> None:

@@ -29,13 +29,20 @@ Examples:
 """
 )
 @click.argument("prompt")
-@click.option("--title", default="", help="Its name in lists; the prompt's beginning otherwise.")
+@click.option("--title", default="", help="Its name in lists; by default the start of the prompt.")
 @click.option("--in", "after", metavar="DURATION", help="First run after this long, like 10m.")
-@click.option("--at", metavar="MOMENT", help="First run then, like 18:30 or 2026-01-31T08:00.")
-@click.option("--every", metavar="DURATION", help="Run again each such time; 15s at the least.")
-@click.option("--cron", default="", metavar="FIELDS", help='Run then, like "0 9 * * 1-5".')
 @click.option(
-    "--timezone", default="", metavar="ZONE", help="Of --cron and --quiet; default: ours."
+    "--at", metavar="MOMENT", help="First run at this time, like 18:30 or 2026-01-31T08:00."
+)
+@click.option("--every", metavar="DURATION", help="Repeat at this interval, at least 15s.")
+@click.option(
+    "--cron", default="", metavar="FIELDS", help='Run at these times, like "0 9 * * 1-5".'
+)
+@click.option(
+    "--timezone",
+    default="",
+    metavar="ZONE",
+    help="Time zone of --cron and --quiet; default: this computer's.",
 )
 @click.option(
     "--on",
@@ -46,8 +53,10 @@ Examples:
     ),
     help="Run when this happens; may be repeated.",
 )
-@click.option("--quiet", "quiet_hours", metavar="HH:MM-HH:MM", help="Begin nothing in these hours.")
-@click.option("--skip-missed", is_flag=True, help="Leave out times at which nothing was awake.")
+@click.option("--quiet", "quiet_hours", metavar="HH:MM-HH:MM", help="Start nothing in these hours.")
+@click.option(
+    "--skip-missed", is_flag=True, help="Skip times that passed while nothing was running."
+)
 @click.option("--device", "serial", default="", metavar="SERIAL", help="Run on this phone.")
 @click.option("--app", default="", help="Run on a phone that has this app, by package or name.")
 @click.option("--tag", "tags", multiple=True, help="Run on a phone with this tag; repeatable.")
@@ -116,7 +125,9 @@ def create(
     if silent and quiet_delivery:
         raise click.UsageError("Give --silent or --none, not both.", ctx=ctx)
     if notice and (silent or quiet_delivery):
-        raise click.UsageError("Without a notice --notice has nothing to word.", ctx=ctx)
+        raise click.UsageError(
+            "Give --notice without --silent and --none: they show no notice.", ctx=ctx
+        )
     if timezone and not (cron or quiet_hours):
         raise click.UsageError("--timezone is that of --cron and --quiet: give one.", ctx=ctx)
     now = datetime.now().astimezone()

@@ -31,13 +31,17 @@ Examples:
 @click.option("--prompt", metavar="TEXT", help="What each run is to do.")
 @click.option("--title", metavar="TEXT", help="Its name in lists.")
 @click.option("--in", "after", metavar="DURATION", help="Next run after this long, like 10m.")
-@click.option("--at", metavar="MOMENT", help="Next run then, like 18:30 or 2026-01-31T08:00.")
-@click.option("--every", metavar="DURATION", help="Run again each such time, instead of --cron.")
-@click.option("--cron", metavar="FIELDS", help="Run then, instead of --every.")
-@click.option("--once", is_flag=True, help="Take its interval or cron away.")
-@click.option("--timezone", metavar="ZONE", help="Of --cron and --quiet; empty for ours.")
-@click.option("--quiet", "quiet_hours", metavar="HH:MM-HH:MM", help="Begin nothing in these hours.")
-@click.option("--no-quiet", is_flag=True, help="Take its quiet hours away.")
+@click.option(
+    "--at", metavar="MOMENT", help="Next run at this time, like 18:30 or 2026-01-31T08:00."
+)
+@click.option("--every", metavar="DURATION", help="Repeat at this interval, instead of --cron.")
+@click.option("--cron", metavar="FIELDS", help="Run at these times, instead of --every.")
+@click.option("--once", is_flag=True, help="Remove its interval or cron.")
+@click.option(
+    "--timezone", metavar="ZONE", help="Time zone of --cron and --quiet; empty for this computer's."
+)
+@click.option("--quiet", "quiet_hours", metavar="HH:MM-HH:MM", help="Start nothing in these hours.")
+@click.option("--no-quiet", is_flag=True, help="Remove its quiet hours.")
 @click.option(
     "--notify", "mode", flag_value="notification", help="A notice when it has run: the usual way."
 )
@@ -94,7 +98,7 @@ def edit(
         notification_text=notice,
     )
     if op == JobEdit(job_id=job_id):
-        raise click.UsageError("It is not said what to change; name an option.", ctx=ctx)
+        raise click.UsageError("Nothing to change: name an option.", ctx=ctx)
 
     async def work(core: Core, _owned: bool, _stop: StopRequest) -> ExitCode:
         job = (await core.request(op)).job

@@ -19,7 +19,7 @@ JSON_OPTION = click.option("--json", "as_json", is_flag=True, help="Print JSON o
 
 
 @click.command("list")
-@click.option("--query", default="", metavar="TEXT", help="Only those with this in them.")
+@click.option("--query", default="", metavar="TEXT", help="Only those that contain this.")
 @click.option("--limit", type=click.IntRange(1, 50), default=50, show_default=True)
 @JSON_OPTION
 @click.pass_context

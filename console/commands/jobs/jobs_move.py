@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 @click.argument("job_id", type=click.IntRange(1), metavar="JOB")
 @click.pass_context
 def read(ctx: click.Context, job_id: int) -> None:
-    """Take a job's newest result as read; its mark and its notice go."""
+    """Mark a job's newest result as read; its mark and its notice go away."""
     from agent.protocol import JobRead
 
     _move(ctx, JobRead(job_id=job_id), f"Job {job_id} is read.", tells_when=False)

@@ -42,7 +42,7 @@ Examples:
 )
 @click.argument("kind", type=click.Choice(_KINDS))
 @click.argument("url", default="")
-@click.option("--title", default="", help="Its name in lists; what it looks for otherwise.")
+@click.option("--title", default="", help="Its name in lists; by default what it looks for.")
 @click.option("--text", "texts", multiple=True, help="What it must say; may be repeated.")
 @click.option("--any", "match_any", is_flag=True, help="One of the texts is enough.")
 @click.option("--app", "package", default="", metavar="PACKAGE", help="Only of this app.")
@@ -53,13 +53,13 @@ Examples:
     "--from", "sender", default="", metavar="NAME", help="Only this person's; or a number."
 )
 @click.option("--device", "serial", default="", metavar="SERIAL", help="Only on this phone.")
-@click.option("--every", metavar="DURATION", help="How often it looks, or a time comes again.")
+@click.option("--every", metavar="DURATION", help="How often it looks, or the time repeats.")
 @click.option("--at", metavar="MOMENT", help="When a time comes, like 18:30.")
 @click.option("--until", metavar="MOMENT", help="When it gives up.")
 @click.option(
     "--no-reply", "--no-call", is_flag=True, help="Fire at --until if nobody has by then."
 )
-@click.option("--again", "recurring", is_flag=True, help="Go on looking after a match.")
+@click.option("--again", "recurring", is_flag=True, help="Keep looking after a match.")
 @click.option("--do", "prompt", default="", metavar="PROMPT", help="Start a job that does this.")
 @click.option("--tool", default="", metavar="NAME", help="Start a job that calls this one tool.")
 @click.option("--arguments", default="", metavar="JSON", help="What --tool is called with.")
@@ -167,7 +167,7 @@ def _object(text: str, ctx: click.Context) -> dict[str, Any]:
 
 
 @watchers.command("list")
-@click.option("--query", default="", metavar="TEXT", help="Only those with this in them.")
+@click.option("--query", default="", metavar="TEXT", help="Only those that contain this.")
 @click.option("--limit", type=click.IntRange(1, 200), default=50, show_default=True)
 @JSON_OPTION
 @click.pass_context
@@ -281,7 +281,7 @@ def stop(ctx: click.Context, watcher_id: int | None, query: str, all_of_them: bo
     async def work(core: Core, _owned: bool, _stop: StopRequest) -> ExitCode:
         gone = (await core.request(op)).watchers
         names = ", ".join(str(one.id) for one in gone)
-        say(f"Stopped: {names}." if gone else "No active watcher fits.")
+        say(f"Stopped: {names}." if gone else "No active watcher matches.")
         return ExitCode.DONE
 
     end(run_with_core(ctx, work))
@@ -291,7 +291,7 @@ def stop(ctx: click.Context, watcher_id: int | None, query: str, all_of_them: bo
 @click.argument("watcher_id", type=click.IntRange(1), metavar="WATCHER")
 @click.pass_context
 def read(ctx: click.Context, watcher_id: int) -> None:
-    """Take a watcher's last match as seen."""
+    """Mark a watcher's last match as seen."""
     from agent.protocol import WatcherRead
     from console.core.host import run_with_core
 

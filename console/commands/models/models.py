@@ -39,7 +39,7 @@ Examples:
 @click.option("--json", "as_json", is_flag=True, help="Print JSON on stdout.")
 @click.pass_context
 def list_models(ctx: click.Context, as_json: bool) -> None:
-    """Ask the endpoint which models it offers, and say what is set."""
+    """Ask the endpoint which models it offers, and show what is set."""
     from msgspec.structs import replace
 
     from agent.models.catalog import own_prices
@@ -117,7 +117,7 @@ Examples:
 @click.option("--json", "as_json", is_flag=True, help="Print JSON on stdout.")
 @click.pass_context
 def test_model(ctx: click.Context, name: str, as_json: bool) -> None:
-    """Ask a model to call one tool; say whether it did, how fast, and what it cost."""
+    """Ask a model to call one tool; report whether it did, how fast, and what it cost."""
     from console.cli_support import plain
     from console.cli_support.command_settings import settings_for
     from console.terminal.signals import run_async

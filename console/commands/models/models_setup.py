@@ -58,7 +58,7 @@ Examples:
     "--url", default="", help="Where a server of this machine listens; with --login: the endpoint."
 )
 @click.option("--login", "by_login", is_flag=True, help="Sign in at an OAuth issuer.")
-@click.option("--no-test", is_flag=True, help="Keep it without asking the model anything.")
+@click.option("--no-test", is_flag=True, help="Save it without testing the model.")
 @click.option("--in-file", is_flag=True, help="Keep the key in keys.toml, not in the keyring.")
 @click.pass_context
 def setup(

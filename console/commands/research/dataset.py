@@ -81,7 +81,7 @@ def export(
             sessions = ended[::-1]
         chosen = [session for session in sessions if wanted(session)]
         if not chosen:
-            say("No session fits.")
+            say("No session matches.")
             return ExitCode.FAILED
         done = await export_sessions(core, chosen, place, _telling("episodes"))
         if as_json:

@@ -53,11 +53,13 @@ def evaluate() -> None:
 @evaluate.command(
     epilog="""\b
 Ctrl-C leaves what was done; the same command with the same --folder resumes.
-Exit codes: 0 every trial is over, whatever came of it; 1 some broke for no fault of the model.
+Exit codes: 0 every trial is over, whatever came of it; 1 some broke through no fault of the model.
 """,
 )
 @click.argument("suite")
-@click.option("--model", "models", multiple=True, metavar="NAME", help="Who is tried; repeatable.")
+@click.option(
+    "--model", "models", multiple=True, metavar="NAME", help="A model to try; repeatable."
+)
 @click.option("--base-url", metavar="URL", help="Where an OpenAI-compatible endpoint answers.")
 @click.option(
     "--phones",
@@ -70,7 +72,7 @@ Exit codes: 0 every trial is over, whatever came of it; 1 some broke for no faul
 @click.option(
     "--repeat", type=click.IntRange(1, 1000), default=1, show_default=True, help="Times each."
 )
-@click.option("--seed", type=int, default=1, show_default=True, help="Of the trials' order.")
+@click.option("--seed", type=int, default=1, show_default=True, help="Seed of the trials' order.")
 @click.option(
     "--retries",
     type=click.IntRange(0, 10),
@@ -104,7 +106,7 @@ Exit codes: 0 every trial is over, whatever came of it; 1 some broke for no faul
     "--folder",
     type=click.Path(file_okay=False, path_type=Path),
     metavar="DIR",
-    help="Keep the run there, and resume what it holds.",
+    help="Keep the run in this folder, and resume what it holds.",
 )
 @click.option(
     "--films",
@@ -112,7 +114,7 @@ Exit codes: 0 every trial is over, whatever came of it; 1 some broke for no faul
     default=20,
     show_default=True,
     metavar="N",
-    help="Films of failures in the report, at most.",
+    help="At most this many films of failures in the report.",
 )
 @JSON_OPTION
 @click.pass_context
@@ -285,7 +287,7 @@ def list_runs(ctx: click.Context) -> None:
 @JSON_OPTION
 @click.pass_context
 def show(ctx: click.Context, run_name: str, as_json: bool) -> None:
-    """Show what the run in the folder RUN came to."""
+    """Show the results of the run in the folder RUN."""
     _show(_read(ctx, run_name), as_json=as_json)
 
 
@@ -297,7 +299,7 @@ def show(ctx: click.Context, run_name: str, as_json: bool) -> None:
     default=20,
     show_default=True,
     metavar="N",
-    help="Films of failures, at most.",
+    help="At most this many films of failures.",
 )
 @click.pass_context
 def report(ctx: click.Context, run_name: str, films: int) -> None:

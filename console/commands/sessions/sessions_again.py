@@ -26,13 +26,19 @@ Examples:
 """,
 )
 @SESSION_ID
-@click.option("--on", "serial", default="", metavar="SERIAL", help="The phone; as then if not.")
-@click.option("--quiet", "-q", is_flag=True, help="Say the outcome only.")
+@click.option(
+    "--on",
+    "serial",
+    default="",
+    metavar="SERIAL",
+    help="The phone; by default the one it used then.",
+)
+@click.option("--quiet", "-q", is_flag=True, help="Print the outcome only.")
 @click.pass_context
 def replay(ctx: click.Context, session_id: str, serial: str, quiet: bool) -> None:
     """Do what a session did again, on a phone, finding each element by what it is.
 
-    A new session goes by what was done, asks its model only where the screen is another, and is
+    A new session follows what was done, asks its model only where the screen is another, and is
     followed to its end. Exit codes are those of 'run'.
     """
     from console.cli_support.command_settings import settings_for

@@ -112,7 +112,9 @@ Examples:
 """
 )
 @SESSION_ID
-@click.option("--prompt", default="", metavar="TEXT", help="What to do; the draft's goal if not.")
+@click.option(
+    "--prompt", default="", metavar="TEXT", help="What to do; by default the draft's goal."
+)
 @LET_THROUGH
 @JSON_OPTION
 @click.pass_context

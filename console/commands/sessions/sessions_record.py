@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 @click.command()
 @SESSION_ID
-@click.option("--not", "release", is_flag=True, help="Let retention have it again.")
+@click.option("--not", "release", is_flag=True, help="Leave it to retention again.")
 @JSON_OPTION
 @click.pass_context
 def keep(ctx: click.Context, session_id: str, release: bool, as_json: bool) -> None:
@@ -35,7 +35,7 @@ def keep(ctx: click.Context, session_id: str, release: bool, as_json: bool) -> N
 
     async def act(core: Core, session: Session) -> Told:
         await core.request(SessionKeep(session_id=session.session_id, kept=not release))
-        done = "Keeps no more" if release else "Keeps"
+        done = "No longer keeps" if release else "Keeps"
         return f"{done} {session.session_id}.", {"ok": True, "kept": not release}
 
     act_on(ctx, session_id, act, as_json=as_json)
@@ -211,7 +211,7 @@ Examples:
     show_default=True,
     help="Where its frames and trees go.",
 )
-@click.option("--overwrite", is_flag=True, help="Write over a file that is there.")
+@click.option("--overwrite", is_flag=True, help="Overwrite an existing file.")
 @JSON_OPTION
 @click.pass_context
 def export(
@@ -284,7 +284,7 @@ def delete(ctx: click.Context, session_id: str, yes: bool, as_json: bool) -> Non
 
 
 @click.command()
-@click.option("--all", "all_sessions", is_flag=True, help="Say that all of them are meant.")
+@click.option("--all", "all_sessions", is_flag=True, help="Confirm that all of them are meant.")
 @JSON_OPTION
 @click.pass_context
 def clear(ctx: click.Context, all_sessions: bool, as_json: bool) -> None:

@@ -113,5 +113,5 @@ async def confirm(question: str, *, yes: bool) -> None:
     if yes:
         return
     if not can_ask():
-        raise UsageError(f"{question} There is no terminal to ask on.", "Say so with --yes.")
+        raise UsageError(f"{question} There is no terminal to ask on.", "Confirm with --yes.")
     await agree(question)

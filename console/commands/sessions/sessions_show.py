@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from console.report.parting import Parting
 
 FILE = click.argument("file", type=click.Path(path_type=Path), default=Path(), metavar="[FILE]")
-OVERWRITE = click.option("--overwrite", is_flag=True, help="Write over a file that is there.")
+OVERWRITE = click.option("--overwrite", is_flag=True, help="Overwrite an existing file.")
 
 
 @click.command(
@@ -101,7 +101,7 @@ Examples:
 @JSON_OPTION
 @click.pass_context
 def diff(ctx: click.Context, session_id: str, other_id: str, as_json: bool) -> None:
-    """Compare what two sessions did; says at which step they part."""
+    """Compare what two sessions did, and show the step at which they part."""
     from console.cli_support import plain
     from console.core.host import run_with_records
 
@@ -153,7 +153,7 @@ def _place(file: Path, session_id: str, suffix: str, *, overwrite: bool) -> Path
         place = place / f"session-{session_id}.{suffix}"
     if place.exists() and not overwrite:
         raise UsageError(
-            f"{place} is there already.", "Name another file, or let it be overwritten: --overwrite"
+            f"{place} already exists.", "Name another file, or let it be overwritten: --overwrite"
         )
     return place
 

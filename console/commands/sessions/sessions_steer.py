@@ -156,7 +156,7 @@ def let_through(ctx: click.Context, session_id: str, as_json: bool) -> None:
 
     async def act(core: Core, session: Session) -> Told:
         await core.request(SessionLetThrough(session_id=session.session_id))
-        return f"Session {session.session_id} was told it unredacted.", {"ok": True}
+        return f"Session {session.session_id} got it unredacted.", {"ok": True}
 
     act_on(ctx, session_id, act, as_json=as_json)
 
@@ -250,7 +250,7 @@ async def _confirm_again(session: Session) -> None:
     said = f"Session {session.session_id} is already completed"
     if not can_ask():
         raise UsageError(
-            f"{said}; nothing is left to go on with.",
+            f"{said}; there is nothing left to resume.",
             f"To pursue its goal again: switchboard sessions resume {session.session_id} --again",
         )
     await agree(f"{said}. Pursue its goal again?")
@@ -335,7 +335,7 @@ def _tell_review(found: Review, as_json: bool) -> None:
         where = f" (step {finding.step})" if finding.step else ""
         lines.append(f"{number}. {finding.title}{where}, {finding.confidence:.0%} sure")
         lines.append(f"   {finding.body}" if finding.body else "")
-    lines.append(found.explanation or "It found nothing to say.")
+    lines.append(found.explanation or "It found nothing to report.")
     plain.print_text(clean("\n".join(filter(None, lines)), 20_000))
 
 
@@ -344,7 +344,7 @@ def _tell_review(found: Review, as_json: bool) -> None:
 @JSON_OPTION
 @click.pass_context
 def compact(ctx: click.Context, session_id: str, as_json: bool) -> None:
-    """Have what the model remembers of a session replaced by a summary."""
+    """Replace what the model remembers of a session with a summary."""
     from agent.protocol import HistoryCompacted, SessionCompact
     from agent.text import clean
     from console.cli_support import plain

@@ -378,7 +378,7 @@ class DeckScreen(DeckActs, ConsoleScreen):
         self._go_by(1)
 
     def do_view_previous_pane(self) -> None:
-        """Go to the pane before."""
+        """Go to the previous pane."""
         self._go_by(-1)
 
     def _go_by(self, by: int) -> None:

@@ -38,7 +38,7 @@ from widgets.lists.session_rows import device_name, session_title
 from widgets.questions.composer import Composer, Mode, Purpose
 from widgets.transcript.transcript_lines import as_text
 
-_WORDS_REFUSE = 'Anything but "yes" rejects, with it as the reason'
+_WORDS_REFUSE = 'Anything but "yes" rejects, and is the reason'
 _ENDED = "Ended. Press p twice to resume it, or n for a new session."
 _ENDED_HINT = "Ended. p p to resume, n for a new session"
 """So short that it is whole at 80 columns."""
@@ -189,7 +189,10 @@ class DeckActs(DeckBegin):
             return
         one = session.session_id
         key, what = self.key_of("session.let_through"), named_kinds(session.redacted)
-        sentence = f"{key} again lets {what} through: stored, sent to the model, and gone on with"
+        sentence = (
+            f"{key} again lets {what} through: it is stored and sent to the model, and the "
+            "session resumes"
+        )
         if self.console_app.two_acts.confirm("session.let_through", one, sentence):
             self.console_app.request(SessionLetThrough(session_id=one))
 
@@ -262,7 +265,7 @@ class DeckActs(DeckBegin):
         if wanted.mode is Mode.ANSWER and asked[0].kind is QuestionKind.APPROVAL:
             hint, beside = _WORDS_REFUSE, (("  type a reason to reject", "$bad"),)
         elif hides:
-            hint = "Unseen, and kept nowhere"
+            hint = "Hidden, and not stored"
         composer.aim(wanted, beside, hint, hides=hides)
 
     def _offer_devices(self) -> None:

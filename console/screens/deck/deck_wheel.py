@@ -49,12 +49,12 @@ class DeckWheel(DeckPhone, WheelScreen):
         if past is not None:
             seen = self.seen_at(past)
             about = f"of step {past.number}"
-            return ScreenText(seen.elements if seen else (), about, "Nothing was stored of it.")
+            return ScreenText(seen.elements if seen else (), about, "Nothing of it was stored.")
         view, step = self.deck.view(), self.stored_step()
         seen = view.transcript.observation if view is not None and step else None
         if seen is None:
             return None
-        return ScreenText(seen.elements, f"of step {step}", "Nothing was stored of it.")
+        return ScreenText(seen.elements, f"of step {step}", "Nothing of it was stored.")
 
     def view_changed(self) -> None:
         """Make room for the phone where the terminal is too short for its whole picture."""

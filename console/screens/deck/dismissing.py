@@ -91,7 +91,7 @@ class DismissController(Controller):
         self._runner.run(self._read())
 
     def do_question_dismiss(self) -> None:
-        """Take the news under the cursor out of what waits, on every console."""
+        """Dismiss the notice under the cursor on every console."""
         one = self._dismissable()
         if one is None:
             return
@@ -103,7 +103,7 @@ class DismissController(Controller):
                 app.request(JobRead(job_id=one.number))
             case AttentionKind.COMMITMENT:
                 op = CommitmentUpdate(commitment_id=one.number, status=CommitmentStatus.DISMISSED)
-                app.request(op, done="Dismissed. It is on the Jobs screen still.")
+                app.request(op, done="Dismissed. It is still on the Jobs screen.")
             case AttentionKind.DEVICE:
                 app.request(DeviceDismiss(serial=one.serial))
             case AttentionKind.FAILED:

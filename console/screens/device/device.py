@@ -94,7 +94,7 @@ class DeviceScreen(DeviceActs):
             yield PartsLine(id="device-tabs")
             for tab in Tab:
                 yield RowList(id=tab.value, empty=_EMPTY[tab])
-            yield Input(id="filter", placeholder="words; !word is not there", compact=True)
+            yield Input(id="filter", placeholder="words; !word excludes", compact=True)
             yield PartsLine(id="device-detail")
 
     def on_mount(self) -> None:

@@ -115,7 +115,7 @@ class DeviceActs(WheelScreen):
         """Put the finding under the cursor right."""
         name = self._repairable()
         if name:
-            self.console_app.say(f"Putting right: {name}.")
+            self.console_app.say(f"Repairing: {name}.")
             self.device_screen.parts.repair(name)
             self.refresh_all()
         else:
@@ -172,7 +172,7 @@ class DeviceActs(WheelScreen):
         self._turn(1)
 
     def do_device_previous(self) -> None:
-        """Show the phone before."""
+        """Show the previous phone."""
         self._turn(-1)
 
     def _turn(self, by: int) -> None:
@@ -226,7 +226,7 @@ class DeviceActs(WheelScreen):
         self.device_screen.next_pane(1)
 
     def do_device_previous_pane(self) -> None:
-        """Go to the pane before."""
+        """Go to the previous pane."""
         self.device_screen.next_pane(-1)
 
     def footer_keys(self) -> list[tuple[str, str]]:

@@ -304,7 +304,7 @@ class WheelScreen(ConsoleScreen):
             self.console_app.say(f"You drive {name}, which is not the phone that is shown.")
             return
         if len(self._gestures) >= MOST_WAITING:
-            self.console_app.say("The phone is slower than your hands; wait for it.")
+            self.console_app.say("The phone cannot keep up with you; wait for it.")
             return
         self._gestures.append((self.wheel_of, gesture))
         if self._driving is None:

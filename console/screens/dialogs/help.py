@@ -84,6 +84,6 @@ def help_text(where: actions.Where, width: int, keymap: Keymap) -> Parts:
             parts.append((("" if is_beside else under) + under.join(lines) + "\n", "$muted"))
         parts.append(("\n", ""))
     stop, leave = keymap.name("session.stop_all"), keymap.name("app.quit")
-    said = f"{stop} and {leave} also work while typing. Nothing here asks before it stops."
+    said = f"{stop} and {leave} also work while typing. Stopping asks for no confirmation."
     parts.append((said, "$faint"))
     return tuple(parts)

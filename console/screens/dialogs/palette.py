@@ -74,7 +74,7 @@ class PaletteScreen(FaultIsolated, ModalScreen[Entry | None]):
                 select_on_focus=False,
                 max_length=_MOST_CHARS,
             )
-            yield RowList(id="found", empty="Nothing is called that.")
+            yield RowList(id="found", empty="Nothing has that name.")
 
     def on_mount(self) -> None:
         self.query_one(Input).focus()

@@ -31,7 +31,7 @@ class ThemePicker(FaultIsolated, ModalScreen[str]):
     def compose(self) -> ComposeResult:
         with Vertical(classes="dialog small", id="palette") as dialog:
             dialog.border_title = "Colours"
-            dialog.border_subtitle = "enter keeps them · esc brings the former back"
+            dialog.border_subtitle = "enter keeps it · esc restores the previous one"
             yield RowList(id="themes", empty="There are no themes.")
 
     def on_mount(self) -> None:

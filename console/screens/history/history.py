@@ -36,7 +36,7 @@ from widgets.plots.spending_pane import SpendingPane
 
 PAGE = 200
 _NOTHING = "Nothing is stored yet. Press 1, then n, to start a session."
-_NO_FIT = "Nothing fits what is written above. esc clears it."
+_NO_FIT = "Nothing matches what is written above. esc clears it."
 _READING = "Reading …"
 MOST_HITS = 100
 MOST_FILTERED = 5_000
@@ -101,7 +101,7 @@ class HistoryScreen(HistorySums):
             rows = hit_rows(hits, self.session_of, now_ms=now_ms, asking=asking)
             count = len(hits)
             sessions = len({hit.session_id for hit in hits})
-            places = f"{count} place{'' if count == 1 else 's'}"
+            places = f"{count} match{'' if count == 1 else 'es'}"
             told = f"{places} in {sessions} session{'' if sessions == 1 else 's'}"
             told += ", the newest" if len(self._hits) == MOST_HITS else ""
         else:

@@ -35,7 +35,7 @@ _PLAY_HZ = 15
 PAGE_EVENTS = 500
 """How many events are read at once, and how far beyond the beginning before it is shown."""
 _FASTEST = 64
-_AT_START = "The beginning. space plays it, → goes a step on, G goes to the end, esc leaves."
+_AT_START = "The beginning. space plays it, → goes one step forward, G goes to the end, esc leaves."
 
 
 class ReplayScreen(ReplayActs):
@@ -333,7 +333,7 @@ class ReplayScreen(ReplayActs):
         self._zoom_to(Zoom() if zoom.factor == FACTORS[-1] else zoom.closer(1))
 
     def do_replay_farther(self) -> None:
-        """Show the frame from farther away."""
+        """Zoom out of the frame."""
         self._zoom_to(self.query_one(PhonePane).zoom.closer(-1))
 
     def _zoom_to(self, zoom: Zoom) -> None:

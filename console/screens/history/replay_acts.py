@@ -111,7 +111,7 @@ class ReplayActs(StepReader):
             return
         step = record.step if record.is_whole else record.step - 1
         if step < 1:
-            self.console_app.say("No step has ended here: go a step on.")
+            self.console_app.say("No step has ended here: go one step forward.")
             return
         subject = f"{self.replay.session_id}/{step}"
         key = self.key_of("replay.branch")

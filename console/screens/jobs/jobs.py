@@ -117,7 +117,7 @@ class JobsScreen(JobsActs):
     def _nothing(self, is_read: bool) -> str:
         if not is_read:
             return "Reading …"
-        return f"Nothing fits “{self.wanted}”." if self.wanted else EMPTY[self.tab]
+        return f"Nothing matches “{self.wanted}”." if self.wanted else EMPTY[self.tab]
 
     def _show_detail(self, now_ms: int) -> None:
         record = self.record

@@ -55,7 +55,7 @@ FORMS: dict[Tab, tuple[Field, ...]] = {
     ),
     Tab.WATCHERS: (
         Field("look", "look at", "notifications, messages from Ana, screen, https://… or 18:30"),
-        Field("words", "words", "what it must say, parted by commas; empty: anything"),
+        Field("words", "words", "what it must say, separated by commas; empty: anything"),
         Field("react", "then do", "what an agent should do; empty: only tell me"),
     ),
     Tab.COMMITMENTS: (
@@ -243,7 +243,7 @@ class JobForm(Vertical):
             case Tab.COMMITMENTS:
                 title, due = typed
                 if not title:
-                    raise UsageError("It is not said what was promised.", "Fill in the first line.")
+                    raise UsageError("What was promised is missing.", "Fill in the first line.")
                 return CommitmentCreate(title=title, due_at=when_ms(due, now))
 
     def _where(self, phone: str) -> dict[str, Any]:
@@ -347,7 +347,7 @@ def watcher_of(look: str, words: str, prompt: str, now: datetime) -> WatcherCrea
             prompt=prompt,
         )
     raise UsageError(
-        f"{one_line(look, 40)!r} is nothing to look at.",
+        f"{one_line(look, 40)!r} is not something to watch.",
         "Write notifications, messages or calls from NAME, screen, the address of a page, or a "
         "time.",
     )

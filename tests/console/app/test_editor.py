@@ -104,7 +104,7 @@ async def test_e_opens_the_whole_transcript_and_no_secret_is_in_it(
         opened = editor.opened()
         assert opened.modes == "600 700"
         assert not opened.place.parent.exists()
-        assert "What is changed here is not kept." in opened.text
+        assert "Changes made here are not saved." in opened.text
         for told in ("Log in", "The first thought.", "The second thought.", "The PIN?", "•••"):
             assert told in opened.text
         assert "4711" not in opened.text

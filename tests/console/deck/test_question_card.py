@@ -58,7 +58,7 @@ def test_an_approval_that_was_answered_before_says_that_the_answer_is_void() -> 
     again = replace(first, question_id="q2")
     answered = QuestionItem(key="1", at_ms=1, question=first, answer="Approve")
     note = void_note(again, (answered,))
-    assert note.startswith("Asked again: the answer before is void")
+    assert note.startswith("Asked again: the previous answer is void")
     assert void_note(again, (replace(answered, answer=None),)) == ""
     assert void_note(replace(again, call_id="c2"), (answered,)) == ""
     assert void_note(first, (answered,)) == ""

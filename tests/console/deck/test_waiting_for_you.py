@@ -225,7 +225,7 @@ async def test_the_key_that_stops_all_is_in_the_footer_wherever_the_focus_is(
 async def test_the_composer_says_that_words_refuse_where_an_approval_waits(console: Open) -> None:
     async with console(play=with_approval) as seat:
         await look_at(seat, "s1")
-        await seat.see('Anything but "yes" rejects, with it as the reason')
+        await seat.see('Anything but "yes" rejects, and is the reason')
         await seat.see("type a reason to reject")
 
 

@@ -58,7 +58,7 @@ async def test_what_was_said_is_found_and_replayed_from_there(console: Open) -> 
         await seat.until(lambda: [r.key for r in screen.table.rows] == ["s4/4"], "the one hit")
         await seat.see("Set an alarm for 6:45")
         await seat.see("result      The alarm")
-        await seat.see("1 place in 1 session")
+        await seat.see("1 match in 1 session")
         await seat.press("enter", "enter")
         await seat.until(lambda: isinstance(seat.app.screen, ReplayScreen), "the replay")
         replay = seat.app.screen
@@ -224,7 +224,7 @@ async def test_what_was_found_stands_by_session_in_plain_words(console: Open) ->
     async with console(play=many) as seat:
         screen = await open_history(seat)
         await seat.press("slash", *"milk")
-        await seat.see("6 places in 2 sessions")
+        await seat.see("6 matches in 2 sessions")
         assert seat.text().count("Errand 1") == 1, "a session is named once"
         assert seat.text().count("you wrote  ") == 6
         assert [row.key.partition("/")[0] for row in screen.table.rows] == ["s2"] * 3 + ["s1"] * 3
@@ -263,7 +263,7 @@ async def test_a_search_that_finds_nothing_does_not_say_that_nothing_is_stored(
     async with console() as seat:
         await open_history(seat)
         await seat.press("slash", *"zebra", "enter")
-        await seat.see("Nothing fits what is written above.")
+        await seat.see("Nothing matches what is written above.")
         assert "Nothing is stored" not in seat.text()
 
 

@@ -36,7 +36,7 @@ def well_formed_value(value: object) -> object:
 def _plain(value: object) -> object:
     if isinstance(value, msgspec.Raw):
         return msgspec.json.decode(value)
-    raise NotImplementedError(f"{type(value).__name__} is no JSON value")
+    raise NotImplementedError(f"{type(value).__name__} is not a JSON value")
 
 
 def _whole(value: object) -> object:

@@ -2,7 +2,7 @@
 
 `python -m support.fuzz_peers --seconds 60 [--seed N]`; the test suite runs a short form with a
 fixed seed. A round is made from the seed and its number alone. It fails when a peer raises what
-is no refusal, logs an error, answers what is no JSON, or leaves a phone that cannot be saved.
+is no refusal, logs an error, answers what is not JSON, or leaves a phone that cannot be saved.
 """
 
 from __future__ import annotations

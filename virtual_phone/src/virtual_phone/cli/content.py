@@ -102,7 +102,7 @@ Examples:
 )
 @click.pass_context
 def touch(ctx: click.Context, name: str, points: tuple[float, ...], ms: int) -> None:
-    """Touch the virtual phone NAME as a person does, which `getevent` shows; it must be served."""
+    """Touch the virtual phone NAME as a finger does, which `getevent` shows; it must be served."""
     from virtual_phone.server.channel import Swipe
 
     if len(points) not in (2, 4):
@@ -123,7 +123,7 @@ Examples:
 @click.argument("degrees", type=click.Choice(["0", "90", "180", "270"]))
 @click.pass_obj
 def turn(homes: Path, name: str, degrees: str) -> None:
-    """Turn the virtual phone NAME as a hand does; it must be served.
+    """Turn the virtual phone NAME; it must be served.
 
     Its screen follows while it rotates by itself (accelerometer_rotation is 1).
     """
