@@ -7,7 +7,7 @@ moved by the operator alone; frames are asked for only while the phone can be se
 from __future__ import annotations
 
 from time import monotonic
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import BindingType
@@ -17,7 +17,7 @@ from textual.widget import Widget
 from textual.widgets import Input, TextArea
 
 from agent.records import Question
-from agent.state.reducer import SessionView, State, attention, failure_key, tree
+from agent.state.reducer import Item, SessionView, State, attention, failure_key, tree
 from console.keys import actions
 from console.screens.base import OPENING, ConsoleScreen
 from console.screens.deck.arranging import ArrangeController
@@ -26,9 +26,12 @@ from console.screens.deck.deck_devices import device_parts
 from console.screens.deck.deck_phone import NO_DEVICES
 from console.screens.deck.deck_questions import span
 from console.screens.deck.dismissing import DismissController, end_key
+from console.screens.deck.finding import FindController
+from console.screens.deck.following import FollowController
 from console.screens.deck.marking import MarkController
 from console.screens.deck.panes import PaneController
 from console.screens.deck.running import BatchRunner
+from console.screens.deck.targets import TargetController
 from widgets.base import status
 from widgets.base.action_line import ActionLine
 from widgets.base.row_list import RowList
@@ -42,6 +45,9 @@ from widgets.questions.composer import Composer
 from widgets.questions.question_card import QuestionCard, void_note
 from widgets.transcript.session_pane import SessionPane
 from widgets.transcript.transcript_view import TranscriptView
+
+if TYPE_CHECKING:
+    from console.app import SwitchboardApp
 
 _NO_SESSIONS = "No sessions yet. Press n to start one."
 _NOTHING_WAITS = "Nothing waits for you."
@@ -64,6 +70,9 @@ class DeckScreen(DeckActs, ConsoleScreen):
         BatchRunner,
         ArrangeController,
         PaneController,
+        FollowController,
+        TargetController,
+        FindController,
     )
 
     def __init__(self) -> None:
@@ -74,12 +83,18 @@ class DeckScreen(DeckActs, ConsoleScreen):
         self.dismissing = DismissController(self, self.runner)
         self.arranging = ArrangeController(self, kept)
         self.panes = PaneController(self, kept)
+        self.following = FollowController(self)
+        self.targets = TargetController(self)
+        self.finding = FindController(self)
         self.controllers = (
             self.marking,
             self.dismissing,
             self.runner,
             self.arranging,
             self.panes,
+            self.following,
+            self.targets,
+            self.finding,
         )
         self._selected = ""
         self.coming = ""
@@ -162,6 +177,48 @@ class DeckScreen(DeckActs, ConsoleScreen):
     def composer(self) -> Composer:
         """Where to write."""
         return self.query_one(Composer)
+
+    @property
+    def find_field(self) -> Input:
+        """Where words are written that a transcript is searched for."""
+        return self.query_one("#find", Input)
+
+    # --- what its controllers ask of it (`DeckContext`) ----------
+
+    @property
+    def ops(self) -> SwitchboardApp:
+        return self.console_app
+
+    def pointed_item(self) -> Item | None:
+        transcript = self.pane.transcript
+        return transcript.item_under_cursor() if self.focused is transcript else None
+
+    def look_at_new(self, session_id: str) -> None:
+        self.coming = session_id
+        self.select(session_id)
+
+    def leave_note(self) -> bool:
+        asked = self.notes_back
+        if asked:
+            self.hand_back("")
+        return asked
+
+    def go_to_card(self) -> None:
+        self.go_to("middle", self.card)
+
+    def go_to_composer(self) -> None:
+        self.go_to("middle", self.composer.field)
+
+    def go_to_transcript(self) -> None:
+        self.go_to("middle", self.pane.transcript)
+
+    def write(self, text: str, *, over: bool = False) -> bool:
+        field = self.composer.field
+        if (field.disabled or field.text) and not over:
+            return False
+        field.text = text
+        field.move_cursor(field.document.end)
+        return True
 
     # --- the picture ----------
 
@@ -449,7 +506,7 @@ class DeckScreen(DeckActs, ConsoleScreen):
         if event.rows is self.attention:
             self.open_waiting()
         else:
-            self.tap_session()
+            self.targets.tap()
 
     def on_transcript_view_behind(self, _event: TranscriptView.Behind) -> None:
         self.show_footer()

@@ -100,8 +100,6 @@ class DeckActs(DeckBegin):
                 return self.approval_meant() is not None
             case "question.session" | "question.modify" | "question.wheel":
                 return self.can_approve(action_id)
-            case "target.show" | "target.hide" | "target.attach":
-                return self.can_target(action_id)
             case "screen.deck":
                 return False
             case "wheel.take" | "device.open" | "phone.text":
@@ -110,8 +108,6 @@ class DeckActs(DeckBegin):
                 return bool(self.shown_serial()) and not self.deck.phone.shows_text
             case "phone.farther":
                 return self.deck.phone.zoom.factor > 1
-            case "notice.send" | "steer.edit" | "steer.withdraw":
-                return self.can_follow(action_id)
             case "device.virtual":
                 return self.console_app.start_phone is not None
             case _:
@@ -228,7 +224,7 @@ class DeckActs(DeckBegin):
             if (asked_for := controller.purpose()) is not None:
                 composer.aim(*asked_for)
                 return
-        if self.aim_follow():
+        if self.aim_note():
             return
         if self.begins:
             self._offer_devices()
@@ -327,8 +323,11 @@ class DeckActs(DeckBegin):
                 self.rejects = None
                 reason = f"{DENY}: {event.text}" if event.text else DENY
                 app.request(UserInputAnswer(question_id=subject, answer=reason))
-            case Mode.NOTE | Mode.NEXT | Mode.EDIT:
-                self.send_follow(event)
+            case Mode.NOTE:
+                self.deck.following.forget()
+                self.hand_back(event.text)
+            case Mode.NEXT | Mode.EDIT:
+                self.deck.following.send(event)
             case Mode.PROMPT | Mode.STEER:
                 session = self._session()
                 drafted = session is not None and session.state is SessionState.CREATED
@@ -366,8 +365,8 @@ class DeckActs(DeckBegin):
         self.refresh_all()
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
-        if event.input is self.find_field:
-            self.find_next()
+        if event.input is self.deck.find_field:
+            self.deck.finding.find_next()
             return
         self.deck.go_to("left", self.deck.sessions)
 
@@ -434,7 +433,7 @@ class DeckActs(DeckBegin):
     def _leave_part(self) -> bool:
         """Go one layer back in a part of the Deck; False when none has one."""
         left = any(controller.back() for controller in self.controllers)
-        return left or self.leave_follow() or self.leave_find() or self.leave_zoom()
+        return left or self.leave_zoom()
 
     def do_session_replay(self) -> None:
         """Play the session again from the store."""

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from agent.protocol import Interrupt, SessionCreate
 from console.palette.handles import Placed, servers_in
-from console.screens.deck.deck_find import DeckFind
+from console.screens.deck.deck_approvals import DeckApprovals
 from widgets.questions.composer import Composer, Mode, Purpose
 
 MOST_RECALLED = 500
@@ -22,7 +22,7 @@ AWAITED = frozenset({"session.stop", "session.pause", "session.cancel", "session
 _NOT_YET = "The new session is still being created: press the key again in a moment."
 
 
-class DeckBegin(DeckFind):
+class DeckBegin(DeckApprovals):
     """The Deck's way to a new session."""
 
     begins = False

@@ -12,7 +12,7 @@ from agent.protocol import UserInputAnswer
 from agent.records import Question, QuestionKind, QuestionPart, Speaker
 from agent.state.reducer import AttentionKind
 from agent.text import one_line
-from console.screens.deck.deck_follow import DeckFollow
+from console.screens.deck.deck_wheel import DeckWheel
 from widgets.base import formatting
 from widgets.lists.attention_list import AttentionList
 from widgets.lists.session_rows import ASKING
@@ -25,7 +25,7 @@ _ON_JOBS = frozenset({AttentionKind.WATCHER, AttentionKind.COMMITMENT, Attention
 """What is dealt with on the Jobs screen."""
 
 
-class DeckQuestions(DeckFollow):
+class DeckQuestions(DeckWheel):
     """The Deck's questions."""
 
     rejects: Question | None = None

@@ -1,6 +1,6 @@
-"""The Deck's apps of sessions: show, hide, attach; what a tap on a session does.
+"""The apps of the Deck's sessions: show, hide, attach; what a tap on a session does.
 
-A part of the Deck that sends ops. Invariant: what is said of an app is what the core observed.
+Invariant: what is said of an app is what the core observed.
 """
 
 from __future__ import annotations
@@ -8,7 +8,8 @@ from __future__ import annotations
 from agent.protocol import TargetControl
 from agent.records import Session, SessionState, TargetAction, TargetRuntime, TargetStatus
 from console.input.gate import Wait
-from console.screens.deck.deck_wheel import DeckWheel
+from console.keys.controllers import Controller
+from console.screens.deck.context import DeckContext
 
 _DETACHED = frozenset({TargetRuntime.DETACHED_HIDDEN, TargetRuntime.DETACHED_SHOWN})
 _DONE = {
@@ -18,12 +19,18 @@ _DONE = {
 }
 
 
-class DeckTargets(DeckWheel):
-    """The Deck's apps of sessions."""
+class TargetController(Controller):
+    """The apps of sessions.
 
-    def can_target(self, action_id: str) -> bool:
-        """Return whether an action of this part can be done now."""
-        view = self.deck.view()
+    Args:
+        deck: whose sessions they are.
+    """
+
+    def __init__(self, deck: DeckContext) -> None:
+        self._deck = deck
+
+    def can(self, action_id: str) -> bool:
+        view = self._deck.view()
         if view is None or not (view.session.target_package and view.session.serial):
             return False
         runtime = view.session.target_runtime
@@ -48,44 +55,43 @@ class DeckTargets(DeckWheel):
         self._control(TargetAction.ATTACH)
 
     def _control(self, action: TargetAction) -> None:
-        view = self.deck.view()
+        view = self._deck.view()
         if view is None:
-            self.console_app.say("No session here. Press n to start one.")
+            self._deck.ops.say("No session here. Press n to start one.")
             return
         if not (view.session.target_package and view.session.serial):
-            self.console_app.say("This session has no app of its own on a phone.")
+            self._deck.ops.say("This session has no app of its own on a phone.")
             return
         doing = f"on {action.value} of an app"
-        self.console_app.spawn(self._move(view.session, action), doing, Wait.NOT)
+        self._deck.ops.spawn(self._move(view.session, action), doing, Wait.NOT)
 
     async def _move(self, session: Session, action: TargetAction) -> None:
         op = TargetControl(session_id=session.session_id, action=action)
-        reply = await self.console_app.ask(op)
+        reply = await self._deck.ops.ask(op)
         result = reply.target if reply is not None else None
         if result is None:
             return
         if result.status is TargetStatus.OK:
-            self.console_app.say(f"{session.target_package} is {_DONE[action]}.")
+            self._deck.ops.say(f"{session.target_package} is {_DONE[action]}.")
         else:
             why = result.message or result.status.value
-            self.console_app.say(f"{session.target_package}: {why}", tone="warning")
+            self._deck.ops.say(f"{session.target_package}: {why}", tone="warning")
 
-    def tap_session(self) -> None:
+    def tap(self) -> None:
         """Do what a tap on a session does: answer, see its app, begin a draft, or read it."""
-        view = self.deck.view()
+        view = self._deck.view()
         if view is None:
             return
-        session, asked = view.session, self.deck.open_questions()
-        to = self.deck.pane.transcript
+        session, asked = view.session, self._deck.open_questions()
         if asked:
-            self.deck.go_to("middle", self.deck.card)
+            self._deck.go_to_card()
             return
         if session.state is SessionState.CREATED:
-            self.deck.go_to("middle", self.deck.composer.field)
+            self._deck.go_to_composer()
             return
         works = session.state is SessionState.RUNNING and session.target_package
         if works and session.target_runtime is TargetRuntime.DETACHED_HIDDEN:
             self._control(TargetAction.SHOW)
         elif works and session.target_runtime not in _DETACHED | {TargetRuntime.ATTACHED}:
             self._control(TargetAction.ATTACH)
-        self.deck.go_to("middle", to)
+        self._deck.go_to_transcript()
