@@ -196,6 +196,7 @@ def test_a_test_of_no_model(workshop: Workshop) -> None:
     clear(call, "pilot", "model.name")
 
 
+@pytest.mark.slow
 def test_an_endpoint_that_is_not_there_is_told_and_tried_again(workshop: Workshop) -> None:
     url = f"http://127.0.0.1:{free_port()}/v1"
     with workshop.running(*RUN, "--model", "none", "--base-url", url, "--json") as running:

@@ -54,6 +54,7 @@ async def test_an_endpoint_drives_a_session_on_the_phone(bench: Bench) -> None:
     assert "key-of-a-test" not in call.out + call.err
 
 
+@pytest.mark.slow
 async def test_an_endpoint_that_refuses_the_key_fails_the_session_at_once(bench: Bench) -> None:
     refusal = Reply(status=401, error_code="invalid_api_key")
     async with openai_server([refusal] * 9) as endpoint:
@@ -92,6 +93,7 @@ async def test_an_endpoint_that_keeps_failing_ends_the_run_as_failed(
     assert "switchboard sessions resume" in call.err.splitlines()[-1]
 
 
+@pytest.mark.slow
 async def test_a_page_instead_of_an_endpoint_fails_at_once_and_names_the_base_url(
     bench: Bench,
 ) -> None:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.end_to_end.harness import Workshop
 from tests.end_to_end.test_sessions import daemon
 
 
+@pytest.mark.slow
 def test_a_job_is_changed_by_what_is_named_and_a_commitment_is_shown_whole(
     workshop: Workshop,
 ) -> None:

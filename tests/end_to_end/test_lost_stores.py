@@ -82,6 +82,7 @@ def test_a_daemon_that_lost_its_store_ends_and_tells_each_client_why(
             os.kill(pid, signal.SIGKILL)
 
 
+@pytest.mark.slow
 def test_a_browser_console_that_lost_its_store_ends_and_says_why(workshop: Workshop) -> None:
     words = ("web", "--phones", "1", "--virtual-only", "--port", "0", "--json")
     with workshop.running(*words) as server:

@@ -30,6 +30,7 @@ def told(bench: Workshop, name: str) -> bool:
     return any("ten minutes late" in message["body"] for message in thread["messages"])
 
 
+@pytest.mark.slow
 def test_a_question_is_answered_from_another_process(bench: Bench) -> None:
     with bench.running("run", GOAL, "--device", bench.serial, "--json", *PILOT) as running:
         question = running.wait_for_type("request_user_input")["question"]
@@ -76,6 +77,7 @@ def test_answers_given_beforehand_are_used_in_order(bench: Bench) -> None:
     assert said == ["Ben Carter", "Approve"]
 
 
+@pytest.mark.slow
 def test_silence_ends_with_three_and_the_answer_may_come_later(bench: Bench) -> None:
     call = bench.call(
         "run", GOAL, "--device", bench.serial, "--answer-timeout", "0.2", "--json", *PILOT

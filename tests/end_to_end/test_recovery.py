@@ -120,6 +120,7 @@ def test_a_session_stopped_from_elsewhere_ends_its_run_and_goes_on_when_resumed(
     assert resumed.code == 0, resumed
 
 
+@pytest.mark.slow
 def test_a_cancelled_session_ends_its_run(bench: Bench) -> None:
     bench.begin()
     with bench.running("run", NOTE, "--device", bench.serial, "--json", *PILOT) as running:
@@ -166,6 +167,7 @@ def test_what_a_killed_process_left_is_shown_as_interrupted_and_not_written(
     wait_until(lambda: not any(map(is_alive, left)), "what the killed one left has ended")
 
 
+@pytest.mark.slow
 def test_an_ended_session_is_neither_stopped_nor_resumed_by_accident(bench: Bench) -> None:
     call = bench.call("run", "open Settings", "--device", bench.serial, "--json", *PILOT)
     assert call.code == 0, call

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from agent.protocol import SessionStateChanged, decode_event
 from tests.end_to_end.conftest import Bench
 from tests.end_to_end.harness import Call, Workshop, children_of, is_alive, wait_until
@@ -94,6 +96,7 @@ def test_the_devices_are_listed_with_what_they_are(bench: Bench) -> None:
     assert bench.serial in bench.call("devices").out
 
 
+@pytest.mark.slow
 def test_doctor_finds_the_phone(bench: Bench) -> None:
     call = bench.call("doctor", "--json")
     assert call.code == 0, call
@@ -102,6 +105,7 @@ def test_doctor_finds_the_phone(bench: Bench) -> None:
     assert checks["adb server"]["ok"]
 
 
+@pytest.mark.slow
 def test_a_second_process_works_in_the_core_of_the_first(bench: Bench) -> None:
     with bench.running("run", "open Settings", "--device", bench.serial, "--json", *PILOT) as first:
         first.wait_for_type("session_configured")

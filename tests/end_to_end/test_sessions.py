@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+import pytest
+
 from tests.end_to_end.harness import Workshop
 
 BRIDGE_FIELDS = {
@@ -100,6 +102,7 @@ def test_a_script_of_the_android_bridge_finds_its_calls_and_its_error_codes(
         assert set(cleared["clearedSessionIds"]) == {session_id, agent["sessionId"]}
 
 
+@pytest.mark.slow
 def test_a_draft_is_made_started_kept_forked_exported_imported_and_deleted(
     bench: Workshop,
 ) -> None:

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from agent.records import JobStatus
 from tests.jobs.takeover import play
 
 
+@pytest.mark.slow
 def test_every_due_time_runs_once_however_often_an_owner_is_killed(tmp_path: Path) -> None:
     outcome = play(tmp_path / "data", seconds=8, jobs=60)
     assert outcome.faults() == []

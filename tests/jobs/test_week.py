@@ -12,6 +12,7 @@ DAYS = 3
 """Both seasons change their clocks in them; the long form is `python -m tests.jobs.week`."""
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("season", ["spring", "autumn"])
 def test_no_due_time_is_lost_or_met_twice_when_clocks_change_and_cores_are_killed(

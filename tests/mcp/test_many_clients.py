@@ -112,6 +112,7 @@ async def floor(folder: Path, phones: int) -> AsyncIterator[Floor]:
             yield Floor(at, url, clients)
 
 
+@pytest.mark.slow
 async def test_five_phones_are_driven_at_once(tmp_path: Path) -> None:
     async with floor(tmp_path, 5) as here:
         serials = here.at.serials
@@ -170,6 +171,7 @@ async def test_three_phones_are_shared_and_the_queue_says_who_waits_for_whom(
         await here.until_all_is_left()
 
 
+@pytest.mark.slow
 async def test_on_five_phones_three_wait_for_each_other_and_two_go_on(tmp_path: Path) -> None:
     async with floor(tmp_path, 5) as here, AsyncExitStack() as stack:
         serials = here.at.serials

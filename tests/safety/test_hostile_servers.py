@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pytest
@@ -13,9 +14,16 @@ from bench.redteam.servers import HTTP_MANNERS, MANNERS, trial
 CALLED = ("plain", "dies", "slow", "flood", "tokens", "lies")
 
 
+def _over_both(manners: Iterable[str]) -> Iterator[object]:
+    """What a server does over pipes, and the same over HTTP, which is slow."""
+    for one in manners:
+        yield "pipes", one
+        yield pytest.param("http", one, marks=pytest.mark.slow)
+
+
 @pytest.mark.parametrize(
     ("over", "manner"),
-    [("pipes", one) for one in MANNERS] + [("http", one) for one in HTTP_MANNERS],
+    [*_over_both(MANNERS), *(("http", one) for one in HTTP_MANNERS[len(MANNERS) :])],
 )
 async def test_no_server_takes_effect_without_a_person(
     tmp_path: Path, over: str, manner: str
@@ -36,8 +44,7 @@ async def test_no_server_takes_effect_without_a_person(
 
 @pytest.mark.parametrize(
     ("over", "manner"),
-    [("pipes", one) for one in CALLED]
-    + [("http", one) for one in (*CALLED, *HTTP_MANNERS[len(MANNERS) :])],
+    [*_over_both(CALLED), *(("http", one) for one in HTTP_MANNERS[len(MANNERS) :])],
 )
 async def test_what_a_person_approved_is_called_and_contained(
     tmp_path: Path, over: str, manner: str

@@ -94,6 +94,7 @@ def switchboard(data: Path, *words: str) -> subprocess.CompletedProcess[str]:
     )
 
 
+@pytest.mark.slow
 def test_a_session_loses_nothing_when_its_adb_server_is_killed(tmp_path: Path) -> None:
     said = switchboard(tmp_path, "drill", "--faults", "adb-server-restart", "--json")
     assert said.returncode == 0, said.stderr

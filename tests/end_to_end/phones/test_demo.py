@@ -212,6 +212,7 @@ def test_a_demo_that_was_killed_while_it_began_is_completed_and_nothing_is_begun
         demo.close()
 
 
+@pytest.mark.slow
 def test_an_open_demo_is_not_deleted_under_its_console(workshop: Workshop) -> None:
     demo = Terminal(workshop, "demo")
     other = None

@@ -130,6 +130,7 @@ def plug_in(bench: Bench) -> None:
     )
 
 
+@pytest.mark.slow
 def test_a_phone_that_is_unplugged_for_a_while_is_waited_for_and_gone_on_with(
     bench: Bench,
 ) -> None:
@@ -149,6 +150,7 @@ def test_a_phone_that_is_unplugged_for_a_while_is_waited_for_and_gone_on_with(
     assert "is away" in "".join(run.speech)
 
 
+@pytest.mark.slow
 def test_a_phone_that_is_unplugged_for_good_ends_the_run_with_the_reason(bench: Bench) -> None:
     bench.begin()
     grace = {
@@ -165,6 +167,7 @@ def test_a_phone_that_is_unplugged_for_good_ends_the_run_with_the_reason(bench: 
         plug_in(bench)
 
 
+@pytest.mark.slow
 def test_a_phone_that_is_not_there_is_a_wrong_call_and_one_is_found_by_its_name(
     bench: Bench,
 ) -> None:

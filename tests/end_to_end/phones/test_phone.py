@@ -15,6 +15,7 @@ def ready(running: Running) -> str:
     return str(running.wait_for(lambda line: "serial" in line, "a phone")["serial"])
 
 
+@pytest.mark.slow
 def test_a_phone_is_served_by_one_process_and_reset_running_or_not(workshop: Workshop) -> None:
     with workshop.running("phone", "serve") as serving:
         ready(serving)
@@ -42,6 +43,7 @@ def test_there_is_no_state_of_a_phone_that_never_was(workshop: Workshop) -> None
     assert "switchboard phone serve" in call.err
 
 
+@pytest.mark.slow
 def test_jobs_are_kept_listed_and_stopped_without_a_core(workshop: Workshop) -> None:
     made = workshop.call(
         *("jobs", "create", "open Messages", "--every", "1h", "--in", "10m"),

@@ -40,6 +40,7 @@ BOUND_S = 90.0
 SETTINGS_APP = "com.android.settings"
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(240)
 async def test_a_hidden_target_does_its_work_on_a_display_of_its_own_and_the_main_one_stays(
     tmp_path: Path,

@@ -119,6 +119,7 @@ async def house(folder: Path) -> AsyncIterator[House]:
             await asyncio.wait(tasks)
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(300)
 async def test_three_phones_work_at_once_one_asks_one_goes_and_returns_and_all_completes(
     tmp_path: Path,

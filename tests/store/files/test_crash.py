@@ -42,6 +42,7 @@ def stored_ids(directory: Path) -> set[int]:
     return {row[0] for row in rows}
 
 
+@pytest.mark.slow
 def test_kill_minus_nine_loses_nothing_that_was_acknowledged_or_published(tmp_path: Path) -> None:
     chance = random.Random(7)
     said: set[int] = set()

@@ -104,6 +104,7 @@ async def test_another_recipient_kind_autonomy_or_rule_is_asked_about(
     assert not context.of(AllowanceUsed)
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(300)
 async def test_a_payment_within_the_allowance_is_made_unasked_and_one_beyond_it_is_not(
     tmp_path: Path,

@@ -63,6 +63,7 @@ PAYMENT = (
 )
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(300)
 async def test_safety_a_payment_names_payee_and_amount_before_the_code_and_asks_once(
     tmp_path: Path,
@@ -126,6 +127,7 @@ async def test_safety_a_stored_note_is_not_overwritten_and_a_mail_not_archived_u
         assert [verb(q) for q in asked(mail)] == [EffectVerb.DELETE]
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(300)
 async def test_a_cart_a_calculator_and_opening_a_form_are_not_asked_about(tmp_path: Path) -> None:
     async with virtual_phone(tmp_path) as device:

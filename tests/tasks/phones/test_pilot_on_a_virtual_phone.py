@@ -82,6 +82,7 @@ def truth(folder: Path) -> dict[str, Any]:
     return state
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(300)
 async def test_switches_end_in_the_state_that_the_goal_names(tmp_path: Path) -> None:
     async with virtual_phone(tmp_path) as device:
@@ -108,6 +109,7 @@ async def test_switches_end_in_the_state_that_the_goal_names(tmp_path: Path) -> 
     assert state["dark_theme"] is True
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(300)
 async def test_notes_are_written_told_apart_and_deleted(tmp_path: Path) -> None:
     asked: list[Question] = []
