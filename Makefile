@@ -8,7 +8,7 @@ READY := $(VENV)/.ready
 ARGS ?=
 
 SECONDS ?= 60
-EXTRAS := --extra anthropic --extra demo --extra fleet --extra gym --extra http --extra otel --extra video --extra web
+EXTRAS := --extra anthropic --extra demo --extra gym --extra http --extra otel --extra video --extra web
 
 .PHONY: help setup demo test test-all fuzz lint types bench exam release screenshots lock site docs clean
 
@@ -65,6 +65,10 @@ lock: $(READY) ## Resolve both pyproject.toml again into their locks
 		--no-emit-index-url --no-header --extra ocr $(EXTRAS) \
 		--no-emit-package switchboard-phone -c requirements.lock pyproject.toml \
 		-o requirements-ocr.lock
+	@$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
+		--no-emit-index-url --no-header --extra fleet $(EXTRAS) \
+		--no-emit-package switchboard-phone -c requirements.lock pyproject.toml \
+		-o requirements-fleet.lock
 	@$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
 		--no-emit-index-url --no-header --extra datasets $(EXTRAS) \
 		--no-emit-package switchboard-phone -c requirements.lock pyproject.toml \

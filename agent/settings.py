@@ -397,6 +397,15 @@ class McpServer(_Section, frozen=True, kw_only=True):
             raise ValueError("a server has a command or a url")
 
 
+class DispatcherKind(StrEnum):
+    """What hands sessions their phones on a database."""
+
+    LOCAL = "local"
+    """The core by itself: a turn begins within milliseconds."""
+    DBOS = "dbos"
+    """Queues in the database, run by DBOS: a turn begins within a third of a second."""
+
+
 class StoreSettings(_Section, frozen=True, kw_only=True):
     """`[store]`: where everything is kept that must not be forgotten."""
 
@@ -416,6 +425,13 @@ class StoreSettings(_Section, frozen=True, kw_only=True):
             "name in the network.",
         ),
     ] = ""
+    dispatcher: Annotated[
+        DispatcherKind,
+        Meta(
+            description="What hands sessions their phones on a database: local, the core by "
+            "itself, or dbos, queues in the database that DBOS runs.",
+        ),
+    ] = DispatcherKind.LOCAL
 
 
 class McpSettings(_Section, frozen=True, kw_only=True):

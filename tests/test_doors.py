@@ -28,6 +28,8 @@ WRAPPERS: dict[str, tuple[str, ...]] = {
     "adbutils": ("agent/devices/",),
     "aiosqlite": ("agent/store/",),
     "psycopg": ("agent/store/postgres/",),
+    "dbos": ("agent/store/postgres/dbos_engine.py",),
+    "sqlalchemy": ("agent/store/postgres/dbos_engine.py",),
     "opentelemetry": ("console/monitoring/",),
     "prometheus_client": ("console/monitoring/",),
     "openai": ("agent/models/openai/",),

@@ -120,7 +120,9 @@ class Runtime(StoredLookUps):
         )
         targets = self._targets = Targets(parts)
         self._tree = Tree(parts.book, targets, parts.crew)
-        self._hosting = Hosting(dispatcher, platform.node() or "localhost")
+        self._hosting = Hosting(
+            dispatcher, parts.settings.store.host or platform.node() or "localhost"
+        )
         self._serving = AsyncExitStack()
         turns = Turns(parts, targets, self._hosting)
         operations = self._operations = Operations(parts, turns)

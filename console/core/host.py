@@ -221,8 +221,9 @@ def command_name() -> str:
 
 async def _own(settings: Settings, choose: Choose, stack: AsyncExitStack) -> Host:
     from agent.audit.audit_writer import audited
+    from agent.store.dispatch.gate import Gate
     from console.core.logs import keep_log
-    from console.core.store_choice import open_store, presence
+    from console.core.store_choice import dispatcher, open_store, presence
 
     store = await stack.enter_async_context(open_store(settings))
     fleets: list[AdbFleet | EmptyFleet] = []
@@ -230,7 +231,8 @@ async def _own(settings: Settings, choose: Choose, stack: AsyncExitStack) -> Hos
     def seen() -> tuple[DeviceInfo, ...]:
         return fleets[0].devices() if fleets else ()
 
-    await stack.enter_async_context(presence(store, settings, seen))
+    gate = Gate()
+    await stack.enter_async_context(presence(store, settings, seen, gate))
     stack.enter_context(keep_log(settings.data_dir, settings.log.form))
     await stack.enter_async_context(audited(store, settings.data_dir))
     phones = Phones(settings)
@@ -257,6 +259,7 @@ async def _own(settings: Settings, choose: Choose, stack: AsyncExitStack) -> Hos
         task=lambda: RegularTask(without=frozenset(settings.loop.without), servers=servers),
         plan=PlanTask,
         wake_jobs=devices.wakes_jobs,
+        dispatcher=dispatcher(store, settings, gate),
     )
     stack.push_async_callback(runtime.close)
     served = serve(

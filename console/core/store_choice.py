@@ -6,6 +6,7 @@ the store itself; without one nothing of a fleet is imported.
 
 from __future__ import annotations
 
+import importlib.util
 import platform
 import re
 import stat
@@ -17,6 +18,10 @@ from agent.config import Settings
 from agent.errors import ConfigError
 from agent.extras import install, is_installed, missing
 from agent.records import DeviceInfo
+from agent.settings import DispatcherKind
+from agent.store.dispatch.dispatcher import Dispatcher
+from agent.store.dispatch.gate import Gate
+from agent.store.dispatch.local_dispatcher import LocalDispatcher
 from agent.store.store import Store
 
 _PASSWORD = re.compile(r"://[^@]*:[^@]*@|password\s*=", re.IGNORECASE)
@@ -56,9 +61,10 @@ def open_stored(settings: Settings) -> AbstractAsyncContextManager[Store]:
 
 
 def presence(
-    store: Store, settings: Settings, phones: Callable[[], tuple[DeviceInfo, ...]]
+    store: Store, settings: Settings, phones: Callable[[], tuple[DeviceInfo, ...]], gate: Gate
 ) -> AbstractAsyncContextManager[None]:
-    """Register this core's host, where others look, for the length of a `with` block.
+    """Register this core's host, where others look, for the length of a `with` block; the gate is
+    closed while the operator drains it.
 
     Raises:
         StoreError: a host that is there has a version that does not fit.
@@ -68,7 +74,27 @@ def presence(
     from agent.store.postgres.postgres_store import PostgresStore
 
     assert isinstance(store, PostgresStore), "store.dsn names a database"
-    return store.present(address(settings), version=own_version(), phones=phones)
+    return store.present(address(settings), version=own_version(), phones=phones, gate=gate)
+
+
+def dispatcher(store: Store, settings: Settings, gate: Gate) -> Dispatcher:
+    """Make what hands sessions their phones, while the gate is open.
+
+    Raises:
+        ConfigError: it needs a database, or the extra is not installed.
+    """
+    if settings.store.dispatcher is DispatcherKind.LOCAL:
+        return LocalDispatcher(store, gate=gate)
+    if not settings.store.dsn:
+        raise ConfigError(
+            "store.dispatcher is dbos, and no database is named.",
+            "Name one by store.dsn, or set store.dispatcher to local.",
+        )
+    if importlib.util.find_spec("dbos") is None:
+        raise ConfigError("store.dispatcher is dbos, which is not installed.", install("fleet"))
+    from agent.store.postgres.dbos_dispatcher import DbosDispatcher
+
+    return DbosDispatcher(store, address(settings), gate=gate)
 
 
 def own_version() -> str:

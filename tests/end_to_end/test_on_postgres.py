@@ -199,3 +199,48 @@ def test_hosts_join_are_seen_and_are_missed(workshop: Workshop, server: Postgres
     finally:
         workshop.call("daemon", "stop", "--force")
         end_all_of(Path(other["SWITCHBOARD_DATA_DIR"]))
+
+
+@pytest.mark.parametrize("dispatcher", ["local", "dbos"])
+def test_a_core_that_drains_lets_sessions_wait_and_says_which(
+    workshop: Workshop, server: PostgresServer, dispatcher: str
+) -> None:
+    if dispatcher == "dbos":
+        pytest.importorskip("dbos", reason="the extra fleet is not installed")
+    on_postgres(workshop, server)
+    workshop.environment["SWITCHBOARD_STORE_HOST"] = "first"
+    workshop.environment["SWITCHBOARD_STORE_DISPATCHER"] = dispatcher
+    run = ("run", 'write a note saying "after the drain"', "--json", *PILOT)
+    try:
+        started = workshop.call("daemon", "start", "--virtual-only", "--phones", "1")
+        assert started.code == 0, started
+        done = workshop.call(*run)
+        assert done.code == 0, done
+        unknown = workshop.call("fleet", "drain", "nobody")
+        assert unknown.code != 0
+        assert "'first'" in unknown.err
+        drained = workshop.call("fleet", "drain", "first", "--wait", "--json").json
+        assert drained == {"host": "first", "draining": True, "atWork": [], "waiting": []}
+        with workshop.running(*run) as running:
+            session_id = running.wait_for(lambda line: "session_id" in line, "begun")["session_id"]
+
+            def waiting() -> list[str]:
+                found: list[str] = workshop.call("fleet", "status", "--json").json[
+                    "waitingForDrain"
+                ]
+                return found
+
+            wait_until(lambda: waiting() == [session_id], "it waits")
+            assert f"{session_id} waits: host first drains" in workshop.call("fleet", "status").out
+            assert workshop.call("fleet", "resume", "first").code == 0
+            assert running.wait() == 0, running
+        assert waiting() == []
+        shown = workshop.call("fleet", "hosts", "--json").json["hosts"]
+        assert [one["draining"] for one in shown] == [False]
+        log = "".join(
+            one.read_text("utf-8", "replace") for one in workshop.data.rglob("*") if one.is_file()
+        )
+        assert PASSWORD not in log
+        assert "SELECT " not in log
+    finally:
+        workshop.call("daemon", "stop", "--force")

@@ -81,3 +81,9 @@ def test_openenv(tmp_path: Path) -> None:
         beside=("hypothesis", "pytest", "pytest-asyncio", "pytest-timeout", "pytest-xdist"),
     )
     check_in(python, tmp_path, "tests/openenv")
+
+
+def test_fleet(tmp_path: Path) -> None:
+    python = environment(tmp_path, "requirements.lock", "requirements-fleet.lock")
+    dispatchers = "tests/store/conformance/test_dispatchers.py"
+    check_in(python, tmp_path, dispatchers, "-m", "slow or not slow", "-k", "dbos")

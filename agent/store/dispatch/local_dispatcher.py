@@ -1,26 +1,21 @@
 """The embedded dispatcher: one host, this process, over any store.
 
 Not a scheduler: a session is begun as soon as its phone is free, in the order of submission.
-Invariants: those of `agent.store.dispatch.dispatcher`; a lease is renewed three times within its
-life, and a handler does not outlive the lease it was given; each lease has a higher epoch than the
-one before.
+Invariants: those of `agent.store.dispatch.dispatcher` and `agent.store.dispatch.fenced_run`.
 """
 
 from __future__ import annotations
 
 import asyncio
-import logging
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 
-from agent.errors import FencedError, StoreError, UsageError, WrongStateError
+from agent.errors import UsageError, WrongStateError
 from agent.records import Session
 from agent.store.dispatch.dispatcher import TO_RUN, Handler
-from agent.store.leases import Lease
+from agent.store.dispatch.fenced_run import LEASE_MS, run_fenced
+from agent.store.dispatch.gate import Gate
 from agent.store.store import Store
-
-LEASE_MS = 15_000
-_log = logging.getLogger(__name__)
 
 
 class LocalDispatcher:
@@ -29,9 +24,11 @@ class LocalDispatcher:
     Args:
         store: where sessions and leases are.
         lease_ms: how long a phone stays taken when its host dies.
+        gate: no run begins while it is closed; None: it is open.
     """
 
-    def __init__(self, store: Store, *, lease_ms: int = LEASE_MS) -> None:
+    def __init__(self, store: Store, *, lease_ms: int = LEASE_MS, gate: Gate | None = None) -> None:
+        self._gate = gate
         self._store = store
         self._lease_ms = lease_ms
         self._host = ""
@@ -97,41 +94,8 @@ class LocalDispatcher:
         # A lock wakes those who wait in their order; the lease keeps other hosts away.
         turn = self._turns.setdefault(serial, asyncio.Lock())
         async with turn:
-            lease = await self._lease(serial)
-            work = asyncio.ensure_future(handler(session, lease))
-            beat = asyncio.create_task(self._keep(lease), name=f"heartbeat of {serial}")
-            try:
-                await asyncio.wait({work, beat}, return_when=asyncio.FIRST_COMPLETED)
-            finally:
-                for task in (work, beat):
-                    task.cancel()
-                await asyncio.wait({work, beat})
-                with suppress(StoreError):
-                    await self._store.release_lease(lease)
-            if not work.cancelled() and (error := work.exception()) is not None:
-                _log.error("Session %s broke: %s", session.session_id, error, exc_info=error)
-
-    async def _lease(self, serial: str) -> Lease:
-        """Wait for the phone, wherever it is taken, and for a store that takes that in."""
-        while True:
-            try:
-                # The host's own former lease does not keep it waiting: its epoch is passed.
-                lease = await self._store.acquire_lease(serial, self._host, self._lease_ms)
-            except StoreError as error:
-                _log.warning("The lease on %s could not be stored yet: %s", serial, error)
-            else:
-                if lease is not None:
-                    return lease
-            await asyncio.sleep(self._lease_ms / 3000)
-
-    async def _keep(self, lease: Lease) -> None:
-        """Renew the lease until it is lost."""
-        while True:
-            await asyncio.sleep(self._lease_ms / 3000)
-            try:
-                await self._store.renew_lease(lease, self._lease_ms)
-            except FencedError as error:
-                _log.warning("Lost the phone: %s", error)
-                return
-            except StoreError as error:
-                _log.warning("The lease could not be renewed yet: %s", error)
+            if self._gate is not None:
+                await self._gate.passed()
+            await run_fenced(
+                self._store, self._host, session, serial, handler, lease_ms=self._lease_ms
+            )

@@ -10,6 +10,7 @@ from collections import Counter
 
 import msgspec
 
+from agent.records import SessionState
 from agent.store.changes.row_codec import as_int, as_text
 from agent.store.postgres.hosts import HostState, fits, hosts
 from agent.store.postgres.link import Link
@@ -30,6 +31,14 @@ class Total(msgspec.Struct, frozen=True, kw_only=True):
     """Sessions that are not settled."""
     questions: int
     """Those that are open."""
+
+
+class Load(msgspec.Struct, frozen=True, kw_only=True):
+    """Which sessions the database's core has at hand."""
+
+    at_work: tuple[str, ...]
+    queued: tuple[str, ...]
+    """Those that wait for a phone, or for their host to begin turns again."""
 
 
 class Finding(msgspec.Struct, frozen=True, kw_only=True):
@@ -53,6 +62,18 @@ async def summary(link: Link) -> Total:
         schema=as_int(schema),
         active=as_int(active),
         questions=as_int(questions),
+    )
+
+
+async def load(link: Link) -> Load:
+    """Name the sessions that are at work and those that wait, oldest first. Raises StoreError."""
+    rows = await link.rows(
+        "SELECT session_id, state FROM session WHERE state IN ('RUNNING', 'QUEUED') ORDER BY number"
+    )
+    named = [(as_text(name), as_text(state)) for name, state in rows]
+    return Load(
+        at_work=tuple(name for name, state in named if state == SessionState.RUNNING),
+        queued=tuple(name for name, state in named if state == SessionState.QUEUED),
     )
 
 

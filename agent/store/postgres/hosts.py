@@ -16,9 +16,10 @@ from enum import StrEnum
 
 import msgspec
 
-from agent.errors import FencedError, StoreError
+from agent.errors import FencedError, StoreError, UsageError
 from agent.records import DeviceInfo
 from agent.store.changes.row_codec import as_int, as_text
+from agent.store.dispatch.gate import Gate
 from agent.store.postgres.link import Link
 from agent.store.postgres.opening import LOCKS, Opening, open_host, take_locks
 from agent.store.store import wall_clock_ms
@@ -29,7 +30,7 @@ GONE_MS = 4_000
 _NOW = "(extract(epoch FROM clock_timestamp()) * 1000)::bigint"
 _BEAT = (
     f"UPDATE host SET seen_ms = {_NOW}, version = ?, labels = ?, phones = ? "
-    "WHERE number = ? AND epoch = ? RETURNING 1"
+    "WHERE number = ? AND epoch = ? RETURNING drains"
 )
 # A host's lock goes with its connection: at once where its process ended.
 _HOSTS = f"""
@@ -40,7 +41,7 @@ _HOSTS = f"""
                 AND objid::bigint = host.number
                 AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
         ))::int,
-        (SELECT (core = host.epoch)::int FROM tip)
+        (SELECT (core = host.epoch)::int FROM tip), drains
     FROM host WHERE seen_ms > 0 ORDER BY name
 """
 _log = logging.getLogger(__name__)
@@ -71,6 +72,8 @@ class HostRecord(msgspec.Struct, frozen=True, kw_only=True):
     """How long ago it was heard of."""
     is_core: bool
     """Whether the database's core is, or was last, its process."""
+    drains: bool = False
+    """Whether the operator wants no more turns to begin there."""
 
 
 class Presence:
@@ -82,6 +85,7 @@ class Presence:
         version: of Switchboard there.
         labels: what the operator calls the host by, besides its name.
         phones: returns the phones as they are now.
+        gate: closed while the operator wants no more turns to begin here.
     """
 
     def __init__(
@@ -92,8 +96,10 @@ class Presence:
         version: str,
         labels: Iterable[str] = (),
         phones: Callable[[], tuple[DeviceInfo, ...]],
+        gate: Gate | None = None,
     ) -> None:
         self._link = link
+        self._gate = gate
         self._opening = opening
         self._version = version
         self._labels = msgspec.json.encode(sorted(set(labels))).decode()
@@ -108,11 +114,15 @@ class Presence:
         """
         phones = msgspec.json.encode(self._phones()).decode()
         said = (self._version, self._labels, phones, self._opening.number, self._opening.epoch)
-        if not await self._link.rows(_BEAT, said):
+        found = await self._link.rows(_BEAT, said)
+        if not found:
             raise FencedError(
                 f"A newer process is host {self._opening.host!r}, or the database lost it.",
                 "Work through the newer one, or start this one again.",
             )
+        if self._gate is not None:
+            [(drains,)] = found
+            self._gate.set(is_open=not drains)
 
     async def run(self) -> None:
         """Record it every second; ends when a newer process has the name."""
@@ -189,7 +199,8 @@ async def hosts(link: Link) -> tuple[HostRecord, ...]:
     """List the hosts that ever joined, by name. Raises StoreError."""
     found: list[HostRecord] = []
     for row in await link.rows(_HOSTS):
-        name, version, labels, phones, since_ms, silent_ms, is_open, is_locked, is_core = row
+        name, version, labels, phones, since_ms, silent_ms, *flags = row
+        is_open, is_locked, is_core, drains = flags
         state = HostState.LEFT
         if is_open:
             is_here = is_locked and as_int(silent_ms) <= GONE_MS
@@ -205,6 +216,7 @@ async def hosts(link: Link) -> tuple[HostRecord, ...]:
                     since_ms=as_int(since_ms),
                     silent_ms=as_int(silent_ms),
                     is_core=bool(is_core),
+                    drains=bool(drains),
                 )
             )
         except msgspec.MsgspecError as error:
@@ -212,6 +224,27 @@ async def hosts(link: Link) -> tuple[HostRecord, ...]:
                 f"What host {as_text(name)!r} says of itself cannot be read."
             ) from error
     return tuple(found)
+
+
+async def drain(link: Link, name: str, *, drains: bool) -> HostRecord:
+    """Have a host begin no more turns, or begin them again; it hears of it within a second.
+
+    Returns:
+        The host as it is then.
+
+    Raises:
+        UsageError: no host of that name ever joined.
+        StoreError: the database cannot be written.
+    """
+    await link.rows(
+        "UPDATE host SET drains = ? WHERE name = ? AND seen_ms > 0", (int(drains), name)
+    )
+    found = await hosts(link)
+    for one in found:
+        if one.name == name:
+            return one
+    known = ", ".join(repr(one.name) for one in found[:10]) or "none yet"
+    raise UsageError(f"No host {name!r} ever joined.", f"Those that did: {known}.")
 
 
 async def check_versions(link: Link, host: str, version: str) -> None:

@@ -16,6 +16,7 @@ from typing import Self
 from agent.errors import StoreError, UnwritableError
 from agent.records import DeviceInfo, Job, SearchHit
 from agent.store.changes.row_codec import EVENT_COLUMNS, event_of
+from agent.store.dispatch.gate import Gate
 from agent.store.postgres.blobs import Blobs
 from agent.store.postgres.dialect import POSTGRES
 from agent.store.postgres.hosts import Presence, check_versions
@@ -155,9 +156,15 @@ class PostgresStore(RecordStore):
 
     @asynccontextmanager
     async def present(
-        self, dsn: str, *, version: str, phones: Callable[[], tuple[DeviceInfo, ...]]
+        self,
+        dsn: str,
+        *,
+        version: str,
+        phones: Callable[[], tuple[DeviceInfo, ...]],
+        gate: Gate | None = None,
     ) -> AsyncIterator[None]:
-        """Register this host and its phones for the length of a `with` block.
+        """Register this host and its phones for the length of a `with` block; the gate is closed
+        while the operator wants no turns to begin here.
 
         Raises:
             StoreError: a host that is there has a version that does not fit.
@@ -165,7 +172,8 @@ class PostgresStore(RecordStore):
         link = Link(dsn, f"{self._opening.host} presence")
         try:
             await check_versions(link, self._opening.host, version)
-            presence = Presence(link, self._opening, version=version, phones=phones)
+            presence = Presence(link, self._opening, version=version, phones=phones, gate=gate)
+            await presence.beat()
             beating = asyncio.create_task(presence.run(), name="presence")
             try:
                 yield

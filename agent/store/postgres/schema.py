@@ -212,5 +212,10 @@ _PRESENCE = (
     """,
 )
 
-MIGRATIONS: tuple[tuple[str, ...], ...] = (_FIRST, _CORE, _PRESENCE)
+_DRAINING = (
+    # Whether the operator wants no more turns to begin there.
+    "ALTER TABLE host ADD COLUMN drains bigint NOT NULL DEFAULT 0 CHECK (drains IN (0, 1))",
+)
+
+MIGRATIONS: tuple[tuple[str, ...], ...] = (_FIRST, _CORE, _PRESENCE, _DRAINING)
 """Entry n brings a database from version n to n + 1; each runs in one transaction."""

@@ -1,6 +1,6 @@
-"""`switchboard fleet`: look at a fleet's hosts and at what holds them together.
+"""`switchboard fleet`: look at a fleet's hosts and at what holds them together, and drain one.
 
-It reads the database alone, and takes no place in it.
+It works on the database alone, and takes no place in it.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ import asyncio
 import json
 import sys
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import click
@@ -38,7 +39,7 @@ def status(ctx: click.Context, as_json: bool) -> None:
 
     async def work(link: Link, _stop: StopRequest) -> ExitCode:
         from agent.records import DeviceState
-        from agent.store.postgres.health import summary
+        from agent.store.postgres.health import load, summary
         from agent.store.postgres.hosts import HostState, hosts
         from console.cli_support import plain
 
@@ -49,6 +50,8 @@ def status(ctx: click.Context, as_json: bool) -> None:
         phones = [info for one in here for info in one.phones]
         online = sum(info.state is DeviceState.ONLINE for info in phones)
         core = next((one.name for one in here if one.is_core), "")
+        draining = [one.name for one in found if one.drains]
+        waiting = (await load(link)).queued if core in draining else ()
         if as_json:
             plain.print_json(
                 {
@@ -57,6 +60,8 @@ def status(ctx: click.Context, as_json: bool) -> None:
                     "core": core,
                     "hosts": len(here),
                     "gone": gone,
+                    "draining": draining,
+                    "waitingForDrain": list(waiting),
                     "phones": len(phones),
                     "online": online,
                     "activeSessions": total.active,
@@ -69,8 +74,10 @@ def status(ctx: click.Context, as_json: bool) -> None:
                 f"store     {total.store}, schema {total.schema}",
                 f"core      {f'of host {core}' if core else 'none works'}",
                 f"hosts     {len(here)} here{lost}",
+                *([f"draining  {', '.join(draining)}"] if draining else ()),
                 f"phones    {online} online of {len(phones)}",
                 f"sessions  {total.active} not ended; {total.questions} questions open",
+                *(f"          {name} waits: host {core} drains" for name in waiting),
             ]
             plain.print_text("\n".join(lines))
         return ExitCode.DONE
@@ -108,6 +115,69 @@ def hosts(ctx: click.Context, as_json: bool, follow: bool) -> None:
     _run(ctx, work)
 
 
+@fleet.command(context_settings=_HELP)
+@click.argument("host")
+@click.option("--wait", "waits", is_flag=True, help="Return when no session is at work any more.")
+@_JSON
+@click.pass_context
+def drain(ctx: click.Context, host: str, waits: bool, as_json: bool) -> None:
+    """Have a host begin no more turns: what is at work there ends its turn, what comes waits.
+
+    It lasts, also across a restart of the host, until 'fleet resume'.
+    """
+
+    async def work(link: Link, stop: StopRequest) -> ExitCode:
+        from agent.store.postgres.health import load
+        from agent.store.postgres.hosts import BEAT_S
+        from agent.store.postgres.hosts import drain as drain_host
+        from console.cli_support import plain
+
+        one = await drain_host(link, host, drains=True)
+        if waits and one.is_core:
+            # It hears of it with its next word; a turn may begin until then.
+            await asyncio.sleep(2 * BEAT_S)
+            while (await load(link)).at_work:
+                with suppress(TimeoutError):
+                    await asyncio.wait_for(stop.asked.wait(), _LOOK_S)
+                    break
+        now = await load(link) if one.is_core else None
+        at_work, queued = (now.at_work, now.queued) if now else ((), ())
+        if as_json:
+            said = {"host": one.name, "draining": True}
+            plain.print_json({**said, "atWork": list(at_work), "waiting": list(queued)})
+        elif now is None:
+            plain.print_text(f"{one.name} drains. It runs no sessions: the core's host does.")
+        else:
+            plain.print_text(
+                f"{one.name} drains: {len(at_work)} at work, which end their turn; "
+                f"{len(queued)} wait until: switchboard fleet resume {one.name}"
+            )
+        return ExitCode.DONE
+
+    _run(ctx, work, is_written=True)
+
+
+@fleet.command(context_settings=_HELP)
+@click.argument("host")
+@_JSON
+@click.pass_context
+def resume(ctx: click.Context, host: str, as_json: bool) -> None:
+    """Have a host that drains begin turns again: what waits there goes on within a second."""
+
+    async def work(link: Link, _stop: StopRequest) -> ExitCode:
+        from agent.store.postgres.hosts import drain as drain_host
+        from console.cli_support import plain
+
+        one = await drain_host(link, host, drains=False)
+        if as_json:
+            plain.print_json({"host": one.name, "draining": False})
+        else:
+            plain.print_text(f"{one.name} begins turns again.")
+        return ExitCode.DONE
+
+    _run(ctx, work, is_written=True)
+
+
 @fleet.command(context_settings=_HELP, epilog="Exit codes: 0 all is well, 1 something is not.")
 @_JSON
 @click.pass_context
@@ -141,6 +211,7 @@ def _as_json(one: HostRecord) -> dict[str, object]:
         "version": one.version,
         "labels": list(one.labels),
         "core": one.is_core,
+        "draining": one.drains,
         "sinceMs": one.since_ms,
         "silentMs": one.silent_ms,
         "phones": [
@@ -172,6 +243,8 @@ def _table(found: tuple[HostRecord, ...]) -> str:
         state = one.state.value
         if one.state is not HostState.HERE:
             state += f" for {plain.span(one.silent_ms)}"
+        elif one.drains:
+            state = "draining"
         rows.append(
             (
                 one_line(one.name, 100),
@@ -185,7 +258,12 @@ def _table(found: tuple[HostRecord, ...]) -> str:
     return plain.columns(("HOST", "STATE", "VERSION", "PHONES", "", "LABELS"), rows)
 
 
-def _run(ctx: click.Context, work: Callable[[Link, StopRequest], Awaitable[ExitCode]]) -> None:
+def _run(
+    ctx: click.Context,
+    work: Callable[[Link, StopRequest], Awaitable[ExitCode]],
+    *,
+    is_written: bool = False,
+) -> None:
     from agent.errors import UsageError
     from console.cli_support.command_settings import settings_for
     from console.core.store_choice import address
@@ -200,7 +278,7 @@ def _run(ctx: click.Context, work: Callable[[Link, StopRequest], Awaitable[ExitC
         from agent.store.postgres.link import Link
         from agent.store.postgres.opening import open_records
 
-        link = Link(dsn, "fleet", patience_s=5, is_written=False)
+        link = Link(dsn, "fleet", patience_s=5, is_written=is_written)
         try:
             await open_records(link, expected="")
             return await work(link, stop)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from typing import TypeAlias
 
 import pytest
 
@@ -14,13 +15,22 @@ from agent.protocol import (
 )
 from agent.records import Session, SessionState
 from agent.store.dispatch.dispatcher import Dispatcher
+from agent.store.dispatch.gate import Gate
 from agent.store.dispatch.local_dispatcher import LocalDispatcher
 from agent.store.leases import Lease
 from agent.store.store import EventDraft, Store
-from tests.store.conformance.stores import Clock, Opener
+from tests.store.conformance.stores import Clock, Opener, on_postgres
 from tests.store.conftest import step_draft
+from tests.store.postgres_server import PostgresServer
 
 PATIENCE_S = 30.0
+_MARKS = [pytest.mark.slow, pytest.mark.xdist_group("postgres")]
+PAIRS = (
+    "sqlite-local",
+    "memory-local",
+    pytest.param("postgres-local", marks=_MARKS),
+    pytest.param("postgres-dbos", marks=_MARKS),
+)
 RUNNING, COMPLETED = SessionState.RUNNING, SessionState.COMPLETED
 
 
@@ -59,8 +69,44 @@ class Runs:
                 await self.changed.wait()
 
 
-def dispatcher_over(store: Store) -> Dispatcher:
-    return LocalDispatcher(store)
+Maker: TypeAlias = Callable[..., Dispatcher]
+"""Makes a dispatcher over a store; `lease_ms` says how long its leases last."""
+
+
+@pytest.fixture(params=PAIRS)
+def pair(request: pytest.FixtureRequest) -> tuple[str, str]:
+    """A store and a dispatcher that belong together."""
+    store, _, dispatcher = str(request.param).partition("-")
+    return store, dispatcher
+
+
+@pytest.fixture
+def kind(pair: tuple[str, str]) -> str:
+    return pair[0]
+
+
+@pytest.fixture
+def dsn(pair: tuple[str, str], request: pytest.FixtureRequest) -> str:
+    """The address of an empty database; empty where the store needs none."""
+    if pair[0] != "postgres":
+        return ""
+    server: PostgresServer = request.getfixturevalue("postgres_server")
+    return server.new_database()
+
+
+@pytest.fixture
+def opener(dsn: str, clock: Clock, fresh: Callable[[], Opener]) -> Opener:
+    return (lambda: on_postgres(dsn, "host", clock)) if dsn else fresh()
+
+
+@pytest.fixture
+def dispatcher_over(pair: tuple[str, str], dsn: str) -> Maker:
+    if pair[1] == "local":
+        return LocalDispatcher
+    pytest.importorskip("dbos", reason="the extra fleet is not installed")
+    from agent.store.postgres.dbos_dispatcher import DbosDispatcher
+
+    return lambda store, **how: DbosDispatcher(store, dsn, **how)
 
 
 async def queued(store: Store, session_id: str, serial: str = "phone-1") -> None:
@@ -88,7 +134,7 @@ async def completed(store: Store, *session_ids: str) -> None:
 
 
 async def test_a_phone_runs_one_session_at_a_time_and_phones_run_side_by_side(
-    store: Store,
+    store: Store, dispatcher_over: Maker
 ) -> None:
     runs, dispatcher = Runs(store), dispatcher_over(store)
     names = [f"s{number}" for number in range(6)]
@@ -102,7 +148,9 @@ async def test_a_phone_runs_one_session_at_a_time_and_phones_run_side_by_side(
     assert sorted(runs.begun) == names
 
 
-async def test_a_session_that_is_submitted_twice_is_run_once(store: Store) -> None:
+async def test_a_session_that_is_submitted_twice_is_run_once(
+    store: Store, dispatcher_over: Maker
+) -> None:
     runs, dispatcher = Runs(store), dispatcher_over(store)
     async with dispatcher.serve("host", runs):
         await queued(store, "s1")
@@ -118,7 +166,7 @@ async def test_a_session_that_is_submitted_twice_is_run_once(store: Store) -> No
 
 
 async def test_what_a_dead_host_ran_is_run_again_and_its_late_writes_are_refused(
-    opener: Opener,
+    opener: Opener, dispatcher_over: Maker
 ) -> None:
     async with opener() as store:
         runs = Runs(store)
@@ -139,9 +187,9 @@ async def test_what_a_dead_host_ran_is_run_again_and_its_late_writes_are_refused
 
 
 async def test_a_host_that_lost_its_lease_stops_and_stores_nothing_more(
-    store: Store, clock: Clock
+    store: Store, clock: Clock, dispatcher_over: Maker
 ) -> None:
-    dispatcher: Dispatcher = LocalDispatcher(store, lease_ms=150)
+    dispatcher = dispatcher_over(store, lease_ms=150)
     runs = Runs(store)
     await queued(store, "s1")
     async with dispatcher.serve("host", runs):
@@ -154,7 +202,9 @@ async def test_a_host_that_lost_its_lease_stops_and_stores_nothing_more(
     assert (await store.session("s1")).state is SessionState.QUEUED
 
 
-async def test_a_cancelled_session_is_stopped_and_its_phone_is_free(store: Store) -> None:
+async def test_a_cancelled_session_is_stopped_and_its_phone_is_free(
+    store: Store, dispatcher_over: Maker
+) -> None:
     runs, dispatcher = Runs(store), dispatcher_over(store)
     async with dispatcher.serve("host", runs):
         await queued(store, "s1")
@@ -168,3 +218,23 @@ async def test_a_cancelled_session_is_stopped_and_its_phone_is_free(store: Store
         runs.go.set()
         await completed(store, "s2")
     assert (await store.session("s1")).state is SessionState.QUEUED
+
+
+async def test_a_host_that_drains_ends_what_it_runs_and_begins_nothing(
+    store: Store, dispatcher_over: Maker
+) -> None:
+    gate = Gate()
+    runs, dispatcher = Runs(store), dispatcher_over(store, gate=gate)
+    async with dispatcher.serve("host", runs):
+        await queued(store, "s1", "phone-1")
+        await dispatcher.submit("s1")
+        await runs.until(lambda: runs.begun == ["s1"])
+        gate.set(is_open=False)
+        await queued(store, "s2", "phone-2")
+        await dispatcher.submit("s2")
+        runs.go.set()
+        await completed(store, "s1")
+        await runs.until(lambda: not runs.at_work)
+        assert runs.begun == ["s1"]
+        gate.set(is_open=True)
+        await completed(store, "s2")

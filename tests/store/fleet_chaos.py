@@ -1,0 +1,243 @@
+"""Hosts of a fleet as processes, what is done to them, and what has to hold afterwards.
+
+Each session is `steps` steps on a phone of its own; `tests.store.fleet_host` says what a step is.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import random
+import signal
+import sys
+from collections import Counter
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import msgspec
+
+from agent.errors import StoreError
+from agent.protocol import SessionConfigured, SessionStateChanged, StepStarted
+from agent.records import Session, SessionState
+from agent.store.leases import Lease
+from agent.store.postgres.dbos_dispatcher import DbosDispatcher
+from agent.store.postgres.postgres_store import PostgresStore
+from agent.store.store import EventDraft
+
+ROOT = Path(__file__).resolve().parents[2]
+PATIENCE_S = 300.0
+LEASE_MS = 2_000
+
+
+class Findings(msgspec.Struct, kw_only=True):
+    """What a look at the log and at the acts found."""
+
+    sessions: int = 0
+    completed: int = 0
+    stored: int = 0
+    """Steps in the log."""
+    acted: int = 0
+    lost: int = 0
+    """Steps that are not in the log, or more than once, or out of order; acts without a step."""
+    twice: int = 0
+    """Steps that were acted more than once."""
+    old: int = 0
+    """Acts under an epoch after one under a newer epoch."""
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether all went as it has to."""
+        return not (self.lost or self.twice or self.old) and self.completed == self.sessions
+
+
+class Fleet:
+    """Several host processes on one database, and an operator who asks for sessions."""
+
+    def __init__(
+        self, dsn: str, folder: Path, *, hosts: int, steps: int, pause_ms: int, is_fenced: bool
+    ) -> None:
+        self._file = folder / "dsn"
+        self._file.touch(mode=0o600)
+        self._file.write_text(dsn, encoding="utf-8")
+        self._acts = folder / "acts"
+        self._acts.touch()
+        self._steps, self._pause_ms, self._is_fenced = steps, pause_ms, is_fenced
+        self.names = [f"host-{number}" for number in range(hosts)]
+        self.processes: dict[str, asyncio.subprocess.Process] = {}
+        self.said = folder / "said"
+        self.sessions: list[str] = []
+        self.store: PostgresStore
+        self.dispatcher: DbosDispatcher
+
+    async def start(self, name: str) -> None:
+        """Start a host; returns when it serves."""
+        words = (self._steps, self._pause_ms, LEASE_MS, "fenced" if self._is_fenced else "unfenced")
+        with self.said.open("ab") as said:
+            process = await asyncio.create_subprocess_exec(
+                *(sys.executable, "-m", "tests.store.fleet_host", str(self._file), name),
+                *(str(self._acts), *map(str, words)),
+                stdout=asyncio.subprocess.PIPE,
+                stderr=said,
+                cwd=ROOT,
+            )
+        self.processes[name] = process
+        assert process.stdout is not None
+        async with asyncio.timeout(PATIENCE_S):
+            line = await process.stdout.readline()
+        assert line == b"ready\n", self.said.read_text(errors="replace")[-2000:]
+
+    async def kill(self, name: str) -> None:
+        """End a host at once, and start it again."""
+        process = self.processes[name]
+        process.kill()
+        await process.wait()
+        await self.start(name)
+
+    async def end(self) -> None:
+        for process in self.processes.values():
+            if process.returncode is None:
+                process.send_signal(signal.SIGCONT)
+                process.kill()
+            await process.wait()
+
+    async def configure(self, count: int) -> None:
+        """Store sessions that are to run, each on a phone of its own."""
+        for number in range(count):
+            name = f"s{number}"
+            session = Session(session_id=name, goal="g", created_ms=1, serial=f"phone-{number}")
+            await self.store.append(
+                EventDraft(name, SessionConfigured(session=session)),
+                EventDraft(name, SessionStateChanged(state=SessionState.QUEUED)),
+            )
+            self.sessions.append(name)
+
+    async def send_all(self) -> int:
+        """Ask for every session three times at once; returns how often that counted."""
+        counted = 0
+        for number, name in enumerate(self.sessions):
+            host = self.names[number % len(self.names)]
+            asked = (self.dispatcher.send(name, host) for _ in range(3))
+            counted += sum(await asyncio.gather(*asked))
+        return counted
+
+    async def steps_stored(self) -> int:
+        """Count the steps in the log; the database may be away for a while."""
+        while True:
+            try:
+                return sum([len(await self._steps_of(name)) for name in self.sessions])
+            except StoreError:
+                await asyncio.sleep(0.1)
+
+    async def until(self, wanted: Callable[[], Awaitable[bool]]) -> None:
+        async with asyncio.timeout(PATIENCE_S):
+            while not await wanted():
+                await asyncio.sleep(0.1)
+
+    async def done(self) -> bool:
+        """Whether every session is completed."""
+        try:
+            states = [(await self.store.session(name)).state for name in self.sessions]
+        except StoreError:
+            return False
+        return all(state is SessionState.COMPLETED for state in states)
+
+    def acts(self) -> list[tuple[str, int, int, str]]:
+        """Read what was acted: session, step, epoch, host, in order."""
+        rows = [line.split() for line in self._acts.read_text(encoding="utf-8").splitlines()]
+        return [(name, int(step), int(epoch), host) for name, step, epoch, host in rows]
+
+    async def look(self) -> Findings:
+        """Compare the log with what was acted."""
+        found = Findings(sessions=len(self.sessions))
+        for name in self.sessions:
+            state = (await self.store.session(name)).state
+            steps = await self._steps_of(name)
+            found.completed += state is SessionState.COMPLETED
+            found.stored += len(steps)
+            found.lost += steps != list(range(1, self._steps + 1))
+        acts = self.acts()
+        found.acted = len(acts)
+        found.twice = sum(n > 1 for n in Counter((name, step) for name, step, *_ in acts).values())
+        newest: dict[str, int] = {}
+        for name, _, epoch, _ in acts:
+            found.old += epoch < newest.get(name, 0)
+            newest[name] = max(newest.get(name, 0), epoch)
+        return found
+
+    async def _steps_of(self, name: str) -> list[int]:
+        events = await self.store.session_events(name)
+        return [event.msg.step for event in events if isinstance(event.msg, StepStarted)]
+
+
+@asynccontextmanager
+async def fleet(
+    dsn: str,
+    folder: Path,
+    *,
+    hosts: int = 3,
+    sessions: int = 9,
+    steps: int = 40,
+    pause_ms: int = 50,
+    is_fenced: bool = True,
+) -> AsyncIterator[Fleet]:
+    """Run a fleet with its sessions stored, none of them asked for yet."""
+
+    async def nothing(_session: Session, _lease: Lease) -> None:
+        raise AssertionError("the operator's process runs no sessions")
+
+    one = Fleet(dsn, folder, hosts=hosts, steps=steps, pause_ms=pause_ms, is_fenced=is_fenced)
+    async with PostgresStore.open(dsn, "operator") as store:
+        one.store = store
+        one.dispatcher = DbosDispatcher(store, dsn, lease_ms=LEASE_MS)
+        async with one.dispatcher.serve("operator", nothing):
+            try:
+                await asyncio.gather(*(one.start(name) for name in one.names))
+                # Not sooner: a host takes up what is to run and is in nobody's queue.
+                await one.configure(sessions)
+                yield one
+            finally:
+                await one.end()
+
+
+async def kill_hosts(one: Fleet, times: int, seed: int = 1) -> int:
+    """Kill hosts at random moments while sessions run, each time once more was done."""
+    chance, killed = random.Random(seed), 0
+    while killed < times and not await one.done():
+        stored = await one.steps_stored()
+        await one.kill(chance.choice(one.names))
+        killed += 1
+        await one.until(lambda at=stored: _moved(one, at))  # type: ignore[misc]
+        await asyncio.sleep(chance.uniform(0, 0.3))
+    return killed
+
+
+async def _moved(one: Fleet, stored: int) -> bool:
+    return await one.steps_stored() > stored or await one.done()
+
+
+async def freeze_and_move(one: Fleet) -> None:
+    """Freeze the first host in the middle of its sessions, move them all to the second, let them
+    go on there, and thaw it.
+    """
+    first, second = one.names[:2]
+    moved = one.sessions[:: len(one.names)]
+
+    def acted(host: str) -> set[str]:
+        return {name for name, _, _, by in one.acts() if by == host}
+
+    async def at_work(host: str) -> bool:
+        return acted(host) >= set(moved)
+
+    async def there() -> bool:
+        return await at_work(second)
+
+    async def here() -> bool:
+        return await at_work(first)
+
+    await one.until(here)
+    os.kill(one.processes[first].pid, signal.SIGSTOP)
+    for name in moved:
+        await one.dispatcher.move(name, second)
+    await one.until(there)
+    os.kill(one.processes[first].pid, signal.SIGCONT)
