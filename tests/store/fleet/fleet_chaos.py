@@ -1,6 +1,6 @@
 """Hosts of a fleet as processes, what is done to them, and what has to hold afterwards.
 
-Each session is `steps` steps on a phone of its own; `tests.store.fleet_host` says what a step is.
+Each session is `steps` steps on a phone of its own; `tests.store.fleet.fleet_host` says what a step is.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from agent.store.postgres.dbos_dispatcher import DbosDispatcher
 from agent.store.postgres.postgres_store import PostgresStore
 from agent.store.store import EventDraft
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 PATIENCE_S = 300.0
 LEASE_MS = 2_000
 
@@ -75,7 +75,7 @@ class Fleet:
         words = (self._steps, self._pause_ms, LEASE_MS, "fenced" if self._is_fenced else "unfenced")
         with self.said.open("ab") as said:
             process = await asyncio.create_subprocess_exec(
-                *(sys.executable, "-m", "tests.store.fleet_host", str(self._file), name),
+                *(sys.executable, "-m", "tests.store.fleet.fleet_host", str(self._file), name),
                 *(str(self._acts), *map(str, words)),
                 stdout=asyncio.subprocess.PIPE,
                 stderr=said,

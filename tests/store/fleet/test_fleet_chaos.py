@@ -10,7 +10,7 @@ import pytest
 from tests.store.postgres_server import PostgresServer, running_server
 
 pytest.importorskip("dbos", reason="the extra fleet is not installed")
-from tests.store.fleet_chaos import Fleet, fleet, freeze_and_move, kill_hosts
+from tests.store.fleet.fleet_chaos import Fleet, fleet, freeze_and_move, kill_hosts
 
 pytestmark = [
     pytest.mark.slow,
