@@ -1,6 +1,6 @@
 """Hosts of a fleet as processes, what is done to them, and what has to hold afterwards.
 
-Each session is `steps` steps on a phone of its own; `tests.store.fleet.fleet_host` says what a step is.
+Each session is `steps` steps on a phone of its own; what a step is, is in `fleet_host`, beside.
 """
 
 from __future__ import annotations

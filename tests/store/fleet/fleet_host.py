@@ -1,9 +1,10 @@
 """A host for the tests of a fleet: runs what its queue has, and writes down what it did.
 
-`python -m tests.store.fleet.fleet_host DSN_FILE HOST ACTS STEPS PAUSE_MS LEASE_MS fenced|unfenced`. A
-step is what a session does with its phone: its intent is stored under the lease, then it acts,
-which is a line of the file ACTS: session, step, epoch, host. `unfenced` is the negative control: it
-acts without having stored anything. `ready` on stdout says that it serves; it ends by SIGTERM.
+`python -m tests.store.fleet.fleet_host DSN_FILE HOST ACTS STEPS PAUSE_MS LEASE_MS HOW`. A step is
+what a session does with its phone: its intent is stored under the lease, then it acts, which is a
+line of the file ACTS: session, step, epoch, host. With `unfenced` for HOW, the negative control
+and not `fenced`, it acts without having stored anything. `ready` on stdout says that it serves; it
+ends by SIGTERM.
 """
 
 from __future__ import annotations
