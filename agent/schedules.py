@@ -66,7 +66,7 @@ def check_moment(name: str, at_ms: int) -> None:
     """Refuse a time that somebody gave and no calendar shows. Raises UsageError naming it."""
     if not 0 <= at_ms <= LATEST_SHOWN_MS:
         raise UsageError(
-            f"{name} is {at_ms}, which is no time before the year 9999.",
+            f"{name} is {at_ms}, which is not a time before the year 9999.",
             "Use milliseconds since the epoch; 0 for none.",
         )
 

@@ -76,7 +76,7 @@ class ScrcpySection(_Section, frozen=True, kw_only=True):
         bool, Meta(description="Whether touches go over a control socket where a phone has one.")
     ] = True
     max_fps: Annotated[
-        int, Meta(ge=1, le=60, description="The most pictures a second that a phone is asked for.")
+        int, Meta(ge=1, le=60, description="Maximum pictures per second asked of a phone.")
     ] = 60
 
 
@@ -119,7 +119,7 @@ class ModelSettings(_Section, frozen=True, kw_only=True):
     ] = "auto"
     max_output_tokens: Annotated[
         int,
-        Meta(ge=0, le=200_000, description="The most tokens of one answer; 0 suits the model."),
+        Meta(ge=0, le=200_000, description="Maximum tokens of one answer; 0: as suits the model."),
     ] = 0
     context_window: Annotated[
         int,
@@ -138,7 +138,7 @@ class ModelSettings(_Section, frozen=True, kw_only=True):
     ] = "auto"
     reasoning_effort: Annotated[
         Literal["", "none", "minimal", "low", "medium", "high", "xhigh"],
-        Meta(description="How long a model that reasons may do so; empty: as it does of itself."),
+        Meta(description="How long a model that reasons may do so; empty: as it does by default."),
     ] = ""
     login_issuer: Annotated[
         str,
@@ -178,7 +178,8 @@ class RunSettings(_Section, frozen=True, kw_only=True):
         int, Meta(ge=1, le=100_000, description="Steps of a session, counted or not.")
     ] = 100
     max_seconds: Annotated[
-        Wait, Meta(description="Seconds that a session may work, waiting left out; 0 = no limit.")
+        Wait,
+        Meta(description="Seconds that a session may work, not counting waiting; 0 = no limit."),
     ] = 0.0
     max_tokens: Annotated[
         int, Meta(ge=0, description="Tokens, in and out, that a session may use; 0 = no limit.")
@@ -266,10 +267,10 @@ class JobSettings(_Section, frozen=True, kw_only=True):
         Meta(description="How long an action of a job waits for a review; silence is no."),
     ] = 900.0
     max_tokens: Annotated[
-        int, Meta(ge=0, description="The most tokens that one run may use; 0: as [run] says.")
+        int, Meta(ge=0, description="Maximum tokens of one run; 0: as [run] says.")
     ] = 0
     max_cost_usd: Annotated[
-        float, Meta(ge=0, description="The most that one run may cost; 0: as [run] says.")
+        float, Meta(ge=0, description="Maximum cost of one run; 0: as [run] says.")
     ] = 0.0
 
 
@@ -469,7 +470,7 @@ class UiSettings(_Section, frozen=True, kw_only=True):
     """`[ui]`: the console."""
 
     frame_hz: Annotated[
-        float, Meta(gt=0, le=60, description="The most frames a second that the console draws.")
+        float, Meta(gt=0, le=60, description="Maximum frames per second that the console draws.")
     ] = 10.0
     bell: Annotated[
         bool, Meta(description="Whether the bell rings when something new waits for you.")

@@ -50,7 +50,7 @@ def build_model(
 
     Args:
         name: `pilot`, or a name that the endpoint knows; empty for the setting's.
-        effort: how long it may reason; None: as it does of itself.
+        effort: how long it may reason; None: as it does by default.
         environ: where the key is looked up; the process's own environment when left out.
 
     Raises:

@@ -182,7 +182,7 @@ def _check_dialect(raw: Mapping[str, Any], unfolded: dict[str, Any]) -> None:
 
     named = raw.get("$schema")
     if named is not None and not isinstance(named, str):
-        raise _refused("has a $schema that is no text")
+        raise _refused("has a $schema that is not text")
     kind: Any = jsonschema.Draft202012Validator
     if named:
         kind = validators.validator_for({"$schema": named}, default=cast("Any", None))
@@ -306,7 +306,7 @@ class _Unfolding:
         if target is None:
             return rest
         if not isinstance(target, str):
-            raise _refused(f"has a $ref that is no text at {_short(place)}")
+            raise _refused(f"has a $ref that is not text at {_short(place)}")
         if target in within:
             itself = f"{one_line(target, 80)} at {_short(place)}"
             raise _refused(f"refers to itself, {itself}, which is not supported")

@@ -114,8 +114,8 @@ def sentence(msg: EventMsg) -> tuple[Tone, str, str]:
         case SessionDeferred(state=state):
             return Tone.INFO, f"It is {term(state)} once no client drives it.", ""
         case RouteGiven(origin=origin, deeds=deeds):
-            said = f"Goes by the {len(deeds)} deeds of session {origin}"
-            return Tone.INFO, f"{said}, and asks its model where the screen is another.", ""
+            said = f"Follows the {len(deeds)} actions of session {origin}"
+            return Tone.INFO, f"{said}, and asks its model where the screen differs.", ""
         case TargetsPlanned(targets=targets, reason=reason):
             parts = "; ".join(_part(target) for target in targets)
             return Tone.INFO, f"Delegates: {parts}", reason

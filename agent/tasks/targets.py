@@ -64,7 +64,7 @@ def checked_targets(
             raise BadTargets(f"target {number} has no `objective`")
         phone = _phone(target, number, phones)
         if target.package in FORBIDDEN_PACKAGES:
-            raise BadTargets(f"target {number}: {target.package} is no app to be driven")
+            raise BadTargets(f"target {number}: {target.package} is not an app to drive")
         if phone is None and target.package:
             phone = _with_app(target, number, phones, load)
         elif phone is not None and target.package and not _has(phone, target.package):

@@ -177,7 +177,7 @@ def moment_ms(said: int | str) -> int:
             else round(datetime.fromisoformat(text).astimezone().timestamp() * 1000)
         )
     except (ValueError, OverflowError, OSError) as error:
-        raise BadArguments(f"{one_line(text, 60)!r} is no time; write it in ISO-8601") from error
+        raise BadArguments(f"{one_line(text, 60)!r} is not a time; write it in ISO-8601") from error
     if at_ms < 0:
         raise BadArguments(f"{one_line(text, 60)!r} is before 1970; write a time that is to come")
     return at_ms

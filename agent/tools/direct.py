@@ -44,7 +44,7 @@ def direct_call(tool: str, arguments: Mapping[str, Any]) -> ToolCall:
     """
     if tool not in DIRECT_TOOLS:
         raise UsageError(
-            f"{one_line(tool, 60)!r} is no tool that can be called without looking at a screen.",
+            f"{one_line(tool, 60)!r} is not a tool that can be called without looking at a screen.",
             f"Use one of {', '.join(DIRECT_TOOLS)}; or say in a prompt what is to be done.",
         )
     try:

@@ -104,9 +104,7 @@ def _condition(op: WatcherCreate, assignment: Assignment) -> Condition:
     )
     _check_condition(op.watcher_type, raw)
     if raw.notify_on.is_silence and not op.deadline_at:
-        raise UsageError(
-            "It is not said until when to wait for an answer.", "Give `deadline_at` (--until)."
-        )
+        raise UsageError("The deadline for the answer is missing.", "Give `deadline_at` (--until).")
     return _converted(raw, Condition, "condition")
 
 
@@ -114,22 +112,22 @@ def _check_condition(kind: WatcherType, wanted: Condition) -> None:
     """Refuse what cannot be looked for. Raises UsageError naming the field and the option."""
     match kind:
         case WatcherType.MESSAGE_REPLY if not wanted.sender:
-            raise UsageError(
-                "It is not said whose message is waited for.", "Give `sender` (--from)."
-            )
+            raise UsageError("The sender to wait for is missing.", "Give `sender` (--from).")
         case WatcherType.SCREEN_TEXT if not wanted.texts:
-            raise UsageError("It is not said what the screen is to show.", "Give `texts` (--text).")
+            raise UsageError(
+                "The text that the screen must show is missing.", "Give `texts` (--text)."
+            )
         case WatcherType.CALL_BACK if wanted.texts or wanted.package:
             raise UsageError(
                 "A call has no words and no app.",
                 "Leave out `texts` (--text) and `package` (--app).",
             )
         case WatcherType.WEB_CHANGE if not wanted.url:
-            raise UsageError("It is not said which page is watched.", "Give its `url` (URL).")
+            raise UsageError("The page to watch is missing.", "Give its `url` (URL).")
         case WatcherType.WEB_CHANGE if (
             wanted.evaluator is Evaluator.TEXT_CONTAINS and not wanted.texts
         ):
-            raise UsageError("It is not said what the page is to say.", "Give `texts` (--text).")
+            raise UsageError("The text to look for is missing.", "Give `texts` (--text).")
         case _:
             pass
     is_judged = wanted.evaluator is Evaluator.SEMANTIC_MATCH
@@ -178,7 +176,7 @@ def _schedule(op: WatcherCreate, now_ms: int) -> WatchSchedule:
     is_time = op.watcher_type is WatcherType.TIME
     if is_time and not op.next_run_at and not op.interval_ms:
         raise UsageError(
-            "It is not said when.", "Give `next_run_at` (--at), `interval_ms` (--every) or both."
+            "The time is missing.", "Give `next_run_at` (--at), `interval_ms` (--every) or both."
         )
     if op.next_run_at and not is_time:
         raise UsageError(
@@ -207,9 +205,7 @@ def _reaction(op: WatcherCreate) -> Reaction:
             "Give `prompt` (--do) or `tool` (--tool).",
         )
     if op.arguments and not op.tool:
-        raise UsageError(
-            "It is not said which tool the arguments are for.", "Give `tool` (--tool)."
-        )
+        raise UsageError("The tool that the arguments are for is missing.", "Give `tool` (--tool).")
     if op.tool:
         direct_call(op.tool, op.arguments)
     raw = Reaction(
@@ -274,7 +270,7 @@ def _converted(raw: T, kind: type[T], what: str) -> T:
         return msgspec.json.decode(msgspec.json.encode(raw), type=kind)
     except UnicodeEncodeError as error:
         raise UsageError(
-            f"The {what} holds half of a character.", "Write its texts anew, in UTF-8."
+            f"The {what} holds half of a character.", "Write its texts again, in UTF-8."
         ) from error
     except msgspec.ValidationError as error:
         raise UsageError(

@@ -25,9 +25,9 @@ async def evidence_of(origin: Origin, rack: Fleet) -> dict[str, str]:
         DeviceError: no phone could be asked.
     """
     if origin.kind is OriginKind.MESSAGE and not origin.sender.strip():
-        raise UsageError("It is not said whose message it is from.", "Give `sender`.")
+        raise UsageError("The sender of the message is missing.", "Give `sender`.")
     if not (origin.package or origin.sender or origin.text).strip():
-        raise UsageError("It is not said which notification.", "Give `text` or `package`.")
+        raise UsageError("The notification to use is missing.", "Give `text` or `package`.")
     wanted = Condition(
         package=origin.package.strip(),
         sender=origin.sender.strip(),

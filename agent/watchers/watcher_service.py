@@ -233,7 +233,7 @@ class WatcherService:
     async def _meant(self, op: WatcherStop) -> list[int]:
         """Return the watchers that are to be stopped. Raises UsageError."""
         if sum((bool(op.watcher_id), bool(op.query.strip()), op.all)) != 1:
-            raise UsageError("It is not said what to stop.", "Give one: watcher_id, query or all.")
+            raise UsageError("What to stop is missing.", "Give one: watcher_id, query or all.")
         if op.watcher_id:
             await self._book.watcher(op.watcher_id)
             return [op.watcher_id]

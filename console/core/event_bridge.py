@@ -193,7 +193,7 @@ class Bridge:
             )
 
     async def _bring_in(self, event: Event) -> None:
-        """Read the past of a session that is older than the picture and moves again."""
+        """Read the past of a session that is older than the picture and is active again."""
         if not event.session_id or event.session_id in self.state.sessions or event.seq <= 1:
             return
         past: list[Event] = []

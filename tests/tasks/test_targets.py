@@ -51,7 +51,7 @@ def test_a_phone_may_be_named_by_its_name_and_an_app_finds_the_phone_with_the_le
 @pytest.mark.parametrize("package", sorted(FORBIDDEN_PACKAGES))
 def test_system_parts_and_our_own_helpers_are_never_targets(package: str) -> None:
     phones = (a_phone("one", package),)
-    with pytest.raises(BadTargets, match="no app to be driven"):
+    with pytest.raises(BadTargets, match="not an app to drive"):
         checked_targets([Target(objective="x", package=package)], phones)
 
 

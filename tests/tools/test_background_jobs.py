@@ -158,7 +158,7 @@ async def test_what_is_no_time_is_told_as_that(run_at: str | int) -> None:
     await task().run(context)
     finished = context.of(ToolCallFinished)[0]
     assert isinstance(finished, ToolCallFinished)
-    assert "is no time" in finished.text or "is before 1970" in finished.text
+    assert "is not a time" in finished.text or "is before 1970" in finished.text
     assert context.requested == []
 
 

@@ -158,5 +158,5 @@ async def test_a_session_that_only_observes_looks_at_watchers_and_creates_none()
 
 async def test_a_time_that_cannot_be_read_is_said_and_nothing_is_asked() -> None:
     reply, ops = await use("watcher_create", type="time", run_at="soon", reason="x")
-    assert "is no time" in reply
+    assert "is not a time" in reply
     assert ops == []

@@ -246,7 +246,7 @@ class Controls:
         typed = wanted is not None and wanted.editable and is_secret_field(wanted)
         if wanted is None or not (typed or is_keypad(screen.elements)):
             return _failed(
-                f"Element [{number}] is no password field of this screen, and no key of a keypad"
+                f"Element [{number}] is not a password field of this screen, nor a key of a keypad"
             )
         words = one_line(tidy(asked.question), _MAX_SECRET_QUESTION_CHARS)
         where = wanted.package or "the app in front"

@@ -338,7 +338,7 @@ class Archive:
         if tree.is_kept:
             raise WrongStateError(
                 f"Session {root.session_id} is kept.",
-                f"Let go of it first: switchboard sessions keep --not {root.session_id}",
+                f"Release it first: switchboard sessions keep --not {root.session_id}",
             )
         if not tree.is_settled:
             raise WrongStateError(
@@ -347,7 +347,9 @@ class Archive:
             )
         async with self._at_rest(tree) as still_settled:
             if not still_settled:
-                raise WrongStateError(f"Session {root.session_id} moves again.", "Try once more.")
+                raise WrongStateError(
+                    f"Session {root.session_id} is active again.", "Try once more."
+                )
             await self._parts.store.delete_sessions(*tree.session_ids)
         for one in tree.session_ids:
             self._parts.withheld.drop(one)

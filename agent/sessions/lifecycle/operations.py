@@ -362,8 +362,8 @@ class Operations:
             attempt = live.record.recoveries + 1
             if attempt > limit:
                 tired = ErrorEvent(
-                    message=f"The core ended under this session, and {limit} times it was taken "
-                    "on again in vain.",
+                    message=f"The core ended under this session, and resuming it failed "
+                    f"{limit} times.",
                     kind=ErrorKind.INTERNAL,
                     remedy=f"Look at it, then: switchboard sessions resume {live.session_id}",
                     retryable=True,

@@ -139,7 +139,7 @@ def _check_text(text: str, what: str, limit: int) -> None:
     try:
         text.encode()
     except UnicodeEncodeError as error:
-        raise UsageError(f"{what} is not valid text: {error.reason}.", "Write it anew.") from error
+        raise UsageError(f"{what} is not valid text: {error.reason}.", "Write it again.") from error
     if not text.strip():
         raise UsageError(f"{what} is empty.", "Write some text.")
     if not clean(text, limit).strip():

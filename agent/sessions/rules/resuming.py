@@ -72,7 +72,8 @@ class Resuming:
         if live.is_idle:
             return self.continuing(live, reason)
         raise WrongStateError(
-            f"Session {live.session_id} is {record.state} and needs no resume.", way_on(live)
+            f"Session {live.session_id} is {record.state} and does not need to be resumed.",
+            way_on(live),
         )
 
     def again(self, top: LiveSession, children: Sequence[LiveSession]) -> list[Move]:
@@ -150,7 +151,8 @@ class Resuming:
             ]
             remedy = f"Answer what {asking[0]} asks." if asking else way_on(top)
             raise WrongStateError(
-                f"Session {top.session_id} is {top.record.state} and needs no resume.", remedy
+                f"Session {top.session_id} is {top.record.state} and does not need to be resumed.",
+                remedy,
             )
         moves = [(live, self.going_on(live, live.record.generation)) for live in ready]
         return [(top, top.flagging(paused=False)), *moves]

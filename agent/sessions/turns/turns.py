@@ -234,7 +234,7 @@ class Turns:
             except TimeoutError as error:
                 turn.out_of_patience = patience.expired()
                 raise DeviceLostError(
-                    f"{serial or 'A device'} was not to be had for {turn.patience_s:g} s.",
+                    f"{serial or 'A device'} was not available for {turn.patience_s:g} s.",
                     "Connect it, then resume the session.",
                 ) from error
             yield serial, lease

@@ -134,7 +134,7 @@ def disagreements(directory: Path, standing: Standing) -> tuple[str, ...]:
         if mark.store != standing.store:
             what = "The mark beside the database" if name == "database" else f"The {name} directory"
             named = standing.store or "a database without a name"
-            wrong.append(f"{what} is of another store ({mark.store}, not {named}).")
+            wrong.append(f"{what} belongs to another store ({mark.store}, not {named}).")
         elif name == "database":
             reached = max(mark.events, indexed_until(directory))
             if reached > standing.events or mark.epoch > standing.epoch:

@@ -63,12 +63,12 @@ def check_link(link: str) -> str:
         raise BadArguments("`link` must be one address without spaces")
     if text.startswith(SETTINGS_PREFIXES):
         if not all(part.isidentifier() for part in text.split(".")):
-            raise BadArguments("`link` is no settings page, such as android.settings.SETTINGS")
+            raise BadArguments("`link` is not a settings page, such as android.settings.SETTINGS")
         return text
     try:
         parts = urlsplit(text)
     except ValueError as error:
-        raise BadArguments("`link` is no address") from error
+        raise BadArguments("`link` is not an address") from error
     if parts.scheme.casefold() not in LINK_SCHEMES:
         raise BadArguments(
             "`link` must begin with https:// or another of "

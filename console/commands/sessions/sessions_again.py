@@ -38,7 +38,7 @@ Examples:
 def replay(ctx: click.Context, session_id: str, serial: str, quiet: bool) -> None:
     """Do what a session did again, on a phone, finding each element by what it is.
 
-    A new session follows what was done, asks its model only where the screen is another, and is
+    A new session follows what was done, asks its model only where the screen differs, and is
     followed to its end. Exit codes are those of 'run'.
     """
     from console.cli_support.command_settings import settings_for

@@ -125,7 +125,7 @@ async def test_restarts_count_until_a_turn_is_finished_and_then_the_operator_is_
             assert [one.attempt for one in of_type(msgs, RecoveryScheduled)][-1] == attempt
     async with stage.play():
         session = await stage.idle(session_id)
-        assert "in vain" in session.latest_error
+        assert "resuming it failed" in session.latest_error
         cue.go.set()
         await stage.do(SessionResume(session_id=session_id))
         done = await stage.reach(session_id, COMPLETED)

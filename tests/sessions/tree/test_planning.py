@@ -140,7 +140,7 @@ async def test_a_proposal_that_cannot_be_started_twice_fails_the_session_and_say
         session_id = await stage.create("forbidden")
         session = await stage.reach(session_id, FAILED)
         assert await stage.store.children(session_id) == ()
-    assert "no app to be driven" in session.latest_error
+    assert "not an app to drive" in session.latest_error
     assert len(model.asked) == 2
 
 

@@ -144,7 +144,7 @@ async def test_blobs_and_a_database_of_two_stores_are_told_apart_until_they_are_
     shutil.rmtree(one / "blobs")
     shutil.copytree(two / "blobs", one / "blobs")
     before = contents(one)
-    with pytest.raises(StoreGoneError, match="blobs directory is of another store") as refusal:
+    with pytest.raises(StoreGoneError, match="blobs directory belongs to another store") as refusal:
         async with SqliteStore.open(one):
             raise AssertionError("it opened")
     assert "adopt" in refusal.value.remedy
