@@ -52,7 +52,13 @@ def beheaded(data: Path, pid: int) -> None:
         path.unlink()
 
 
-@pytest.mark.parametrize("loses", [taken_over, deleted, beheaded])
+def moved(data: Path, pid: int) -> None:
+    """Move all of it to another place."""
+    del pid
+    data.rename(data.with_name("elsewhere"))
+
+
+@pytest.mark.parametrize("loses", [taken_over, deleted, beheaded, moved])
 def test_a_daemon_that_lost_its_store_ends_and_tells_each_client_why(
     workshop: Workshop, loses: Callable[[Path, int], None]
 ) -> None:
@@ -75,6 +81,11 @@ def test_a_daemon_that_lost_its_store_ends_and_tells_each_client_why(
             assert WHY in idle.recv(65536).decode()
         assert WHY in agent.call("list_phones")
         assert WHY in said.read()
+        if loses is moved:
+            # Nothing is in the way of moving it back.
+            assert not workshop.data.exists()
+            elsewhere = str(workshop.data.with_name("elsewhere"))
+            assert workshop.call("--data-dir", elsewhere, "store", "check").code == 0
     finally:
         said.close()
         agent.end()

@@ -259,6 +259,33 @@ async def test_new_words_take_the_place_of_the_question_that_was_open(
         await world.end()
 
 
+async def test_words_that_were_said_before_a_hint_count_when_they_are_said_again(
+    tmp_path: Path,
+) -> None:
+    world = World(tmp_path)
+    await world.begin()
+    try:
+        op = SessionCreate(goal=said("hangs"), serial=PHONES[0])
+        session_id = (await world.ask("ann", op)).session_id
+        await world.ask("ann", SessionAttach(session_id=session_id, drive=True))
+
+        async def is_asked() -> bool:
+            return world.gates.shown.get(session_id) == "hangs"
+
+        async def is_idle() -> bool:
+            return (await world.store.session(session_id)).state is WAITING
+
+        await until(is_asked, "the goal")
+        await world.ask("ann", UserInput(session_id=session_id, text=said("quick")))
+        world.gates.let_go(session_id)
+        await until(is_idle, "the hint to be done")
+        await world.ask("ann", UserInput(session_id=session_id, text=said("hangs")))
+        await until(is_asked, "the goal that was said again")
+        assert session_id in world.turns()
+    finally:
+        await world.end()
+
+
 async def test_a_part_of_a_settled_tree_starts_or_hears_nothing_without_its_parent(
     stage: Stage,
 ) -> None:

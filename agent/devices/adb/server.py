@@ -196,8 +196,12 @@ class AdbServer:
 
         An adb that cannot listen on a unix socket gets a TCP port; `is_private` then says no.
 
-        Raises AdbError when adb is missing, no server starts, or others may write the folder.
+        Raises AdbError when adb is missing, no server starts, others may write the folder, or it
+        went with the directory that it was in.
         """
+        if self._record is not None and not await asyncio.to_thread(self._folder.parent.is_dir):
+            # A directory that was moved away is not begun anew in its old place.
+            raise AdbError(f"{self._folder.parent} is gone.", "Put it back, then try again.")
         async with self._starting, start_lock(self._folder):
             # The file first: another process may have replaced a server of ours that died.
             known = await asyncio.to_thread(self._read_record) or self._record
@@ -235,6 +239,10 @@ class AdbServer:
             record, self._record = self._record, None
             process, self._process = self._process, None
             if record is None:
+                return
+            if not await asyncio.to_thread(self._folder.parent.is_dir):
+                # Nobody can have started another there, and nothing is to be made there.
+                await end_process(record.pid, record.start_mark, process, STOP_TIMEOUT_S)
                 return
             async with start_lock(self._folder):
                 await end_process(record.pid, record.start_mark, process, STOP_TIMEOUT_S)

@@ -150,13 +150,13 @@ class Memory:
     def fold(self, msg: EventMsg) -> None:
         """Take in one stored event; events that a model is not told of change nothing."""
         match msg:
-            case UserMessage(text=text, message_id=message_id, steer=steer, job_id=job_id):
+            case UserMessage(text=text, message_id=message_id, steer=steer):
                 if steer:
                     self._hints[message_id] = msg
                 else:
                     self.overtaken = self.pending is not None
-                    # A job asks for the same each time, and wants it done each time.
-                    self.order(text, again=bool(job_id and self.step))
+                    # Who asks for the same once more, a job too, wants it done once more.
+                    self.order(text, again=bool(self.step))
             case SteerEdited(message_id=message_id, text=text):
                 if message_id in self._hints:
                     self._hints[message_id] = replace(self._hints[message_id], text=text)

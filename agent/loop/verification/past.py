@@ -115,6 +115,8 @@ class Past:
     _calls: dict[str, ToolCallRequested] = field(default_factory=dict)
     _asked: dict[str, Question] = field(default_factory=dict)
     _begun: bool = False
+    _over: bool = False
+    """The turn of this goal came to its end."""
     _waited: tuple[int, str] | None = None
     """What a wait came to that no screen was seen after yet."""
 
@@ -143,7 +145,12 @@ class Past:
             case UserMessage(text=text, message_id=message_id, steer=steer, job_id=job_id):
                 if steer:
                     self._hints[message_id] = text
-                elif text.strip() != self.goal.strip() or (job_id and self._begun):
+                elif (
+                    text.strip() != self.goal.strip()
+                    or self.hints
+                    or self._over
+                    or (job_id and self._begun)
+                ):
                     self._begin(text)
             case SteerEdited(message_id=message_id, text=text):
                 if message_id in self._hints:
@@ -157,6 +164,7 @@ class Past:
                     self.refusals = self.misfits = 0
             case TaskComplete():
                 self.refusals = self.misfits = 0
+                self._over = True
             case ObservationRecorded(step=step, observation=seen):
                 self._see(step, seen)
             case ToolCallRequested(call_id=call_id):
@@ -183,6 +191,7 @@ class Past:
 
     def _begin(self, goal: str) -> None:
         self.goal = goal
+        self._over = False
         self.hints.clear()
         self.deeds.clear()
         self.waits.clear()

@@ -16,7 +16,8 @@ from agent.loop.screen.screen_text import screen_text
 from agent.loop.screen.verify import verify_click, verify_scroll
 from agent.loop.signals.list_end import reached_end
 from agent.loop.signals.rejection import refuses
-from agent.protocol import SteerApplied, UserMessage
+from agent.models.model import MessageKind
+from agent.protocol import SteerApplied, StepStarted, UserMessage
 from agent.records import AppInfo, Foreground, Observation, Point, Speaker, UiNode
 from tests.loop.paper_phone import APP, button, field, node
 from tests.loop.test_changes import seen
@@ -216,3 +217,11 @@ def test_of_what_was_done_at_the_wheel_the_newest_is_told_and_every_word_kept() 
         "The operator took the wheel: act 9. Look at the screen.",
     ]
     assert memory.words == ("read ten pages", "word 2", "word 7")
+
+
+def test_what_the_operator_asks_for_again_is_told_again_once_work_has_begun() -> None:
+    memory = Memory("Play the next song")
+    memory.fold(UserMessage(text="Play the next song", message_id="a"))
+    memory.fold(StepStarted(step=1))
+    memory.fold(UserMessage(text="Play the next song", message_id="b"))
+    assert [m.kind for m in memory.messages].count(MessageKind.GOAL) == 2

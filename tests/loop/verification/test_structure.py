@@ -8,6 +8,8 @@ from agent.protocol import (
     ObservationRecorded,
     QuestionAnswered,
     RequestUserInput,
+    SteerApplied,
+    TaskComplete,
     ToolCallFinished,
     ToolCallRequested,
     UserMessage,
@@ -191,7 +193,7 @@ def test_what_was_done_for_an_earlier_goal_does_not_count_for_a_newer_one() -> N
     assert objections(played.past) == (NOTHING_DONE,)
 
 
-def test_asking_for_the_same_again_is_the_same_goal_but_for_a_job() -> None:
+def test_asking_for_the_same_again_in_mid_work_is_the_same_goal_but_for_a_job() -> None:
     played = Played()
     played.see(*PAGE)
     played.do("click_element", 'OK: Clicked [1] "Lamp".')
@@ -199,3 +201,23 @@ def test_asking_for_the_same_again_is_the_same_goal_but_for_a_job() -> None:
     assert objections(played.past) == ()
     played.past.fold(UserMessage(text="Turn on the lamp", message_id="n", job_id=3))
     assert objections(played.past) == (NOTHING_DONE,)
+
+
+def test_asking_for_the_same_again_after_it_was_done_is_a_goal_of_its_own() -> None:
+    played = Played()
+    played.see(*PAGE)
+    played.do("click_element", 'OK: Clicked [1] "Lamp".')
+    played.past.fold(TaskComplete(turn_id="t", last_agent_message="It is on."))
+    assert objections(played.past) == ()
+    played.past.fold(UserMessage(text="Turn on the lamp", message_id="m"))
+    assert objections(played.past) == (NOTHING_DONE,)
+
+
+def test_asking_for_the_first_thing_again_takes_a_hint_back() -> None:
+    played = Played()
+    played.see(*PAGE)
+    played.past.fold(UserMessage(text="No, the heater", message_id="h", steer=True))
+    played.past.fold(SteerApplied(message_id="h", step=1))
+    assert played.past.hints == ["No, the heater"]
+    played.past.fold(UserMessage(text="Turn on the lamp", message_id="m"))
+    assert played.past.hints == []

@@ -492,8 +492,7 @@ class Expected:
         self._end_turn(one)
         self.drafts.pop(one.session_id, None)
         one.asks = one.unanswered = False
-        if one.told != text:
-            one.words, one.answered = word_of(text), False
+        one.words, one.answered = word_of(text), False
         one.prompt = one.told = text
         self._queue(one)
 
