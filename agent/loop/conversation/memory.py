@@ -120,6 +120,8 @@ class Memory:
     _hints: dict[str, UserMessage] = field(default_factory=dict)
     _asked: dict[str, Question] = field(default_factory=dict)
     _orders: list[str] = field(default_factory=list)
+    _moved_on: bool = False
+    """Something else was said since the newest order, or its work is over."""
     _words: list[str] = field(default_factory=list)
     _generation: int = 0
     _deferred: list[Message] = field(default_factory=list)
@@ -150,13 +152,13 @@ class Memory:
     def fold(self, msg: EventMsg) -> None:
         """Take in one stored event; events that a model is not told of change nothing."""
         match msg:
-            case UserMessage(text=text, message_id=message_id, steer=steer):
+            case UserMessage(text=text, message_id=message_id, steer=steer, job_id=job_id):
                 if steer:
                     self._hints[message_id] = msg
                 else:
                     self.overtaken = self.pending is not None
-                    # Who asks for the same once more, a job too, wants it done once more.
-                    self.order(text, again=bool(self.step))
+                    # A job asks for the same each time, and wants it done each time.
+                    self.order(text, again=self._moved_on or bool(job_id and self.step))
             case SteerEdited(message_id=message_id, text=text):
                 if message_id in self._hints:
                     self._hints[message_id] = replace(self._hints[message_id], text=text)
@@ -187,12 +189,14 @@ class Memory:
             case SessionContinued(generation=generation):
                 if generation > self._generation:
                     self._generation = generation
+                    self._moved_on = True
                     if self._orders[-1] != self._orders[0]:
                         # It is the goal again that is asked for, not what was asked for last.
                         self.overtaken = self.pending is not None
                     self.total = 0
             case TaskComplete():
                 self.total = 0
+                self._moved_on = True
             case StepStarted(step=step):
                 self.step = max(self.step, step)
                 self._said = ""
@@ -224,11 +228,13 @@ class Memory:
     def _steer(self, hint: UserMessage) -> None:
         """Take in a hint; of what was done at the wheel the newest alone is told."""
         if hint.speaker is not Speaker.PRODUCT:
+            self._moved_on = True
             self._words.append(hint.text)
             self.groups |= groups_for(hint.text)
             self._add(Role.USER, MessageKind.STEER, prompts.steering_text(hint.text))
             return
         if hint.said:
+            self._moved_on = True
             self._words.append(hint.said)
             self.groups |= groups_for(hint.said)
             self._add(Role.USER, MessageKind.STEER, prompts.steering_text(hint.said))
@@ -241,6 +247,7 @@ class Memory:
         if (self._orders[-1] == text.strip() and not again) or not text.strip():
             return
         self._orders.append(text.strip())
+        self._moved_on = False
         self._words.append(text)
         self.total = 0
         self.plan = ()

@@ -17,7 +17,7 @@ from agent.loop.screen.verify import verify_click, verify_scroll
 from agent.loop.signals.list_end import reached_end
 from agent.loop.signals.rejection import refuses
 from agent.models.model import MessageKind
-from agent.protocol import SteerApplied, StepStarted, UserMessage
+from agent.protocol import SteerApplied, TaskComplete, UserMessage
 from agent.records import AppInfo, Foreground, Observation, Point, Speaker, UiNode
 from tests.loop.paper_phone import APP, button, field, node
 from tests.loop.test_changes import seen
@@ -219,9 +219,9 @@ def test_of_what_was_done_at_the_wheel_the_newest_is_told_and_every_word_kept() 
     assert memory.words == ("read ten pages", "word 2", "word 7")
 
 
-def test_what_the_operator_asks_for_again_is_told_again_once_work_has_begun() -> None:
+def test_what_the_operator_asks_for_again_is_told_again_once_it_was_done() -> None:
     memory = Memory("Play the next song")
     memory.fold(UserMessage(text="Play the next song", message_id="a"))
-    memory.fold(StepStarted(step=1))
+    memory.fold(TaskComplete(turn_id="t", last_agent_message="It plays."))
     memory.fold(UserMessage(text="Play the next song", message_id="b"))
     assert [m.kind for m in memory.messages].count(MessageKind.GOAL) == 2

@@ -62,6 +62,8 @@ class One:
     """What its model reads last."""
     told: str = ""
     """The newest prompt that was written to it; at first its goal."""
+    moved_on: bool = False
+    """Something else was said since that was, or its turn is over: the same again is new."""
     prompt: str = ""
     """What its next turn is asked to do."""
     answered: bool = False
@@ -211,6 +213,7 @@ class Expected:
         text = "".join(word + WHOLE for word in top.withheld)
         if top.is_over and top.parent is None:
             top.generation += 1
+            top.moved_on = True
             top.paused = top.lost = top.pruned = False
             top.allowed = True
             self._hear(top, text)
@@ -492,7 +495,8 @@ class Expected:
         self._end_turn(one)
         self.drafts.pop(one.session_id, None)
         one.asks = one.unanswered = False
-        one.words, one.answered = word_of(text), False
+        if one.told != text or one.moved_on:
+            one.words, one.answered, one.moved_on = word_of(text), False, False
         one.prompt = one.told = text
         self._queue(one)
 
@@ -515,6 +519,7 @@ class Expected:
         if one.is_over:
             one.prompt = one.goal
             one.unanswered = one.unanswered and one.told == one.goal
+        one.moved_on = one.moved_on or generation > one.generation
         one.generation, one.pruned = generation, False
         self._unpause(one)
         if not one.has_turn:
@@ -588,7 +593,7 @@ class Expected:
             return
         one.display = one.hidden
         if one.hints:
-            one.words, one.answered = word_of(one.hints[-1]), False
+            one.words, one.answered, one.moved_on = word_of(one.hints[-1]), False, True
             one.hints.clear()
         if one.program:
             one.state = RUNNING
@@ -629,7 +634,7 @@ class Expected:
 
     def _turn_ends(self, one: One, state: State) -> None:
         self.recoveries.pop(one.session_id, None)
-        one.prompt = one.goal
+        one.prompt, one.moved_on = one.goal, True
         if one.hints and state is COMPLETED:
             # What came too late for the last step gets a turn of its own, on the same phone.
             self._read_prompt(one)
