@@ -157,6 +157,8 @@ CITED = re.compile(
 )
 """The numbers behind the word; several may follow one another."""
 NUMBER = re.compile(r"[A-E]\d+|\d+\.\d+")
+CHAPTER = re.compile(r"\bchapter (\d)\b|CONTRACTS [\d., ]+ and (\d)(?![\d.])")
+HAZARD = re.compile(r"CONTRACTS 2\.3,\s+hazards ((?:\d|,| |and)+)")
 
 
 def contract_numbers() -> set[str]:
@@ -176,6 +178,22 @@ def test_every_contract_that_is_cited_is_on_its_page() -> None:
     }
     assert len(cited) > 50, "the citations were not found"
     assert sorted(one for one in cited if one[0] not in kept) == []
+
+
+def test_every_chapter_and_hazard_that_a_source_cites_is_on_the_page() -> None:
+    page = (ROOT / "docs/contracts.md").read_text(encoding="utf-8")
+    chapters = set(re.findall(r"^## (\d)\. ", page, re.MULTILINE))
+    hazards = set(re.findall(r"\((\d)\)", page.split("Six hazards")[1].split("\n\n")[0]))
+    rooms = ("agent", "tests", "console")
+    sources = [p for p in tracked() if p.suffix == ".py" and p.relative_to(ROOT).parts[0] in rooms]
+    cited: set[str] = set()
+    for path in sources:
+        text = path.read_text(encoding="utf-8")
+        for found in CHAPTER.findall(text):
+            cited |= set(filter(None, found))
+        for some in HAZARD.findall(text):
+            assert set(re.findall(r"\d", some)) <= hazards, path
+    assert {"6", "7"} <= cited <= chapters
 
 
 def test_every_deviation_from_a_contract_says_what_is_done_instead() -> None:

@@ -421,6 +421,11 @@ class Expected:
         mine = one.session_id in self.drivers
         return mine or (one.parent is not None and one.parent.session_id in self.drivers)
 
+    def driver_of(self, one: One) -> str:
+        """Return who drives a session that is held: itself, or its planner."""
+        above = self.drivers.get(one.parent.session_id, "") if one.parent is not None else ""
+        return self.drivers.get(one.session_id, above) if one.held else ""
+
     def _check_driver(self, one: One, client: str) -> None:
         if self.drivers.get(one.session_id, client) != client:
             raise Refused

@@ -621,6 +621,7 @@ class Lifecycle(RuleBasedStateMachine):
             same(f"{name} generation", record.generation, one.generation)
             same(f"{name} paused", record.paused, one.paused)
             same(f"{name} held", record.held, one.held)
+            same(f"{name} driver", _name(record.driver), expected.driver_of(one))
             same(f"{name} lost", record.lost, one.lost)
             same(f"{name} deferred", record.deferred, one.deferred)
             same(f"{name} pruned", record.pruned, one.pruned)
