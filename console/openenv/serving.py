@@ -132,7 +132,8 @@ async def serving(
         ConfigError: see `gated`.
     """
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    with socket.socket(family) as listener:
+    # By name: asyncio sends small parts at once (TCP_NODELAY) only where the protocol is said.
+    with socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP) as listener:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             listener.bind((host, port))

@@ -19,7 +19,9 @@ from console.mcp import serving
 serving.MAX_MESSAGE_BYTES = 100_000
 async def call(context, params):
     print("from a print")
-    subprocess.run([sys.executable, "-c", "import sys; print('from a child', sys.stdin.read())"])
+    if params.name == "print":
+        child = "import sys; print('from a child', sys.stdin.read())"
+        subprocess.run([sys.executable, "-c", child])
     text = params.name * params.arguments.get("times", 1)
     return types.CallToolResult(content=[types.TextContent(type="text", text=text)])
 class Served:
@@ -72,43 +74,47 @@ def served() -> Iterator[Pipes]:
                 process.kill()
 
 
+@pytest.fixture(scope="module")
+def standing() -> Iterator[Pipes]:
+    """A server for all tests that leave it as it was: each start costs seconds."""
+    with served() as pipes:
+        yield pipes
+        pipes.process.communicate()
+
+
 def test_prints_and_children_miss_the_clients_pipe() -> None:
     with served() as pipes:
-        answer = pipes.call(1, "a")
+        answer = pipes.call(1, "print")
         assert set(answer) == TO_THE_CLIENT and answer["id"] == 1
-        assert answer["result"]["content"][0]["text"] == "a"
+        assert answer["result"]["content"][0]["text"] == "print"
         out, said = pipes.process.communicate()
     assert out == b"after\n", "stdout is the process's own again once the client has gone"
     assert b"from a print" in said and b"from a child" in said
     assert pipes.process.returncode == 0
 
 
-def test_lines_that_are_no_messages_are_passed_over() -> None:
-    with served() as pipes:
-        for line in (b"", b"{", b"\xff\xfe", b"[]", b'{"jsonrpc": "2.0"}', b"null"):
-            pipes.write(line)
-        assert pipes.call(2, "b")["id"] == 2
-        pipes.process.communicate()
+def test_lines_that_are_no_messages_are_passed_over(standing: Pipes) -> None:
+    for line in (b"", b"{", b"\xff\xfe", b"[]", b'{"jsonrpc": "2.0"}', b"null"):
+        standing.write(line)
+    assert standing.call(2, "b")["id"] == 2
 
 
 @pytest.mark.parametrize("length", [100_001, 250_000, 1_000_000])
-def test_a_line_that_is_too_long_is_refused_and_the_next_one_is_read(length: int) -> None:
-    with served() as pipes:
-        pipes.write(b"x" * length)
-        refused = pipes.read()
-        assert refused["id"] is None and "100,000 bytes" in refused["error"]["message"]
-        assert pipes.call(3, "c")["id"] == 3
-        pipes.process.communicate()
+def test_a_line_that_is_too_long_is_refused_and_the_next_one_is_read(
+    standing: Pipes, length: int
+) -> None:
+    standing.write(b"x" * length)
+    refused = standing.read()
+    assert refused["id"] is None and "100,000 bytes" in refused["error"]["message"]
+    assert standing.call(3, "c")["id"] == 3
 
 
-def test_a_long_answer_comes_whole_to_a_client_that_reads_late() -> None:
-    with served() as pipes:
-        pipes.ask(4, "tools/call", name="d" * 1000, arguments={"times": 1000})
-        pipes.ask(5, "tools/call", name="e", arguments={})
-        found = {one["id"]: one for one in (pipes.read(), pipes.read())}
-        assert len(found[4]["result"]["content"][0]["text"]) == 1_000_000
-        assert found[5]["result"]["content"][0]["text"] == "e"
-        pipes.process.communicate()
+def test_a_long_answer_comes_whole_to_a_client_that_reads_late(standing: Pipes) -> None:
+    standing.ask(4, "tools/call", name="d" * 1000, arguments={"times": 1000})
+    standing.ask(5, "tools/call", name="e", arguments={})
+    found = {one["id"]: one for one in (standing.read(), standing.read())}
+    assert len(found[4]["result"]["content"][0]["text"]) == 1_000_000
+    assert found[5]["result"]["content"][0]["text"] == "e"
 
 
 def test_a_client_that_reads_nothing_more_ends_the_server_with_its_input() -> None:
