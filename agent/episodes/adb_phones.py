@@ -1,19 +1,25 @@
 """Phones of a pool, for episodes, over adb: looked at by a device, prepared by their own sockets.
 
-Invariant: what a phone says is read within a time-out and a bound; a phone that is put back is
-reset by its pool.
+Invariants: what a phone says is read within a time-out and a bound; a phone that is put back is
+reset by its pool; a phone is marked as driven while it is with an episode, and one that somebody
+else has marked, as a console's session, is not taken, nor reset.
 """
 
 from __future__ import annotations
 
 import asyncio
 import json
+import os
+import platform
 import time
+from contextlib import suppress
+from secrets import token_hex
 from typing import Any
 
 from agent.devices.adb.address import ServerAddress
 from agent.devices.adb.client import AdbClient
 from agent.devices.adb_device import AdbDevice
+from agent.devices.fleet.device_lease_file import RENEW_EVERY_S, DeviceLeaseFile, Standing
 from agent.devices.frames.png import scaled_rgb
 from agent.devices.pool.allocation import PooledPhone, PoolEmptyError
 from agent.devices.pool.pool import PhonePool
@@ -28,6 +34,8 @@ from agent.records import UiNode
 CONTROL = "localabstract:virtual-phone-control"
 TRUE_STATE = "localabstract:virtual-phone-state"
 CALL_S = 15.0
+LOOK_AGAIN_S = 0.2
+"""How soon a phone that somebody else drives is asked for again; nobody says when it is free."""
 MOST_STATE_BYTES = 64 << 20
 _GZIP = b"\x1f\x8b"
 
@@ -37,17 +45,40 @@ class PooledPhones:
 
     def __init__(self, pool: PhonePool) -> None:
         self.pool = pool
+        self._key = token_hex(8)
 
     async def take(self, wait_s: float) -> AdbPhone:
         """Return a free phone; see `PhoneSource`."""
+        until_s = time.monotonic() + wait_s
+        while True:
+            left_s = max(0.0, until_s - time.monotonic())
+            phone, driven = await self._free(left_s)
+            if phone is not None:
+                return phone
+            if not driven or time.monotonic() >= until_s:
+                who = f" {', '.join(driven)} is driven by others." if driven else ""
+                raise DeviceError(
+                    f"No phone came free within {wait_s:g} s.{who}",
+                    "End another session, or start more phones.",
+                )
+            await asyncio.sleep(min(LOOK_AGAIN_S, left_s))
+
+    async def _free(self, wait_s: float) -> tuple[AdbPhone | None, list[str]]:
+        """Return a phone that nobody drives, if one comes in time, and those that others drive."""
+        driven: list[PooledPhone] = []
         try:
-            taken = await self.pool.get_async(wait_s)
-        except PoolEmptyError as error:
-            raise DeviceError(
-                f"No phone came free within {wait_s:g} s.",
-                "End another session, or start more phones.",
-            ) from error
-        return AdbPhone(taken)
+            while True:
+                driven.append(await self.pool.get_async(0.0 if driven else wait_s))
+                phone = AdbPhone(driven[-1], self._key)
+                if await phone.hold():
+                    driven.pop()
+                    return phone, []
+        except PoolEmptyError:
+            return None, [one.serial for one in driven]
+        finally:
+            for one in driven:
+                # As its driver has it.
+                self.pool.put(one, reset=False)
 
     async def put(self, phone: EpisodePhone) -> None:
         """Put a phone back; the pool resets it."""
@@ -59,10 +90,22 @@ class PooledPhones:
 
 
 class AdbPhone:
-    """A phone of a pool."""
+    """A phone of a pool.
 
-    def __init__(self, taken: PooledPhone) -> None:
+    Args:
+        taken: the phone.
+        key: tells whose mark it bears while it is driven.
+    """
+
+    def __init__(self, taken: PooledPhone, key: str = "") -> None:
         self.taken = taken
+        self._mark = DeviceLeaseFile(
+            AdbClient(ServerAddress.parse(taken.server)),
+            taken.serial,
+            owner=f"environment@{platform.node()}:{os.getpid()}",
+            key=key or token_hex(8),
+        )
+        self._keeping: asyncio.Task[None] | None = None
         # A virtual phone has a scrcpy server of its own; only several fingers open it.
         self.device: AdbDevice = taken.device(ScrcpySettings(video=False))
         self._size_px = (0, 0)
@@ -77,9 +120,31 @@ class AdbPhone:
         """Its adb server."""
         return self.taken.server
 
+    async def hold(self) -> bool:
+        """Mark the phone as driven until `close`; return False where somebody else drives it."""
+        try:
+            marked = await self._mark.take()
+        except DeviceError:
+            # A phone that cannot be marked is looked at by the reset, which says what is wrong.
+            return True
+        if marked.standing is Standing.THEIRS:
+            return False
+        self._keeping = asyncio.create_task(self._keep(), name=f"mark of {self.serial}")
+        return True
+
+    async def _keep(self) -> None:
+        while True:
+            await asyncio.sleep(RENEW_EVERY_S)
+            with suppress(DeviceError):
+                await self._mark.take()
+
     async def begin(self, task: Exercise | None, snapshot: bytes) -> None:
         """Go to a starting state; see `EpisodePhone`."""
         await self._ask("reset")
+        if self._keeping is not None:
+            # The reset removed it with all files.
+            with suppress(DeviceError):
+                await self._mark.take()
         if snapshot:
             await self._restore(snapshot)
         elif task is not None:
@@ -150,7 +215,13 @@ class AdbPhone:
         )
 
     async def close(self) -> None:
-        """Let go of what is held on the phone."""
+        """Let go of what is held on the phone.
+
+        The mark stays until it runs out, or a reset removes it: the pool resets the phone first.
+        """
+        keeping, self._keeping = self._keeping, None
+        if keeping is not None:
+            keeping.cancel()
         await self.device.close()
 
     async def _ask(self, line: str) -> None:

@@ -133,6 +133,10 @@ async def make_fleet(
             await phones.start(devices.phones)
     elif is_owner:
         await phones.server.end_leftover()
+    others: tuple[ServerAddress, ...] = ()
+    if devices.own_server and devices.connected:
+        others = await _environment(settings)
+        addresses += others
     if is_owner:
         await asyncio.to_thread(remove_abandoned)
     if not addresses:
@@ -141,7 +145,7 @@ async def make_fleet(
     async def revive(address: ServerAddress) -> None:
         if address in theirs:
             await reach_server(address, adb_setting=settings.adb.path)
-        else:
+        elif address not in others:
             await phones.revive(address)
 
     from agent.devices.fleet.fleet import AdbFleet
@@ -158,7 +162,18 @@ async def make_fleet(
         key=fleet_key(settings),
         scrcpy=scrcpy,
         resources=ResourceLedger(settings.data_dir / FOLDER),
+        others=others,
     )
+
+
+async def _environment(settings: Settings) -> tuple[ServerAddress, ...]:
+    """Return the adb server of an environment that is served from this data directory, to look at
+    its phones; nothing is started.
+    """
+    from agent.devices.pool.pool_setup import ENVIRONMENT
+
+    found = await AdbServer(settings.data_dir / ENVIRONMENT / "adb").found()
+    return () if found is None else (found,)
 
 
 def fleet_key(settings: Settings) -> str:

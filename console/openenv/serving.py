@@ -18,6 +18,7 @@ import uvicorn
 
 from agent.config import Settings, load_settings
 from agent.devices.adb.address import ServerAddress
+from agent.devices.pool.pool_setup import ENVIRONMENT
 from agent.episodes.phones import EpisodePhones
 from agent.episodes.recording import EPISODES, Recorder, Recording
 from agent.errors import ConfigError, UsageError
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
     from agent.episodes.in_process import InProcessPhones
 
 TOKEN = Token("env-token", "SWITCHBOARD_ENV_TOKEN")
-FOLDER = "environment"
 _CLOSE_S = 5
 _SHORTEST = 16
 
@@ -101,7 +101,7 @@ def _phones(
     avd = variables.avd_name
     return EpisodePhones(
         PoolSettings(virtual=count) if avd == VIRTUAL else PoolSettings(avds=(avd,) * count),
-        settings.data_dir / FOLDER,
+        settings.data_dir / ENVIRONMENT,
         adb=variables.adb_path or settings.adb.path,
         server=ServerAddress.parse(settings.adb.server[0]),
     )

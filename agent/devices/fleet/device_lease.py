@@ -97,6 +97,11 @@ class Leaseholds:
             await asyncio.wait({giving})
         if not slot.is_online:
             raise away(slot.info)
+        if self._roll.is_to_look_at(slot):
+            raise DeviceLostError(
+                f"{slot.serial} is a phone of an environment, here to be looked at.",
+                "Choose another phone.",
+            )
         now_s = asyncio.get_running_loop().time()
         if now_s < slot.marked_until_s:
             return

@@ -9,7 +9,7 @@ is the same device only if nothing speaks against it.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from weakref import WeakSet
 
@@ -37,6 +37,8 @@ PROFILE_PAUSE_S = 1.0
 PROFILE_ATTEMPTS = 120
 """A phone that boots is asked about for two minutes."""
 _IDENTIFY_TIMEOUT_S = 3.0
+ENVIRONMENTS = "elsewhere: environment"
+"""Who drives the phones of an environment, as far as a core that looks at them knows."""
 _COMING = frozenset(
     {
         DeviceState.ONLINE,
@@ -57,6 +59,7 @@ class DeviceRegistry:
         scrcpy: how devices use a scrcpy server.
         decoding: what decodes their video.
         resources: where what is taken on them is written down.
+        others: those of the servers whose phones are another program's.
     """
 
     def __init__(
@@ -66,8 +69,10 @@ class DeviceRegistry:
         scrcpy: ScrcpySettings,
         decoding: Decoding,
         resources: ResourceLedger,
+        others: Collection[ServerAddress] = (),
     ) -> None:
         self._clients = clients
+        self._others = frozenset(others)
         self._resources = resources
         self._scrcpy = scrcpy
         self._decoding = decoding
@@ -86,6 +91,10 @@ class DeviceRegistry:
     def changed(self) -> asyncio.Event:
         """Set at the next change; taken before looking, it misses none."""
         return self._changed
+
+    def is_to_look_at(self, slot: DeviceEntry) -> bool:
+        """Return whether a device is another program's, here to be looked at only."""
+        return slot.place.address in self._others
 
     def client(self, slot: DeviceEntry) -> AdbClient:
         """Return the client of the server that lists a device."""
@@ -234,6 +243,7 @@ class DeviceRegistry:
             transport=transport_of(place.serial),
             server=str(place.address),
             listed_as="" if place.serial == name else place.serial,
+            driver=ENVIRONMENTS if place.address in self._others else "",
         )
         slot = DeviceEntry(
             info=self.labelled(info),
@@ -246,6 +256,8 @@ class DeviceRegistry:
                 is_secure=device.is_secure,
             ),
             place=place,
+            # So that nothing done from here reaches it.
+            taken_by=ENVIRONMENTS if place.address in self._others else "",
         )
         self._slots[name] = slot
         return slot

@@ -9,7 +9,7 @@ phone, in every other.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterable, Sequence
+from collections.abc import AsyncIterator, Collection, Iterable, Sequence
 from contextlib import asynccontextmanager
 from secrets import token_hex
 
@@ -47,6 +47,7 @@ class AdbFleet:
         decoding: what decodes their video, closed with the rack; by default a process of its own.
         resources: where what is taken on phones is written down, and what a rack that was killed
             left there is found; by default, in memory.
+        others: those of the servers whose phones are another program's: to look at, not to drive.
     """
 
     def __init__(
@@ -59,6 +60,7 @@ class AdbFleet:
         scrcpy: ScrcpySettings | None = None,
         decoding: Decoding | None = None,
         resources: ResourceLedger | None = None,
+        others: Collection[ServerAddress] = (),
     ) -> None:
         if not addresses:
             raise UsageError("A fleet needs an adb server.", "Give the address of one.")
@@ -68,7 +70,12 @@ class AdbFleet:
         self._decoding: Decoding = decoding or DecodeProcess()
         self._resources = resources or ResourceLedger()
         self._roll = DeviceRegistry(
-            self._clients, self._labels, self._scrcpy, self._decoding, self._resources
+            self._clients,
+            self._labels,
+            self._scrcpy,
+            self._decoding,
+            self._resources,
+            others,
         )
         self._watch = Watch(self._clients, self._roll, revive)
         self._leases = Leaseholds(self._roll, key or token_hex(8))

@@ -16,6 +16,9 @@ from agent.devices.pool.virtual_slots import VirtualFarm, VirtualSlot
 from agent.devices.resources.resource_ledger import FOLDER, ResourceLedger
 from agent.settings import PoolSettings
 
+ENVIRONMENT = "environment"
+"""The folder in a data directory of the phones that `switchboard env serve` has."""
+
 
 def make_pool(
     wanted: PoolSettings, folder: Path, *, own: AdbServer, server: ServerAddress
