@@ -8,7 +8,7 @@ READY := $(VENV)/.ready
 ARGS ?=
 
 SECONDS ?= 60
-EXTRAS := --extra anthropic --extra demo --extra gym --extra http --extra otel --extra video --extra web
+EXTRAS := --extra anthropic --extra demo --extra gym --extra http --extra otel --extra textproto --extra video --extra web
 
 .PHONY: help setup demo test test-all fuzz lint types bench exam release screenshots lock site docs clean
 
@@ -78,7 +78,7 @@ lock: $(READY) ## Resolve both pyproject.toml again into their locks
 		--no-emit-package switchboard-phone -c requirements.lock pyproject.toml \
 		-o requirements-eval.lock
 	@$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
-		--no-emit-index-url --no-header --extra openenv --extra demo --extra http \
+		--no-emit-index-url --no-header --extra openenv --extra demo --extra http --extra textproto \
 		--no-emit-package switchboard-phone pyproject.toml -o requirements-openenv.lock
 	@printf 'uv>=0.5\nhatchling>=1.27\neditables\n' | $(BIN)/uv pip compile --quiet --universal --python-version 3.11 \
 		--generate-hashes --no-emit-index-url --no-header -c requirements.lock - -o requirements-tools.lock

@@ -29,6 +29,7 @@ EXTRAS = {
     "ocr": Extra("rapidocr", "text that only a picture shows"),
     "openenv": Extra("openenv", "serving phones to OpenEnv's clients"),
     "otel": Extra("prometheus_client", "metrics and traces for monitoring"),
+    "textproto": Extra("google.protobuf", "tasks of android_env"),
     "uiautomator2": Extra("uiautomator2", "UI trees of real phones in milliseconds"),
     "video": Extra("av", "live video, recordings and films"),
     "web": Extra("textual_serve", "the console in a browser"),
@@ -39,7 +40,11 @@ EXTRAS = {
 @cache
 def is_installed(extra: str) -> bool:
     """Return whether an extra is installed here."""
-    found = importlib.util.find_spec(EXTRAS[extra].library)
+    try:
+        found = importlib.util.find_spec(EXTRAS[extra].library)
+    except ModuleNotFoundError:
+        # A part of a package that is not there either.
+        return False
     # A folder of that name, as in a checkout, is found as well and has no origin.
     return found is not None and found.origin is not None
 

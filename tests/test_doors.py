@@ -93,6 +93,7 @@ WRAPPERS: dict[str, tuple[str, ...]] = {
     "fastmcp": ("console/openenv/environment.py",),
     "pydantic": ("console/openenv/",),
     "pyarrow": ("console/datasets/",),
+    "google": ("console/evaluation/task_protos.py",),
     "referencing": ("agent/results/schema.py",),
 }
 SEEN_EVERYWHERE = frozenset({"msgspec", "numpy"})

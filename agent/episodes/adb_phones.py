@@ -109,6 +109,7 @@ class AdbPhone:
         # A virtual phone has a scrcpy server of its own; only several fingers open it.
         self.device: AdbDevice = taken.device(ScrcpySettings(video=False))
         self._size_px = (0, 0)
+        self._is_virtual = not taken.tags & {"real", "emulator"}
 
     @property
     def serial(self) -> str:
@@ -140,7 +141,9 @@ class AdbPhone:
 
     async def begin(self, task: Exercise | None, snapshot: bytes) -> None:
         """Go to a starting state; see `EpisodePhone`."""
-        await self._ask("reset")
+        if self._is_virtual or snapshot or (task is not None and task.scenario):
+            # An emulator is reset by its pool, when it is put back.
+            await self._ask("reset")
         if self._keeping is not None:
             # The reset removed it with all files.
             with suppress(DeviceError):
@@ -214,6 +217,26 @@ class AdbPhone:
             error=error,
         )
 
+    async def run(self, line: str) -> tuple[int, str]:
+        """Run a line of the phone's shell; see `EpisodePhone`."""
+        client = self._client()
+        features = await client.features(self.serial)
+        said = await client.shell(self.serial, line, features=features, timeout_s=CALL_S)
+        return said.exit_code or 0, said.text
+
+    async def front(self) -> tuple[str, str]:
+        """Say what is in front; see `EpisodePhone`."""
+        seen = await self.device.foreground()
+        return seen.package, seen.activity
+
+    async def pause(self, seconds: float) -> None:
+        """Let time pass; see `EpisodePhone`."""
+        await asyncio.sleep(seconds)
+
+    def now_s(self) -> float:
+        """Return this computer's time."""
+        return time.monotonic()
+
     async def close(self) -> None:
         """Let go of what is held on the phone.
 
@@ -236,9 +259,7 @@ class AdbPhone:
         if task.scenario:
             await self._ask(f"scenario {task.scenario}")
         for command in task.shell:
-            client = self._client()
-            features = await client.features(self.serial)
-            await client.shell(self.serial, command, features=features, timeout_s=CALL_S)
+            await self.run(command)
 
     async def _restore(self, snapshot: bytes) -> None:
         if not snapshot.startswith(_GZIP) or len(snapshot) > MOST_STATE_BYTES:

@@ -18,6 +18,7 @@ from contextlib import suppress
 import msgspec
 
 from agent.episodes.actions import checked
+from agent.episodes.log_tasks import LogTail, set_up
 from agent.episodes.phone import EpisodePhone, Look, PhoneSource
 from agent.episodes.recording import Act, Recorder, Tape
 from agent.episodes.seen import Seen
@@ -69,6 +70,7 @@ class Episode:
         self._is_lost = False
         self._recorder = recorder
         self._tape: Tape | None = None
+        self._tail: LogTail | None = None
         self.task: Exercise | None = None
         self.episode_id = ""
         self.steps = 0
@@ -119,7 +121,9 @@ class Episode:
         taken = self._taken
         try:
             await taken.begin(chosen, snapshot)
-            self._before = await self._state(taken, keep=True)
+            self._tail = await self._begun(taken, chosen, is_saved=bool(snapshot))
+            if self._tail is None:
+                self._before = await self._state(taken, keep=True)
             seen = await self._seen(taken)
         except DeviceError:
             # The next reset takes another phone; this one is looked at and replaced by the pool.
@@ -139,6 +143,20 @@ class Episode:
                 first=seen,
             )
         return seen
+
+    async def _begun(
+        self, taken: EpisodePhone, task: Exercise | None, *, is_saved: bool
+    ) -> LogTail | None:
+        """Carry a task's own starting steps out, and begin to read its log if that pays."""
+        if task is None:
+            return None
+        if not is_saved:
+            await set_up(taken, task.steps)
+        if task.log is None:
+            return None
+        tail = LogTail(taken, task.log)
+        await tail.begin()
+        return tail
 
     @property
     def _most(self) -> int:
@@ -206,6 +224,8 @@ class Episode:
         assert self._taken is not None
         try:
             seen = await self._seen(self._taken)
+            if self._tail is not None:
+                return await self._logged(seen, self._tail, error)
             passed = await self._passed(self._taken)
         except DeviceError as failed:
             # A phone that cannot be looked at is of no use, lost or not: the pool looks after it.
@@ -218,6 +238,20 @@ class Episode:
             reward=float(passed),
             terminated=passed,
             truncated=not passed and self._over,
+        )
+
+    async def _logged(self, seen: Seen, tail: LogTail, error: str) -> Seen:
+        """Say what a step is worth by what was logged. Raises DeviceError."""
+        gain = await tail.gained()
+        why = "" if gain.ended else tail.why_over((seen.package, seen.activity))
+        self._over = gain.ended or bool(why) or self.steps >= self._most
+        return msgspec.structs.replace(
+            seen,
+            error=error or seen.error or why,
+            reward=gain.reward,
+            extras=gain.extras,
+            terminated=gain.ended,
+            truncated=not gain.ended and self._over,
         )
 
     def _lost(self, why: str) -> Seen:

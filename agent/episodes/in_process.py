@@ -229,6 +229,25 @@ class InProcessPhone:
             error=error,
         )
 
+    async def run(self, line: str) -> tuple[int, str]:
+        """Run a line of the phone's shell; see `EpisodePhone`."""
+        status, said = await self.phone.shell(line)
+        self.phone.settle()
+        return status, said
+
+    async def front(self) -> tuple[str, str]:
+        """Say what is in front; see `EpisodePhone`."""
+        return self.phone.front()
+
+    async def pause(self, seconds: float) -> None:
+        """Let time pass on the phone, at once; see `EpisodePhone`."""
+        self.phone.wait(seconds)
+        self.phone.settle()
+
+    def now_s(self) -> float:
+        """Return the phone's time."""
+        return self.phone.now()
+
     async def close(self) -> None:
         """Nothing is held."""
 

@@ -73,6 +73,25 @@ class EpisodePhone(Protocol):
         """Look at it. Raises DeviceError when there is nothing to look at any more."""
         ...
 
+    async def run(self, line: str) -> tuple[int, str]:
+        """Run a line of the phone's shell; return its status and what it wrote. Raises DeviceError.
+
+        Beside the actions: for starting steps and for what the phone logs.
+        """
+        ...
+
+    async def front(self) -> tuple[str, str]:
+        """Return package and full class of the activity in front. Raises DeviceError."""
+        ...
+
+    async def pause(self, seconds: float) -> None:
+        """Let time pass on the phone."""
+        ...
+
+    def now_s(self) -> float:
+        """Return a time of the clock that the phone's steps take, in seconds."""
+        ...
+
     async def close(self) -> None:
         """Let go of what looking and acting needed."""
         ...

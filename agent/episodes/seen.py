@@ -28,6 +28,8 @@ class Seen(msgspec.Struct, frozen=True, kw_only=True):
     error: str = ""
     """Why the action, or a part of the looking, failed."""
     reward: float = 0.0
+    extras: dict[str, list[object]] = {}
+    """What a task reads out of the phone's log, by name; see `agent.exercises.log_task`."""
     terminated: bool = False
     truncated: bool = False
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, TypeAlias
 
+from agent.exercises.log_task import LogRules, SetupStep
 from agent.exercises.route import Step
 
 State: TypeAlias = Mapping[str, Any]
@@ -87,3 +88,7 @@ class Exercise:
     """Commands that are run on the phone after that."""
     operator: Operator = Operator()
     max_steps: int = 40
+    steps: tuple[SetupStep, ...] = ()
+    """Steps to the starting state after that, each with what has to be true."""
+    log: LogRules | None = None
+    """What an app's log is worth: it pays and ends an episode instead of `check`."""

@@ -196,6 +196,7 @@ class AndroidEnvironment:
                 "tree": [msgspec.to_builtins(node) for node in seen.nodes],
                 "error": seen.error,
                 "truncated": seen.truncated,
+                **({"log": seen.extras} if seen.extras else {}),
             },
             done=seen.done,
             reward=seen.reward,

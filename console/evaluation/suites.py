@@ -21,6 +21,7 @@ from agent.errors import UsageError
 from agent.exercises.exercise import Check, Exercise, Operator, Record, State, Tag
 from agent.exercises.suite import EXERCISES
 from agent.exercises.suite.checks import all_of, finished
+from console.evaluation.task_protos import SUFFIX, read_task
 
 BUILT_IN = "everyday"
 MOST_BYTES = 1 << 20
@@ -65,10 +66,13 @@ def read_suite(name: str, *, has_ocr: bool) -> Suite:
 
 
 def read_tasks(name: str) -> tuple[Exercise, ...]:
-    """Read the exercises of a suite that can be done without an operator.
+    """Read the exercises of a suite that can be done without an operator, or a task of android_env
+    (`.textproto`).
 
     Raises UsageError for no such suite, something wrong in its file, or none of the kind.
     """
+    if name.endswith(SUFFIX):
+        return (read_task(Path(name)),)
     # Where the operator says no, the right thing is to be asked: nobody is asked in an episode.
     alone = tuple(one for one in read_suite(name, has_ocr=True).exercises if one.operator.approves)
     if not alone:

@@ -195,6 +195,7 @@ class PhoneEnvironment(Environment[PhoneAction, PhoneObservation, PhoneState]):
                 "tree": tree,
                 "error": seen.error,
                 "truncated": seen.truncated,
+                **({"log": seen.extras} if seen.extras else {}),
             },
             done=seen.done,
             reward=reward,

@@ -36,7 +36,7 @@ class Variables(msgspec.Struct, frozen=True, kw_only=True):
     avd_name: str = VIRTUAL
     """ANDROID_AVD_NAME: an emulator's, or `virtual`."""
     task_path: str = "everyday"
-    """ANDROID_TASK_PATH: a suite's name or file, as `switchboard eval` takes it."""
+    """ANDROID_TASK_PATH: a suite's name or file, or a task of android_env (.textproto)."""
     task: str = ""
     """SWITCHBOARD_ENV_TASK: the task of a reset that names none; empty: by its seed."""
     image_format: ImageFormat = ImageFormat.JPEG
@@ -69,15 +69,9 @@ def read_variables(environ: Mapping[str, str]) -> Variables:
     quality = environ.get("ANDROID_IMAGE_QUALITY") or "85"
     if not quality.isdecimal() or not 1 <= int(quality) <= 100:
         raise ConfigError(f"ANDROID_IMAGE_QUALITY is {quality!r}.", "Set it to 1 to 100.")
-    path = environ.get("ANDROID_TASK_PATH") or "everyday"
-    if path.endswith(".textproto"):
-        raise ConfigError(
-            f"ANDROID_TASK_PATH names {path!r}: tasks of android_env are not read.",
-            "Name a suite of exercises, .toml or .py (docs/evaluation.md).",
-        )
     return Variables(
         avd_name=environ.get("ANDROID_AVD_NAME") or VIRTUAL,
-        task_path=path,
+        task_path=environ.get("ANDROID_TASK_PATH") or "everyday",
         task=environ.get("SWITCHBOARD_ENV_TASK", ""),
         image_format=ImageFormat(one_of("ANDROID_IMAGE_FORMAT", "JPEG", tuple(ImageFormat))),
         image_quality=int(quality),

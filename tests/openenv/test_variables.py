@@ -28,7 +28,6 @@ def test_virtual_phones_are_in_process_unless_told_otherwise_and_emulators_never
         ("ANDROID_IMAGE_QUALITY", "101"),
         ("ANDROID_IMAGE_QUALITY", "high"),
         ("ANDROID_RUN_HEADLESS", "false"),
-        ("ANDROID_TASK_PATH", "calculator.textproto"),
         ("SWITCHBOARD_ENV_LOOKS", "nothing"),
         ("SWITCHBOARD_ENV_WAY", "telepathy"),
     ],
