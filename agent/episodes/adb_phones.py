@@ -225,7 +225,7 @@ class AdbPhone:
         return said.exit_code or 0, said.text
 
     async def front(self) -> tuple[str, str]:
-        """Say what is in front; see `EpisodePhone`."""
+        """Return what is in front; see `EpisodePhone`."""
         seen = await self.device.foreground()
         return seen.package, seen.activity
 

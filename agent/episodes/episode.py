@@ -241,7 +241,7 @@ class Episode:
         )
 
     async def _logged(self, seen: Seen, tail: LogTail, error: str) -> Seen:
-        """Say what a step is worth by what was logged. Raises DeviceError."""
+        """Return what was seen with what the log is worth. Raises DeviceError."""
         gain = await tail.gained()
         why = "" if gain.ended else tail.why_over((seen.package, seen.activity))
         self._over = gain.ended or bool(why) or self.steps >= self._most

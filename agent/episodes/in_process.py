@@ -236,7 +236,7 @@ class InProcessPhone:
         return status, said
 
     async def front(self) -> tuple[str, str]:
-        """Say what is in front; see `EpisodePhone`."""
+        """Return what is in front; see `EpisodePhone`."""
         return self.phone.front()
 
     async def pause(self, seconds: float) -> None:

@@ -102,7 +102,7 @@ class LogTail:
         return self._score.take(one[1] for one in found[start:])
 
     def why_over(self, front: tuple[str, str]) -> str:
-        """Say why the episode is over for another reason than its log; empty while it is not."""
+        """Return why the episode is over for another reason than its log; empty while it is not."""
         rules = self._rules
         if rules.activity and component(rules.activity) != front:
             return f"{rules.activity} is no longer in front."
