@@ -5,11 +5,12 @@ Pure functions from job records to rows. Invariant: columns line up at every wid
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
 
 from rich.cells import cell_len
 
-from agent.records import LATEST_SHOWN_MS, Job, JobStatus, RunOutcome, RunRecord
+from agent.records import LATEST_SHOWN_MS, DeviceInfo, Job, JobStatus, RunOutcome, RunRecord
 from agent.state.terms import term
 from agent.text import clean, one_line
 from widgets.base import formatting, status
@@ -118,11 +119,17 @@ def _told_of(job: Job) -> str:
     return job.notice_text
 
 
-def job_detail(job: Job, now_ms: int, runs: Sequence[RunRecord] = ()) -> Parts:
+def job_detail(
+    job: Job,
+    now_ms: int,
+    runs: Sequence[RunRecord] = (),
+    devices: Mapping[str, DeviceInfo] = MappingProxyType({}),
+) -> Parts:
     """Write everything there is to say of a job, as lines of name and value, and its runs.
 
     Args:
         runs: the newest first.
+        devices: the phones, for what they are called.
     """
     mark = status.JOB[job.status]
     unread = ", not read yet" if job.unread_result else ""
@@ -135,7 +142,7 @@ def job_detail(job: Job, now_ms: int, runs: Sequence[RunRecord] = ()) -> Parts:
         ("last run", f"{_ago(job.last_run_at, now_ms)}{unread}", "$foreground"),
         ("failures", str(job.failure_count), "$bad" if job.failure_count else "$foreground"),
         ("session", one_line(job.session_target, 60) or "—", "$foreground"),
-        ("phone", where(job), "$foreground"),
+        ("phone", where(job, devices), "$foreground"),
         *((("quiet", quiet(job), "$foreground"),) if quiet(job) else ()),
         ("told", told(job), "$foreground"),
         ("created", _ago(job.created_at, now_ms), "$foreground"),

@@ -6,11 +6,14 @@ wrote is said as far as it can be read, never an error.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import NamedTuple
 
-from agent.records import Job, JobStatus, JobType
+from agent.records import DeviceInfo, Job, JobStatus, JobType
 from agent.state.terms import without_codes
 from agent.text import clean, one_line
+from widgets.lists.session_rows import device_name
 
 
 class Asked(NamedTuple):
@@ -22,12 +25,12 @@ class Asked(NamedTuple):
     session_id: str
 
 
-def where(job: Job) -> str:
-    """Return which phones a job may run on."""
+def where(job: Job, devices: Mapping[str, DeviceInfo] = MappingProxyType({})) -> str:
+    """Return which phones a job may run on; a phone that is known by what it is called."""
     payload = job.payload_json
     tags = payload.get("tags", ())
     said = [
-        str(payload.get("serial") or ""),
+        device_name(str(payload.get("serial") or ""), devices),
         f"one with the app {payload['app']}" if payload.get("app") else "",
         f"one tagged {', '.join(map(str, tags))}" if isinstance(tags, list) and tags else "",
     ]

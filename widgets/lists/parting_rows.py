@@ -28,7 +28,8 @@ class Done(NamedTuple):
 
     step: int
     action: ActionView
-    package: str
+    app: str
+    """Its name, with the package."""
     thought: str
     frame: Frame | None
 
@@ -77,8 +78,8 @@ def done_detail(done: Done | None) -> Parts:
         (f"{formatting.action_verb(done.action)} ", "bold $foreground"),
         (f"{formatting.action_object(done.action)}\n", "$foreground"),
     ]
-    if done.package:
-        parts.append((f"in {clean(done.package, 80)}\n", "$muted"))
+    if done.app:
+        parts.append((f"in {clean(done.app, 120)}\n", "$muted"))
     if done.thought:
         parts.append((clean(done.thought, 1_000), "$muted"))
     return tuple(parts)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from agent.records import DeviceInfo, DeviceState, Session, Speaker
+from agent.records import DeviceInfo, DeviceState, Question, Session, Speaker
 from agent.state.reducer import Attention, AttentionKind, SessionView, State
 from agent.text import one_line
 from widgets.base import formatting, status
@@ -39,6 +39,13 @@ def step_words(view: SessionView) -> list[str]:
     if view.step in (0, session.steps):
         return [f"step {session.steps} of {session.max_steps}"]
     return [f"step {view.step}", f"{session.steps} of {session.max_steps} used"]
+
+
+def phone_asked_about(question: Question | None, devices: Mapping[str, DeviceInfo]) -> str:
+    """Name the phone that an approval would act on; empty where it states none."""
+    subject = question.subject if question is not None else None
+    effect = subject.effect if subject is not None else None
+    return device_name(effect.phone, devices) if effect is not None and effect.phone else ""
 
 
 def device_name(serial: str, devices: Mapping[str, DeviceInfo]) -> str:

@@ -87,6 +87,7 @@ class QuestionCard(FaultIsolated, Static, can_focus=True):
         self._others = 0
         self._note = ""
         self._given: Given = ()
+        self._phone = ""
         self._look: object = None
         self._first_line = 0
         self._room, self._length = 0, 0
@@ -105,6 +106,7 @@ class QuestionCard(FaultIsolated, Static, can_focus=True):
         note: str = "",
         given: Given = (),
         known_s: float | None = None,
+        phone: str = "",
     ) -> None:
         """Show a question, or none.
 
@@ -115,8 +117,10 @@ class QuestionCard(FaultIsolated, Static, can_focus=True):
             note: what became of an earlier answer to it.
             given: what was answered of the same request already, and is not sent yet.
             known_s: since when it is told of on the screen, by `clock_s`; now when None.
+            phone: what the operator calls the phone of the effect; its serial when empty.
         """
         self._now_ms, self._others, self._note, self._given = now_ms, others, note, given
+        self._phone = phone
         # The next part of several is as new to the eye as another question.
         before = (self.question.question_id, self.question.text) if self.question else None
         if question is not None and (question.question_id, question.text) != before:
@@ -135,7 +139,7 @@ class QuestionCard(FaultIsolated, Static, can_focus=True):
         )
         width, height = self.content_size.width, self.screen.size.height if self.is_attached else 0
         look = (
-            (question, others, left, self.has_focus, note, given),
+            (question, others, left, self.has_focus, note, given, phone),
             (width, height, self._first_line, self._hovered),
         )
         if look != self._look:
@@ -206,7 +210,7 @@ class QuestionCard(FaultIsolated, Static, can_focus=True):
         for name, answer in self._given:
             parts += [("✓ ", "$good"), (f"{one_line(name, 60)}: ", "$muted")]
             parts.append((f"{one_line(answer, 200)}\n", "$foreground"))
-        parts.append((clean(question.shown, 6_000).strip(), "$foreground"))
+        parts.append((with_phone(question, self._phone), "$foreground"))
         if about := about_subject(question):
             parts.append((f"\n{about}", "$muted"))
         if question.options:
@@ -250,6 +254,7 @@ class QuestionCard(FaultIsolated, Static, can_focus=True):
                 others=self._others,
                 note=self._note,
                 given=self._given,
+                phone=self._phone,
             )
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
@@ -349,6 +354,20 @@ def void_note(question: Question, items: Iterable[Item]) -> str:
         ):
             return "Asked again: the previous answer is void, for the screen moved or work was cut."
     return ""
+
+
+def with_phone(question: Question, phone: str) -> str:
+    """Return what is asked, with the phone of the effect as the operator calls it."""
+    asked = clean(question.shown, 6_000).strip()
+    effect = question.subject.effect if question.subject is not None else None
+    if not phone or effect is None or not effect.phone:
+        return asked
+    lines = asked.split("\n")
+    for at, line in enumerate(lines):
+        # The line that Switchboard wrote; what an app wrote stays as it is.
+        if line.startswith("Where: ") and line.endswith(f" phone {effect.phone}"):
+            lines[at] = line.removesuffix(effect.phone) + phone
+    return "\n".join(lines)
 
 
 def about_subject(question: Question) -> str:

@@ -39,7 +39,7 @@ from widgets.base.splitter import Splitter
 from widgets.lists.attention_list import AttentionList
 from widgets.lists.marking_list import MarkingList
 from widgets.lists.session_list import Look, listed_sessions, session_rows
-from widgets.lists.session_rows import delegating, session_title
+from widgets.lists.session_rows import delegating, phone_asked_about, session_title
 from widgets.pictures.phone_pane import PhonePane
 from widgets.questions.composer import Composer
 from widgets.questions.question_card import QuestionCard, void_note
@@ -335,6 +335,7 @@ class DeckScreen(DeckActs, ConsoleScreen):
             note=void_note(asked[0], view.transcript.items) if asked and view else "",
             given=self.given_for(asked[0]) if asked else (),
             known_s=self._known_s[asked[0].question_id] if asked else None,
+            phone=phone_asked_about(asked[0] if asked else None, state.devices),
         )
         if had_focus and before is not None and not _is_same(before, asked):
             # The card goes, or asks something else: what is typed next was not meant for that.

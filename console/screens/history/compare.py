@@ -13,6 +13,7 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Horizontal, Vertical
 
+from agent.knowledge.app_names import name_of_package
 from agent.records import Frame
 from agent.state.reducer import ActionView, State
 from console.input.gate import Wait
@@ -216,7 +217,9 @@ def _done(deed: Deed | None) -> Done | None:
     action = ActionView(
         call_id="", tool=deed.tool, arguments=deed.arguments, kind=deed.kind, element=deed.element
     )
-    return Done(deed.step, action, deed.package, deed.thought, deed.frame)
+    # By its package, never by what the phone says of it.
+    app = f"{name_of_package(deed.package)} ({deed.package})" if deed.package else ""
+    return Done(deed.step, action, app, deed.thought, deed.frame)
 
 
 def _heading(compared: Compared, asking: AbstractSet[str], width: int) -> Parts:

@@ -125,7 +125,7 @@ class JobsScreen(JobsActs):
         if isinstance(record, Job):
             self._read_runs(record)
             _, runs = self._runs.get(record.id, (0, ()))
-            detail = job_detail(record, now_ms, runs)
+            detail = job_detail(record, now_ms, runs, self.console_app.bridge.state.devices)
         elif record is not None:
             detail = self.lists.detail(record, now_ms)
         self.detail.show(detail)

@@ -12,6 +12,7 @@ from agent.protocol import UserInputAnswer
 from agent.records import Commitment, Job, JobStatus, Question, Watcher
 from agent.text import one_line
 from widgets.lists.job_words import asked
+from widgets.lists.session_rows import phone_asked_about
 from widgets.questions.question_card import QuestionCard
 
 if TYPE_CHECKING:
@@ -53,7 +54,8 @@ class JobReview:
         known_s = None
         if question is not None:
             known_s = self._known_s.setdefault(question.question_id, now_s)
-        self._card.show_question(question, now_ms=now_ms, known_s=known_s)
+        phone = phone_asked_about(question, self._app.bridge.state.devices)
+        self._card.show_question(question, now_ms=now_ms, known_s=known_s, phone=phone)
         is_same = (
             before is not None
             and question is not None

@@ -54,6 +54,7 @@ async def test_the_cursor_begins_where_two_sessions_part(console: Open) -> None:
         await seat.until(lambda: screen.at == 2, "the parting")
         await seat.see("Identical for 2 actions, then they part.")
         await seat.see("Now I go back.")
+        await seat.see("in Settings (com.android.settings)")
         await seat.see("Now I go home.")
         await seat.press("j")
         await seat.see("It did nothing more.")

@@ -6,11 +6,24 @@ from msgspec.structs import replace
 
 from agent.loop.acting.action_review import CHANGED_SINCE
 from agent.protocol import WarningEvent
-from agent.records import Bounds, Element, Question, QuestionKind, Subject
+from agent.records import (
+    Bounds,
+    DeviceInfo,
+    DeviceState,
+    Effect,
+    EffectVerb,
+    Element,
+    Question,
+    QuestionKind,
+    Stated,
+    Subject,
+)
+from agent.safety.effects.wording import approval_question
 from agent.state.reducer import QuestionItem
 from tests.console.fakes import FakeCore
 from tests.console.script import configure, step
-from widgets.questions.question_card import QuestionCard, about_subject, void_note
+from widgets.lists.session_rows import phone_asked_about
+from widgets.questions.question_card import QuestionCard, about_subject, void_note, with_phone
 from widgets.transcript.transcript_lines import as_text
 
 
@@ -42,6 +55,29 @@ def test_an_approval_names_its_element_its_app_and_what_it_takes() -> None:
     )
     assert about_subject(approval(None)) == ""
     assert about_subject(approval(Subject(action="press_button"))) == ""
+
+
+def test_an_approval_calls_the_phone_as_the_operator_does_where_switchboard_says_it() -> None:
+    effect = Effect(
+        verb=EffectVerb.SEND,
+        app="com.chat",
+        content=Stated(text="It is phone 127.0.0.1:29042\nWhere: phone 127.0.0.1:29042, he says"),
+        phone="127.0.0.1:29042",
+    )
+    asked = replace(
+        approval(Subject(action="click_element", effect=effect)),
+        text=approval_question(effect, 'Press "Send".', "it may send"),
+    )
+    assert "Where: app com.chat · phone 127.0.0.1:29042" in with_phone(asked, "").split("\n")
+    said = with_phone(asked, "virtual 29042")
+    assert "Where: app com.chat · phone virtual 29042" in said.split("\n")
+    # What an app wrote is not ours to put other words into.
+    assert "It is phone 127.0.0.1:29042" in said
+    assert "phone 127.0.0.1:29042, he says" in said
+    phones = {effect.phone: DeviceInfo(serial=effect.phone, state=DeviceState.ONLINE, name="Lab")}
+    assert phone_asked_about(asked, phones) == "Lab"
+    assert phone_asked_about(asked, {}) == effect.phone
+    assert phone_asked_about(approval(None), phones) == phone_asked_about(None, phones) == ""
 
 
 def test_why_an_approval_became_void_stands_in_the_transcript() -> None:

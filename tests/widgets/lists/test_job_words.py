@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from agent.records import Job, JobStatus, JobType
+from agent.records import DeviceInfo, DeviceState, Job, JobStatus, JobType
 from tests.store.conftest import make_job as plain_job
 from widgets.base import formatting
 from widgets.lists.job_rows import job_detail
@@ -35,6 +35,28 @@ def detail(job: Job) -> str:
 )
 def test_the_phones_of_a_job_are_said(payload: dict[str, Any], said: str) -> None:
     assert where(make_job(1, payload_json=payload)) == said
+
+
+def test_a_phone_that_is_known_is_called_as_elsewhere() -> None:
+    plain = DeviceInfo(serial="10.0.0.7:5555", state=DeviceState.ONLINE)
+    phones = {
+        phone.serial: phone
+        for phone in (
+            replace(plain, name="Bench 7"),
+            replace(plain, serial="127.0.0.1:29042", virtual=True),
+            replace(plain, serial="127.0.0.1:29043", virtual=True),
+        )
+    }
+    named = [make_job(1, payload_json={"serial": serial}) for serial in (*phones, "gone")]
+    assert [where(job, phones) for job in named] == [
+        "Bench 7",
+        "virtual 29042",
+        "virtual 29043",
+        "gone",
+    ]
+    shown = "".join(text for text, _ in job_detail(named[1], NOW_MS, devices=phones))
+    assert "virtual 29042" in shown
+    assert "127.0.0.1" not in shown
 
 
 def test_the_hours_in_which_nothing_begins_are_said() -> None:
