@@ -368,6 +368,11 @@ class DeckActs(DeckBegin):
         if event.input is self.deck.find_field:
             self.deck.finding.find_next()
             return
+        listed = self.deck.listed_ids()
+        if listed and self.deck.selected not in listed:
+            # The cursor stands on one that fits: keys are for that one.
+            self.deck.select(self.deck.sessions.cursor_key)
+            self.refresh_all()
         self.deck.go_to("left", self.deck.sessions)
 
     def do_view_numbers(self) -> None:

@@ -353,6 +353,26 @@ async def test_the_filter_narrows_the_tree_and_escape_clears_it(console: Open) -
         await seat.until(lambda: len(seat.deck.sessions.rows) == 4, "all rows")
 
 
+async def test_keys_after_a_filter_are_for_the_session_under_the_cursor(console: Open) -> None:
+    def errands(core: FakeCore) -> None:
+        for session_id, goal in (("a", "tidy"), ("b", "alarm one"), ("c", "alarm two")):
+            configure(core, session_id, goal)
+            run(core, session_id)
+
+    async with console(play=errands) as seat:
+        await select(seat, "a")
+        await seat.press("slash", *"alarm", "enter", "x")
+        await seat.until(lambda: bool(seat.core.ops), "the stop")
+        assert [getattr(op, "session_id", "") for op in seat.core.ops] == [seat.deck.selected]
+        assert seat.deck.selected == seat.deck.sessions.cursor_key != "a"
+        # What is not listed is not taken for it when nothing fits.
+        await seat.press("slash", *"zzz", "enter")
+        await seat.until(lambda: not seat.deck.sessions.rows, "nothing listed")
+        await seat.press("escape", "escape")
+        await seat.until(lambda: len(seat.deck.sessions.rows) == 3, "all rows")
+        assert seat.deck.selected == seat.deck.sessions.cursor_key
+
+
 async def test_children_fold_under_their_parent(console: Open) -> None:
     def family(core: FakeCore) -> None:
         configure(core, "p", "parent")
