@@ -4,8 +4,9 @@
 #   docker run --rm -p 127.0.0.1:8430:8430 -v switchboard:/data \
 #       -e ADB_SERVER_SOCKET=tcp:adb.example:5037 switchboard web --host 0.0.0.0 --name localhost
 FROM python:3.12-slim AS build
+ARG EXTRAS=video,web,anthropic
 WORKDIR /source
-COPY requirements.lock requirements-tools.lock pyproject.toml README.md LICENSE NOTICE CHANGELOG.md ./
+COPY requirements.lock requirements-fleet.lock requirements-tools.lock pyproject.toml README.md LICENSE NOTICE CHANGELOG.md ./
 COPY agent agent
 COPY console console
 COPY widgets widgets
@@ -15,7 +16,7 @@ RUN python -m venv /opt/tools \
     && python -m venv --without-pip /opt/switchboard \
     && /opt/tools/bin/uv build --wheel --no-build-isolation --python /opt/tools/bin/python --out-dir /wheels \
     && /opt/tools/bin/uv pip install --no-cache --python /opt/switchboard/bin/python \
-        -c requirements.lock "$(echo /wheels/*.whl)[video,web,anthropic]"
+        -c requirements.lock -c requirements-fleet.lock "$(echo /wheels/*.whl)[$EXTRAS]"
 
 FROM python:3.12-slim
 COPY --from=build /opt/switchboard /opt/switchboard

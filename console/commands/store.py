@@ -207,6 +207,35 @@ def restore(ctx: click.Context, file: Path) -> None:
     _run(ctx, work)
 
 
+@store.command("carry-over", context_settings=_HELP)
+@click.pass_context
+def carry_over(ctx: click.Context) -> None:
+    """Copy the data directory's own store into a fleet's database, which has to be empty.
+
+    The directory belongs to the database afterwards; its own database file is moved aside. No core
+    may be running.
+    """
+
+    async def work(settings: Settings) -> ExitCode:
+        dsn = _database_of(settings)
+        from agent.store.embedded.quarantine import quarantine
+        from agent.store.postgres.carrying_over import carry_over
+        from console.cli_support import plain
+        from console.core.store_choice import host_name
+
+        done = await carry_over(settings.data_dir, dsn, host_name(settings))
+        aside = quarantine(settings.data_dir)
+        lost = f" {done.missing:,} pictures were gone already." if done.missing else ""
+        plain.print_text(
+            f"{done.events:,} events of {done.sessions:,} sessions and {done.blobs:,} pictures are "
+            f"in the database, still store {done.store}.{lost} The file is in {aside}; that and "
+            f"{settings.data_dir / 'blobs'} may go once all is well."
+        )
+        return ExitCode.DONE
+
+    _run(ctx, work)
+
+
 # --- how ----------
 
 

@@ -244,3 +244,35 @@ def test_a_core_that_drains_lets_sessions_wait_and_says_which(
         assert "SELECT " not in log
     finally:
         workshop.call("daemon", "stop", "--force")
+
+
+def test_a_directorys_own_store_is_carried_over_and_goes_on(
+    workshop: Workshop, server: PostgresServer
+) -> None:
+    run = ("run", 'write a note saying "before the fleet"', "--virtual", "--json", *PILOT)
+    done = workshop.call(*run)
+    assert done.code == 0, done
+    session_id = done.lines[0]["session_id"]
+
+    def stored() -> list[Line]:
+        return workshop.call("sessions", "show", session_id, "--events").lines
+
+    before, checked = stored(), workshop.call("store", "check", "--json").json
+    on_postgres(workshop, server)
+    carried = workshop.call("store", "carry-over")
+    assert carried.code == 0, carried
+    assert PASSWORD not in carried.out + carried.err
+    assert stored() == before
+    after = workshop.call("store", "check", "--json").json
+    assert after["sound"], after
+    assert [after[of] for of in ("events", "sessions", "blobs")] == [
+        checked[of] for of in ("events", "sessions", "blobs")
+    ]
+    found = workshop.call("sessions", "search", "before the fleet", "--json")
+    assert session_id in found.out
+    again = workshop.call(*run)
+    assert again.code == 0, again
+    assert workshop.call("sessions", "list").out.count("before the fleet") == 2
+    twice = workshop.call("store", "carry-over")
+    assert twice.code != 0
+    assert "no store" in twice.err

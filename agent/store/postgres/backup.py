@@ -125,7 +125,7 @@ async def restore(dsn: str, path: Path) -> Manifest:
                     [(count,)] = await link.rows(f"SELECT count(*) FROM {SCHEMA}.{table}")
                     if count != manifest.rows.get(table):
                         raise StoreError(f"The backup's table {table!r} is not whole.")
-                    await _set_number(link, table)
+                    await set_number(link, table)
                 await link.rows("SELECT setval('epoch', ?)", (manifest.epoch,))
                 # Nobody has a copy open.
                 await link.rows("UPDATE host SET is_open = 0")
@@ -139,7 +139,7 @@ async def restore(dsn: str, path: Path) -> Manifest:
     return manifest
 
 
-async def _set_number(link: Link, table: str) -> None:
+async def set_number(link: Link, table: str) -> None:
     """Let the numbers that the server gives go on where the table's end."""
     [(numbered,)] = await link.rows(
         "SELECT pg_get_serial_sequence(?, a.attname)::text FROM pg_attribute a "

@@ -150,7 +150,9 @@ async def _hosts(link: Link) -> list[Finding]:
         for other in here[place + 1 :]
         if not fits(one.version, other.version)
     ]
-    counts = Counter(info.hardware_serial for one in here for info in one.phones)
+    # The core may reach the phones of other hosts through their adb servers; those drive none.
+    others = [one for one in here if not one.is_core]
+    counts = Counter(info.hardware_serial for one in others for info in one.phones)
     twice = sorted(serial for serial, count in counts.items() if serial and count > 1)
     return [
         Finding(
