@@ -33,6 +33,7 @@ _VERSION = "1"
 _TURN = "turn"
 _ACTIVE = ["ENQUEUED", "PENDING", "DELAYED"]
 _LIBRARY = "dbos"
+_SILENT_S = 60.0
 _log = logging.getLogger(__name__)
 _T = TypeVar("_T")
 
@@ -256,11 +257,20 @@ def _withdrawn(session_ids: list[str], host: str) -> list[str]:
 
 
 class _Plain(logging.Handler):
-    """Say that DBOS said something, and where: its words quote SQL and addresses."""
+    """Log that DBOS said something, and where: its words quote SQL and addresses. A place is named
+    once a minute, as all of them speak up several times a second while the server is away.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._next_s: dict[str, float] = {}
 
     def emit(self, record: logging.LogRecord) -> None:
-        error = record.exc_info[0].__name__ if record.exc_info and record.exc_info[0] else ""
         place = f"{record.module}.{record.funcName}"
+        if record.created < self._next_s.get(place, 0):
+            return
+        self._next_s[place] = record.created + _SILENT_S
+        error = record.exc_info[0].__name__ if record.exc_info and record.exc_info[0] else ""
         _log.log(record.levelno, "The queue of turns: %s%s", place, f" ({error})" if error else "")
 
 

@@ -47,7 +47,12 @@ def status(ctx: click.Context, as_json: bool) -> None:
         total = await summary(link)
         here = [one for one in found if one.state is HostState.HERE]
         gone = [one.name for one in found if one.state is HostState.GONE]
-        phones = [info for one in here for info in one.phones]
+        # The core may see a phone through its host's adb server, as the host does.
+        phones = {
+            info.hardware_serial or (one.name, info.serial): info
+            for one in here
+            for info in one.phones
+        }.values()
         online = sum(info.state is DeviceState.ONLINE for info in phones)
         core = next((one.name for one in here if one.is_core), "")
         draining = [one.name for one in found if one.drains]
