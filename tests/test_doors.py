@@ -353,6 +353,11 @@ def test_sibling_modules_are_named_in_full() -> None:
             "console.cli",
             ("textual", "rich", "openai", "PIL", "numpy", "aiosqlite", "adbutils", "psycopg"),
         ),
+        # Who has no fleet pays nothing for one.
+        (
+            "console.core.host, console.core.store_choice",
+            ("psycopg", "dbos", "sqlalchemy", "agent.store.postgres"),
+        ),
         # A client gives its server a few seconds to start.
         ("console.mcp.serving", ("textual", "rich", "openai", "PIL")),
     ],
