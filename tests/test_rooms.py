@@ -7,6 +7,7 @@ from functools import cache
 
 import pytest
 
+from scripts.class_sizes import class_sizes
 from scripts.rooms import PICTURE, ROOT, Graph, circles, drawn, house, imports, modules, rooms
 
 # One worker reads the sources, and no other needs to.
@@ -30,6 +31,47 @@ ONE_WAY = (
 )
 """The packages whose rooms import each other one way."""
 
+MOST_METHODS = 40
+LARGER = {
+    "console.screens.deck.deck.DeckScreen": 215,
+    "console.screens.deck.deck_acts.DeckActs": 170,
+    "console.screens.deck.deck_approvals.DeckApprovals": 140,
+    "virtual_phone.embedded._Inside": 140,
+    "virtual_phone.phone.Phone": 140,
+    "console.screens.device.device.DeviceScreen": 135,
+    "console.screens.deck.deck_questions.DeckQuestions": 130,
+    "virtual_phone.input.gestures.Gestures": 115,
+    "console.screens.device.device_acts.DeviceActs": 115,
+    "console.screens.deck.deck_wheel.DeckWheel": 115,
+    "console.screens.history.replay.ReplayScreen": 100,
+    "virtual_phone.services.Services": 90,
+    "console.app.SwitchboardApp": 90,
+    "console.screens.jobs.jobs.JobsScreen": 85,
+    "console.screens.device.wheel.WheelScreen": 85,
+    "console.screens.history.history.HistoryScreen": 75,
+    "console.screens.history.replay_acts.ReplayActs": 75,
+    "console.screens.deck.deck_phone.DeckPhone": 70,
+    "console.screens.jobs.jobs_acts.JobsActs": 70,
+    "console.screens.history.compare.CompareScreen": 60,
+    "console.screens.history.history_sums.HistorySums": 60,
+    "console.screens.history.step_reader.StepReader": 60,
+    "console.screens.settings.SettingsScreen": 60,
+    "virtual_phone.notices.Notices": 55,
+    "console.screens.wall.WallScreen": 50,
+    "virtual_phone.awk.statements._Statements": 50,
+    "agent.store.embedded.sqlite_store.SqliteStore": 50,
+    "widgets.wall.wall_view.WallView": 45,
+    "virtual_phone.core.Core": 45,
+    "agent.store.postgres.postgres_store.PostgresStore": 45,
+    "widgets.transcript.transcript_view.TranscriptView": 45,
+    "console.screens.base.ConsoleScreen": 45,
+    "virtual_phone.shell.parser.Parser": 45,
+    "agent.safety.effects.page.Page": 45,
+    "widgets.lists.attention_list.AttentionList": 45,
+    "agent.devices.adb_device.AdbDevice": 45,
+}
+"""Classes with more methods than that, and the most that each may have; it may only shrink."""
+
 
 @cache
 def graph() -> Graph:
@@ -47,6 +89,13 @@ def test_no_floor_holds_more_modules_than_a_reader_can_see() -> None:
         if path.name != "__init__.py"
     )
     assert {room: n for room, n in floors.items() if n > MOST_ON_A_FLOOR} == {}
+
+
+def test_no_class_has_more_methods_than_a_reader_can_keep_apart() -> None:
+    sizes = class_sizes()
+    assert {k: n for k, n in sizes.items() if n > LARGER.get(k, MOST_METHODS)} == {}
+    small = [name for name in LARGER if sizes.get(name, 0) <= MOST_METHODS]
+    assert small == [], "they are small enough, or gone: take them out of LARGER"
 
 
 @pytest.mark.parametrize("package", ONE_WAY)
