@@ -12,9 +12,10 @@ from secrets import token_hex
 from msgspec.structs import replace
 
 from agent.protocol import Interrupt, SessionCreate
+from console.keys.controllers import Controller
 from console.palette.handles import Placed, servers_in
-from console.screens.deck.deck_approvals import DeckApprovals
-from widgets.questions.composer import Composer, Mode, Purpose
+from console.screens.deck.context import DeckContext
+from widgets.questions.composer import Mode, Purpose
 
 MOST_RECALLED = 500
 AWAITED = frozenset({"session.stop", "session.pause", "session.cancel", "session.write"})
@@ -22,15 +23,19 @@ AWAITED = frozenset({"session.stop", "session.pause", "session.cancel", "session
 _NOT_YET = "The new session is still being created: press the key again in a moment."
 
 
-class DeckBegin(DeckApprovals):
-    """The Deck's way to a new session."""
+class BeginController(Controller):
+    """The way to a new session.
 
-    begins = False
-    drafts = False
-    """Whether what is begun is a draft for one app."""
+    Args:
+        deck: where the session will be selected.
+    """
 
-    def __init__(self) -> None:
-        super().__init__()
+    def __init__(self, deck: DeckContext) -> None:
+        self._deck = deck
+        self.begins = False
+        """Whether the composer asks for what begins a session."""
+        self.drafts = False
+        """Whether what is begun is a draft for one app."""
         self._awaited: set[str] = set()
         """The ids of requests for sessions that the core has not answered; selected as such."""
         self._stopped: set[str] = set()
@@ -41,32 +46,32 @@ class DeckBegin(DeckApprovals):
     def do_session_new(self) -> None:
         """Write the goal of a new session."""
         self.begins, self.drafts = True, False
-        self.rejects = None
-        self.refresh_all()
-        self.deck.go_to("middle", self.deck.composer.field)
+        self._deck.answer_later()
+        self._deck.refresh_all()
+        self._deck.go_to_composer()
 
-    def on_composer_switched(self, _event: Composer.Switched) -> None:
+    def switch(self) -> None:
         """Turn from a goal to a draft for one app, and back."""
         self.drafts = not self.drafts
-        self.refresh_all()
+        self._deck.refresh_all()
 
     def begin(self, goal: str, serial: str) -> None:
         """Begin a session; from now on the keys are for it."""
-        placed = Placed(goal, self.console_app.bridge.state.devices)
+        placed = Placed(goal, self._deck.state.devices)
         why = ""
         if placed.unknown:
             why = f"No phone with the tag {placed.unknown} is online."
         elif not placed.goal:
             why = f"Write what should be done on {goal.strip()}."
         if why:
-            self.console_app.say(why, tone="warning")
+            self._deck.ops.say(why, tone="warning")
             self._give_back((goal, serial, False))
             return
         self._await(placed.goal, placed.serial or serial, drafts=False)
 
     def earlier_goals(self) -> list[str]:
         """List what sessions were begun with here, as the core stores it, the newest first."""
-        views = self.console_app.bridge.state.sessions.values()
+        views = self._deck.state.sessions.values()
         listed = [
             view.session
             for view in views
@@ -82,17 +87,17 @@ class DeckBegin(DeckApprovals):
     @property
     def is_awaited(self) -> bool:
         """Whether the selected session was begun here and the core has not told of it yet."""
-        return self.deck.selected in self._awaited
+        return self._deck.selected in self._awaited
 
     def stop_awaited(self) -> None:
         """Stop the session that was begun as soon as it is there."""
-        self._stopped.add(self.deck.selected)
-        self.console_app.say("It is still being created, and is stopped as soon as it exists.")
+        self._stopped.add(self._deck.selected)
+        self._deck.ops.say("It is still being created, and is stopped as soon as it exists.")
 
     def comes_too_early(self) -> bool:
         """Return True, and show it, if a key is for a session that is not there yet."""
         if self.is_awaited:
-            self.console_app.say(_NOT_YET)
+            self._deck.ops.say(_NOT_YET)
         return self.is_awaited
 
     # --- how ----------
@@ -102,48 +107,45 @@ class DeckBegin(DeckApprovals):
         written = (text, serial, drafts)
         # The same again after a refusal that was none: the core begins it once.
         request_id = self._refused.pop(written, "") or token_hex(8)
-        before = self.deck.selected
+        before = self._deck.selected
         self._awaited.add(request_id)
-        self.deck.coming = request_id
-        self.deck.select(request_id)
-        model = self.console_app.begins_with
-        goal, servers = servers_in(text, self.console_app.tool_servers)
+        self._deck.look_at_new(request_id)
+        model = self._deck.ops.begins_with
+        goal, servers = servers_in(text, self._deck.ops.tool_servers)
         op = _creation(goal, serial, request_id, model=model, drafts=drafts)
         op = replace(op, tool_servers=servers)
         doing = "keeping a draft" if drafts else "beginning a session"
-        self.console_app.spawn(self._begin(op, written, before), doing)
+        self._deck.ops.spawn(self._begin(op, written, before), doing)
 
     async def _begin(self, op: SessionCreate, written: tuple[str, str, bool], before: str) -> None:
-        reply = await self.console_app.ask(op)
-        is_selected = self.deck.selected == op.request_id
+        reply = await self._deck.ops.ask(op)
+        is_selected = self._deck.selected == op.request_id
         self._awaited.discard(op.request_id)
         if reply is None:
             self._refused[written] = op.request_id
             if is_selected:
-                self.deck.select(before)
+                self._deck.select(before)
             self._give_back(written)
             return
         if op.request_id in self._stopped:
             self._stopped.discard(op.request_id)
-            self.console_app.request(Interrupt(session_id=reply.session_id))
+            self._deck.ops.request(Interrupt(session_id=reply.session_id))
         if is_selected:
-            self.deck.coming = reply.session_id
-            self.deck.select(reply.session_id)
+            self._deck.look_at_new(reply.session_id)
         if written[2]:
             said = "Draft created. p starts it; unless started, it ends with this console."
-            self.console_app.say(said)
-        self.refresh_all()
+            self._deck.ops.say(said)
+        self._deck.refresh_all()
 
     def _give_back(self, written: tuple[str, str, bool]) -> None:
         """Put what was refused where it was written, unless something else is written there."""
         text, _, drafts = written
         purpose = Purpose(Mode.DRAFT if drafts else Mode.NEW, "")
-        self.deck.composer.give_back(purpose, text)
-        if self.deck.focused is self.deck.composer.field:
-            self.console_app.say("n shows the goal that was refused.")
+        if self._deck.give_back(purpose, text):
+            self._deck.ops.say("n shows the goal that was refused.")
         else:
             self.begins, self.drafts = True, drafts
-        self.refresh_all()
+        self._deck.refresh_all()
 
 
 def _creation(

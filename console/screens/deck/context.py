@@ -5,17 +5,26 @@ The Deck is one; a test gives another, with a `State` and a recorder of ops, and
 
 from __future__ import annotations
 
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Sequence
 from typing import Any, Protocol
 
 from agent.protocol import Op, Reply
 from agent.records import Question
-from agent.state.reducer import Item, SessionView
+from agent.state.reducer import Item, SessionView, State
 from console.input.gate import Wait
+from widgets.questions.composer import Purpose
 
 
 class OpSender(Protocol):
     """Where ops are sent, and lines are said to the operator; the app is one."""
+
+    @property
+    def begins_with(self) -> str:
+        """The model that a new session is begun with; empty: the one of the settings."""
+
+    @property
+    def tool_servers(self) -> Sequence[str]:
+        """The names of the tool servers that a goal may name."""
 
     def request(self, op: Op, *, done: str = "") -> None:
         """Send an op without waiting; what it fails with is said."""
@@ -40,6 +49,13 @@ class DeckContext(Protocol):
     @property
     def selected(self) -> str:
         """The id of the selected session; empty when none is."""
+
+    @property
+    def state(self) -> State:
+        """The picture of the core."""
+
+    def select(self, session_id: str) -> None:
+        """Look at another session."""
 
     def view(self) -> SessionView | None:
         """Return the selected session."""
@@ -79,3 +95,9 @@ class DeckContext(Protocol):
 
         False when the composer takes none, or holds one already and that is not written `over`.
         """
+
+    def give_back(self, purpose: Purpose, text: str) -> bool:
+        """Put a text back where it was written; True when the operator is writing something."""
+
+    def answer_later(self) -> None:
+        """Ask no longer for the reason of a rejection."""

@@ -21,6 +21,7 @@ from agent.state.reducer import Item, SessionView, State, attention, failure_key
 from console.keys import actions
 from console.screens.base import OPENING, ConsoleScreen
 from console.screens.deck.arranging import ArrangeController
+from console.screens.deck.beginning import BeginController
 from console.screens.deck.deck_acts import DeckActs
 from console.screens.deck.deck_devices import device_parts
 from console.screens.deck.deck_phone import NO_DEVICES
@@ -41,7 +42,7 @@ from widgets.lists.marking_list import MarkingList
 from widgets.lists.session_list import Look, listed_sessions, session_rows
 from widgets.lists.session_rows import delegating, phone_asked_about, session_title
 from widgets.pictures.phone_pane import PhonePane
-from widgets.questions.composer import Composer
+from widgets.questions.composer import Composer, Purpose
 from widgets.questions.question_card import QuestionCard, void_note
 from widgets.transcript.session_pane import SessionPane
 from widgets.transcript.transcript_view import TranscriptView
@@ -71,6 +72,7 @@ class DeckScreen(DeckActs, ConsoleScreen):
         ArrangeController,
         PaneController,
         FollowController,
+        BeginController,
         TargetController,
         FindController,
     )
@@ -84,6 +86,7 @@ class DeckScreen(DeckActs, ConsoleScreen):
         self.arranging = ArrangeController(self, kept)
         self.panes = PaneController(self, kept)
         self.following = FollowController(self)
+        self.beginning = BeginController(self)
         self.targets = TargetController(self)
         self.finding = FindController(self)
         self.controllers = (
@@ -93,6 +96,7 @@ class DeckScreen(DeckActs, ConsoleScreen):
             self.arranging,
             self.panes,
             self.following,
+            self.beginning,
             self.targets,
             self.finding,
         )
@@ -189,6 +193,10 @@ class DeckScreen(DeckActs, ConsoleScreen):
     def ops(self) -> SwitchboardApp:
         return self.console_app
 
+    @property
+    def state(self) -> State:
+        return self.console_app.bridge.state
+
     def pointed_item(self) -> Item | None:
         transcript = self.pane.transcript
         return transcript.item_under_cursor() if self.focused is transcript else None
@@ -219,6 +227,13 @@ class DeckScreen(DeckActs, ConsoleScreen):
         field.text = text
         field.move_cursor(field.document.end)
         return True
+
+    def give_back(self, purpose: Purpose, text: str) -> bool:
+        self.composer.give_back(purpose, text)
+        return self.focused is self.composer.field
+
+    def answer_later(self) -> None:
+        self.rejects = None
 
     # --- the picture ----------
 

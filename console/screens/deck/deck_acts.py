@@ -29,7 +29,8 @@ from agent.text import one_line
 from console.core.active_sessions import is_tree_under_way, is_under_way
 from console.keys.actions import Action
 from console.palette.handles import completions
-from console.screens.deck.deck_begin import AWAITED, DeckBegin
+from console.screens.deck.beginning import AWAITED
+from console.screens.deck.deck_approvals import DeckApprovals
 from console.screens.deck.deck_questions import DENY
 from console.screens.deck.marking import EACH_PHONE
 from console.storage.keeping import keep_pictures
@@ -44,7 +45,7 @@ _ENDED_HINT = "Ended. p p to resume, n for a new session"
 """So short that it is whole at 80 columns."""
 
 
-class DeckActs(DeckBegin):
+class DeckActs(DeckApprovals):
     """The Deck's actions."""
 
     def _session(self) -> Session | None:
@@ -67,7 +68,7 @@ class DeckActs(DeckBegin):
         if owner is not None:
             return owner.can(action_id)
         session = self._session()
-        if self.is_awaited and action_id in AWAITED:
+        if self.deck.beginning.is_awaited and action_id in AWAITED:
             # What was begun is not there yet: its own sentence says what the key does.
             return True
         match action_id:
@@ -135,15 +136,15 @@ class DeckActs(DeckBegin):
     def do_session_stop(self) -> None:
         """Interrupt the selected session and its children."""
         session = self._session()
-        if self.is_awaited:
-            self.stop_awaited()
+        if self.deck.beginning.is_awaited:
+            self.deck.beginning.stop_awaited()
         elif session is not None and self._is_at_work(session):
             self.console_app.request(Interrupt(session_id=session.session_id))
 
     def do_session_pause(self) -> None:
         """Hold the session, or go on."""
         session = self._session()
-        if self.comes_too_early() or session is None:
+        if self.deck.beginning.comes_too_early() or session is None:
             return
         one = session.session_id
         is_paused = self._asked_to_pause(session)
@@ -167,7 +168,7 @@ class DeckActs(DeckBegin):
     def do_session_cancel(self) -> None:
         """End the session and its children, at the second press."""
         session = self._session()
-        if self.comes_too_early() or session is None or session.state.is_terminal:
+        if self.deck.beginning.comes_too_early() or session is None or session.state.is_terminal:
             return
         one = session.session_id
         views = self.console_app.bridge.state.sessions.values()
@@ -219,16 +220,16 @@ class DeckActs(DeckBegin):
     def aim_composer(self, view: SessionView | None, asked: list[Question]) -> None:
         """Show what the composer's text will be, without changing it while somebody types."""
         composer = self.deck.composer
-        composer.earlier = self.earlier_goals
+        composer.earlier = self.deck.beginning.earlier_goals
         for controller in self.controllers:
             if (asked_for := controller.purpose()) is not None:
                 composer.aim(*asked_for)
                 return
         if self.aim_note():
             return
-        if self.begins:
+        if self.deck.beginning.begins:
             self._offer_devices()
-            composer.aim(Purpose(Mode.DRAFT if self.drafts else Mode.NEW, ""))
+            composer.aim(Purpose(Mode.DRAFT if self.deck.beginning.drafts else Mode.NEW, ""))
             return
         if self.rejects is not None and self.rejects in asked:
             composer.aim(Purpose(Mode.REASON, self.rejects.question_id))
@@ -264,6 +265,10 @@ class DeckActs(DeckBegin):
             hint = "Hidden, and not stored"
         composer.aim(wanted, beside, hint, hides=hides)
 
+    def on_composer_switched(self, _event: Composer.Switched) -> None:
+        """Turn from a goal to a draft for one app, and back."""
+        self.deck.beginning.switch()
+
     def _offer_devices(self) -> None:
         state = self.console_app.bridge.state
         online = [d for d in state.devices.values() if d.state is DeviceState.ONLINE]
@@ -280,7 +285,7 @@ class DeckActs(DeckBegin):
 
     def do_session_write(self) -> None:
         """Go to the composer."""
-        if self.comes_too_early():
+        if self.deck.beginning.comes_too_early():
             return
         if not self.deck.composer.field.disabled:
             self.deck.go_to("middle", self.deck.composer.field)
@@ -307,14 +312,14 @@ class DeckActs(DeckBegin):
             return
         match mode:
             case Mode.NEW:
-                self.begins = False
+                self.deck.beginning.begins = False
                 if event.choice == EACH_PHONE:
                     self.deck.marking.begin_on_each(event.text, lambda: token_hex(8))
                 else:
-                    self.begin(event.text, event.choice)
+                    self.deck.beginning.begin(event.text, event.choice)
             case Mode.DRAFT:
-                self.begins = False
-                self.draft(event.text, event.choice)
+                self.deck.beginning.begins = False
+                self.deck.beginning.draft(event.text, event.choice)
             case Mode.MODIFY:
                 self.send_modified(event)
             case Mode.ANSWER:
@@ -421,8 +426,9 @@ class DeckActs(DeckBegin):
         field = self.query_one("#filter", Input)
         if self._leave_part():
             pass
-        elif self.begins or self.rejects is not None or self.modifies is not None:
-            self.begins, self.rejects, self.modifies = False, None, None
+        elif self.deck.beginning.begins or self.rejects is not None or self.modifies is not None:
+            self.deck.beginning.begins = False
+            self.rejects = self.modifies = None
             self.refresh_all()
             deck.go_to("middle", deck.pane.transcript)
         elif deck.focused is field or deck.wanted:

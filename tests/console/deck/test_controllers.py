@@ -8,10 +8,12 @@ from typing import Any
 import pytest
 
 from agent.protocol import (
+    Interrupt,
     NoticeSend,
     Op,
     Reply,
     SessionConfigured,
+    SessionCreate,
     SessionStateChanged,
     SteerEdit,
     SteerWithdraw,
@@ -20,6 +22,7 @@ from agent.protocol import (
     UserMessage,
 )
 from agent.records import (
+    DeviceState,
     Question,
     QuestionKind,
     Session,
@@ -32,9 +35,10 @@ from agent.records import (
 )
 from agent.state.reducer import Item, SessionView, State
 from console.input.gate import Wait
+from console.screens.deck.beginning import BeginController
 from console.screens.deck.following import FollowController
 from console.screens.deck.targets import TargetController
-from tests.console.fakes import FakeCore
+from tests.console.fakes import FakeCore, phone
 from widgets.questions.composer import Composer, Mode, Purpose
 
 
@@ -45,6 +49,8 @@ class Recorder:
         self.sent: list[Op] = []
         self.said: list[str] = []
         self.reply = reply
+        self.begins_with = ""
+        self.tool_servers: tuple[str, ...] = ()
         self._work: list[Coroutine[Any, Any, Any]] = []
 
     def request(self, op: Op, *, done: str = "") -> None:
@@ -76,6 +82,10 @@ class Desk:
         self.notes_back = False
         self.pointed: Item | None = None
         self.coming = ""
+        self.answers = True
+
+    def select(self, session_id: str) -> None:
+        self.selected = session_id
 
     def view(self) -> SessionView | None:
         return self.state.sessions.get(self.selected)
@@ -110,6 +120,13 @@ class Desk:
             return False
         self.written = text
         return True
+
+    def give_back(self, purpose: Purpose, text: str) -> bool:
+        self.written = text
+        return False
+
+    def answer_later(self) -> None:
+        self.answers = False
 
 
 def played(*, state: SessionState = SessionState.RUNNING, package: str = "org.notes") -> FakeCore:
@@ -269,3 +286,75 @@ async def test_a_session_that_follows_is_looked_at_before_its_first_event() -> N
     await desk.ops.run()
     assert desk.ops.sent == [NoticeSend(session_id="s1", text="and the next")]
     assert (desk.selected, desk.coming) == ("s2", "s2")
+
+
+# --- beginning a session ----------
+
+
+async def test_the_keys_after_a_goal_are_for_its_session_before_it_is_there() -> None:
+    desk = Desk(played().state, "s1", Reply(submission_id="x", session_id="s2"))
+    begin = BeginController(desk)
+    begin.do_session_new()
+    assert (begin.begins, desk.at, desk.answers) == (True, "composer", False)
+    begin.begin("Water the plants", "")
+    assert begin.is_awaited and begin.comes_too_early()
+    begin.stop_awaited()
+    await desk.ops.run()
+    [made, stopped] = desk.ops.sent
+    assert isinstance(made, SessionCreate)
+    assert (made.goal, made.start) == ("Water the plants", True)
+    assert stopped == Interrupt(session_id="s2")
+    assert (desk.selected, desk.coming) == ("s2", "s2")
+    assert not begin.is_awaited
+
+
+async def test_a_refused_goal_is_given_back_and_begun_once_when_it_is_sent_again() -> None:
+    desk = Desk(played().state, "s1", reply=None)
+    begin = BeginController(desk)
+    begin.begin("Water the plants", "p")
+    await desk.ops.run()
+    assert (desk.selected, desk.written, begin.begins) == ("s1", "Water the plants", True)
+    desk.selected = "s3"
+    begin.begin("Water the plants", "p")
+    desk.selected = "s1"
+    await desk.ops.run()
+    first, second = desk.ops.sent
+    assert isinstance(first, SessionCreate) and first == second
+    # Who looked elsewhere meanwhile stays there.
+    assert desk.selected == "s1"
+
+
+async def test_a_goal_for_phones_with_a_tag_that_none_has_sends_nothing() -> None:
+    core = played()
+    core.state.devices["p9"] = phone("p9", tags=("lab",), state=DeviceState.OFFLINE)
+    desk = Desk(core.state, "s1")
+    begin = BeginController(desk)
+    begin.begin("#lab water the plants", "")
+    await desk.ops.run()
+    assert desk.ops.sent == []
+    assert desk.ops.said[0] == "No phone with the tag #lab is online."
+    assert desk.written == "#lab water the plants"
+
+
+async def test_a_draft_is_held_with_its_app_and_goal_apart() -> None:
+    desk = Desk(played().state, "s1", Reply(submission_id="x", session_id="d1"))
+    begin = BeginController(desk)
+    begin.do_session_new()
+    begin.switch()
+    assert begin.drafts
+    begin.draft(" org.notes  buy milk ", "p")
+    await desk.ops.run()
+    [made] = desk.ops.sent
+    assert isinstance(made, SessionCreate)
+    assert (made.target_package, made.goal, made.serial) == ("org.notes", "buy milk", "p")
+    assert (made.start, made.hold) == (False, True)
+
+
+def test_earlier_goals_are_told_once_the_newest_first_and_no_subtasks() -> None:
+    core = played()
+    for number, goal in enumerate(("one", "two", "one", "part"), 2):
+        parent = "s1" if goal == "part" else ""
+        session = Session(session_id=f"s{number}", goal=goal, created_ms=number, parent_id=parent)
+        core.tell(SessionConfigured(session=session), f"s{number}")
+    begin = BeginController(Desk(core.state, "s1"))
+    assert begin.earlier_goals() == ["one", "two", "Sort the notes"]

@@ -25,7 +25,7 @@ async def test_an_arrow_recalls_goals_newest_first_and_comes_back_to_what_was_ty
 ) -> None:
     async with console() as seat:
         await seat.press("n")
-        known = seat.deck.earlier_goals()
+        known = seat.deck.beginning.earlier_goals()
         assert len(known) >= 1
         field = seat.deck.composer.field
         await seat.press("up")
