@@ -88,8 +88,18 @@ def drill(ctx: click.Context, *, faults: str, lasts_s: float, keep: bool, as_jso
     end(run_async(work))
 
 
-_HEAD = ("FAULT", "OUTCOME", "RECOVERED", "EVENTS", "STORED", "LOST", "STEPS", "REPEATED",
-         "NOTICED", "TOOK")  # fmt: skip
+_HEAD = (
+    "FAULT",
+    "OUTCOME",
+    "RECOVERED",
+    "EVENTS",
+    "STORED",
+    "LOST",
+    "STEPS",
+    "REPEATED",
+    "NOTICED",
+    "TOOK",
+)
 
 
 def _row(result: DrillResult) -> tuple[str, ...]:

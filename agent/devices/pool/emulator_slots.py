@@ -81,9 +81,17 @@ class EmulatorSlot:
                 f"Give an even one from {FIRST_PORT} to {LAST_PORT}.",
             )
         self._command = [
-            str(program), "-avd", avd, "-port", str(port), "-read-only", "-no-window", "-no-audio",
-            "-no-boot-anim", "-no-snapshot-save",
-        ]  # fmt: skip
+            str(program),
+            "-avd",
+            avd,
+            "-port",
+            str(port),
+            "-read-only",
+            "-no-window",
+            "-no-audio",
+            "-no-boot-anim",
+            "-no-snapshot-save",
+        ]
         self._at = PhoneAt(f"emulator-{port}", server)
         self._packages = tuple(packages)
         self._boot_timeout_s = boot_timeout_s

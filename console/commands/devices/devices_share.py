@@ -26,10 +26,20 @@ Read it in Python, in any process, without a copy:
 """
 )
 @click.argument("serial")
-@click.option("--side", default=1080, show_default=True, type=click.IntRange(16, 4096),
-              help="Longest side of the frames in pixels.")  # fmt: skip
-@click.option("--hz", default=30.0, show_default=True, type=click.FloatRange(0.1, 60),
-              help="Maximum frames per second.")  # fmt: skip
+@click.option(
+    "--side",
+    default=1080,
+    show_default=True,
+    type=click.IntRange(16, 4096),
+    help="Longest side of the frames in pixels.",
+)
+@click.option(
+    "--hz",
+    default=30.0,
+    show_default=True,
+    type=click.FloatRange(0.1, 60),
+    help="Maximum frames per second.",
+)
 @click.pass_context
 def share(ctx: click.Context, serial: str, side: int, hz: float) -> None:
     """Write live frames of the phone SERIAL to shared memory until ctrl+c; print its address."""

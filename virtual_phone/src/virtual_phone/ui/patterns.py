@@ -32,44 +32,60 @@ from virtual_phone.ui.vocabulary import (
     styled,
     switch,
     text,
-)  # fmt: skip
+)
 
 ROW_TITLE = TextStyle(17, 400)
 ROW_SUMMARY = TextStyle(14, 400, "text2")
 
 
 def title_bar(
-    title: str, *, back: Callable[[], None] | None = None, actions: tuple[Child, ...] = (),
+    title: str,
+    *,
+    back: Callable[[], None] | None = None,
+    actions: tuple[Child, ...] = (),
     subtitle: str = "",
-) -> View:  # fmt: skip
+) -> View:
     """Draw a title bar 64 dp high with a back arrow and buttons."""
     return row(
         icon_button("arrow_back", "Navigate up", back) if back else space(12),
         column(
             text(title, styled(TITLE_LARGE, max_lines=1), id="action_bar_title"),
             text(subtitle, CAPTION, id="action_bar_subtitle") if subtitle else None,
-            weight=1, width=MATCH,
+            weight=1,
+            width=MATCH,
         ),
         *actions,
-        id="action_bar", cls="android.view.ViewGroup", width=MATCH, height=64, pad=(4, 0, 8, 0),
+        id="action_bar",
+        cls="android.view.ViewGroup",
+        width=MATCH,
+        height=64,
+        pad=(4, 0, 8, 0),
         gap=4,
-    )  # fmt: skip
+    )
 
 
 def progress() -> View:
     """Draw the thin line of something that is coming over a network."""
     return row(
-        row(width=130, height=3, fill="accent"), width=MATCH, height=3, fill="surface2",
-        id="progress", cls="android.widget.ProgressBar", desc="Loading",
-    )  # fmt: skip
+        row(width=130, height=3, fill="accent"),
+        width=MATCH,
+        height=3,
+        fill="surface2",
+        id="progress",
+        cls="android.widget.ProgressBar",
+        desc="Loading",
+    )
 
 
 def large_title(title: str) -> View:
     """Draw the big title of a settings page."""
     return text(
-        title, styled(HEADLINE, size=32), pad=(24, 8, 24, 20), width=MATCH,
+        title,
+        styled(HEADLINE, size=32),
+        pad=(24, 8, 24, 20),
+        width=MATCH,
         id="collapsing_toolbar_title",
-    )  # fmt: skip
+    )
 
 
 def screen(*children: Child, fill: str = "background") -> View:
@@ -78,37 +94,62 @@ def screen(*children: Child, fill: str = "background") -> View:
 
 
 def preference(
-    title: str, *, summary: str = "", icon_name: str = "", icon_fill: str = "",
-    on_click: Callable[[], None] | None = None, on: bool | None = None, enabled: bool = True,
-    key: str = "", radii: tuple[float, float, float, float] | None = None, trailing: Child = None,
-) -> View:  # fmt: skip
+    title: str,
+    *,
+    summary: str = "",
+    icon_name: str = "",
+    icon_fill: str = "",
+    on_click: Callable[[], None] | None = None,
+    on: bool | None = None,
+    enabled: bool = True,
+    key: str = "",
+    radii: tuple[float, float, float, float] | None = None,
+    trailing: Child = None,
+) -> View:
     """Draw a settings row; with `on` it is a switch row whose switch shows the state."""
     leading: Child = None
     if icon_name:
         shown = icon(icon_name, 22, "#FFFFFF" if icon_fill else "text2", id="android:id/icon")
         leading = (
             stack(
-                _centered(shown), width=38, height=38, fill=icon_fill, radius=19,
+                _centered(shown),
+                width=38,
+                height=38,
+                fill=icon_fill,
+                radius=19,
                 id="icon_frame",
             )
             if icon_fill
             else shown
-        )  # fmt: skip
+        )
     tone = "text" if enabled else "text3"
     return row(
         leading,
         column(
             text(title, styled(ROW_TITLE, color=tone), id="android:id/title"),
-            text(summary, styled(ROW_SUMMARY, color="text2" if enabled else "text3", max_lines=4),
-                 id="android:id/summary") if summary else None,
-            weight=1, gap=2, cls="android.widget.RelativeLayout",
+            text(
+                summary,
+                styled(ROW_SUMMARY, color="text2" if enabled else "text3", max_lines=4),
+                id="android:id/summary",
+            )
+            if summary
+            else None,
+            weight=1,
+            gap=2,
+            cls="android.widget.RelativeLayout",
         ),
         trailing,
         switch(on, enabled=enabled, clickable=False) if on is not None else None,
-        on_click=on_click if enabled else None, enabled=enabled, width=MATCH, min_height=68,
-        pad=(18, 12, 18, 12), gap=16, fill="surface", key=key,
+        on_click=on_click if enabled else None,
+        enabled=enabled,
+        width=MATCH,
+        min_height=68,
+        pad=(18, 12, 18, 12),
+        gap=16,
+        fill="surface",
+        key=key,
         radii=radii,
-    )  # fmt: skip
+    )
 
 
 def _centered(view: View) -> View:
@@ -126,8 +167,9 @@ def group(*rows: Child, title: str = "", radius: float = 22) -> View:
     return column(
         text(title, OVERLINE, pad=(18, 14, 18, 8), id="android:id/title") if title else None,
         *shown,
-        gap=2, margin=(16, 0, 16, 12),
-    )  # fmt: skip
+        gap=2,
+        margin=(16, 0, 16, 12),
+    )
 
 
 def note(message: str) -> View:
@@ -135,8 +177,11 @@ def note(message: str) -> View:
     return row(
         icon("info", 20, "text2"),
         text(message, SUMMARY, weight=1, id="android:id/title"),
-        pad=(34, 8, 34, 16), gap=16, width=MATCH, cross=Align.START,
-    )  # fmt: skip
+        pad=(34, 8, 34, 16),
+        gap=16,
+        width=MATCH,
+        cross=Align.START,
+    )
 
 
 def empty(icon_name: str, message: str, hint: str = "") -> View:
@@ -145,8 +190,12 @@ def empty(icon_name: str, message: str, hint: str = "") -> View:
         icon(icon_name, 72, "text3"),
         text(message, TITLE_LARGE, id="empty_title"),
         text(hint, styled(SUMMARY, align=Align.CENTER), id="empty_text") if hint else None,
-        weight=1, gap=12, pad=edges(40, 24), cross=Align.CENTER, main=Align.CENTER,
-    )  # fmt: skip
+        weight=1,
+        gap=12,
+        pad=edges(40, 24),
+        cross=Align.CENTER,
+        main=Align.CENTER,
+    )
 
 
 def alert(
@@ -160,23 +209,51 @@ def alert(
         icon(icon_name, 26, "accent", halign=Align.CENTER, margin=(0, 0, 0, 14))
         if icon_name
         else None,
-        text(title, styled(TITLE_LARGE, size=23), id="android:id/alertTitle",
-             halign=Align.CENTER if icon_name else None) if title else None,
-        scroll("dialog_scroll",
-               text(message, styled(BODY, color="text2", size=15), id="android:id/message"),
-               weight=0, margin=(0, 14, 0, 0), max_height=420) if message else None,
+        text(
+            title,
+            styled(TITLE_LARGE, size=23),
+            id="android:id/alertTitle",
+            halign=Align.CENTER if icon_name else None,
+        )
+        if title
+        else None,
+        scroll(
+            "dialog_scroll",
+            text(message, styled(BODY, color="text2", size=15), id="android:id/message"),
+            weight=0,
+            margin=(0, 14, 0, 0),
+            max_height=420,
+        )
+        if message
+        else None,
         body,
-        row(*actions, gap=4, main=Align.END, width=MATCH, margin=(0, 22, 0, 0),
-            id="android:id/buttonPanel", cls="android.widget.ScrollView") if actions else None,
-        id="android:id/parentPanel", width=MATCH, pad=(24, 24, 24, 16), fill="surface", radius=28,
+        row(
+            *actions,
+            gap=4,
+            main=Align.END,
+            width=MATCH,
+            margin=(0, 22, 0, 0),
+            id="android:id/buttonPanel",
+            cls="android.widget.ScrollView",
+        )
+        if actions
+        else None,
+        id="android:id/parentPanel",
+        width=MATCH,
+        pad=(24, 24, 24, 16),
+        fill="surface",
+        radius=28,
         elevation=8,
-    )  # fmt: skip
+    )
 
 
 def choices(
-    title: str, options: list[tuple[str, str]], chosen: str, choose: Callable[[str], None],
+    title: str,
+    options: list[tuple[str, str]],
+    chosen: str,
+    choose: Callable[[str], None],
     cancel: Callable[[], None],
-) -> View:  # fmt: skip
+) -> View:
     """Draw a dialog that asks for one of several values."""
     from virtual_phone.ui.vocabulary import radio
 
@@ -184,14 +261,25 @@ def choices(
         return row(
             radio(value == chosen, clickable=False, hidden_from_tree=True),
             text(label, BODY_LARGE, weight=1),
-            on_click=lambda: choose(value), width=MATCH, min_height=52, gap=16, pad=edges(4, 4),
-            cls="android.widget.CheckedTextView", checkable=True, checked=value == chosen,
-            id="android:id/text1", desc=label, radius=14,
-        )  # fmt: skip
+            on_click=lambda: choose(value),
+            width=MATCH,
+            min_height=52,
+            gap=16,
+            pad=edges(4, 4),
+            cls="android.widget.CheckedTextView",
+            checkable=True,
+            checked=value == chosen,
+            id="android:id/text1",
+            desc=label,
+            radius=14,
+        )
 
-    body = column(*(option(v, label) for v, label in options), margin=(0, 12, 0, 0),
-                  id="android:id/select_dialog_listview",
-                  cls="android.widget.ListView")  # fmt: skip
+    body = column(
+        *(option(v, label) for v, label in options),
+        margin=(0, 12, 0, 0),
+        id="android:id/select_dialog_listview",
+        cls="android.widget.ListView",
+    )
     return alert(title, "", button("Cancel", cancel, look="text"), body=body)
 
 
@@ -201,13 +289,21 @@ def menu(*items: tuple[str, Callable[[], None]], key: str = "menu") -> View:
         *(
             row(
                 text(label, BODY_LARGE, id="android:id/title", weight=1),
-                on_click=act, width=MATCH, min_height=50, pad=edges(18, 8),
+                on_click=act,
+                width=MATCH,
+                min_height=50,
+                pad=edges(18, 8),
             )
             for label, act in items
         ),
-        width=216, pad=edges(0, 8), fill="surface", radius=16, elevation=6, key=key,
+        width=216,
+        pad=edges(0, 8),
+        fill="surface",
+        radius=16,
+        elevation=6,
+        key=key,
         cls="android.widget.ListView",
-    )  # fmt: skip
+    )
 
 
 def avatar(name: str, size: float = 40, color: str = "") -> View:
@@ -218,40 +314,81 @@ def avatar(name: str, size: float = 40, color: str = "") -> View:
     tones = ("#7A5AA8", "#2F7D6B", "#B4553D", "#3B6EA8", "#8A6D1F", "#A8456F", "#4C7F37", "#5A62B8")
     fill = color or tones[sum(map(ord, name)) % len(tones)]
     return stack(
-        text(letter, TextStyle(size * 0.45, 500, "#FFFFFF"), halign=Align.CENTER,
-             valign=Align.CENTER, hidden_from_tree=True),
-        width=size, height=size, radius=size / 2, fill=fill, cls="android.widget.ImageView",
+        text(
+            letter,
+            TextStyle(size * 0.45, 500, "#FFFFFF"),
+            halign=Align.CENTER,
+            valign=Align.CENTER,
+            hidden_from_tree=True,
+        ),
+        width=size,
+        height=size,
+        radius=size / 2,
+        fill=fill,
+        cls="android.widget.ImageView",
         desc="",
-    )  # fmt: skip
+    )
 
 
 def search_field(
-    key: str, hint: str, *, on_text: Callable[[str], None] | None = None,
-    back: Callable[[], None] | None = None, clear: Callable[[], None] | None = None,
+    key: str,
+    hint: str,
+    *,
+    on_text: Callable[[str], None] | None = None,
+    back: Callable[[], None] | None = None,
+    clear: Callable[[], None] | None = None,
     id: str = "search_src_text",
-) -> View:  # fmt: skip
+) -> View:
     """Draw a rounded search box with a field in it."""
     return row(
         icon_button("arrow_back", "Navigate up", back)
         if back
         else icon("search", 24, "text2", margin=(12, 0, 4, 0)),
-        field(key, hint=hint, on_text=on_text, weight=1, height=52, id=id,
-              cls="android.widget.AutoCompleteTextView"
-              if id == "search_src_text" else "android.widget.EditText"),
-        icon_button("close", "Clear query", clear, id="search_close_btn",
-                    cls="android.widget.ImageView") if clear else None,
-        fill="surface2", radius=28, height=56, width=MATCH, margin=edges(16, 8), pad=edges(4, 0),
-        gap=4, id="search_bar",
-    )  # fmt: skip
+        field(
+            key,
+            hint=hint,
+            on_text=on_text,
+            weight=1,
+            height=52,
+            id=id,
+            cls="android.widget.AutoCompleteTextView"
+            if id == "search_src_text"
+            else "android.widget.EditText",
+        ),
+        icon_button(
+            "close", "Clear query", clear, id="search_close_btn", cls="android.widget.ImageView"
+        )
+        if clear
+        else None,
+        fill="surface2",
+        radius=28,
+        height=56,
+        width=MATCH,
+        margin=edges(16, 8),
+        pad=edges(4, 0),
+        gap=4,
+        id="search_bar",
+    )
 
 
 def fab(icon_name: str, desc: str, on_click: Callable[[], None], id: str = "fab") -> View:
     """Draw a floating action button at the bottom right."""
     return icon_button(
-        icon_name, desc, on_click, tint="on_accent_soft", size=26, width=60, height=60, radius=18,
-        fill="accent_soft", elevation=4, halign=Align.END, valign=Align.END,
-        margin=(0, 0, 20, 20), id=id,
-    )  # fmt: skip
+        icon_name,
+        desc,
+        on_click,
+        tint="on_accent_soft",
+        size=26,
+        width=60,
+        height=60,
+        radius=18,
+        fill="accent_soft",
+        elevation=4,
+        halign=Align.END,
+        valign=Align.END,
+        margin=(0, 0, 20, 20),
+        id=id,
+    )
 
 
 def list_page(key: str, *rows: Child, pad_bottom: float = 96, gap: float = 0) -> View:
@@ -268,14 +405,31 @@ def bottom_nav(
         on = value == chosen
         return column(
             stack(
-                icon(drawing, 24, "on_accent_soft" if on else "text2", halign=Align.CENTER,
-                     valign=Align.CENTER),
-                width=60, height=32, radius=16, fill="accent_soft" if on else "",
+                icon(
+                    drawing,
+                    24,
+                    "on_accent_soft" if on else "text2",
+                    halign=Align.CENTER,
+                    valign=Align.CENTER,
+                ),
+                width=60,
+                height=32,
+                radius=16,
+                fill="accent_soft" if on else "",
             ),
-            text(label, TextStyle(12, 600 if on else 500, "text" if on else "text2"),
-                 id="navigation_bar_item_label"),
-            on_click=lambda: choose(value), selected=on, desc=label, cross=Align.CENTER, gap=4,
-            pad=edges(0, 10), weight=1, cls="android.widget.FrameLayout",
-        )  # fmt: skip
+            text(
+                label,
+                TextStyle(12, 600 if on else 500, "text" if on else "text2"),
+                id="navigation_bar_item_label",
+            ),
+            on_click=lambda: choose(value),
+            selected=on,
+            desc=label,
+            cross=Align.CENTER,
+            gap=4,
+            pad=edges(0, 10),
+            weight=1,
+            cls="android.widget.FrameLayout",
+        )
 
     return row(*(item(*i) for i in items), width=MATCH, fill="surface2", id="bottom_navigation")
