@@ -7,15 +7,13 @@ the core knows to take out. Invariant: a file that cannot be read or written cos
 from __future__ import annotations
 
 import logging
-import os
 from pathlib import Path
 
 import msgspec
 
+from console.storage.short_list import MOST, read_short_list, write_short_list
+
 FILE_NAME = "palette.json"
-MOST = 50
-_MOST_BYTES = 64_000
-_MOST_CHARS = 200
 _log = logging.getLogger(__name__)
 
 
@@ -40,13 +38,8 @@ class Recent:
         self._keys = [key, *(one for one in self._keys if one != key)][:MOST]
         if self._path is None:
             return
-        partial = self._path.with_name(f".{FILE_NAME}.{os.getpid()}")
         try:
-            self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            descriptor = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-            with os.fdopen(descriptor, "wb") as file:
-                file.write(msgspec.json.encode(self._keys))
-            partial.replace(self._path)
+            write_short_list(self._path, self._keys)
         except OSError as error:
             _log.warning("The palette's last entries could not be kept: %s", error)
 
@@ -54,11 +47,7 @@ class Recent:
         if self._path is None:
             return []
         try:
-            with self._path.open("rb") as file:
-                keys = msgspec.json.decode(file.read(_MOST_BYTES), type=list[str])
-        except FileNotFoundError:
-            return []
+            return read_short_list(self._path)
         except (OSError, msgspec.DecodeError) as error:
             _log.warning("The palette's last entries could not be read: %s", error)
             return []
-        return [key for key in keys[:MOST] if len(key) <= _MOST_CHARS]

@@ -6,16 +6,13 @@ Reads nothing. Invariant: it is drawn for the width it has, also after a resize.
 from __future__ import annotations
 
 from datetime import date
-from typing import ClassVar
 
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
-from textual.containers import VerticalScroll
 
 from agent.records import Spending
-from widgets.base.fault_isolation import FaultIsolated
 from widgets.base.header_line import PartsLine
 from widgets.base.rich_parts import Parts
+from widgets.base.scroll_pane import ScrollPane
 from widgets.plots.spending_plot import Measure, spending_parts, telling
 
 DAYS = 14
@@ -23,20 +20,8 @@ _MARGIN = 2
 """Columns that are not text: the padding at both sides."""
 
 
-class SpendingPane(FaultIsolated, VerticalScroll, can_focus=True):
+class SpendingPane(ScrollPane):
     """Bars of what was spent."""
-
-    DEFAULT_CSS = """
-    SpendingPane { height: 1fr; padding: 0 1; scrollbar-size-vertical: 1; }
-    """
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("down,j", "scroll_down", "Down", show=False, id="view.down"),
-        Binding("up,k", "scroll_up", "Up", show=False, id="view.up"),
-        Binding(
-            "ctrl+d,pagedown", "page_down", "Half a page down", show=False, id="view.page_down"
-        ),
-        Binding("ctrl+u,pageup", "page_up", "Half a page up", show=False, id="view.page_up"),
-    ]
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)

@@ -6,17 +6,14 @@ until the console is left.
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import msgspec
 
 from agent.errors import StoreError
+from console.storage.short_list import MOST, MOST_CHARS, read_short_list, write_short_list
 
 FILE_NAME = "history-filters.json"
-MOST = 50
-_MOST_CHARS = 200
-_MOST_BYTES = 65_536
 
 
 class SavedFilters:
@@ -45,7 +42,7 @@ class SavedFilters:
         """
         before = [one for one in self.texts if one != text]
         is_saved = len(before) == len(self.texts)
-        self._texts = ([text[:_MOST_CHARS], *before] if is_saved else before)[:MOST]
+        self._texts = ([text[:MOST_CHARS], *before] if is_saved else before)[:MOST]
         self._write()
         return is_saved
 
@@ -53,26 +50,17 @@ class SavedFilters:
         if self._path is None:
             return []
         try:
-            with self._path.open("rb") as file:
-                texts = msgspec.json.decode(file.read(_MOST_BYTES), type=list[str])
-        except FileNotFoundError:
-            return []
+            return read_short_list(self._path)
         except (OSError, msgspec.DecodeError) as error:
             raise StoreError(
                 f"{self._path} cannot be read: {error}.", "Correct or remove it."
             ) from error
-        return [text for text in texts[:MOST] if len(text) <= _MOST_CHARS]
 
     def _write(self) -> None:
         if self._path is None:
             return
-        part = self._path.with_name(f".{FILE_NAME}.{os.getpid()}")
         try:
-            self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-            with os.fdopen(descriptor, "wb") as file:
-                file.write(msgspec.json.encode(self._texts))
-            part.replace(self._path)
+            write_short_list(self._path, self._texts or [])
         except OSError as error:
             raise StoreError(
                 f"{self._path} could not be written: {error.strerror or error}.",
