@@ -18,7 +18,7 @@ from console.screens.deck.context import DeckContext
 from widgets.questions.composer import Mode, Purpose
 
 MOST_RECALLED = 500
-AWAITED = frozenset({"session.stop", "session.pause", "session.cancel", "session.write"})
+_AWAITED = frozenset({"session.stop", "session.pause", "session.cancel", "session.write"})
 """The actions that a session takes which was begun and is not there yet."""
 _NOT_YET = "The new session is still being created: press the key again in a moment."
 
@@ -88,6 +88,10 @@ class BeginController(Controller):
     def is_awaited(self) -> bool:
         """Whether the selected session was begun here and the core has not told of it yet."""
         return self._deck.selected in self._awaited
+
+    def awaits(self, action_id: str) -> bool:
+        """Return whether an action is for the session that is not there yet."""
+        return self.is_awaited and action_id in _AWAITED
 
     def stop_awaited(self) -> None:
         """Stop the session that was begun as soon as it is there."""

@@ -12,6 +12,8 @@ from agent.protocol import Op, Reply
 from agent.records import Question
 from agent.state.reducer import Item, SessionView, State
 from console.input.gate import Wait
+from console.input.pending import PendingOps
+from console.keys.two_acts import TwoActs
 from widgets.questions.composer import Purpose
 
 
@@ -25,6 +27,14 @@ class OpSender(Protocol):
     @property
     def tool_servers(self) -> Sequence[str]:
         """The names of the tool servers that a goal may name."""
+
+    @property
+    def pending(self) -> PendingOps:
+        """What was asked for and not answered yet."""
+
+    @property
+    def two_acts(self) -> TwoActs:
+        """What takes a second press."""
 
     def request(self, op: Op, *, done: str = "") -> None:
         """Send an op without waiting; what it fails with is said."""
@@ -68,6 +78,9 @@ class DeckContext(Protocol):
 
     def look_at_new(self, session_id: str) -> None:
         """Select a session of which no event came yet."""
+
+    def key_of(self, action_id: str) -> str:
+        """Name the key of an action, as the operator has it."""
 
     def refresh_all(self) -> None:
         """Show the picture again."""

@@ -32,6 +32,7 @@ from console.screens.deck.following import FollowController
 from console.screens.deck.marking import MarkController
 from console.screens.deck.panes import PaneController
 from console.screens.deck.running import BatchRunner
+from console.screens.deck.session_control import SessionController
 from console.screens.deck.targets import TargetController
 from widgets.base import status
 from widgets.base.action_line import ActionLine
@@ -73,6 +74,7 @@ class DeckScreen(DeckActs, ConsoleScreen):
         PaneController,
         FollowController,
         BeginController,
+        SessionController,
         TargetController,
         FindController,
     )
@@ -87,6 +89,7 @@ class DeckScreen(DeckActs, ConsoleScreen):
         self.panes = PaneController(self, kept)
         self.following = FollowController(self)
         self.beginning = BeginController(self)
+        self.session_control = SessionController(self, self.beginning)
         self.targets = TargetController(self)
         self.finding = FindController(self)
         self.controllers = (
@@ -97,6 +100,7 @@ class DeckScreen(DeckActs, ConsoleScreen):
             self.panes,
             self.following,
             self.beginning,
+            self.session_control,
             self.targets,
             self.finding,
         )

@@ -12,30 +12,21 @@ from textual.events import Paste
 from textual.widgets import Input, TextArea
 
 from agent.protocol import (
-    Interrupt,
-    SessionCancel,
-    SessionLetThrough,
-    SessionPause,
-    SessionResume,
     SessionStart,
-    SessionVerify,
     UserInput,
     UserInputAnswer,
 )
-from agent.records import DeviceState, GoalVerdict, Question, QuestionKind, Session, SessionState
-from agent.safety.redacting.notice import named_kinds
+from agent.records import DeviceState, Question, QuestionKind, Session, SessionState
 from agent.state.reducer import SessionView
-from agent.text import one_line
-from console.core.active_sessions import is_tree_under_way, is_under_way
+from console.core.active_sessions import is_under_way
 from console.keys.actions import Action
 from console.palette.handles import completions
-from console.screens.deck.beginning import AWAITED
 from console.screens.deck.deck_approvals import DeckApprovals
 from console.screens.deck.deck_questions import DENY
 from console.screens.deck.marking import EACH_PHONE
 from console.storage.keeping import keep_pictures
 from widgets.base.rich_parts import Parts
-from widgets.lists.session_rows import device_name, session_title
+from widgets.lists.session_rows import device_name
 from widgets.questions.composer import Composer, Mode, Purpose
 from widgets.transcript.transcript_lines import as_text
 
@@ -52,15 +43,6 @@ class DeckActs(DeckApprovals):
         view = self.deck.view()
         return view.session if view else None
 
-    def _is_at_work(self, session: Session) -> bool:
-        app = self.console_app
-        begins = app.pending.begins_work(session.session_id)
-        return begins or is_tree_under_way(session, app.bridge.state)
-
-    def _asked_to_pause(self, session: Session) -> bool | None:
-        """Return whether it will be paused by what is under way; None where nothing is."""
-        return self.console_app.pending.pauses(session.session_id, session.serial)
-
     # --- what can be done now ----------
 
     def can(self, action_id: str) -> bool:
@@ -68,24 +50,10 @@ class DeckActs(DeckApprovals):
         if owner is not None:
             return owner.can(action_id)
         session = self._session()
-        if self.deck.beginning.is_awaited and action_id in AWAITED:
+        if self.deck.beginning.awaits(action_id):
             # What was begun is not there yet: its own sentence says what the key does.
             return True
         match action_id:
-            case "session.stop":
-                return session is not None and self._is_at_work(session)
-            case "session.pause":
-                return session is not None
-            case "session.cancel":
-                return session is not None and not session.state.is_terminal
-            case "session.confirm" | "session.wrong":
-                return session is not None and session.state is SessionState.COMPLETED
-            case "session.let_through":
-                return (
-                    session is not None
-                    and bool(session.redacted)
-                    and session.state is not SessionState.CREATED
-                )
             case "session.write":
                 return session is not None and not session.state.is_terminal
             case "session.editor":
@@ -115,83 +83,9 @@ class DeckActs(DeckApprovals):
                 return True
 
     def word_of(self, action: Action) -> str:
-        """Return what the key of pausing does to the selected session as it is."""
-        session = self._session()
         if action.id == "phone.text":
             return "picture" if self.deck.phone.wants_text else "text"
-        owner = self.owner_of(action.id)
-        if owner is not None or action.id != "session.pause" or session is None:
-            return super().word_of(action)
-        asked = self._asked_to_pause(session)
-        if asked is not None:
-            return "resume" if asked else "pause"
-        if session.state is SessionState.CREATED:
-            return "start"
-        if session.state.is_terminal:
-            return "resume"
-        return "resume" if session.paused or not self._is_at_work(session) else "pause"
-
-    # --- stop, pause, cancel: the safe direction is one key ----------
-
-    def do_session_stop(self) -> None:
-        """Interrupt the selected session and its children."""
-        session = self._session()
-        if self.deck.beginning.is_awaited:
-            self.deck.beginning.stop_awaited()
-        elif session is not None and self._is_at_work(session):
-            self.console_app.request(Interrupt(session_id=session.session_id))
-
-    def do_session_pause(self) -> None:
-        """Hold the session, or go on."""
-        session = self._session()
-        if self.deck.beginning.comes_too_early() or session is None:
-            return
-        one = session.session_id
-        is_paused = self._asked_to_pause(session)
-        if is_paused is not None:
-            # It was asked for and not answered yet: this asks for the opposite.
-            op = SessionResume(session_id=one) if is_paused else SessionPause(session_id=one)
-            self.console_app.request(op)
-        elif session.state is SessionState.CREATED:
-            self.console_app.request(SessionStart(session_id=one))
-        elif session.state.is_terminal:
-            ended = session.state.value.lower()
-            about = f"“{one_line(session_title(session), 40)}”, which has {ended}"
-            sentence = f"{self.key_of('session.pause')} again resumes {about}"
-            if self.console_app.two_acts.confirm("session.pause", one, sentence):
-                self.console_app.request(SessionResume(session_id=one))
-        elif session.paused or not self._is_at_work(session):
-            self.console_app.request(SessionResume(session_id=one))
-        else:
-            self.console_app.request(SessionPause(session_id=one))
-
-    def do_session_cancel(self) -> None:
-        """End the session and its children, at the second press."""
-        session = self._session()
-        if self.deck.beginning.comes_too_early() or session is None or session.state.is_terminal:
-            return
-        one = session.session_id
-        views = self.console_app.bridge.state.sessions.values()
-        below = sum(view.session.parent_id == one for view in views)
-        children = f" and its {below} children" if below > 1 else " and its child" if below else ""
-        key = self.key_of("session.cancel")
-        sentence = f"{key} again ends “{one_line(session_title(session), 40)}”{children}"
-        if self.console_app.two_acts.confirm("session.cancel", one, sentence):
-            self.console_app.request(SessionCancel(session_id=one))
-
-    def do_session_let_through(self) -> None:
-        """Send again, unredacted, what lost secrets, at the second press."""
-        session = self._session()
-        if session is None or not self.can("session.let_through"):
-            return
-        one = session.session_id
-        key, what = self.key_of("session.let_through"), named_kinds(session.redacted)
-        sentence = (
-            f"{key} again lets {what} through: it is stored and sent to the model, and the "
-            "session resumes"
-        )
-        if self.console_app.two_acts.confirm("session.let_through", one, sentence):
-            self.console_app.request(SessionLetThrough(session_id=one))
+        return super().word_of(action)
 
     def do_session_keep(self) -> None:
         """Keep the pictures of the selected session's tree for ever, or no longer."""
@@ -199,21 +93,6 @@ class DeckActs(DeckApprovals):
         if session is not None:
             root = self.console_app.bridge.state.sessions.get(session.parent_id)
             keep_pictures(self.console_app, root.session if root is not None else session)
-
-    # --- judging a result ----------
-
-    def do_session_confirm(self) -> None:
-        """Record that the goal of the selected session is met."""
-        self._judge(GoalVerdict.MET)
-
-    def do_session_wrong(self) -> None:
-        """Record that the goal of the selected session is not met."""
-        self._judge(GoalVerdict.NOT_MET)
-
-    def _judge(self, verdict: GoalVerdict) -> None:
-        session = self._session()
-        if session is not None and session.state is SessionState.COMPLETED:
-            self.console_app.request(SessionVerify(session_id=session.session_id, verdict=verdict))
 
     # --- writing ----------
 

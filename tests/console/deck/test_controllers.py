@@ -12,9 +12,13 @@ from agent.protocol import (
     NoticeSend,
     Op,
     Reply,
+    SessionCancel,
     SessionConfigured,
     SessionCreate,
+    SessionPause,
+    SessionResume,
     SessionStateChanged,
+    SessionVerify,
     SteerEdit,
     SteerWithdraw,
     TargetControl,
@@ -23,6 +27,7 @@ from agent.protocol import (
 )
 from agent.records import (
     DeviceState,
+    GoalVerdict,
     Question,
     QuestionKind,
     Session,
@@ -35,8 +40,12 @@ from agent.records import (
 )
 from agent.state.reducer import Item, SessionView, State
 from console.input.gate import Wait
+from console.input.pending import PendingOps
+from console.keys import actions
+from console.keys.two_acts import TwoActs
 from console.screens.deck.beginning import BeginController
 from console.screens.deck.following import FollowController
+from console.screens.deck.session_control import SessionController
 from console.screens.deck.targets import TargetController
 from tests.console.fakes import FakeCore, phone
 from widgets.questions.composer import Composer, Mode, Purpose
@@ -51,9 +60,12 @@ class Recorder:
         self.reply = reply
         self.begins_with = ""
         self.tool_servers: tuple[str, ...] = ()
+        self.pending = PendingOps()
+        self.two_acts = TwoActs(lambda: 0.0)
         self._work: list[Coroutine[Any, Any, Any]] = []
 
     def request(self, op: Op, *, done: str = "") -> None:
+        self.pending.note(op)
         self.sent.append(op)
 
     async def ask(self, op: Op) -> Reply | None:
@@ -98,6 +110,9 @@ class Desk:
 
     def look_at_new(self, session_id: str) -> None:
         self.selected = self.coming = session_id
+
+    def key_of(self, action_id: str) -> str:
+        return actions.BY_ID[action_id].keys[0]
 
     def refresh_all(self) -> None:
         pass
@@ -358,3 +373,62 @@ def test_earlier_goals_are_told_once_the_newest_first_and_no_subtasks() -> None:
         core.tell(SessionConfigured(session=session), f"s{number}")
     begin = BeginController(Desk(core.state, "s1"))
     assert begin.earlier_goals() == ["one", "two", "Sort the notes"]
+
+
+# --- the selected session ----------
+
+
+def control(desk: Desk) -> SessionController:
+    return SessionController(desk, BeginController(desk))
+
+
+@pytest.mark.parametrize(
+    ("state", "word", "can"),
+    [
+        (SessionState.CREATED, "start", {"session.pause", "session.cancel"}),
+        (SessionState.RUNNING, "pause", {"session.pause", "session.cancel", "session.stop"}),
+        (
+            SessionState.COMPLETED,
+            "resume",
+            {"session.pause", "session.confirm", "session.wrong"},
+        ),
+    ],
+)
+def test_what_can_be_done_with_a_session_is_said_by_its_state(
+    state: SessionState, word: str, can: set[str]
+) -> None:
+    acts = control(Desk(played(state=state).state, "s1"))
+    owned = {one.id for one in actions.ACTIONS if acts.owns(one.id)}
+    assert {one for one in owned if acts.can(one)} == can
+    assert acts.word(actions.BY_ID["session.pause"]) == word
+
+
+def test_a_second_pause_before_the_answer_asks_for_the_opposite() -> None:
+    desk = Desk(played().state, "s1")
+    acts = control(desk)
+    acts.do_session_pause()
+    assert acts.word(actions.BY_ID["session.pause"]) == "resume"
+    acts.do_session_pause()
+    assert desk.ops.sent == [SessionPause(session_id="s1"), SessionResume(session_id="s1")]
+
+
+def test_ending_takes_two_presses_and_names_the_children() -> None:
+    core = played()
+    part = Session(session_id="s2", goal="A part", created_ms=2, parent_id="s1")
+    core.tell(SessionConfigured(session=part), "s2")
+    desk = Desk(core.state, "s1")
+    acts = control(desk)
+    acts.do_session_cancel()
+    assert desk.ops.sent == []
+    assert desk.ops.two_acts.sentence.endswith("again ends “Sort the notes” and its child")
+    acts.do_session_cancel()
+    assert desk.ops.sent == [SessionCancel(session_id="s1")]
+
+
+def test_only_what_has_ended_well_is_judged() -> None:
+    desk = Desk(played().state, "s1")
+    control(desk).do_session_confirm()
+    assert desk.ops.sent == []
+    desk = Desk(played(state=SessionState.COMPLETED).state, "s1")
+    control(desk).do_session_wrong()
+    assert desk.ops.sent == [SessionVerify(session_id="s1", verdict=GoalVerdict.NOT_MET)]

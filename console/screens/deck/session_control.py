@@ -1,0 +1,163 @@
+"""Stop, pause, end and judge the selected session.
+
+Invariants: stopping and pausing act at once, ending and resuming what has ended take two acts; a
+key after an act that was not answered yet is for what the act will come to.
+"""
+
+from __future__ import annotations
+
+from agent.protocol import (
+    Interrupt,
+    SessionCancel,
+    SessionLetThrough,
+    SessionPause,
+    SessionResume,
+    SessionStart,
+    SessionVerify,
+)
+from agent.records import GoalVerdict, Session, SessionState
+from agent.safety.redacting.notice import named_kinds
+from agent.text import one_line
+from console.core.active_sessions import is_tree_under_way
+from console.keys.actions import Action
+from console.keys.controllers import Controller
+from console.screens.deck.beginning import BeginController
+from console.screens.deck.context import DeckContext
+from widgets.lists.session_rows import session_title
+
+
+class SessionController(Controller):
+    """The acts on the selected session.
+
+    Args:
+        deck: where it is selected.
+        beginning: what knows of sessions that were begun and are not there yet.
+    """
+
+    def __init__(self, deck: DeckContext, beginning: BeginController) -> None:
+        self._deck = deck
+        self._beginning = beginning
+
+    def _session(self) -> Session | None:
+        view = self._deck.view()
+        return view.session if view else None
+
+    def _is_at_work(self, session: Session) -> bool:
+        begins = self._deck.ops.pending.begins_work(session.session_id)
+        return begins or is_tree_under_way(session, self._deck.state)
+
+    def _asked_to_pause(self, session: Session) -> bool | None:
+        """Return whether it will be paused by what is under way; None where nothing is."""
+        return self._deck.ops.pending.pauses(session.session_id, session.serial)
+
+    def can(self, action_id: str) -> bool:
+        session = self._session()
+        if self._beginning.awaits(action_id):
+            # What was begun is not there yet: its own sentence says what the key does.
+            return True
+        if session is None:
+            return False
+        match action_id:
+            case "session.stop":
+                return self._is_at_work(session)
+            case "session.cancel":
+                return not session.state.is_terminal
+            case "session.confirm" | "session.wrong":
+                return session.state is SessionState.COMPLETED
+            case "session.let_through":
+                return bool(session.redacted) and session.state is not SessionState.CREATED
+            case _:
+                return True
+
+    def word(self, action: Action) -> str:
+        """Return what the key of pausing does to the session as it is."""
+        session = self._session()
+        if action.id != "session.pause" or session is None:
+            return ""
+        asked = self._asked_to_pause(session)
+        if asked is not None:
+            return "resume" if asked else "pause"
+        if session.state is SessionState.CREATED:
+            return "start"
+        if session.state.is_terminal:
+            return "resume"
+        return "resume" if session.paused or not self._is_at_work(session) else "pause"
+
+    def _confirm(self, action_id: str, session: Session, what: str) -> bool:
+        """Say what the key again does; True at the second press."""
+        sentence = f"{self._deck.key_of(action_id)} again {what}"
+        return self._deck.ops.two_acts.confirm(action_id, session.session_id, sentence)
+
+    # --- the safe direction is one key ----------
+
+    def do_session_stop(self) -> None:
+        """Interrupt the selected session and its children."""
+        session = self._session()
+        if self._beginning.is_awaited:
+            self._beginning.stop_awaited()
+        elif session is not None and self._is_at_work(session):
+            self._deck.ops.request(Interrupt(session_id=session.session_id))
+
+    def do_session_pause(self) -> None:
+        """Hold the session, or go on."""
+        session = self._session()
+        if self._beginning.comes_too_early() or session is None:
+            return
+        one, ops = session.session_id, self._deck.ops
+        is_paused = self._asked_to_pause(session)
+        if is_paused is not None:
+            # It was asked for and not answered yet: this asks for the opposite.
+            ops.request(
+                SessionResume(session_id=one) if is_paused else SessionPause(session_id=one)
+            )
+        elif session.state is SessionState.CREATED:
+            ops.request(SessionStart(session_id=one))
+        elif session.state.is_terminal:
+            ended = session.state.value.lower()
+            about = f"“{one_line(session_title(session), 40)}”, which has {ended}"
+            if self._confirm("session.pause", session, f"resumes {about}"):
+                ops.request(SessionResume(session_id=one))
+        elif session.paused or not self._is_at_work(session):
+            ops.request(SessionResume(session_id=one))
+        else:
+            ops.request(SessionPause(session_id=one))
+
+    def do_session_cancel(self) -> None:
+        """End the session and its children, at the second press."""
+        session = self._session()
+        if self._beginning.comes_too_early() or session is None or session.state.is_terminal:
+            return
+        one = session.session_id
+        below = sum(view.session.parent_id == one for view in self._deck.state.sessions.values())
+        children = f" and its {below} children" if below > 1 else " and its child" if below else ""
+        what = f"ends “{one_line(session_title(session), 40)}”{children}"
+        if self._confirm("session.cancel", session, what):
+            self._deck.ops.request(SessionCancel(session_id=one))
+
+    def do_session_let_through(self) -> None:
+        """Send again, unredacted, what lost secrets, at the second press."""
+        session = self._session()
+        if session is None or not self.can("session.let_through"):
+            return
+        what = (
+            f"lets {named_kinds(session.redacted)} through: it is stored and sent to the model, "
+            "and the session resumes"
+        )
+        if self._confirm("session.let_through", session, what):
+            self._deck.ops.request(SessionLetThrough(session_id=session.session_id))
+
+    # --- judging a result ----------
+
+    def do_session_confirm(self) -> None:
+        """Record that the goal of the selected session is met."""
+        self._judge(GoalVerdict.MET)
+
+    def do_session_wrong(self) -> None:
+        """Record that the goal of the selected session is not met."""
+        self._judge(GoalVerdict.NOT_MET)
+
+    def _judge(self, verdict: GoalVerdict) -> None:
+        session = self._session()
+        if session is not None and session.state is SessionState.COMPLETED:
+            op = SessionVerify(session_id=session.session_id, verdict=verdict)
+            self._deck.ops.request(op)
