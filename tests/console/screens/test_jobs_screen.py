@@ -226,7 +226,7 @@ async def test_what_cannot_be_looked_at_is_said_and_nothing_typed_is_lost(consol
         await seat.until(lambda: getattr(seat.app.focused, "id", "") == "job-look", "a field")
         fill(screen, look="the moon")
         await seat.press("enter", "enter", "enter")
-        await seat.see("is nothing to look at")
+        await seat.see("is not something to watch")
         await seat.see("the moon")
         assert seat.core.ops == []
 
