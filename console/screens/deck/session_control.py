@@ -84,7 +84,7 @@ class SessionController(Controller):
         return "resume" if session.paused or not self._is_at_work(session) else "pause"
 
     def _confirm(self, action_id: str, session: Session, what: str) -> bool:
-        """Say what the key again does; True at the second press."""
+        """Return True at the second press; the first says what the key does again."""
         sentence = f"{self._deck.key_of(action_id)} again {what}"
         return self._deck.ops.two_acts.confirm(action_id, session.session_id, sentence)
 
