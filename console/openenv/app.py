@@ -11,7 +11,9 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, nullcontext
 from typing import TYPE_CHECKING, Any
 
-from fastapi import Body, FastAPI, HTTPException
+from fastapi import Body, FastAPI, HTTPException, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
 from openenv.core.env_server.http_server import create_fastapi_app
 from openenv.core.env_server.serialization import deserialize_action, serialize_observation
 from openenv.core.env_server.types import (
@@ -78,6 +80,7 @@ def make_app(
     app.router.routes[:] = [
         route for route in app.router.routes if getattr(route, "path", "") not in _OVERRIDDEN
     ]
+    app.add_exception_handler(RequestValidationError, _wrong)
     over_http = factory()
     _add_http(app, over_http)
     inner = app.router.lifespan_context
@@ -115,7 +118,7 @@ def _add_http(app: FastAPI, env: PhoneEnvironment) -> None:
         try:
             action = deserialize_action(request.action, PhoneAction)
         except ValidationError as error:
-            said = error.errors(include_context=False)
+            said = error.errors(include_context=False, include_input=False)
             raise HTTPException(status_code=422, detail=said) from error
         try:
             seen = await env.step_async(action, timeout_s=request.timeout_s)
@@ -127,6 +130,13 @@ def _add_http(app: FastAPI, env: PhoneEnvironment) -> None:
     async def state() -> PhoneState:
         """Return which episode runs."""
         return env.state
+
+
+async def _wrong(_request: Request, error: Exception) -> JSONResponse:
+    """Return what is wrong with a body without repeating it: an infinity could not be answered."""
+    assert isinstance(error, RequestValidationError)
+    rows = [{key: row[key] for key in ("type", "loc", "msg")} for row in error.errors()]
+    return JSONResponse({"detail": rows}, 422)
 
 
 def _refused(error: SwitchboardError) -> HTTPException:

@@ -162,9 +162,11 @@ def test_http_has_one_phone_whose_episode_stays(served: Served) -> None:
         {"tool_name": "tap", "parameters": {"x": 0.5}},
         {"tool_name": "teleport"},
         {**action, "extra": 1},
+        {"tool_name": "tap", "parameters": {"x": float("inf"), "y": 0}},
     ):
         assert served.ask("/step", {"action": wrong})[0] == 422
     assert served.ask("/reset", {"task": "world-peace"})[0] == 409
+    assert served.ask("/reset", {"seed": float("inf")})[0] == 422
 
 
 def test_tasks_schema_and_metadata_are_told(served: Served) -> None:
