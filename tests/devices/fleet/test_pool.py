@@ -300,6 +300,13 @@ async def test_virtual_phones_are_reset_over_adb_and_a_dead_one_is_replaced(
             # Whoever put it back left it dark: the next taker finds its screen on, and can read it.
             await shell.checked("input keyevent 223", 10)
             pool.put(again)
+            # So does one that is not reset, but only cleared, as a real phone is.
+            cleared = RealSlot(ServerAddress.parse(again.server), other.serial)
+            dark = PhoneShell(AdbClient(ServerAddress.parse(other.server)), other.serial)
+            await dark.checked("input keyevent 223", 10)
+            assert "mWakefulness=Awake" not in (await dark.run("dumpsys power", 10)).text
+            await cleared.reset()
+            assert "mWakefulness=Awake" in (await dark.run("dumpsys power", 10)).text
             again = await pool.get_async(BOUND_S)
             assert "mWakefulness=Awake" in (await shell.run("dumpsys power", 10)).text
             device = again.device()

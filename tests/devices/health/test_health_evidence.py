@@ -23,17 +23,22 @@ class PoorPhone:
     def __init__(self, *, hangs: bool = False, **known: str) -> None:
         self._hangs = hangs
         self._known = known
-        self.asked: list[str] = []
+        self.hanging = self.most_hanging = 0
+        """How many commands hang now, and how many hung at once at most."""
 
     async def shell(self, *words: str, **_: object) -> ShellResult:
         command = words[-1]
-        self.asked.append(command)
         program = command.split()[0]
         if program in self._known:
             said = self._known[program].encode()
             return ShellResult(stdout=said, stderr=b"", exit_code=0)
         if self._hangs:
-            await asyncio.Event().wait()
+            self.hanging += 1
+            self.most_hanging = max(self.most_hanging, self.hanging)
+            try:
+                await asyncio.Event().wait()
+            finally:
+                self.hanging -= 1
         return GONE
 
     async def capture(self) -> None:
@@ -79,9 +84,12 @@ async def test_a_phone_whose_dumpsys_hangs_is_told_of_within_one_bound(
 ) -> None:
     monkeypatch.setattr("agent.devices.health.phone_checks._STATE_TIMEOUT_S", 0.2)
     monkeypatch.setattr("agent.devices.health.phone_checks._FINDING_TIMEOUT_S", 0.2)
+    phone = PoorPhone(echo="", hangs=True)
     async with asyncio.timeout(30):
-        found = await states(PoorPhone(echo="", hangs=True))
+        found = await states(phone)
     assert "no answer within" in found["battery"].detail
+    # One bound for all of them: they are asked at once, not one after the other.
+    assert phone.most_hanging >= len(STATES)
 
 
 async def test_a_property_of_several_lines_or_none_shifts_no_other() -> None:

@@ -227,6 +227,10 @@ class Lifecycle(RuleBasedStateMachine):
         self.play_new(by, op, expect)
 
     @rule(serial=phone, by=client)
+    def create_what_ends_hidden(self, serial: str, by: str) -> None:
+        self.create_tree(goals=[("quick", serial)], hidden=True, by=by, start=True)
+
+    @rule(serial=phone, by=client)
     def create_direct(self, serial: str, by: str) -> None:
         op = SessionCreate(goal="Look around.", serial=serial, direct=True)
 
@@ -265,6 +269,13 @@ class Lifecycle(RuleBasedStateMachine):
         if one is not None:
             op = UserInput(session_id=one.session_id, text=said(text, secret=secret))
             self.play(by, op, lambda: self.expected.tell(one, text, by, secret=secret))
+
+    @rule(number=pick, text=word, by=client)
+    def tell_what_was_stopped_as_it_asked(self, number: int, text: str, by: str) -> None:
+        one = self.one(number, lambda one: one.is_idle and one.unanswered)
+        if one is not None:
+            op = UserInput(session_id=one.session_id, text=said(text))
+            self.play(by, op, lambda: self.expected.tell(one, text, by))
 
     @rule(number=pick, by=client)
     def let_through(self, number: int, by: str) -> None:
@@ -342,6 +353,14 @@ class Lifecycle(RuleBasedStateMachine):
     @rule(number=pick, by=client)
     def delete(self, number: int, by: str) -> None:
         one = self.one(number)
+        if one is not None:
+            self.play(
+                by, SessionDelete(session_id=one.session_id), lambda: self.expected.delete(one)
+            )
+
+    @rule(number=pick, by=client)
+    def delete_what_ended(self, number: int, by: str) -> None:
+        one = self.one(number, lambda one: one.is_over and one.parent is None)
         if one is not None:
             self.play(
                 by, SessionDelete(session_id=one.session_id), lambda: self.expected.delete(one)
