@@ -485,6 +485,16 @@ class Lifecycle(RuleBasedStateMachine):
         self.expected.hang_up(by)
         self.compare(f"{by} hangs up")
 
+    @rule(number=pick, by=client)
+    def hang_up_after_deleting(self, number: int, by: str) -> None:
+        one = self.one(number, lambda one: one.is_over and one.parent is None)
+        if one is not None and all(part.is_over for part in one.children):
+            key = one.session_id
+            watch = SessionAttach(session_id=key, drive=False)
+            self.play(by, watch, lambda: self.expected.attach(one, by, drive=False))
+            self.play(by, SessionDelete(session_id=key), lambda: self.expected.delete(one))
+            self.hang_up(by=by)
+
     # --- the world ----------
 
     @rule(serial=phone)
