@@ -137,15 +137,15 @@ def test_comments_order_and_neighbours_of_a_toml_file_stay() -> None:
     ("text", "toml", "says"),
     [
         ('{\n  "servers": {,}\n}', False, "line 2, column 15"),
-        ('{"a": 1, "a": 2}', False, "'a' stands twice"),
+        ('{"a": 1, "a": 2}', False, "'a' occurs twice"),
         ('{"a": 1e999}', False, "too large"),
         ('{"a": NaN}', False, "NaN"),
         ("[]", False, "an object is expected"),
-        ('{"servers": []}', False, "servers is no object"),
-        ('{"servers": {"phone": 1}}', False, "servers.phone is no object"),
+        ('{"servers": []}', False, "servers is not a JSON object"),
+        ('{"servers": {"phone": 1}}', False, "servers.phone is not a JSON object"),
         ("[" * 200_000, False, "nested too deep"),
         ("a = 1\na = 2\n", True, "line 2"),
-        ("servers = 3\n", True, "servers is no table"),
+        ("servers = 3\n", True, "servers is not a table"),
     ],
 )
 def test_a_file_that_cannot_be_used_is_named_with_the_place(
@@ -177,7 +177,7 @@ def test_a_link_a_mode_and_earlier_copies_stay(tmp_path: Path) -> None:
     assert real.stat().st_mode & 0o777 == 0o640
     assert first is not None and first.read_text() == "{}"
     assert second is not None and second.read_text() == '{"a": 1}'
-    with pytest.raises(ConfigError, match="changed meanwhile"):
+    with pytest.raises(ConfigError, match="changed in the meantime"):
         write(link, "{}", was="{}")
     (tmp_path / "latin").write_bytes(b'{"a": "\xe4"}')
     with pytest.raises(ConfigError, match="byte 7"):
