@@ -5,18 +5,24 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from agent.codex_bridge.session_object import held_by
+from agent.core import Overview
 from agent.records import DeviceInfo, Session
 from agent.text import one_line
 from widgets.base import status
 
 
-def line_of(session: Session, devices: Iterable[DeviceInfo] = ()) -> str:
+def line_of(session: Session, overview: Overview | None = None) -> str:
     """Return a session in a line: its id, state, phone and title.
 
     Args:
-        devices: as they are now: then a queued session's line says whom it waits for.
+        session: its record.
+        overview: as it is now: then the line says whether the session asks, and whom a queued
+            one waits for.
     """
-    mark = status.of_session(session)
+    questions = overview.questions if overview else ()
+    devices = overview.devices if overview else ()
+    asks = any(question.session_id == session.session_id for question in questions)
+    mark = status.of_session(session, asks=asks)
     where = f" on {session.serial}" if session.serial else ""
     holder = held_by(session, devices)
     waits = f", waits for session {one_line(holder, 40)}" if holder else ""

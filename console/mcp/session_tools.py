@@ -131,8 +131,8 @@ def _with_tag(online: Sequence[DeviceInfo], tag: str) -> str:
 
 async def _list(connection: Connection, _asker: Asker, given: ListSessions) -> Answer:
     found = await connection.core.sessions(limit=given.limit)
-    devices = (await connection.core.overview()).devices
-    lines = [line_of(one, devices) for one in found]
+    overview = await connection.core.overview()
+    lines = [line_of(one, overview) for one in found]
     return Answer(text="\n".join(lines) or "There are no sessions.")
 
 
@@ -157,8 +157,8 @@ async def _watch(connection: Connection, asker: Asker, given: WatchSession) -> A
                 await asker.progress(float(heard), told)
     if session.session_id in connection.begun:
         await ask_here(connection, asker, session.session_id)
-    devices = (await core.overview()).devices
-    lines = [line_of(session, devices), f"{session.steps} steps"]
+    overview = await core.overview()
+    lines = [line_of(session, overview), f"{session.steps} steps"]
     said = session.latest_error or session.latest_result
     if said:
         lines.append(said)

@@ -82,8 +82,15 @@ def of_session(session: Session, *, asks: bool = False, delegates: bool = False)
     return _SESSION[SessionState.QUEUED if session.awaits_phone else session.state]
 
 
-def state_word(session: Session) -> str:
-    """Return the word for a session's state alone, whatever flags and verdicts stand beside it."""
+def state_word(session: Session, *, asks: bool = False) -> str:
+    """Return the word for a session's state, whatever flags and verdicts stand beside it.
+
+    Args:
+        session: its record.
+        asks: whether a question of its own is open, which the record does not tell.
+    """
+    if asks and not session.state.is_terminal:
+        return ASKS.word
     if session.stopped and session.state is SessionState.WAITING_FOR_USER:
         return STOPPED.word
     return _SESSION[SessionState.QUEUED if session.awaits_phone else session.state].word

@@ -35,14 +35,22 @@ def list_sessions(ctx: click.Context, limit: int, as_json: bool) -> None:
 
     async def work(core: Records) -> ExitCode:
         found = await core.sessions(limit=limit)
+        overview = await core.overview()
         if as_json:
-            overview = await core.overview()
             data = [_object(core, one, overview) for one in found]
             plain.print_json({"data": data})
         elif not found:
             say("No sessions yet. Start one with: switchboard run GOAL")
         else:
-            rows = [_row(session, left=is_left_behind(core, session)) for session in found]
+            asking = {question.session_id for question in overview.questions}
+            rows = [
+                _row(
+                    session,
+                    left=is_left_behind(core, session),
+                    asks=session.session_id in asking,
+                )
+                for session in found
+            ]
             heads = ("ID", "STATE", "DEVICE", "STEPS", "AGE", "GOAL")
             plain.print_text(plain.columns(heads, rows))
             if any(is_left_behind(core, session) for session in found):
@@ -63,7 +71,7 @@ def _object(records: Records, session: Session, overview: Overview) -> dict[str,
     return {**told, "interrupted": is_left_behind(records, session)}
 
 
-def _row(session: Session, *, left: bool) -> tuple[str, ...]:
+def _row(session: Session, *, left: bool, asks: bool) -> tuple[str, ...]:
     from agent.state.event_text import verified_mark
     from console.cli_support.plain import age
     from widgets.base.status import state_word
@@ -76,7 +84,9 @@ def _row(session: Session, *, left: bool) -> tuple[str, ...]:
     mark = verified_mark(session)
     return (
         session.session_id,
-        ("interrupted" if left else state_word(session)) + flags + (f" ({mark})" if mark else ""),
+        ("interrupted" if left else state_word(session, asks=asks))
+        + flags
+        + (f" ({mark})" if mark else ""),
         session.serial or "-",
         f"{session.steps} of {session.max_steps}",
         age(session.created_ms),
@@ -197,8 +207,10 @@ def _print_session(
     from console.runs.narration import narrate
     from widgets.base.status import state_word
 
+    asking = {question.session_id for question in overview.questions}
+    word = state or state_word(session, asks=session.session_id in asking)
     lines = [
-        f"{session.session_id}  {state or state_word(session)}  {term(session.kind)}",
+        f"{session.session_id}  {word}  {term(session.kind)}",
         f"goal      {one_line(session.goal, 1000) or '(none yet)'}",
         f"device    {session.serial or '-'}",
         f"model     {session.model or '-'}",
@@ -232,7 +244,9 @@ def _print_session(
     for child in children:
         goal = one_line(child.goal, 200)
         known = verified_mark(child)
-        state_of = state_word(child) + (f" ({known})" if known else "")
+        state_of = state_word(child, asks=child.session_id in asking) + (
+            f" ({known})" if known else ""
+        )
         lines.append(f"child     {child.session_id}  {state_of}  {child.serial or '-'}  {goal}")
     for question in _asked(session, children, overview):
         said = clean(question.shown, 2000).strip().splitlines()

@@ -56,3 +56,18 @@ def test_a_child_is_shown_without_what_its_sibling_asks(tree: dict[str, str]) ->
     shown = json.loads(call("sessions", "show", "first", "--json", **tree).stdout)
     assert shown["children"] == []
     assert shown["questions"] == []
+
+
+def test_who_asks_is_listed_and_shown_as_asking(tree: dict[str, str]) -> None:
+    listed = {
+        line.split()[0]: line for line in call("sessions", "list", **tree).stdout.splitlines()
+    }
+    assert "asks you" in listed["second"]
+    assert "asks you" not in listed["first"] + listed["parent"]
+    assert call("sessions", "show", "second", **tree).stdout.startswith("second  asks you")
+    children = [
+        line
+        for line in call("sessions", "show", "parent", **tree).stdout.splitlines()
+        if line.startswith("child")
+    ]
+    assert ["asks you" in line for line in children] == [False, True]
