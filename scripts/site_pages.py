@@ -17,8 +17,15 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 STAGED = ROOT / "build" / "site-pages"
 PAGES = ("CONTRIBUTING.md", "CHANGELOG.md", "virtual_phone/README.md")
-TEXTS = ("LICENSE", "NOTICE", "virtual_phone/NOTICE")
-"""Files without a suffix that pages link to."""
+TEXTS = (
+    "LICENSE",
+    "NOTICE",
+    "virtual_phone/NOTICE",
+    "deploy/compose.yaml",
+    "deploy/switchboard-host.service",
+    "deploy/switchboard.service",
+)
+"""Files that are no pages, and that pages link to."""
 _LINK = re.compile(r"(\]\()([^)#:\s]+)((?:#[^)\s]*)?\))")
 
 
@@ -39,6 +46,7 @@ def stage(folder: Path) -> None:
     for name in TEXTS:
         text = (ROOT / name).read_text(encoding="utf-8")
         title = Path(name).name.capitalize()
+        (folder / name).parent.mkdir(exist_ok=True)
         page = f"# {title}\n\n```text\n{text}```\n"
         (folder / f"{name}.md").write_text(page, encoding="utf-8")
     (folder / "docs/decisions/index.md").write_text(decisions(), encoding="utf-8")

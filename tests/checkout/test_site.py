@@ -7,7 +7,7 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
-from scripts.site_pages import ROOT, decisions, stage
+from scripts.site_pages import ROOT, TEXTS, decisions, stage
 
 LINK = re.compile(r"\]\(([^)#:\s]+)(?:#[^)\s]*)?\)")
 
@@ -25,7 +25,7 @@ def test_every_document_is_in_the_navigation(tmp_path: Path) -> None:
     config = tomllib.loads((ROOT / "zensical.toml").read_text(encoding="utf-8"))
     pages = {path.relative_to(tmp_path / "pages").as_posix() for path in tmp_path.rglob("*.md")}
     records = {page for page in pages if page.startswith("docs/decisions/0")}
-    texts = {page for page in pages if page.endswith(("LICENSE.md", "NOTICE.md"))}
+    texts = {f"{name}.md" for name in TEXTS}
     assert pages - records - texts == named(config["project"]["nav"])
     assert len(records) > 50
 

@@ -156,7 +156,7 @@ def test_a_session_that_was_deleted_openly_is_a_note_and_one_that_just_went_is_a
     asyncio.run(delete("first", openly=True))
     code, said = audit("verify")
     assert code == 0
-    assert "3 events that it names went with sessions whose deletion it names too" in said
+    assert "3 events that it names are gone with sessions whose deletion it records" in said
     asyncio.run(delete("second", openly=False))
     code, said = audit("verify")
     assert code == 1
@@ -173,7 +173,7 @@ def test_a_chain_that_is_gone_is_missed_and_one_that_began_anew_says_so(
     asyncio.run(work(data, "third"))
     code, text = audit("verify")
     assert code == 0
-    assert "the audit began after event 6: of what was stored until then it says nothing" in text
+    assert "the audit began after event 6: it does not cover what was stored before" in text
 
 
 def test_where_nothing_was_ever_stored_there_is_nothing_to_miss(
