@@ -182,7 +182,7 @@ async def test_a_command_out_of_time_takes_its_shell_with_it() -> None:
     phone = ShellPhone()
     async with a_shell(phone) as shell:
         await shell.run(":", BOUND_S)
-        with pytest.raises(DeviceTimeoutError, match="phone was not done"):
+        with pytest.raises(DeviceTimeoutError, match="phone did not finish"):
             await shell.run("echo late; exec sleep 60", 0.2)
         await until(lambda: phone.opened[0].returncode is not None)
         assert (await shell.run("echo next", BOUND_S)).stdout == b"next\n"
