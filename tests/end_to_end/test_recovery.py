@@ -142,7 +142,7 @@ def test_a_session_goes_on_when_the_process_that_ran_it_is_killed(bench: Bench) 
             client.wait_for_type("session_state_changed")
             owner.kill()
             assert client.wait() == 0, client
-    assert "going on with it" in "".join(client.speech)
+    assert "continuing here" in "".join(client.speech)
     assert [line["seq"] for line in client.seen] == list(range(1, len(client.seen) + 1))
 
 

@@ -52,7 +52,7 @@ async def test_a_phone_that_takes_calls_and_answers_none_is_lost_until_it_answer
         session_id = await begun(stage, serial, finished)
         host.fault(serial, FaultKind.HUNG_SHELL)
         info = await until_device(stage, serial, lambda one: one.state is DeviceState.OFFLINE)
-        assert "adb lists the phone, and it answers nothing" in info.note
+        assert "adb lists the phone, but it does not answer" in info.note
         await until_lost(stage, session_id, lost=True)
         host.served(serial).userland.faults.clear()
         await until_lost(stage, session_id, lost=False)
