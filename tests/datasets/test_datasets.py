@@ -200,7 +200,7 @@ async def test_a_folder_of_something_else_is_left_alone(stage: Stage, tmp_path: 
     (tmp_path / "thesis.txt").write_text("mine")
     async with stage.play():
         session_id = await recorded(stage, "look", steps=1)
-        with pytest.raises(UsageError, match="no dataset"):
+        with pytest.raises(UsageError, match="neither empty nor a dataset"):
             await exported(stage, [session_id], tmp_path)
     assert names(tmp_path) == {"thesis.txt", "data"}
 

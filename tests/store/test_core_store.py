@@ -332,7 +332,7 @@ async def test_a_backup_under_work_is_restored_whole(
         assert joined.epoch > epoch
     with pytest.raises(StoreError, match="holds a store already"):
         await restore(other, file)
-    with pytest.raises(UsageError, match="is there already"):
+    with pytest.raises(UsageError, match="already exists"):
         await back_up(dsn, file)
 
 
