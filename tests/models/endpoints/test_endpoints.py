@@ -166,6 +166,9 @@ def test_the_key_is_kept_in_the_keyring_that_is_there(
 
     from agent.models.keys import keep_in_keyring
 
+    # Asked before there is a Drawer: a first look for a keyring chooses among all classes.
+    before = keyring.get_keyring()
+
     class Drawer(KeyringBackend):
         priority = 1
         kept: dict[tuple[str, str], str] = {}  # noqa: RUF012
@@ -179,7 +182,6 @@ def test_the_key_is_kept_in_the_keyring_that_is_there(
         def delete_password(self, service: str, username: str) -> None:
             del self.kept[service, username]
 
-    before = keyring.get_keyring()
     keyring.set_keyring(Drawer())
     try:
         keep_in_keyring("api.openai.com", "from-the-ring")
