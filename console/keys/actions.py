@@ -62,7 +62,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("session.replay", ("R",), "Replay", "Play the selected session again from the store.", _DECK, "Sessions", 30),
     Action("session.confirm", ("plus",), "Confirm result", "Confirm that the selected, completed session met its goal; the newest word counts.", _DECK, "Sessions"),
     Action("session.wrong", ("minus",), "Result wrong", "Record that the selected, completed session did not meet its goal; the newest word counts.", _DECK, "Sessions"),
-    Action("session.let_through", ("L",), "Let through", "Say again, unredacted and for this session alone, what you wrote to it and lost secrets; press twice.", _DECK, "Sessions", 6),
+    Action("session.let_through", ("L",), "Let through", "Send again, unredacted and for this session alone, what you wrote to it and lost secrets; press twice.", _DECK, "Sessions", 6),
     Action("session.keep", ("P",), "Keep pictures", "Keep the pictures of the selected session and its tree for ever; again lets them go with the others.", _DECK, "Sessions"),
     Action("session.copy", ("y",), "Copy", "Copy the text of the selected row or step.", _DECK, "Sessions"),
     Action("notice.done", ("D",), "Clear read", "Dismiss the ended sessions that you have read, or those marked, from every console; they stay in the history.", _DECK, "Sessions", 14),
