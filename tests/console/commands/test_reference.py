@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -60,6 +61,20 @@ def test_every_op_event_and_method_has_its_row_and_what_comes_back() -> None:
     stale = {name for name in wanted if written.get(name) != wanted[name]}
     assert not stale, "make it anew: switchboard protocol page > docs/protocol.md"
     assert set(METHODS) <= set(protocol_page.METHOD_REPLIES)
+
+
+@pytest.mark.parametrize(
+    ("command", "name", "drawn"),
+    [
+        ("cli", "cli.md", cli_page.as_markdown),
+        ("page", "protocol.md", protocol_page.as_markdown),
+    ],
+)
+def test_a_page_is_as_its_command_prints_it(
+    command: str, name: str, drawn: Callable[[], str]
+) -> None:
+    written = (DOCS / name).read_text(encoding="utf-8")
+    assert written == drawn(), f"make it anew: switchboard protocol {command} > docs/{name}"
 
 
 def test_every_kind_that_a_field_holds_is_described() -> None:
