@@ -77,7 +77,7 @@ class AuditWriter:
             self._remember(line)
 
     def fact(self, event: Event) -> Fact | None:
-        """Return the line for an event; None when it is none of the audit's business."""
+        """Return the line for an event; None for one that is not audited."""
         told = self._told(event)
         if told is None:
             return None

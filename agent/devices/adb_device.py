@@ -349,7 +349,7 @@ class AdbDevice:
         await (await self.control(timeout_s=timeout_s)).set_clipboard(text, paste=True)
 
     async def control(self, *, timeout_s: float = 10.0) -> ControlChannel:
-        """Return the control socket, opened when need be. Raises DeviceError when there is none."""
+        """Return the control socket, opened if needed. Raises DeviceError if it cannot be."""
         if self._warm is None:
             raise DeviceError(
                 f"{self.serial} is driven without scrcpy, and has no control socket.",

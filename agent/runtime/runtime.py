@@ -447,7 +447,7 @@ class Runtime(StoredLookUps):
         return await self._watches.carry_out(op, asker=session)
 
     async def _check(self, session: Session, op: DeskOp) -> None:
-        """Refuse what a desk would refuse."""
+        """Refuse what the work itself would refuse. Raises SwitchboardError."""
         if isinstance(op, JobOp):
             await self._desk.check(session, op)
         else:

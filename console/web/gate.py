@@ -87,7 +87,7 @@ class Gate:
 
 
 def _place(address: str) -> tuple[str, int]:
-    """Return the host and the port of an address; "" and 0 for what is none, which is nobody's."""
+    """Return the host and the port of an address; "" and 0 if it is not one."""
     try:
         parts = urlsplit(address)
         return parts.hostname or "", parts.port or 0

@@ -200,7 +200,7 @@ class AdbServer:
         went with the directory that it was in.
         """
         if self._record is not None and not await asyncio.to_thread(self._folder.parent.is_dir):
-            # A directory that was moved away is not begun anew in its old place.
+            # A directory that was moved away is not made again in its old place.
             raise AdbError(f"{self._folder.parent} is gone.", "Put it back, then try again.")
         async with self._starting, start_lock(self._folder):
             # The file first: another process may have replaced a server of ours that died.

@@ -36,7 +36,7 @@ class Stream(Protocol):
     """What gives pictures out of the video that somebody looks at."""
 
     async def capture(self, *, least_side_px: int, timeout_s: float) -> Capture | None:
-        """Return one that was encoded after it was asked for; None when there is none.
+        """Return a picture that was encoded after the call, or None.
 
         A stream that is too small is made larger, for the next time.
         """

@@ -131,7 +131,7 @@ class Readers:
             reader.give(self._frame(reader.box, b"", told))
 
     def retell(self, told: Told) -> None:
-        """Update what is said of the picture that each reader has."""
+        """Update the status of each reader's picture."""
         for reader in self.all:
             if reader.newest is not None and reader.newest.rgb:
                 reader.give(

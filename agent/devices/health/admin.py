@@ -200,7 +200,7 @@ class DeviceAdmin:
 
 
 def checked_package(package: str) -> str:
-    """Return the name of a package. Raises UsageError for what is none."""
+    """Return a checked package name. Raises UsageError if it is not one."""
     if not _PACKAGE.fullmatch(package):
         raise UsageError(
             f"{one_line(package, 80)!r} is not the name of a package.",
@@ -210,7 +210,7 @@ def checked_package(package: str) -> str:
 
 
 def read_apk(apk: Path) -> bytes:
-    """Read a file that can be installed. Raises UsageError for what is none."""
+    """Read a file that can be installed. Raises UsageError if it is not one."""
     try:
         data = apk.read_bytes()
     except OSError as error:

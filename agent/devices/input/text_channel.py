@@ -206,7 +206,7 @@ class TextChannel:
     # --- reading back ----------
 
     async def _field(self) -> tuple[UiNode | None, str]:
-        """Return the field that has the focus, or why there is none."""
+        """Return the focused field, or the reason that there is none."""
         try:
             nodes = (await self._trees.tree(timeout_s=_READ_TIMEOUT_S)).nodes
         except (TreeUnavailableError, DeviceTimeoutError) as error:

@@ -207,7 +207,7 @@ class PoolAllocation:
             self._set(phone.slot, SlotState.FREE)
 
     def set_state(self, number: int, state: SlotState) -> None:
-        """Set where a phone is now; a free one goes to whoever waits first."""
+        """Set where a phone is; a free one goes to the first who waits."""
         with self._lock:
             self._set(number, state)
 

@@ -134,7 +134,7 @@ class WarmInput:
             await self._cold.key(code, timeout_s=timeout_s)
 
     async def channel(self, *, timeout_s: float) -> ControlChannel:
-        """Return the socket, opened when need be. Raises DeviceError with why there is none."""
+        """Return the socket, opened if needed. Raises DeviceError with the reason if it fails."""
         async with self._bounded(timeout_s, "opening a control socket"):
             channel = await self._given(must=True)
         if channel is None:

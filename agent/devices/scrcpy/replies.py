@@ -46,7 +46,7 @@ ReplyMessage: TypeAlias = Clipboard | Acknowledged | UhidOutput
 
 
 async def read_reply(read: ReadExactly) -> ReplyMessage:
-    """Read the next message. Raises what `read` does, DeviceError for what is none."""
+    """Read the next message. Raises what `read` does, and DeviceError if it is not a message."""
     (kind,) = await read(1)
     match kind:
         case 0:
