@@ -58,7 +58,6 @@ LARGER = {
     "console.screens.settings.SettingsScreen": 60,
     "virtual_phone.notices.Notices": 55,
     "console.screens.wall.WallScreen": 50,
-    "virtual_phone.awk.statements._Statements": 50,
     "agent.store.embedded.sqlite_store.SqliteStore": 50,
     "widgets.wall.wall_view.WallView": 45,
     "virtual_phone.core.Core": 45,

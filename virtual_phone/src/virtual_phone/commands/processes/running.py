@@ -281,3 +281,13 @@ async def privileged(call: Call) -> int:
     if call.name == "remount":
         raise CommandError('Not running as root. Try "adb root" first.', 1)
     raise CommandError(f"{call.name}: must be root", 1)
+
+
+@command("bugreportz")
+async def bugreportz(call: Call) -> int:
+    """Print the version; refuse a report, as there is nothing to pack."""
+    if call.args == ["-v"]:
+        await call.line("1.2")
+        return 0
+    await call.line("FAIL:this phone is virtual and makes no bug reports; see dumpsys and logcat")
+    return 1

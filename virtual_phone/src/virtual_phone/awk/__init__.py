@@ -1,1 +1,0 @@
-"""The phone's `awk`: one-true-awk, as Android ships it since release 9."""
