@@ -20,7 +20,7 @@ from agent.settings import Wire
 from agent.store.embedded.sqlite_store import SqliteStore
 from bench._tokens import count_tokens
 from bench.loop import BenchDevice, KeepingModel, Moment, session_of
-from tests.fakes import FakeRack
+from tests.fakes import FakeFleet
 from tests.openai_server import Reply, openai_server, tool
 
 GOAL = (
@@ -32,13 +32,13 @@ _APPS = "\n## Installed apps"
 
 async def first_request(goal: str = GOAL) -> ModelRequest:
     """Return the first request of a session for a goal, for a model that sees pictures."""
-    clock, rack = Moment(), FakeRack("bench")
-    rack.adopt(BenchDevice(rack, "bench", seconds=clock.seconds, sees=True))
+    clock, fleet = Moment(), FakeFleet("bench")
+    fleet.adopt(BenchDevice(fleet, "bench", seconds=clock.seconds, sees=True))
     model = KeepingModel(1, sees=True)
     with tempfile.TemporaryDirectory() as folder:
         async with SqliteStore.open(Path(folder)) as store:
             await session_of(
-                store, Path(folder), rack, model, serial="bench", clock=clock, goal=goal
+                store, Path(folder), fleet, model, serial="bench", clock=clock, goal=goal
             )
     return model.requests[0]
 

@@ -105,9 +105,9 @@ async def _in_turn(
 
 
 async def _device(server: AdbServer, serial: str) -> None:
-    rack = AdbFleet([server.address])
-    await rack.start()
-    device = await rack.wait_for(serial, timeout_s=10)
+    fleet = AdbFleet([server.address])
+    await fleet.start()
+    device = await fleet.wait_for(serial, timeout_s=10)
     print("| device call | p50 ms | p95 ms |\n|---|---|---|")
     calls = {
         "capture, screen unchanged": device.capture,
@@ -122,7 +122,7 @@ async def _device(server: AdbServer, serial: str) -> None:
             await call()
             taken.append(time.perf_counter() - started)
         print(f"| {name} | {_row(taken)} |")
-    await rack.close()
+    await fleet.close()
 
 
 def _row(taken: list[float]) -> str:

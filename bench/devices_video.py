@@ -98,15 +98,15 @@ async def _on_a_phone() -> None:
         server = AdbServer(Path(folder) / "adb")
         phones = VirtualPhones(Path(folder) / "phones", server)
         (serial,) = await phones.start()
-        rack = AdbFleet([server.address])
-        await rack.start()
+        fleet = AdbFleet([server.address])
+        await fleet.start()
         try:
-            await rack.wait_for(serial, timeout_s=10)
-            async with rack.lease(serial, "bench") as device:
+            await fleet.wait_for(serial, timeout_s=10)
+            async with fleet.lease(serial, "bench") as device:
                 await _touches(server, serial, device)
-                await _glass_to_frame(rack, serial, device)
+                await _glass_to_frame(fleet, serial, device)
         finally:
-            await rack.close()
+            await fleet.close()
             await phones.stop()
             await server.stop()
 
@@ -132,11 +132,11 @@ async def _touches(server: AdbServer, serial: str, warm: Device) -> None:
         print(f"| {name} | {_row(taken)} |", flush=True)
 
 
-async def _glass_to_frame(rack: AdbFleet, serial: str, device: Device) -> None:
+async def _glass_to_frame(fleet: AdbFleet, serial: str, device: Device) -> None:
     """Time from telling the phone to change until a reader has a frame that shows it."""
     assert isinstance(device, AdbDevice)
     control = await device.control()
-    frames = rack.frames(serial, width_px=328, height_px=720, max_hz=FPS)
+    frames = fleet.frames(serial, width_px=328, height_px=720, max_hz=FPS)
     newest = asyncio.Event()
     shown: list[tuple[float, bytes, str]] = []
 
@@ -236,7 +236,7 @@ def _send(ports: tuple[int, ...], ends: Any) -> None:
     start = time.monotonic()
     for number in range(1, STREAM_FRAMES + 1):
         time.sleep(max(start + number / STREAM_FPS - time.monotonic(), 0))
-        picture = np.roll(page, number * 2, axis=0)
+        picture = np.registry(page, number * 2, axis=0)
         step = width // BITS
         for bit in range(BITS):
             shade = 255 if number >> bit & 1 else 0

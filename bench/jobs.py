@@ -31,7 +31,7 @@ from agent.runtime.runtime import Runtime
 from agent.settings import Settings
 from agent.store.embedded.sqlite_store import EventDraft, SqliteStore
 from agent.tasks.regular import RegularTask
-from tests.fakes import FakeRack
+from tests.fakes import FakeFleet
 
 JOBS = int(os.environ.get("SWITCHBOARD_BENCH_JOBS", "100000"))
 DUE = 3
@@ -68,15 +68,15 @@ async def _measure() -> None:
             core = await Runtime.spawn(
                 settings,
                 store=store,
-                rack=FakeRack(),
+                fleet=FakeFleet(),
                 models=lambda _session: Pilot(),
                 task=RegularTask,
                 wake_jobs=False,
             )
             try:
-                desk = core._desk
+                job_service = core._job_service
                 runs = _NotRun()
-                wake = Wake(core._parts, desk._records, runs, desk._reviews)
+                wake = Wake(core._parts, job_service._records, runs, job_service._reviews)
                 await _tables(store, wake)
             finally:
                 await core.close()

@@ -31,7 +31,7 @@ from agent.runtime.runtime import Runtime
 from agent.settings import RunSettings, Settings
 from agent.store.embedded.sqlite_store import SqliteStore
 from agent.tasks.regular import RegularTask
-from tests.fakes import FakeDevice, FakeRack
+from tests.fakes import FakeDevice, FakeFleet
 from tests.tasks.context import MemoryContext
 
 STEPS = 95
@@ -86,14 +86,14 @@ class BenchDevice(FakeDevice):
 
     def __init__(
         self,
-        rack: FakeRack,
+        fleet: FakeFleet,
         serial: str,
         *,
         seconds: Callable[[], float] = time.monotonic,
         late_s: Callable[[], float] = lambda: 0.0,
         sees: bool = False,
     ) -> None:
-        super().__init__(rack, serial)
+        super().__init__(fleet, serial)
         self.version = 0
         self._seconds = seconds
         self._late_s = late_s
@@ -219,13 +219,13 @@ async def _overhead() -> None:
 async def _run(pictured: bool, sees: bool) -> tuple[float, float, float, float]:
     """Return p50, p10 and CPU in milliseconds a step, and what late steps take of early ones."""
     clock = Moment()
-    rack = FakeRack("bench")
-    rack.adopt(BenchDevice(rack, "bench", seconds=clock.seconds, sees=pictured))
+    fleet = FakeFleet("bench")
+    fleet.adopt(BenchDevice(fleet, "bench", seconds=clock.seconds, sees=pictured))
     model = BenchModel(STEPS, sees=sees)
     with tempfile.TemporaryDirectory() as folder:
         async with SqliteStore.open(Path(folder)) as store:
             cpu_s = time.process_time()
-            await session_of(store, Path(folder), rack, model, serial="bench", clock=clock)
+            await session_of(store, Path(folder), fleet, model, serial="bench", clock=clock)
             cpu_s = time.process_time() - cpu_s
     taken = [(b - a) * 1000 for a, b in itertools.pairwise(model.began)]
     growth = statistics.median(taken[85:95]) / statistics.median(taken[5:15])
@@ -236,7 +236,7 @@ async def _run(pictured: bool, sees: bool) -> tuple[float, float, float, float]:
 async def session_of(
     store: SqliteStore,
     folder: Path,
-    rack: Fleet,
+    fleet: Fleet,
     model: Model,
     *,
     serial: str,
@@ -259,7 +259,7 @@ async def session_of(
     core = await Runtime.spawn(
         settings,
         store=store,
-        rack=rack,
+        fleet=fleet,
         models=lambda _session: model,
         task=lambda: (
             RegularTask(sleep=clock.sleep, seconds=clock.seconds)
@@ -285,14 +285,14 @@ async def session_of(
 
 async def _settling() -> None:
     clock, chance = Moment(), random.Random(20)
-    rack = FakeRack("bench")
+    fleet = FakeFleet("bench")
     delays: list[float] = []
 
     def late_s() -> float:
         delays.append(chance.uniform(*LATE_S))
         return delays[-1]
 
-    device = BenchDevice(rack, "bench", seconds=clock.seconds, late_s=late_s)
+    device = BenchDevice(fleet, "bench", seconds=clock.seconds, late_s=late_s)
     context = MemoryContext(BenchModel(SETTLE_STEPS), device, goal="tap on")
     context.limits = type(context.limits)(max_steps=600, max_total_steps=600)
     seen: list[tuple[int, int]] = []

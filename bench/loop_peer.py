@@ -33,7 +33,7 @@ from agent.store.embedded.sqlite_store import SqliteStore
 from agent.text import one_line
 from bench._peers import Peer
 from bench.loop import ELEMENTS, BenchDevice, Moment, picture, session_of
-from tests.fakes import FakeRack
+from tests.fakes import FakeFleet
 from tests.openai_server import OpenAIServer, Reply, openai_server, tool
 
 STEPS = 24
@@ -254,13 +254,13 @@ async def _ours(job: dict[str, Any]) -> None:
     folder = Path(job["home"])
     async with SqliteStore.open(folder) as store:
         if job["serial"]:
-            rack = AdbFleet([ServerAddress(port=job["adb_port"])])
-            await rack.start()
-            await rack.wait_for(job["serial"], timeout_s=30)
-            await session_of(store, folder, rack, model, serial=job["serial"])
-            await rack.close()
+            fleet = AdbFleet([ServerAddress(port=job["adb_port"])])
+            await fleet.start()
+            await fleet.wait_for(job["serial"], timeout_s=30)
+            await session_of(store, folder, fleet, model, serial=job["serial"])
+            await fleet.close()
             return
-        fakes = FakeRack("bench")
+        fakes = FakeFleet("bench")
         fakes.adopt(BenchDevice(fakes, "bench", seconds=clock.seconds, sees=job["sees"]))
         await session_of(store, folder, fakes, model, serial="bench", clock=clock)
 

@@ -23,7 +23,7 @@ from agent.tools.registry import schemas
 from bench._first_call import first_call, first_request
 from bench._tokens import count_tokens
 from bench.loop import BenchDevice, KeepingModel, Moment, session_of
-from tests.fakes import FakeRack
+from tests.fakes import FakeFleet
 
 STEPS = 48
 
@@ -53,12 +53,12 @@ async def _first_calls() -> None:
 
 async def sent_by_a_session(steps: int) -> list[str]:
     """Return what each call of a session of so many taps sends, in the order it is read."""
-    clock, rack = Moment(), FakeRack("bench")
-    rack.adopt(BenchDevice(rack, "bench", seconds=clock.seconds))
+    clock, fleet = Moment(), FakeFleet("bench")
+    fleet.adopt(BenchDevice(fleet, "bench", seconds=clock.seconds))
     model = KeepingModel(steps)
     with tempfile.TemporaryDirectory() as folder:
         async with SqliteStore.open(Path(folder)) as store:
-            await session_of(store, Path(folder), rack, model, serial="bench", clock=clock)
+            await session_of(store, Path(folder), fleet, model, serial="bench", clock=clock)
     return [written(request) for request in model.requests]
 
 

@@ -87,7 +87,7 @@ async def _cancelling(folder: Path) -> None:
         core = await Runtime.spawn(
             Settings(data_dir=folder / "data", config_file=folder / "config.toml"),
             store=store,
-            rack=AdbFleet([server.address]),
+            fleet=AdbFleet([server.address]),
             models=lambda session: Pilot(),
             task=lambda: Tapping(ended_s, warm),
         )
@@ -132,7 +132,7 @@ async def _publishing(folder: Path) -> None:
         core = await Runtime.spawn(
             Settings(data_dir=folder / "data", config_file=folder / "config.toml"),
             store=store,
-            rack=AdbFleet([address]),
+            fleet=AdbFleet([address]),
             models=lambda session: Pilot(),
             task=lambda: Tapping([], asyncio.Semaphore(0)),
         )

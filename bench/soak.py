@@ -32,7 +32,7 @@ from agent.store.embedded.sqlite_store import SqliteStore
 from agent.tasks.regular import RegularTask
 from bench.loop import BenchDevice, BenchModel, Moment
 from console.app import SwitchboardApp
-from tests.fakes import FakeRack
+from tests.fakes import FakeFleet
 
 SESSIONS = 200
 STEPS = 100
@@ -121,7 +121,7 @@ def _watched(folder: Path, sessions: int) -> list[Sample]:
 # --- on the inside: all of it in one process ----------
 
 
-class _Rack(FakeRack):
+class _CountingFleet(FakeFleet):
     """Phones whose pictures never stand still."""
 
     frames_given = 0
@@ -156,7 +156,7 @@ class _Gauge(NamedTuple):
     """Where samples are taken."""
 
     app: SwitchboardApp
-    rack: _Rack
+    fleet: _CountingFleet
     into: Path
     began_s: float
 
@@ -166,7 +166,7 @@ class _Gauge(NamedTuple):
         sample = Sample(
             sessions=sessions,
             steps=sessions * STEPS,
-            frames=self.rack.frames_given,
+            frames=self.fleet.frames_given,
             drawn=self.app.frame_clock.sent,
             seconds=time.monotonic() - self.began_s,
             rss_mb=pages * os.sysconf("SC_PAGESIZE") / 1e6,
@@ -180,11 +180,11 @@ class _Gauge(NamedTuple):
 
 async def _work(folder: Path, sessions: int) -> None:
     serials = [f"phone-{number}" for number in range(1, PHONES + 1)]
-    rack = _Rack(*serials)
-    rack.frames_wanted = FRAMES * sessions // SESSIONS
+    fleet = _CountingFleet(*serials)
+    fleet.frames_wanted = FRAMES * sessions // SESSIONS
     clock = Moment()
     for serial in serials:
-        rack.adopt(BenchDevice(rack, serial, seconds=clock.seconds))
+        fleet.adopt(BenchDevice(fleet, serial, seconds=clock.seconds))
     settings = Settings(
         data_dir=folder,
         config_file=folder / "config.toml",
@@ -195,14 +195,14 @@ async def _work(folder: Path, sessions: int) -> None:
         core = await Runtime.spawn(
             settings,
             store=store,
-            rack=rack,
+            fleet=fleet,
             models=lambda _session: BenchModel(STEPS - 1),
             task=lambda: RegularTask(sleep=clock.sleep, seconds=clock.seconds),
             wake_jobs=False,
         )
         app = SwitchboardApp(core, settings=settings)
         showing = asyncio.ensure_future(app.run_async(size=(COLUMNS, ROWS)))
-        gauge = _Gauge(app, rack, folder / "samples", time.monotonic())
+        gauge = _Gauge(app, fleet, folder / "samples", time.monotonic())
         try:
             await _pass_a_day(core, gauge, serials, sessions)
         finally:
@@ -239,7 +239,7 @@ async def _pass_a_day(core: Runtime, gauge: _Gauge, serials: list[str], sessions
                 case _:
                     pass
     # What is left of the two hours of frames, with nothing else going on.
-    await gauge.rack.enough.wait()
+    await gauge.fleet.enough.wait()
     gauge.take(done)
 
 

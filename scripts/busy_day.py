@@ -83,7 +83,7 @@ async def live_yesterday(settings: Settings) -> None:
         core = await Runtime.spawn(
             settings,
             store=store,
-            rack=await make_fleet(settings, VIRTUAL, phones, is_owner=True),
+            fleet=await make_fleet(settings, VIRTUAL, phones, is_owner=True),
             models=lambda session: model_for(session, settings),
             verifiers=lambda model: verifying_for(model, settings),
             task=RegularTask,

@@ -62,7 +62,7 @@ class Shot(NamedTuple):
 
 NARROW = (60, 20)
 DRIVES = ("w",)
-_RACK = 10
+_FLEET = 10
 
 
 def _four(
@@ -88,7 +88,7 @@ SHOTS = (
     *_four("deck", 132, 40, narrow_keys=("tab", "tab")),
     Shot("deck-100x30", 100, 30),
     *_four("approval", 132, 40, narrow_keys=("tab", "tab"), approval=True),
-    *_four("wall", 160, 50, ("2",), phones=_RACK),
+    *_four("wall", 160, 50, ("2",), phones=_FLEET),
     *_four("jobs", 120, 34, ("3",)),
     *_four("history", 120, 34, ("4",)),
     *_four("spending", 132, 40, ("4", "s")),

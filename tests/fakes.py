@@ -1,4 +1,4 @@
-"""Stand-ins for what needs a phone or a provider: a rack, a device, a model and a task.
+"""Stand-ins for what needs a phone or a provider: a fleet, a device, a model and a task.
 
 Real in behaviour, small in size: a lease excludes, a lost device raises, a change is told.
 """
@@ -37,8 +37,8 @@ from agent.records import (
 class FakeDevice:
     """A phone with one button on its screen; it notes what is done to it."""
 
-    def __init__(self, rack: FakeRack, serial: str) -> None:
-        self._rack = rack
+    def __init__(self, fleet: FakeFleet, serial: str) -> None:
+        self._fleet = fleet
         self._serial = serial
         self.done: list[str] = []
         self.copied = ""
@@ -49,10 +49,10 @@ class FakeDevice:
 
     @property
     def displays(self) -> Displays:
-        return self._rack.displays.get(self._serial, NoDisplays(self._serial, "it is a stand-in."))
+        return self._fleet.displays.get(self._serial, NoDisplays(self._serial, "it is a stand-in."))
 
     async def info(self) -> DeviceInfo:
-        return self._rack.infos[self._serial]
+        return self._fleet.infos[self._serial]
 
     async def capture(self, *, timeout_s: float = 10.0) -> Capture:
         self._check()
@@ -119,11 +119,11 @@ class FakeDevice:
         self.done.append(what)
 
     def _check(self) -> None:
-        if self._rack.infos[self._serial].state is not DeviceState.ONLINE:
+        if self._fleet.infos[self._serial].state is not DeviceState.ONLINE:
             raise DeviceLostError(f"The device {self._serial} is gone.")
 
 
-class FakeRack:
+class FakeFleet:
     """Devices that a test plugs in and out."""
 
     def __init__(self, *serials: str) -> None:

@@ -1,4 +1,4 @@
-"""A core on a stage: the real runtime and store, with a played task and a rack that tests move."""
+"""A core on a stage: the real runtime and store, with a played task and a fleet that tests move."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from agent.runtime.runtime import Runtime
 from agent.settings import RecoverySettings, Settings
 from agent.store.embedded.sqlite_store import SqliteStore
 from agent.tasks.delegation import Delegation
-from tests.fakes import FakeModel, FakeRack, Part, PlayedTask
+from tests.fakes import FakeFleet, FakeModel, Part, PlayedTask
 
 T = TypeVar("T")
 
@@ -39,9 +39,9 @@ PATIENCE_S = 30.0
 class Stage:
     """One data directory, and the cores that live on it one after the other."""
 
-    def __init__(self, directory: Path, rack: FakeRack) -> None:
+    def __init__(self, directory: Path, fleet: FakeFleet) -> None:
         self.directory = directory
-        self.rack = rack
+        self.fleet = fleet
         self.parts: dict[str, Part] = {}
         self.now_ms: int | None = None
         # Sessions stay where a loss leaves them, for tests to see; recovery has tests of its own.
@@ -72,7 +72,7 @@ class Stage:
             self.core = await Runtime.spawn(
                 self.settings,
                 store=self.store,
-                rack=self.rack,
+                fleet=self.fleet,
                 models=self._model,
                 task=lambda: PlayedTask(self.parts),
                 plan=self.plan,

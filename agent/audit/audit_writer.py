@@ -262,10 +262,10 @@ async def audited(store: Store, data_dir: Path) -> AsyncIterator[None]:
 
 
 class _Auditor:
-    def __init__(self, store: Store, chain: Chain, scribe: AuditWriter, after: int) -> None:
+    def __init__(self, store: Store, chain: Chain, audit_writer: AuditWriter, after: int) -> None:
         self._store = store
         self._chain = chain
-        self._scribe = scribe
+        self._audit_writer = audit_writer
         self._after = after
         """The newest event that was looked at."""
         self._waiting: list[Event] = []
@@ -304,7 +304,7 @@ class _Auditor:
 
     async def _take(self, events: Iterable[Event]) -> None:
         for event in events:
-            fact = self._scribe.fact(event)
+            fact = self._audit_writer.fact(event)
             self._after = event.event_id
             if fact is not None:
                 self._unwritten.append(fact)

@@ -1,4 +1,4 @@
-"""What the core asks of a phone: the Device and Rack protocols.
+"""What the core asks of a phone: the Device and Fleet protocols.
 
 Not an implementation: `agent.devices.adb_device` has the real one. Invariants: every call ends
 within its time-out; coordinates are normalized to [0, 1]; an adb failure is raised, never returned

@@ -84,7 +84,7 @@ class Delivery:
         if self.announce is None:
             _log.warning("Nobody is there to be told of job %d", job.id)
             return
-        self._parts.crew.start(self._show(notice), f"notice of job {job.id}")
+        self._parts.supervisor.start(self._show(notice), f"notice of job {job.id}")
 
     async def withdraw(self, job_id: int) -> None:
         """Show the notice of a job no more: the operator has looked at it."""

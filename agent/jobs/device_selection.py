@@ -49,13 +49,13 @@ def others_too(job: Job) -> MayUse | None:
     return partial(fits, payload)
 
 
-async def is_still_fit(job: Job, rack: Fleet, library: Library, serial: str) -> bool:
+async def is_still_fit(job: Job, fleet: Fleet, library: Library, serial: str) -> bool:
     """Return whether a phone that a job has worked on is one that it may go on with.
 
     One that is away is, where the job wants just that one, or none is there: it is waited for.
     """
     payload = job.payload_json
-    here = {info.serial: info for info in rack.devices()}
+    here = {info.serial: info for info in fleet.devices()}
     online = {one for one, info in here.items() if info.state is DeviceState.ONLINE}
     wants = wanted(payload, "serial")
     if wants or not serial:
@@ -65,15 +65,15 @@ async def is_still_fit(job: Job, rack: Fleet, library: Library, serial: str) -> 
         return not online and not app and not tags
     if not fits(payload, here[serial]):
         return False
-    return not app or await _has(rack, serial, library.called(app) | {app.casefold()})
+    return not app or await _has(fleet, serial, library.called(app) | {app.casefold()})
 
 
-async def place(job: Job, rack: Fleet, library: Library) -> str:
+async def place(job: Job, fleet: Fleet, library: Library) -> str:
     """Return the phone of a run; empty when any will do.
 
     Args:
         job: as it was claimed.
-        rack: the phones there are.
+        fleet: the phones there are.
         library: the cards, which say what people call an app that has no label.
 
     Raises:
@@ -83,11 +83,11 @@ async def place(job: Job, rack: Fleet, library: Library) -> str:
     serial, app, tags = wanted(payload, "serial"), wanted(payload, "app"), wanted_tags(payload)
     if serial or not (app or tags):
         return serial
-    online = [i for i in rack.devices() if i.state is DeviceState.ONLINE and fits(payload, i)]
+    online = [i for i in fleet.devices() if i.state is DeviceState.ONLINE and fits(payload, i)]
     called = library.called(app) | {app.casefold()}
     # One that nobody drives starts at once.
     for info in sorted(online, key=lambda one: bool(one.driver)):
-        if not app or await _has(rack, info.serial, called):
+        if not app or await _has(fleet, info.serial, called):
             return info.serial
     what = " and ".join(
         [f"the app {one_line(app, 80)}"] * bool(app) + [f"the tags {', '.join(tags)}"] * bool(tags)
@@ -97,9 +97,9 @@ async def place(job: Job, rack: Fleet, library: Library) -> str:
     )
 
 
-async def _has(rack: Fleet, serial: str, called: frozenset[str]) -> bool:
+async def _has(fleet: Fleet, serial: str, called: frozenset[str]) -> bool:
     try:
-        installed = await (await rack.device(serial)).apps()
+        installed = await (await fleet.device(serial)).apps()
     except DeviceError:
         return False
     return _names(installed, called)

@@ -119,7 +119,9 @@ class Wake:
             beside=opening,
         )
         for claim in claims:
-            self._parts.crew.start(self._runs.run(claim, begun[claim.id]), f"run of job {claim.id}")
+            self._parts.supervisor.start(
+                self._runs.run(claim, begun[claim.id]), f"run of job {claim.id}"
+            )
 
     async def _due(self, now_ms: int) -> tuple[Job, ...]:
         """Return what may start now, once the times that passed too long ago are put right."""

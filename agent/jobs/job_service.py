@@ -65,7 +65,7 @@ class JobService:
         await self.wake.recover()
         if wake:
             self._triggers.begin()
-            self._parts.crew.start(self.wake.run(), "wake of jobs")
+            self._parts.supervisor.start(self.wake.run(), "wake of jobs")
 
     async def finish(self) -> None:
         """Let runs store what they have come to by now, before the core closes."""

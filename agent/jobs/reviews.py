@@ -93,7 +93,7 @@ class Reviews:
     def _lost(self, question_id: str, reason: str) -> None:
         asked = self._asked.get(question_id)
         if asked is not None:
-            self._parts.crew.start(
+            self._parts.supervisor.start(
                 self._close(asked[0], question_id, reason), f"end of a review of job {asked[0]}"
             )
 
@@ -146,7 +146,7 @@ class Reviews:
                 result.close()
                 raise
         going_on = self._runs.go_on(waiting, run, live, result)
-        self._parts.crew.start(going_on, f"run of job {job_id}")
+        self._parts.supervisor.start(going_on, f"run of job {job_id}")
 
     async def _deny(
         self, job_id: int, question: Question, answered: EventDraft, now_ms: int
@@ -228,7 +228,7 @@ class Reviews:
         except WrongStateError:
             return False
         following = self._runs.go_on_without(running, run, live)
-        self._parts.crew.start(following, f"run of job {job.id}")
+        self._parts.supervisor.start(following, f"run of job {job.id}")
         return True
 
     async def close_stopped(self, job: Job) -> None:

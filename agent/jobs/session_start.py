@@ -68,7 +68,7 @@ class Opening:
             SessionCreate(
                 goal=job.prompt,
                 title=job.title,
-                serial=await place(job, self._parts.rack, library),
+                serial=await place(job, self._parts.fleet, library),
                 budget=self._budget(),
                 output_schema=errand.output_schema,
             ),
@@ -108,7 +108,7 @@ class Opening:
         is_long = record.last_step >= STANDING_STEPS
         if not is_free or not is_ours or is_long or self._parts.questions.of(session_id):
             return None
-        fit = await is_still_fit(job, self._parts.rack, library, record.serial)
+        fit = await is_still_fit(job, self._parts.fleet, library, record.serial)
         return live if fit else None
 
     async def _newest_session(self, job_id: int, payload: dict[str, Any]) -> str:

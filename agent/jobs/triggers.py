@@ -77,7 +77,7 @@ class Triggers:
     # --- looking ----------
 
     def _look_at_all(self) -> None:
-        for device in self._parts.rack.devices():
+        for device in self._parts.fleet.devices():
             if device.state is DeviceState.ONLINE:
                 self._look(device)
 
@@ -91,12 +91,12 @@ class Triggers:
             ),
             "",
         )
-        for device in self._parts.rack.devices():
+        for device in self._parts.fleet.devices():
             if serial and device.serial == serial:
                 self._look(device)
 
     def _look(self, device: DeviceInfo) -> None:
-        self._parts.crew.start(self._compare(device), f"look at {device.serial}")
+        self._parts.supervisor.start(self._compare(device), f"look at {device.serial}")
 
     async def _compare(self, device: DeviceInfo) -> None:
         """Set off what waits for how a phone differs from when it was last seen."""
@@ -121,7 +121,7 @@ class Triggers:
         """Ask a phone, again for a while when it has just booted; None when it cannot say."""
         for wait_s in (*_AGAIN_S, None):
             try:
-                device = await self._parts.rack.device(serial)
+                device = await self._parts.fleet.device(serial)
                 if not isinstance(device, TellsVersions):
                     return None
                 seen = await device.versions()
@@ -137,7 +137,7 @@ class Triggers:
     # --- setting off ----------
 
     def _start(self, trigger: Trigger, device: DeviceInfo | None) -> None:
-        self._parts.crew.start(self._set_off(trigger, device), f"jobs on {trigger}")
+        self._parts.supervisor.start(self._set_off(trigger, device), f"jobs on {trigger}")
 
     async def _set_off(
         self, trigger: Trigger, device: DeviceInfo | None, packages: frozenset[str] = frozenset()

@@ -47,7 +47,7 @@ from agent.records import (
 from agent.safety.app_rules import AppRule
 
 JobOp: TypeAlias = JobCreate | JobList | JobStop
-DeskOp: TypeAlias = (
+ServiceOp: TypeAlias = (
     JobOp
     | WatcherCreate
     | WatcherList
@@ -68,7 +68,7 @@ class TaskKind(StrEnum):
     COMPACT = "compact"
 
     @property
-    def is_study(self) -> bool:
+    def is_review_turn(self) -> bool:
         """Whether it reads the session from outside and leaves the session's state alone."""
         return self in {TaskKind.REVIEW, TaskKind.COMPACT}
 
@@ -199,12 +199,12 @@ class TaskContext(Protocol):
         """
         ...
 
-    async def check(self, op: DeskOp) -> None:
+    async def check(self, op: ServiceOp) -> None:
         """Raise what `request` would fail with, and do nothing: before anybody is asked."""
         ...
 
-    async def request(self, op: DeskOp) -> Reply:
-        """Have a desk do something that is of no phone. Raises what the op failed with."""
+    async def request(self, op: ServiceOp) -> Reply:
+        """Request an op that touches no phone. Raises what the op failed with."""
         ...
 
     @property

@@ -114,14 +114,14 @@ async def callback(issuer: str, port: int) -> AsyncIterator[Callback]:
     Raises:
         UsageError: the port is taken.
     """
-    desk = Callback(issuer)
+    callback_server = Callback(issuer)
     try:
-        server = await asyncio.start_server(desk.serve, "127.0.0.1", port)
+        server = await asyncio.start_server(callback_server.serve, "127.0.0.1", port)
     except OSError as error:
         raise UsageError(
             f"Port {port} of loopback cannot be listened on: {error.strerror or error}.",
             "Set model.login_port to another, or to 0.",
         ) from error
     async with server:
-        desk.port = server.sockets[0].getsockname()[1]
-        yield desk
+        callback_server.port = server.sockets[0].getsockname()[1]
+        yield callback_server

@@ -119,13 +119,13 @@ async def sign_in(
         ModelError: nobody signed in, or the issuer refused.
         UsageError: the port is taken.
     """
-    async with callback(issuer.issuer, port) as desk:
-        session = _session(client_id, scope=scope, redirect_uri=desk.address)
+    async with callback(issuer.issuer, port) as callback_server:
+        session = _session(client_id, scope=scope, redirect_uri=callback_server.address)
         verifier = token_urlsafe(64)
         url, state = session.create_authorization_url(
             issuer.authorization_endpoint, code_verifier=verifier
         )
-        waiting = asyncio.ensure_future(desk.code(state))
+        waiting = asyncio.ensure_future(callback_server.code(state))
         # The question stands before the browser is shown it, so that no answer is too early.
         await asyncio.sleep(0)
         try:
@@ -133,7 +133,7 @@ async def sign_in(
             async with asyncio.timeout(timeout_s):
                 answer = await waiting
         except TimeoutError as error:
-            raise _nobody(timeout_s, desk.strangers) from error
+            raise _nobody(timeout_s, callback_server.strangers) from error
         finally:
             waiting.cancel()
     token = await asyncio.to_thread(

@@ -43,7 +43,7 @@ from agent.sessions.lifecycle.operations import Operations
 from agent.sessions.questions.answering import Answering
 from agent.sessions.registry.live_session import LiveSession
 from agent.sessions.registry.services import Services
-from agent.sessions.rules.rollup import counting, guarded, roll_up
+from agent.sessions.rules.rollup import counting, guarded, rollup
 from agent.settings import Settings
 from agent.store.store import EventDraft
 
@@ -215,7 +215,7 @@ class NoticeService:
         if record.state is not SessionState.WAITING_FOR_USER or record.held:
             return False
         children = [child.record for child in await self._parts.book.children(live)]
-        rolled = roll_up(child.state for child in counting(children, record))
+        rolled = rollup(child.state for child in counting(children, record))
         return guarded(record.state, rolled) is not record.state
 
     async def _question(self, live: LiveSession) -> Question | None:
@@ -233,7 +233,7 @@ class NoticeService:
                 case Post(notice=notice):
                     await self._parts.book.append(EventDraft("", NoticePosted(notice=notice)))
                     for sink in self._sinks:
-                        self._parts.crew.start(
+                        self._parts.supervisor.start(
                             self._show(sink, notice), f"notice of session {notice.session_id}"
                         )
                 case Withdraw(notice=notice, reason=reason):
@@ -249,7 +249,7 @@ class NoticeService:
     def remind(self, notice: Notice) -> None:
         """Show what is of no session; nobody answers it, and it is not withdrawn."""
         for sink in self._sinks:
-            self._parts.crew.start(self._show_only(sink, notice), f"reminder {notice.token}")
+            self._parts.supervisor.start(self._show_only(sink, notice), f"reminder {notice.token}")
 
     async def _show_only(self, sink: Sink, notice: Notice) -> None:
         await sink.post(notice)
@@ -364,12 +364,12 @@ def _is_news(session: Session, question: Question | None) -> bool:
     return not ((session.job_id or session.one_act) and session.state.is_terminal)
 
 
-def sinks_of(settings: Settings, rack: Fleet) -> tuple[Sink, ...]:
+def sinks_of(settings: Settings, fleet: Fleet) -> tuple[Sink, ...]:
     """Make the sinks that the settings name; consoles follow the events instead."""
     notices = settings.notices
     sinks: list[Sink] = []
     if notices.command:
         sinks.append(CommandSink(notices.command, timeout_s=notices.command_timeout_s))
     if notices.phone:
-        sinks.append(PhoneSink(rack))
+        sinks.append(PhoneSink(fleet))
     return tuple(sinks)

@@ -29,14 +29,14 @@ class CanNotify(Protocol):
 class PhoneSink:
     """The phones that sessions are on."""
 
-    def __init__(self, rack: Fleet) -> None:
-        self._rack = rack
+    def __init__(self, fleet: Fleet) -> None:
+        self._fleet = fleet
 
     async def post(self, notice: Notice) -> str:
         """Post a notice on its session's phone; there is never a reply."""
         if notice.serial:
             try:
-                device = await self._rack.device(notice.serial)
+                device = await self._fleet.device(notice.serial)
                 if isinstance(device, CanNotify):
                     await device.notify(
                         f"switchboard-{notice.session_id or notice.token}",

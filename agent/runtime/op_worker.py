@@ -44,16 +44,16 @@ class OpWorker:
 
     def __init__(
         self,
-        intake: OpQueue,
+        op_queue: OpQueue,
         router: Router,
-        crew: Supervisor,
+        supervisor: Supervisor,
         tell_error: TellError,
         shut_down: Callable[[], object],
         last_event_id: Callable[[], Awaitable[int]],
     ) -> None:
-        self._intake = intake
+        self._op_queue = op_queue
         self._router = router
-        self._crew = crew
+        self._supervisor = supervisor
         self._tell_error = tell_error
         self._shut_down = shut_down
         self._last_event_id = last_event_id
@@ -61,10 +61,10 @@ class OpWorker:
     async def run(self) -> None:
         """Carry out what is submitted, for ever."""
         while True:
-            submission = await self._intake.take()
+            submission = await self._op_queue.take()
             if submission.op.waits_for_phone:
                 # Nobody's stop may wait behind a phone.
-                self._crew.start(self._settle(submission), "an act on a phone")
+                self._supervisor.start(self._settle(submission), "an act on a phone")
             else:
                 await self._settle(submission)
 

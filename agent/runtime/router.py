@@ -19,18 +19,18 @@ class Router:
     """The table of one core.
 
     Args:
-        rack: the devices that an op may name.
+        fleet: the devices that an op may name.
         rooms: the objects whose methods carry out ops.
 
     Raises:
         TypeError: an op has no method, or two.
     """
 
-    def __init__(self, rack: Fleet, rooms: Iterable[object]) -> None:
-        self._rack = rack
+    def __init__(self, fleet: Fleet, rooms: Iterable[object]) -> None:
+        self._fleet = fleet
         self._table = table_of(rooms)
 
     async def carry_out(self, submission: Submission) -> Reply:
         """Carry one op out. Raises SwitchboardError as the room does that carries it out."""
-        op = with_serials(submission.op, self._rack.devices())
+        op = with_serials(submission.op, self._fleet.devices())
         return await self._table[type(op)](op, submission)

@@ -32,7 +32,7 @@ from agent.errors import (
     SwitchboardError,
 )
 from agent.jobs.job_service import JobService
-from agent.loop.task_context import DeskOp, JobOp, SessionTask
+from agent.loop.task_context import JobOp, ServiceOp, SessionTask
 from agent.models.model import Model
 from agent.models.verifying import Verifying
 from agent.notices.notice_service import NoticeService, sinks_of
@@ -113,21 +113,21 @@ class Runtime(StoredLookUps):
         super().__init__(parts.store)
         self._parts = parts
         self._book = parts.book
-        self._crew = parts.crew
-        self._intake = OpQueue()
+        self._supervisor = parts.supervisor
+        self._op_queue = OpQueue()
         self._listeners = EventListeners(
             lambda after, limit: self.store.events(after=after, limit=limit)
         )
         targets = self._targets = Targets(parts)
-        self._tree = Tree(parts.book, targets, parts.crew)
+        self._tree = Tree(parts.book, targets, parts.supervisor)
         self._hosting = Hosting(
             dispatcher, parts.settings.store.host or platform.node() or "localhost"
         )
         self._serving = AsyncExitStack()
         turns = Turns(parts, targets, self._hosting)
         operations = self._operations = Operations(parts, turns)
-        self._desk = JobService(parts, operations, JobTurns(parts, turns))
-        answering = Answering(parts, turns, self._desk.answer)
+        self._job_service = JobService(parts, operations, JobTurns(parts, turns))
+        answering = Answering(parts, turns, self._job_service.answer)
         archive = Archive(parts, operations, targets)
         self._pruning = Pruning(archive)
         self._deadlines = Deadlines(parts, answering.expire)
@@ -137,14 +137,14 @@ class Runtime(StoredLookUps):
             parts,
             operations,
             answering,
-            sinks_of(parts.settings, parts.rack),
+            sinks_of(parts.settings, parts.fleet),
             targets.release,
         )
-        self._watches = WatcherService(parts, self._desk, self._notices)
+        self._watches = WatcherService(parts, self._job_service, self._notices)
         parts.door.carry_out = self._serve
         parts.door.check = self._check
-        self._desk.delivery.announce = self._notices.announce
-        self._desk.delivery.withdraw_notice = self._notices.withdraw
+        self._job_service.delivery.announce = self._notices.announce
+        self._job_service.delivery.withdraw_notice = self._notices.withdraw
         rooms = (
             SessionHandlers(
                 parts,
@@ -158,15 +158,15 @@ class Runtime(StoredLookUps):
             ),
             RecordHandlers(parts, archive, self._notices),
             DeviceHandlers(parts, turns, targets, Wheel(parts), Looks(parts), self._direct_calls),
-            JobHandlers(self._desk),
+            JobHandlers(self._job_service),
             StandingHandlers(self._notices, self._watches),
         )
-        self._router = Router(parts.rack, rooms)
+        self._router = Router(parts.fleet, rooms)
         self.answer_all(rooms)
-        self._clerk = OpWorker(
-            self._intake,
+        self._op_worker = OpWorker(
+            self._op_queue,
             self._router,
-            self._crew,
+            self._supervisor,
             self._tell_error,
             self._shut_down,
             self.store.last_event_id,
@@ -181,7 +181,7 @@ class Runtime(StoredLookUps):
                 self._tree.on_commit,
                 self._targets.on_commit,
                 self._pruning.on_commit,
-                self._desk.on_commit,
+                self._job_service.on_commit,
                 self._watches.on_commit,
             ),
             self._listeners.publish,
@@ -198,7 +198,7 @@ class Runtime(StoredLookUps):
         settings: Settings,
         *,
         store: Store,
-        rack: Fleet,
+        fleet: Fleet,
         models: Callable[[Session], Model],
         verifiers: Callable[[Model], Verifying] = lambda _model: Verifying(),
         task: Callable[[], SessionTask],
@@ -212,7 +212,7 @@ class Runtime(StoredLookUps):
         Args:
             settings: the settings in force.
             store: open, and closed by the caller after the core.
-            rack: started and closed by the core.
+            fleet: started and closed by the core.
             models: makes the model of a session, for one turn.
             verifiers: says who looks whether a claim of success is true; nobody by default.
             task: makes what a session does in a regular turn.
@@ -225,18 +225,18 @@ class Runtime(StoredLookUps):
             AdbError: no adb server runs and none starts.
             StoreError: the store cannot be read or written.
         """
-        crew = Supervisor()
+        supervisor = Supervisor()
         programs = Programs()
         parts = Services(
             settings=settings,
             store=store,
-            rack=rack,
+            fleet=fleet,
             book=SessionRegistry(store),
             questions=Questions(),
             clients=Clients(),
-            assignment=Assignment(rack),
+            assignment=Assignment(fleet),
             deltas=DeltaListeners(),
-            crew=crew,
+            supervisor=supervisor,
             models=programs.models(models, sees=settings.model.vision),
             verifiers=verifiers_of(verifiers),
             task=task,
@@ -244,7 +244,7 @@ class Runtime(StoredLookUps):
             clock_ms=clock,
         )
         runtime = cls(parts, dispatcher or LocalDispatcher(store), programs)
-        crew.report = runtime._report
+        supervisor.report = runtime._report
         try:
             await runtime._start(wake_jobs=wake_jobs)
         except BaseException:
@@ -265,13 +265,13 @@ class Runtime(StoredLookUps):
     async def submit_as(self, client: ClientInfo, op: Op) -> str:
         """Queue an op of a client; see `SharedCore.submit_as`."""
         submission = Submission(op, client, answered=False)
-        await self._intake.put(submission)
+        await self._op_queue.put(submission)
         return submission.submission_id
 
     async def request_as(self, client: ClientInfo, op: Op) -> Reply:
         """Carry an op of a client out; see `SharedCore.request_as`."""
         submission = Submission(op, client, answered=True)
-        await self._intake.put(submission)
+        await self._op_queue.put(submission)
         assert submission.reply is not None
         return await submission.reply
 
@@ -279,7 +279,7 @@ class Runtime(StoredLookUps):
         """Let go of all that a client had; see `SharedCore.leave`."""
         if self._closing is None:
             await asyncio.shield(
-                self._crew.start(self._let_go(client), f"leaving of {client.client_id}")
+                self._supervisor.start(self._let_go(client), f"leaving of {client.client_id}")
             )
 
     async def _let_go(self, client: ClientInfo) -> None:
@@ -310,7 +310,7 @@ class Runtime(StoredLookUps):
         self, serial: str, *, width_px: int, height_px: int, max_hz: float
     ) -> AsyncIterator[AsyncIterator[LiveFrame]]:
         """Follow the newest picture of a device; see `Core.frames`."""
-        frames = self._parts.rack.frames(
+        frames = self._parts.fleet.frames(
             serial, width_px=width_px, height_px=height_px, max_hz=max_hz
         )
         if isinstance(frames, AsyncGenerator):
@@ -326,8 +326,8 @@ class Runtime(StoredLookUps):
                 event_id=await self.store.last_event_id(),
                 sessions=await self.store.trees(limit=OVERVIEW_TREES),
                 questions=await self.store.open_questions(),
-                devices=self._parts.rack.devices(),
-                servers_away=self._parts.rack.servers_away(),
+                devices=self._parts.fleet.devices(),
+                servers_away=self._parts.fleet.servers_away(),
                 jobs=await self.store.jobs(),
                 watchers=await self._watches.shown_watchers(),
                 commitments=await self._watches.shown_commitments(),
@@ -357,19 +357,19 @@ class Runtime(StoredLookUps):
         resumable = await recover(self._parts)
         await self._attaching.release_all()
         self._tree.look_at_all()
-        await self._parts.rack.start()
+        await self._parts.fleet.start()
         await self._device_news.tell()
-        self._crew.start(self._device_news.run(), "device watch")
-        self._crew.start(Losses(self._parts).run(), "loss watch")
-        self._crew.start(self._watch_store(), "store watch")
-        self._crew.start(self._tree.run(), "roll-up")
-        self._crew.start(self._targets.run(), "displays")
-        self._crew.start(self._clerk.run(), "ops")
-        self._crew.start(self._pruning.run(), "retention")
-        self._crew.start(self._deadlines.run(), "question deadlines")
-        self._crew.start(self._notices.run(), "notices")
+        self._supervisor.start(self._device_news.run(), "device watch")
+        self._supervisor.start(Losses(self._parts).run(), "loss watch")
+        self._supervisor.start(self._watch_store(), "store watch")
+        self._supervisor.start(self._tree.run(), "roll-up")
+        self._supervisor.start(self._targets.run(), "displays")
+        self._supervisor.start(self._op_worker.run(), "ops")
+        self._supervisor.start(self._pruning.run(), "retention")
+        self._supervisor.start(self._deadlines.run(), "question deadlines")
+        self._supervisor.start(self._notices.run(), "notices")
         await self._notices.take_over()
-        await self._desk.start(wake=wake_jobs)
+        await self._job_service.start(wake=wake_jobs)
         await self._watches.start(wake=wake_jobs)
         # A core that lives for one errand leaves the work to the one that will stay.
         if wake_jobs and self._parts.settings.recovery.auto_resume:
@@ -380,10 +380,10 @@ class Runtime(StoredLookUps):
 
     async def _close(self, death: RuntimeDiedError | None) -> None:
         ended = death or RuntimeDiedError("The core has been closed.", "Start it again.")
-        self._intake.close(ended)
+        self._op_queue.close(ended)
         if death is None:
-            await self._desk.finish()
-        for name in await self._crew.close():
+            await self._job_service.finish()
+        for name in await self._supervisor.close():
             _log.warning("%s did not end in time", name)
         try:
             await self._serving.aclose()
@@ -397,7 +397,7 @@ class Runtime(StoredLookUps):
             self._parts.deltas.end()
             await self._targets.close()
             try:
-                await self._parts.rack.close()
+                await self._parts.fleet.close()
             finally:
                 self._ended.set()
 
@@ -440,16 +440,16 @@ class Runtime(StoredLookUps):
 
     # --- ops ----------
 
-    async def _serve(self, session: Session, op: DeskOp) -> Reply:
-        """Do what a session asks of a desk."""
+    async def _serve(self, session: Session, op: ServiceOp) -> Reply:
+        """Do what a session asks of a service."""
         if isinstance(op, JobOp):
-            return await self._desk.carry_out(session, op)
+            return await self._job_service.carry_out(session, op)
         return await self._watches.carry_out(op, asker=session)
 
-    async def _check(self, session: Session, op: DeskOp) -> None:
+    async def _check(self, session: Session, op: ServiceOp) -> None:
         """Refuse what the work itself would refuse. Raises SwitchboardError."""
         if isinstance(op, JobOp):
-            await self._desk.check(session, op)
+            await self._job_service.check(session, op)
         else:
             await self._watches.check(session, op)
 

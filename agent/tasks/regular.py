@@ -68,7 +68,7 @@ from agent.tools.arguments import (
 )
 from agent.tools.foreign import ForeignTool, NoServers, Toolbox, ToolServers
 from agent.tools.registry import ToolArguments, ToolKind, read_call, schemas
-from agent.tools.service_tool_args import OfficeArguments
+from agent.tools.service_tool_args import ServiceCall
 
 MAX_SPEECHLESS = 4
 """Replies in a row without a tool call, after which the turn ends (CONTRACTS 5.4)."""
@@ -124,11 +124,11 @@ class RegularTask:
                 end = await turn.begin()
                 while end is None:
                     await context.checkpoint()
-                    end = await turn.budget.check() or await turn.ladder.climb()
+                    end = await turn.budget.check() or await turn.escalation.climb()
                     end = end or await turn.step()
                 return end
             finally:
-                await turn.eyes.close()
+                await turn.observations.close()
 
     async def abort(self, context: TaskContext) -> None:
         """Nothing is held: a gesture in flight ended with the call that made it."""
@@ -176,14 +176,16 @@ class _Turn:
             hide=self.secrets.hide,
             without=without,
         )
-        self.eyes = ObservationCache(context, observer, self.ledger, pace, sleep, seconds)
+        self.observations = ObservationCache(context, observer, self.ledger, pace, sleep, seconds)
         self.actor = Actor(context, observer, pace, sleep, seconds, self.secrets, without)
         self.reviewing = Reviewing(context, self.actor.guard)
-        self.office = ServiceTools(context)
+        self.service_tools = ServiceTools(context)
         self.foreign = Foreign(context, toolbox)
         self.budget = BudgetWatch(context, self.ledger)
-        self.ladder = Escalation(context, self.ledger)
-        self.controls = Controls(context, self.ledger, self.eyes, sleep, seconds, self.secrets)
+        self.escalation = Escalation(context, self.ledger)
+        self.controls = Controls(
+            context, self.ledger, self.observations, sleep, seconds, self.secrets
+        )
         self.completion = Completion(context, self.ledger, past)
         self.compactor = Compactor(
             context, self.ledger, sleep, jitter, window=context.limits.context_window
@@ -205,7 +207,7 @@ class _Turn:
             await self.ledger.tell(WarningEvent(message=self.context.model.notice))
         for trouble in self.foreign.toolbox.troubles:
             await self.ledger.tell(WarningEvent(message=trouble))
-        self.memory.know(await self.eyes.installed(), await self.eyes.local_time())
+        self.memory.know(await self.observations.installed(), await self.observations.local_time())
         for event in self.context.history:
             self.ledger.recall(event)
         if self.context.asks_goal:
@@ -222,7 +224,7 @@ class _Turn:
         await self.compactor.before_step()
         step = self.ledger.open_step()
         hinted = await self.ledger.steer(step)
-        screen = await self.eyes.look(step)
+        screen = await self.observations.look(step)
         following = None if hinted else self._following(screen)
         thought = remembered(self.route.next(screen)) or following or await self._think()
         end, counted = await self._carry_out(step, thought, screen)
@@ -320,8 +322,8 @@ class _Turn:
             return (_rehearsed(text) if ends else None), True
         if deed is not None:
             return await self._act(deed, screen, request, thought), tool.counted
-        if isinstance(arguments, OfficeArguments):
-            return await self._work_in_office(arguments, request, thought), tool.counted
+        if isinstance(arguments, ServiceCall):
+            return await self._use_service_tool(arguments, request, thought), tool.counted
         assert isinstance(arguments, ControlArguments | Finish), "no deed"
         return await self._control(arguments, request, thought), tool.counted
 
@@ -371,15 +373,15 @@ class _Turn:
         """Keep what a deed came to, and the screen that verified it."""
         self.ledger.spent(act_ms=act.act_ms, idle_ms=act.idle_ms)
         if act.seen is not None:
-            self.eyes.hold(act.seen)
+            self.observations.hold(act.seen)
         await self._finish(request, act.outcome, act.text, thought)
 
-    async def _work_in_office(
-        self, arguments: OfficeArguments, request: ToolCallRequested, thought: Thought | None
+    async def _use_service_tool(
+        self, arguments: ServiceCall, request: ToolCallRequested, thought: Thought | None
     ) -> TurnEnd | None:
-        done = await self.office.work(arguments, request)
+        done = await self.service_tools.work(arguments, request)
         if done.end is None:
-            self.eyes.keep()
+            self.observations.keep()
             await self._finish(request, done.outcome, done.text, thought)
         return done.end
 
@@ -415,7 +417,7 @@ class _Turn:
     ) -> TurnEnd | None:
         done = await self.foreign.work(tool, arguments, request)
         if done.end is None:
-            self.eyes.keep()
+            self.observations.keep()
             await self._finish(request, done.outcome, done.text, thought)
         return done.end
 
@@ -469,7 +471,7 @@ class _Turn:
 
     async def _take_up(self, lost: ToolCallRequested, arguments: ToolArguments) -> TurnEnd | None:
         """Look whether the element that approval was asked for is there, and ask on."""
-        screen = (await self.eyes.observe(None)).observation
+        screen = (await self.observations.observe(None)).observation
         same = None if lost.element is None else find_by_key(screen.elements, lost.element.key)
         if same is None or lost.element is None or same.label != lost.element.label:
             text = verify.failed("The work was interrupted, and the element is not there any more")
@@ -484,9 +486,9 @@ class _Turn:
         self, lost: ToolCallRequested, arguments: ToolArguments, grant: Grant
     ) -> TurnEnd | None:
         """Look afresh, then do the one action that was approved, unless the screen is another."""
-        if isinstance(arguments, OfficeArguments):
-            return await self._work_in_office(arguments, lost, None)
-        screen = (await self.eyes.observe(None)).observation
+        if isinstance(arguments, ServiceCall):
+            return await self._use_service_tool(arguments, lost, None)
+        screen = (await self.observations.observe(None)).observation
         deed = self.reviewing.again(lost, arguments, screen, self.memory.apps)
         if isinstance(deed, str):
             await self._finish(lost, ActionOutcome.FAILED, verify.failed(deed), None)

@@ -20,10 +20,10 @@ from agent.tools.background_jobs import (
 )
 from agent.tools.watching import WatchArguments, WatchOp
 
-OfficeArguments: TypeAlias = JobArguments | WatchArguments
+ServiceCall: TypeAlias = JobArguments | WatchArguments
 
 
-def op_of(arguments: OfficeArguments) -> JobCreate | JobList | JobStop | WatchOp | str:
+def op_of(arguments: ServiceCall) -> JobCreate | JobList | JobStop | WatchOp | str:
     """Make the op of a call, or the reply to a call that lacks something.
 
     Raises:
@@ -34,28 +34,28 @@ def op_of(arguments: OfficeArguments) -> JobCreate | JobList | JobStop | WatchOp
     return jobs.job_op(arguments)
 
 
-def answered(arguments: OfficeArguments, came: Reply) -> str:
+def answered(arguments: ServiceCall, came: Reply) -> str:
     """Return the reply to what was done."""
     if isinstance(arguments, WatchArguments):
         return watching.answered(arguments, came)
     return jobs.answered(arguments, came)
 
 
-def refused(arguments: OfficeArguments, error: UsageError) -> str:
+def refused(arguments: ServiceCall, error: UsageError) -> str:
     """Return the reply to what was refused."""
     if isinstance(arguments, WatchArguments):
         return watching.refused(arguments, error)
     return jobs.refused(arguments, error)
 
 
-def only_looks(arguments: OfficeArguments) -> bool:
+def only_looks(arguments: ServiceCall) -> bool:
     """Return whether a call changes nothing."""
     if isinstance(arguments, WatchArguments):
         return watching.only_looks(arguments)
     return isinstance(arguments, BackgroundJobList)
 
 
-def said(arguments: OfficeArguments) -> str:
+def said(arguments: ServiceCall) -> str:
     """Return what would be done, for whoever is asked."""
     match arguments:
         case BackgroundJobCreate(title=title):

@@ -17,7 +17,7 @@ from agent.watchers.matching import fits
 from agent.watchers.sensors import notifications_of
 
 
-async def evidence_of(origin: Origin, rack: Fleet) -> dict[str, str]:
+async def evidence_of(origin: Origin, fleet: Fleet) -> dict[str, str]:
     """Look for a notification in the shades of phones, and give what it says.
 
     Raises:
@@ -35,10 +35,10 @@ async def evidence_of(origin: Origin, rack: Fleet) -> dict[str, str]:
     )
     online = [
         info.serial
-        for info in rack.devices()
+        for info in fleet.devices()
         if info.state is DeviceState.ONLINE and origin.serial in ("", info.serial)
     ]
-    told = await asyncio.gather(*(_shade(rack, one) for one in online), return_exceptions=True)
+    told = await asyncio.gather(*(_shade(fleet, one) for one in online), return_exceptions=True)
     failure: DeviceError | None = None
     for serial, said in zip(online, told, strict=True):
         if isinstance(said, DeviceError):
@@ -59,8 +59,8 @@ async def evidence_of(origin: Origin, rack: Fleet) -> dict[str, str]:
     )
 
 
-async def _shade(rack: Fleet, serial: str) -> tuple[Notification, ...]:
-    return tuple(await notifications_of(await rack.device(serial)))
+async def _shade(fleet: Fleet, serial: str) -> tuple[Notification, ...]:
+    return tuple(await notifications_of(await fleet.device(serial)))
 
 
 def _evidence(kind: OriginKind, serial: str, one: Notification) -> dict[str, str]:

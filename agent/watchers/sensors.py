@@ -55,7 +55,7 @@ class TellsCalls(Protocol):
 
 
 class Sight:
-    """The eyes of the watchers of one core.
+    """The sensors of the watchers of one core.
 
     Args:
         judge: finds what a text means.
@@ -65,13 +65,13 @@ class Sight:
 
     def __init__(
         self,
-        rack: Fleet,
+        fleet: Fleet,
         judge: Judge,
         *,
         allow_private: bool,
         destinations: Collection[str] = (),
     ) -> None:
-        self._rack = rack
+        self._fleet = fleet
         self._judge = judge
         self._allow_private = allow_private
         self._destinations = destinations
@@ -145,7 +145,7 @@ class Sight:
         serial = condition_of(watcher).serial
         online = [
             info.serial
-            for info in self._rack.devices()
+            for info in self._fleet.devices()
             if info.state is DeviceState.ONLINE and serial in ("", info.serial)
         ]
         told = await asyncio.gather(
@@ -176,7 +176,7 @@ class Sight:
     async def _read(
         self, serial: str, read: Callable[[Device], Awaitable[Sequence[T]]]
     ) -> Sequence[T]:
-        return await read(await self._rack.device(serial))
+        return await read(await self._fleet.device(serial))
 
 
 def _unjudged(error: SwitchboardError, used: Usage) -> Look:

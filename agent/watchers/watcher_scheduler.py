@@ -133,7 +133,7 @@ class WatchWake:
                 await self._fire(commitment.id, now_ms)
         for watcher_id in self._due(now_ms):
             self._looking.add(watcher_id)
-            self._parts.crew.start(self._look(watcher_id), f"look of watcher {watcher_id}")
+            self._parts.supervisor.start(self._look(watcher_id), f"look of watcher {watcher_id}")
 
     def _due(self, now_ms: int) -> list[int]:
         """Name the watchers that may begin to look, the longest overdue first."""

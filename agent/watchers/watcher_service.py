@@ -63,7 +63,7 @@ class WatcherService:
         self._judge = Judge(lambda: parts.models(_asker(parts)), parts.clock_ms)
         allow_private = parts.settings.watchers.allow_private
         sight = Sight(
-            parts.rack,
+            parts.fleet,
             self._judge,
             allow_private=allow_private,
             destinations=parts.settings.safety.destinations,
@@ -75,7 +75,7 @@ class WatcherService:
         await self._book.load()
         if wake:
             self.wake.load()
-            self._parts.crew.start(self.wake.run(), "wake of watchers")
+            self._parts.supervisor.start(self.wake.run(), "wake of watchers")
 
     def on_commit(self, events: Iterable[Event]) -> None:
         """Follow the store."""
@@ -172,7 +172,7 @@ class WatcherService:
         origin = op.origin
         if origin is not None:
             op = replace(
-                op, evidence={**op.evidence, **await evidence_of(origin, self._parts.rack)}
+                op, evidence={**op.evidence, **await evidence_of(origin, self._parts.fleet)}
             )
         planned = planned_commitment(op, now_ms=self._parts.clock_ms())
         return await self._book.add_commitment(planned, submission_id)

@@ -68,7 +68,7 @@ async def house(
         core = await Runtime.spawn(
             settings,
             store=store,
-            rack=AdbFleet([address]),
+            fleet=AdbFleet([address]),
             models=models or (lambda session: model_for(session, settings)),
             verifiers=lambda model: verifying_for(model, settings),
             task=lambda: RegularTask(

@@ -112,7 +112,7 @@ class Phones:
 async def make_fleet(
     settings: Settings, devices: Devices, phones: Phones, *, is_owner: bool = False
 ) -> AdbFleet | EmptyFleet:
-    """Make the rack of a core, with adb servers that answer.
+    """Make the fleet of a core, with adb servers that answer.
 
     Args:
         is_owner: whether the data directory is this process's: then a server of ours that a killed
@@ -249,7 +249,7 @@ def _first_port(settings: Settings) -> int:
 
 
 class EmptyFleet:
-    """A rack without devices, for work that needs none; implements `Fleet`."""
+    """A fleet without devices, for work that needs none; implements `Fleet`."""
 
     def __init__(self) -> None:
         self._ended = asyncio.Event()

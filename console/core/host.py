@@ -253,7 +253,7 @@ async def _own(settings: Settings, choose: Choose, stack: AsyncExitStack) -> Hos
     runtime = await Runtime.spawn(
         settings,
         store=store,
-        rack=fleet,
+        fleet=fleet,
         models=lambda session: model_for(session, settings),
         verifiers=lambda model: verifying_for(model, settings),
         task=lambda: RegularTask(without=frozenset(settings.loop.without), servers=servers),

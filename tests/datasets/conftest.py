@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from agent.extras import is_installed
-from tests.fakes import FakeRack
+from tests.fakes import FakeFleet
 from tests.stage import Stage
 
 collect_ignore_glob = [] if is_installed("datasets") else ["test_*.py"]
@@ -18,4 +18,4 @@ collect_ignore_glob = [] if is_installed("datasets") else ["test_*.py"]
 
 @pytest.fixture
 async def stage(tmp_path: Path) -> Stage:
-    return Stage(tmp_path / "data", FakeRack("phone-1"))
+    return Stage(tmp_path / "data", FakeFleet("phone-1"))

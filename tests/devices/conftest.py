@@ -211,24 +211,24 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Home]:
 
 
 @pytest.fixture
-async def rack(home: Home) -> AsyncIterator[AdbFleet]:
-    """A rack over the virtual phones, both of them online and known."""
-    rack = AdbFleet([home.server.address])
-    await rack.start()
-    changes = rack.changes()
+async def fleet(home: Home) -> AsyncIterator[AdbFleet]:
+    """A fleet over the virtual phones, both of them online and known."""
+    fleet = AdbFleet([home.server.address])
+    await fleet.start()
+    changes = fleet.changes()
     async with asyncio.timeout(30):
         for serial in home.phones.serials:
-            await rack.wait_for(serial, timeout_s=30)
-        while not all(info.android for info in rack.devices()):
+            await fleet.wait_for(serial, timeout_s=30)
+        while not all(info.android for info in fleet.devices()):
             await anext(changes)
-    yield rack
-    await rack.close()
+    yield fleet
+    await fleet.close()
 
 
 @pytest.fixture
-async def device(rack: AdbFleet, home: Home) -> Device:
+async def device(fleet: AdbFleet, home: Home) -> Device:
     """The first virtual phone, showing its home screen."""
-    device = await rack.device(home.phones.serials[0])
+    device = await fleet.device(home.phones.serials[0])
     await device.press(Button.HOME)
     return device
 

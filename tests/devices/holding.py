@@ -25,12 +25,12 @@ BOUND_S = 60.0
 
 async def hold(directory: Path, server: str, serial: str) -> None:
     """Take everything, and wait for ever."""
-    async with owned_core(directory, server) as rack:
+    async with owned_core(directory, server) as fleet:
         ledger = ResourceLedger(directory / FOLDER)
         client = AdbClient(ServerAddress.parse(server))
         shell = PhoneShell(client, serial, resources=ledger)
-        await rack.wait_for(serial, timeout_s=BOUND_S)
-        async with rack.lease(serial, "s-held") as device:
+        await fleet.wait_for(serial, timeout_s=BOUND_S)
+        async with fleet.lease(serial, "s-held") as device:
             await device.displays.open()
             await ReverseTunnel(shell).prepare(REVERSED)
             ledger.take(ResourceKind.FILE, PART, serial=serial)

@@ -1,4 +1,4 @@
-"""The owner of a data directory as the console makes it: its store, its rack and its core."""
+"""The owner of a data directory as the console makes it: its store, its fleet and its core."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from console.core.device_setup import CONNECTED, Phones, make_fleet
 
 @asynccontextmanager
 async def owned_core(directory: Path, server: str) -> AsyncIterator[AdbFleet]:
-    """Run a core on the phones of one adb server, and give its rack."""
+    """Run a core on the phones of one adb server, and give its fleet."""
     settings = Settings(
         data_dir=directory,
         config_file=directory / "config.toml",
@@ -25,10 +25,10 @@ async def owned_core(directory: Path, server: str) -> AsyncIterator[AdbFleet]:
     )
     async with AsyncExitStack() as stack:
         store = await stack.enter_async_context(SqliteStore.open(directory))
-        rack = await make_fleet(settings, CONNECTED, Phones(settings), is_owner=True)
-        assert isinstance(rack, AdbFleet)
+        fleet = await make_fleet(settings, CONNECTED, Phones(settings), is_owner=True)
+        assert isinstance(fleet, AdbFleet)
         core = await Runtime.spawn(
-            settings, store=store, rack=rack, models=lambda session: Pilot(), task=RegularTask
+            settings, store=store, fleet=fleet, models=lambda session: Pilot(), task=RegularTask
         )
         stack.push_async_callback(core.close)
-        yield rack
+        yield fleet

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from tests.fakes import FakeRack
+from tests.fakes import FakeFleet
 from tests.stage import Stage
 
 
 @pytest.fixture
 async def stage(tmp_path: Path) -> Stage:
-    stage = Stage(tmp_path / "data", FakeRack("phone-1"))
+    stage = Stage(tmp_path / "data", FakeFleet("phone-1"))
     stage.now_ms = 1_000_000_000
     return stage

@@ -27,7 +27,7 @@ from agent.records import Job, JobStatus, RunOutcome, RunRecord
 from agent.runtime.runtime import Runtime
 from agent.settings import RecoverySettings, Settings
 from agent.store.embedded.sqlite_store import SqliteStore
-from tests.fakes import FakeModel, FakeRack, PlayedTask
+from tests.fakes import FakeFleet, FakeModel, PlayedTask
 
 GOAL = "write it down"
 DEEDS = "deeds.txt"
@@ -71,7 +71,7 @@ async def own(directory: Path) -> None:
                 await Runtime.spawn(
                     settings,
                     store=store,
-                    rack=FakeRack("phone-1", "phone-2", "phone-3"),
+                    fleet=FakeFleet("phone-1", "phone-2", "phone-3"),
                     models=lambda session: FakeModel(session.model),
                     task=lambda: PlayedTask({GOAL: deed}),
                 )
@@ -119,7 +119,7 @@ async def fill(directory: Path, count: int) -> None:
         core = await Runtime.spawn(
             settings_of(directory),
             store=store,
-            rack=FakeRack("phone-1"),
+            fleet=FakeFleet("phone-1"),
             models=lambda session: FakeModel(session.model),
             task=lambda: PlayedTask({}),
             wake_jobs=False,
@@ -183,7 +183,7 @@ async def look(directory: Path, kills: int) -> Outcome:
         core = await Runtime.spawn(
             settings_of(directory),
             store=store,
-            rack=FakeRack("phone-1"),
+            fleet=FakeFleet("phone-1"),
             models=lambda session: FakeModel(session.model),
             task=lambda: PlayedTask({}),
             wake_jobs=False,

@@ -48,7 +48,7 @@ async def test_a_job_that_is_gone_or_changed_meanwhile_is_passed_over(stage: Sta
         paused = replace(changed, status=JobStatus.PAUSED)
         await stage.store.append(EventDraft("", JobChanged(job=paused, reason="test")))
         now_ms = due.next_run_at
-        taken = await stage.core._desk._records.change_together(
+        taken = await stage.core._job_service._records.change_together(
             [gone.id, changed.id, due.id],
             lambda stored: claimed(stored, now_ms) if is_due(stored, now_ms) else None,
             "claimed",
@@ -63,7 +63,7 @@ async def test_changes_of_the_same_jobs_in_any_order_neither_lose_nor_block_each
 ) -> None:
     async with stage.play():
         ids = [(await create(stage)).id for _ in range(3)]
-        records = stage.core._desk._records
+        records = stage.core._job_service._records
         orders = [ids, ids[::-1], [ids[1], ids[0], ids[2]]] * 5
         async with asyncio.timeout(PATIENCE_S):
             await asyncio.gather(

@@ -33,7 +33,7 @@ async def test_hazard_1_a_late_result_never_revives_a_stopped_recurring_job(stag
         stopped = (await stage.do(JobStop(job_id=job.id))).job
         # The very success that was on its way comes in now.
         [run] = await runs_of(stage, job.id)
-        await stage.core._desk._runs._succeed(running, run, "late success")
+        await stage.core._job_service._runs._succeed(running, run, "late success")
         assert await stage.store.job(job.id) == stopped
         assert stopped is not None and stopped.status is STOPPED
 
@@ -41,7 +41,7 @@ async def test_hazard_1_a_late_result_never_revives_a_stopped_recurring_job(stag
 async def test_hazard_2_changes_from_many_sides_at_once_are_all_kept(stage: Stage) -> None:
     async with stage.play():
         job = await create(stage)
-        records = stage.core._desk._records
+        records = stage.core._job_service._records
 
         def one_more(stored: Job) -> Job:
             return replace(stored, progress_current=stored.progress_current + 1)
@@ -95,7 +95,7 @@ async def test_hazard_4_the_backoff_counts_the_failures_stored_now_not_those_at_
         assert await stage.store.replace_job(claimed, expect=ACTIVE, reason="claimed")
         meanwhile = replace(claimed, failure_count=3)
         assert await stage.store.replace_job(meanwhile, expect=RUNNING, reason="test")
-        await stage.core._desk._runs._fail(claimed, begun(job, stage.clock()), "no signal")
+        await stage.core._job_service._runs._fail(claimed, begun(job, stage.clock()), "no signal")
         after = await settled(stage, job.id, ACTIVE)
     assert after.failure_count == 4
     assert after.next_run_at == stage.clock() + 8 * 60_000
@@ -140,7 +140,7 @@ async def test_a_job_that_is_gone_when_the_wake_would_claim_it_costs_no_other_it
     stage: Stage,
 ) -> None:
     async with stage.play():
-        wake = stage.core._desk.wake
+        wake = stage.core._job_service.wake
         rung: list[str] = []
         there = asyncio.Event()
 

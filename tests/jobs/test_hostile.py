@@ -14,7 +14,7 @@ from agent.models.model import ToolCall
 from agent.protocol import JobCreate, JobList, WatcherCreate
 from agent.tools.arguments import BadArguments
 from agent.tools.registry import read_call
-from agent.tools.service_tool_args import OfficeArguments, op_of
+from agent.tools.service_tool_args import ServiceCall, op_of
 from tests.stage import Stage
 
 DEEP: list[object] = []
@@ -61,7 +61,7 @@ async def test_a_schedule_that_is_none_is_refused_at_every_door(
             _, arguments = read_call(
                 ToolCall(call_id="c", name="background_job_create", arguments=json.dumps(called))
             )
-            assert isinstance(arguments, OfficeArguments)
+            assert isinstance(arguments, ServiceCall)
             op = op_of(arguments)
             assert isinstance(op, JobCreate)
             await stage.do(op)

@@ -89,7 +89,7 @@ async def test_of_five_due_jobs_three_start_and_the_next_ring_is_in_fifteen_seco
         await ring(stage)
         started = [job.id for job in await stage.store.jobs() if job.status is RUNNING]
         assert sorted(started) == [1, 2, 3]
-        assert stage.core._desk.wake.armed_ms == stage.now_ms + 15_000
+        assert stage.core._job_service.wake.armed_ms == stage.now_ms + 15_000
         cue.go.set()
 
 
@@ -163,7 +163,7 @@ async def test_a_late_success_of_a_stopped_job_changes_nothing(stage: Stage) -> 
         running = replace(job, status=RUNNING, running_at=stage.clock())
         assert await stage.store.replace_job(running, expect=ACTIVE, reason="claimed")
         stopped = (await stage.do(JobStop(job_id=job.id))).job
-        await stage.core._desk._runs.run(running, begun(job, stage.clock()))
+        await stage.core._job_service._runs.run(running, begun(job, stage.clock()))
         assert await stage.store.job(job.id) == stopped
 
 
@@ -173,7 +173,7 @@ async def test_a_late_result_of_an_earlier_claim_does_not_end_the_later_one(stag
         earlier = replace(job, status=RUNNING, running_at=stage.clock() - 1)
         later = replace(job, status=RUNNING, running_at=stage.clock())
         assert await stage.store.replace_job(later, expect=ACTIVE, reason="claimed")
-        await stage.core._desk._runs.run(earlier, begun(job, stage.clock()))
+        await stage.core._job_service._runs.run(earlier, begun(job, stage.clock()))
         assert await stage.store.job(job.id) == later
 
 
@@ -337,7 +337,7 @@ async def test_a_job_waits_for_a_phone_to_be_plugged_in(stage: Stage) -> None:
         job = await create(stage, on=(Trigger.DEVICE_CONNECTED,))
         await ring(stage)
         assert (await stage.store.job(job.id)).last_result == ""
-        stage.rack.unplug("phone-1")
+        stage.fleet.unplug("phone-1")
 
         async def gone() -> bool | None:
             told = [event.msg for event in await stage.all_events()]
@@ -345,7 +345,7 @@ async def test_a_job_waits_for_a_phone_to_be_plugged_in(stage: Stage) -> None:
             return devices[-1].state is DeviceState.GONE or None
 
         await stage.until(gone, "the phone to be gone")
-        stage.rack.plug("phone-1")
+        stage.fleet.plug("phone-1")
 
         async def due() -> Job | None:
             now = await stage.store.job(job.id)

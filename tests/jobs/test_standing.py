@@ -106,7 +106,7 @@ async def test_a_session_that_a_person_ended_or_uses_is_left_to_them(
             await stage.do(SessionResume(session_id=first.session_id))
             await cue.there()
             del stage.parts["water them"]
-            stage.rack.plug("phone-2")
+            stage.fleet.plug("phone-2")
         if how == "cancelled":
             await stage.do(SessionCancel(session_id=first.session_id))
             await stage.reach(first.session_id, SessionState.CANCELLED)
@@ -123,12 +123,12 @@ async def test_a_job_whose_phone_went_away_goes_on_in_a_new_session_on_another(
     async with stage.play():
         job = await create(stage, interval_ms=60_000)
         await again(stage, job)
-        stage.rack.plug("phone-2")
-        stage.rack.unplug("phone-1")
+        stage.fleet.plug("phone-2")
+        stage.fleet.unplug("phone-1")
         await again(stage, job)
         runs = await runs_of(stage, job.id)
         assert [run.serial for run in runs] == ["phone-2", "phone-1"]
-        stage.rack.plug("phone-1")
+        stage.fleet.plug("phone-1")
         await again(stage, job)
         assert (await runs_of(stage, job.id))[0].session_id == runs[0].session_id
         await settled(stage, job.id, JobStatus.ACTIVE)
@@ -140,7 +140,7 @@ async def test_a_job_for_any_phone_goes_on_where_one_is_free(stage: Stage) -> No
     async with stage.play():
         job = await create(stage, interval_ms=60_000)
         await again(stage, job)
-        stage.rack.plug("phone-2")
+        stage.fleet.plug("phone-2")
         await stage.do(SessionCreate(goal="stay", serial="phone-1"))
         await cue.reached.wait()
         await again(stage, job)
@@ -149,12 +149,12 @@ async def test_a_job_for_any_phone_goes_on_where_one_is_free(stage: Stage) -> No
 
 
 async def test_a_job_that_waits_takes_the_first_phone_that_comes_free(stage: Stage) -> None:
-    stage.rack.plug("phone-2")
+    stage.fleet.plug("phone-2")
     cues = {f"stay on {serial}": (serial, Cue()) for serial in ("phone-1", "phone-2")}
     for goal, (_, cue) in cues.items():
         stage.parts[goal] = waiting_at(cue)
     for serial in ("phone-1", "phone-2"):
-        stage.rack.label(serial, name="", tags=("lab",), notes="")
+        stage.fleet.label(serial, name="", tags=("lab",), notes="")
     async with stage.play():
         stays = {}
         for goal, (serial, cue) in cues.items():

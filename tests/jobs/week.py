@@ -42,7 +42,7 @@ from agent.records import (
 from agent.runtime.runtime import Runtime
 from agent.settings import RecoverySettings, Settings
 from agent.store.embedded.sqlite_store import SqliteStore
-from tests.fakes import FakeModel, FakeRack, Part, PlayedTask
+from tests.fakes import FakeFleet, FakeModel, Part, PlayedTask
 from tests.jobs.takeover import note
 
 ZONE = "Europe/Berlin"
@@ -241,7 +241,7 @@ async def live(directory: Path, until_ms: int, kill_ms: int, kill_after_s: float
         core = await Runtime.spawn(
             settings_of(directory),
             store=store,
-            rack=FakeRack("phone-1", "phone-2", "phone-3"),
+            fleet=FakeFleet("phone-1", "phone-2", "phone-3"),
             models=lambda session: FakeModel(session.model),
             task=lambda: WeekTask(parts),
             clock=clock,
@@ -328,7 +328,7 @@ async def fill(directory: Path, began_ms: int) -> None:
         core = await Runtime.spawn(
             settings_of(directory),
             store=store,
-            rack=FakeRack("phone-1"),
+            fleet=FakeFleet("phone-1"),
             models=lambda session: FakeModel(session.model),
             task=lambda: PlayedTask({}),
             clock=clock,

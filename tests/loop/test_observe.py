@@ -52,11 +52,11 @@ async def test_the_screen_after_an_action_is_never_the_old_one_however_late_it_c
     phone = PaperPhone(
         lambda: [button(f"page {shown if clock.now >= changes_at else shown - 1}", 0.4)]
     )
-    eyes = observer(clock)
-    seen = await eyes.observe(phone, None)
+    observations = observer(clock)
+    seen = await observations.observe(phone, None)
     for shown in range(1, 100):
         changes_at = clock.now + dice.uniform(0.05, 1.5)
-        seen = await eyes.observe(phone, seen.observation, acted=True)
+        seen = await observations.observe(phone, seen.observation, acted=True)
         assert shows(seen) == [f"page {shown}"]
 
 
@@ -64,11 +64,11 @@ async def test_a_quick_screen_is_not_waited_for_longer_than_two_looks() -> None:
     clock = Clock()
     page = "page 0"
     phone = PaperPhone(lambda: [button(page, 0.4)])
-    eyes = observer(clock)
-    first = await eyes.observe(phone, None)
+    observations = observer(clock)
+    first = await observations.observe(phone, None)
     page = "page 1"
     began = clock.now
-    await eyes.observe(phone, first.observation, acted=True)
+    await observations.observe(phone, first.observation, acted=True)
     assert clock.now - began <= PACE.initial_s + PACE.poll_s + 1e-9
 
 
@@ -133,15 +133,15 @@ async def test_a_disk_that_keeps_nothing_is_told_of_to_whoever_wants_the_whole()
         raise StoreError("The disk is full.")
 
     clock = Clock()
-    eyes = Observer(
+    observations = Observer(
         put_blob=full, now_ms=lambda: 0, pace=PACE, sleep=clock.sleep, seconds=clock.seconds
     )
     phone = PaperPhone(lambda: [button("a", 0.4)])
-    seen = await eyes.observe(phone, None, acted=True)
+    seen = await observations.observe(phone, None, acted=True)
     with pytest.raises(StoreError):
         await seen.whole()
     with pytest.raises(StoreError):
-        await eyes.observe(phone, None)
+        await observations.observe(phone, None)
 
 
 async def test_a_phone_without_a_picture_is_observed_by_its_tree() -> None:
@@ -320,12 +320,12 @@ async def test_a_clock_that_runs_on_the_screen_is_no_unrest() -> None:
 async def test_a_toast_and_another_picture_of_the_same_elements_are_in_the_observation() -> None:
     clock, at = Clock(), 0.75
     phone = SeenPhone(lambda: PAGE, picture=lambda: drawn(at))
-    eyes = watcher(clock, sees=False)
-    first = await eyes.observe(phone, None)
-    again = await eyes.observe(phone, first.observation, acted=True)
+    observations = watcher(clock, sees=False)
+    first = await observations.observe(phone, None)
+    again = await observations.observe(phone, first.observation, acted=True)
     assert (again.observation.toast, again.observation.picture_change) == ("", 0.0)
     phone.toasts, at = ["Saved as 4111 1111 1111 1111"], 0.85
-    after = await eyes.observe(phone, again.observation, acted=True)
+    after = await observations.observe(phone, again.observation, acted=True)
     assert after.observation.toast == "Saved as [CARD REDACTED]"
     assert after.observation.picture_change > 0
 
@@ -347,15 +347,15 @@ def game_reader() -> TextReader:
 async def test_text_that_only_the_picture_shows_becomes_elements_that_can_be_pressed() -> None:
     clock = Clock()
     phone = SeenPhone(lambda: [SURFACE], picture=lambda: WHOLE)
-    eyes = watcher(clock, sees=False, reader=game_reader())
-    seen = (await eyes.observe(phone, None)).observation
+    observations = watcher(clock, sees=False, reader=game_reader())
+    seen = (await observations.observe(phone, None)).observation
     assert [(e.number, e.kind, e.label, e.clickable) for e in seen.elements] == [
         (1, "seen-text", "Call [CARD REDACTED]", True),
         (2, "seen-text", "START GAME", True),
     ]
     assert not seen.is_silent
     began = clock.now
-    again = (await eyes.observe(phone, seen, acted=True)).observation
+    again = (await observations.observe(phone, seen, acted=True)).observation
     assert again.fingerprint == seen.fingerprint
     assert clock.now - began >= PACE.react_s - PACE.poll_s
 

@@ -20,7 +20,7 @@ from console.monitoring.exporting import exporting
 from console.monitoring.following import Follower
 from console.monitoring.metrics import Metrics
 from console.monitoring.traces import Traces
-from tests.fakes import FakeRack
+from tests.fakes import FakeFleet
 from tests.patience import until
 from tests.stage import Stage
 
@@ -29,7 +29,7 @@ from tests.stage import Stage
 async def test_events_are_counted_once_over_a_restart_of_the_core(
     tmp_path: Path, away: int
 ) -> None:
-    stage = Stage(tmp_path, FakeRack("phone"))
+    stage = Stage(tmp_path, FakeFleet("phone"))
     told: list[str] = []
 
     async def connect() -> Core | None:

@@ -73,12 +73,12 @@ async def core_on(folder: Path, phones: int) -> AsyncIterator[tuple[Runtime, lis
         stack.push_async_callback(virtual.stop)
         await virtual.start()
         store = await stack.enter_async_context(SqliteStore.open(folder / "data"))
-        rack = AdbFleet([server.address])
+        fleet = AdbFleet([server.address])
         settings = Settings(data_dir=folder / "data", config_file=folder / "config.toml")
         core = await Runtime.spawn(
             settings,
             store=store,
-            rack=rack,
+            fleet=fleet,
             models=lambda _: OpenAIModel("m", base_url=endpoint.base_url, api_key="none"),
             verifiers=lambda model: verifying_for(model, settings),
             task=RegularTask,

@@ -15,7 +15,7 @@ from agent.state import session_fold
 from agent.state.commit import Commit
 from agent.state.reducer import State, reduce, reduce_commit
 from console.core.event_bridge import Bridge
-from tests.fakes import FakeRack
+from tests.fakes import FakeFleet
 from tests.stage import PATIENCE_S, Stage
 
 SETTLED = (SessionState.COMPLETED, SessionState.FAILED)
@@ -30,7 +30,7 @@ async def until_shown(bridge: Bridge, core: Runtime) -> State:
 
 @pytest.fixture
 def stage(tmp_path: Path) -> Stage:
-    return Stage(tmp_path, FakeRack("phone-1"))
+    return Stage(tmp_path, FakeFleet("phone-1"))
 
 
 async def test_store_core_and_console_fold_an_event_once_between_them(

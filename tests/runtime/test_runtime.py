@@ -27,7 +27,7 @@ from agent.protocol import (
 from agent.records import SessionState, TimeSplit, Usage
 from agent.runtime.op_queue import QUEUE_LIMIT
 from agent.state.reducer import fold_session
-from tests.fakes import FakeRack
+from tests.fakes import FakeFleet
 from tests.stage import PATIENCE_S, Cue, Stage, waiting_at
 
 COMPLETED = SessionState.COMPLETED
@@ -35,7 +35,7 @@ COMPLETED = SessionState.COMPLETED
 
 @pytest.fixture
 async def stage(tmp_path: Path) -> Stage:
-    return Stage(tmp_path / "data", FakeRack("phone-1", "phone-2"))
+    return Stage(tmp_path / "data", FakeFleet("phone-1", "phone-2"))
 
 
 async def chatters(context: TaskContext) -> str:
@@ -174,20 +174,20 @@ async def test_shutdown_answers_then_ends_the_stream_after_its_last_fact(stage: 
                 seen = [event.msg async for event in events]
         await stage.core.wait_closed()
     assert seen[-1] == ShutdownComplete()
-    assert stage.rack.closed
+    assert stage.fleet.closed
 
 
 async def test_a_core_that_cannot_start_says_why_and_leaves_nothing_running(stage: Stage) -> None:
     async def refuse() -> None:
         raise AdbError("No adb server answers.", "Start one.")
 
-    stage.rack.start = refuse  # type: ignore[method-assign]
+    stage.fleet.start = refuse  # type: ignore[method-assign]
     before = asyncio.all_tasks()
     with pytest.raises(AdbError):
         async with stage.play():
             pass
     assert {task.get_name() for task in asyncio.all_tasks() - before} <= {"store close"}
-    assert stage.rack.closed
+    assert stage.fleet.closed
 
 
 # --- events ----------
@@ -288,11 +288,11 @@ async def test_frames_come_from_the_rack(stage: Stage) -> None:
 
 async def test_only_real_changes_of_a_device_become_events(stage: Stage) -> None:
     async with stage.play():
-        info = stage.rack.infos["phone-1"]
+        info = stage.fleet.infos["phone-1"]
         for _ in range(5):
-            stage.rack.tell(info)
-        stage.rack.tell(replace(info, model="Pixel"))
-        stage.rack.unplug("phone-2")
+            stage.fleet.tell(info)
+        stage.fleet.tell(replace(info, model="Pixel"))
+        stage.fleet.unplug("phone-2")
 
         async def gone() -> list[DeviceChanged] | None:
             told = [
@@ -319,12 +319,12 @@ async def test_an_adb_server_is_told_of_when_it_goes_away_and_when_it_answers_ag
         return found if len(found) >= count else None
 
     async with stage.play():
-        stage.rack.lose_server("shelf:5037", "It went away. Start it.")
+        stage.fleet.lose_server("shelf:5037", "It went away. Start it.")
         await stage.until(lambda: told(1), "the server to be missed")
         # Who attaches now knows as well as who was there.
         [away] = (await stage.core.overview()).servers_away
         assert (away.address, away.why) == ("shelf:5037", "It went away. Start it.")
-        stage.rack.find_servers()
+        stage.fleet.find_servers()
         news = await stage.until(lambda: told(2), "the server to answer again")
         assert (await stage.core.overview()).servers_away == ()
     assert [(one.address, one.why) for one in news] == [

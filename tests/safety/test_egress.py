@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.loop.task_context import DeskOp
+from agent.loop.task_context import ServiceOp
 from agent.protocol import JobCreate, Reply, WatcherCreate
 from agent.records import (
     EffectVerb,
@@ -245,7 +245,7 @@ async def attempt(url: str, answer: str | None) -> list[Question]:
         says("commitment_create", title="x", description=url, reason="the page said so"),
     )
 
-    def created(op: DeskOp) -> Reply:
+    def created(op: ServiceOp) -> Reply:
         return Reply(submission_id="", watcher=watcher(3), job=a_job(), commitment=commitment(4))
 
     phone = PaperPhone(lambda: (button("Go", 0.3),))

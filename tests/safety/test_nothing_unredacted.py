@@ -16,7 +16,7 @@ from agent.protocol import (
 )
 from agent.records import SessionState
 from console.core.logs import keep_log
-from tests.fakes import FakeRack
+from tests.fakes import FakeFleet
 from tests.stage import Stage
 
 CARD = "4111 1111 1111 1111"
@@ -31,7 +31,7 @@ def kept(directory: Path) -> bytes:
 
 
 async def test_secrets_of_the_operator_are_in_no_byte_that_is_kept(tmp_path: Path) -> None:
-    stage = Stage(tmp_path, FakeRack("phone"))
+    stage = Stage(tmp_path, FakeFleet("phone"))
     heard: list[str | None] = []
 
     async def part(context: TaskContext) -> str:

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.fakes import FakeRack
+from tests.fakes import FakeFleet
 from tests.stage import Stage
 
 
 @pytest.fixture
 async def stage(tmp_path: Path) -> Stage:
-    return Stage(tmp_path / "data", FakeRack("phone-1"))
+    return Stage(tmp_path / "data", FakeFleet("phone-1"))

@@ -29,7 +29,7 @@ def check_facts(events: list[Event]) -> None:
     generation = 0
     open_turn = ""
     resuming = False
-    studies: set[str] = set()
+    review_turns: set[str] = set()
     for event in events:
         before = session
         session = fold_session(session, event)
@@ -47,11 +47,13 @@ def check_facts(events: list[Event]) -> None:
                 resuming = False
             case TaskStarted(turn_id=turn_id, kind="review" | "compact"):
                 # It reads the session, which stays where it is; one that died is not told of.
-                studies.add(turn_id)
+                review_turns.add(turn_id)
                 assert not open_turn, story(events)
-            case TaskComplete(turn_id=turn_id) | TurnAborted(turn_id=turn_id) if turn_id in studies:
+            case TaskComplete(turn_id=turn_id) | TurnAborted(turn_id=turn_id) if (
+                turn_id in review_turns
+            ):
                 assert before is not None and session.state is before.state
-                studies.remove(turn_id)
+                review_turns.remove(turn_id)
             case TaskStarted(turn_id=turn_id):
                 assert not open_turn, story(events)
                 assert session.state is SessionState.RUNNING

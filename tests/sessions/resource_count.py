@@ -65,7 +65,7 @@ class House:
         self._life = AsyncExitStack()
         self.store: SqliteStore
         self.core: Runtime
-        self.rack: AdbFleet
+        self.fleet: AdbFleet
 
     async def begin(self) -> None:
         """Open a core."""
@@ -77,17 +77,17 @@ class House:
         )
         self._life = AsyncExitStack()
         self.store = await self._life.enter_async_context(SqliteStore.open(self.data))
-        self.rack = AdbFleet([self.server.address], resources=self.ledger)
+        self.fleet = AdbFleet([self.server.address], resources=self.ledger)
         self.core = await Runtime.spawn(
             settings,
             store=self.store,
-            rack=self.rack,
+            fleet=self.fleet,
             models=lambda session: WordModel(session, self.gates),
             task=lambda: RegularTask(pace=PACE),
         )
         self._life.push_async_callback(self.core.close)
         for serial in self.phones.serials:
-            await self.rack.wait_for(serial, timeout_s=BOUND_S)
+            await self.fleet.wait_for(serial, timeout_s=BOUND_S)
 
     async def end(self) -> None:
         """End the core, whatever is under way."""
@@ -152,7 +152,7 @@ class House:
 
     async def type_on(self, serial: str) -> None:
         """Type on a phone what no key writes."""
-        async with self.rack.lease(serial, "s-types") as device:
+        async with self.fleet.lease(serial, "s-types") as device:
             await device.type_text("né 世界")
             self.note()
 

@@ -65,7 +65,7 @@ async def renewing(stage: Stage, lease_ms: int) -> AsyncIterator[Runtime]:
         stage.core = await Runtime.spawn(
             stage.settings,
             store=stage.store,
-            rack=stage.rack,
+            fleet=stage.fleet,
             models=stage._model,
             task=lambda: PlayedTask(stage.parts),
             dispatcher=LocalDispatcher(stage.store, lease_ms=lease_ms),
@@ -127,7 +127,7 @@ async def test_a_lost_lease_stops_the_turn_before_it_does_anything(stage: Stage)
         await overtake(stage)
         async with asyncio.timeout(PATIENCE_S):
             await part.cut_short.wait()
-            while stage.rack.infos["phone-1"].driver:
+            while stage.fleet.infos["phone-1"].driver:
                 await asyncio.sleep(0)
         assert await stage.store.session_events(session_id) == before
 
@@ -191,7 +191,7 @@ async def test_a_core_whose_store_has_a_newer_owner_dies_and_says_so(
         core = await Runtime.spawn(
             stage.settings,
             store=store,
-            rack=stage.rack,
+            fleet=stage.fleet,
             models=stage._model,
             task=lambda: PlayedTask(stage.parts),
         )

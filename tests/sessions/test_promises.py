@@ -85,14 +85,14 @@ async def test_displays_are_closed_once_nobody_can_want_them_any_more(
 
         async def is_up() -> bool:
             return (await world.store.session(top)).state is ends and (
-                ends is COMPLETED or sum(world.rack.open_displays().values()) == 2
+                ends is COMPLETED or sum(world.fleet.open_displays().values()) == 2
             )
 
         await until(is_up, "the tree")
         await world.ask("ann", op(top))
 
         async def is_closed() -> bool:
-            return not any(world.rack.open_displays().values())
+            return not any(world.fleet.open_displays().values())
 
         await until(is_closed, "the displays to close")
         if not isinstance(op(top), SessionDelete):
@@ -116,7 +116,7 @@ async def test_a_session_that_is_moved_leaves_no_display_behind_and_works_on_its
         top = await hidden_tree(world, "hangs")
 
         async def hangs() -> bool:
-            return world.rack.open_displays()[PHONES[0]] == 1 and bool(world.gates.shown)
+            return world.fleet.open_displays()[PHONES[0]] == 1 and bool(world.gates.shown)
 
         await until(hangs, "the display")
         [child] = await world.store.children(top)
@@ -128,8 +128,8 @@ async def test_a_session_that_is_moved_leaves_no_display_behind_and_works_on_its
             await world.ask("ann", SessionResume(session_id=child.session_id))
 
         async def moved() -> bool:
-            open_now = world.rack.open_displays()
-            there = world.rack.driven_by()[PHONES[1]] == child.session_id
+            open_now = world.fleet.open_displays()
+            there = world.fleet.driven_by()[PHONES[1]] == child.session_id
             return there and (open_now[PHONES[0]], open_now[PHONES[1]]) == (0, 1)
 
         await until(moved, "the display on the new phone")
@@ -139,7 +139,7 @@ async def test_a_session_that_is_moved_leaves_no_display_behind_and_works_on_its
 
 def nothing_open(world: World) -> Callable[[], Awaitable[bool]]:
     async def is_closed() -> bool:
-        return not any(world.rack.open_displays().values())
+        return not any(world.fleet.open_displays().values())
 
     return is_closed
 
@@ -158,15 +158,15 @@ async def test_a_session_that_waits_in_line_since_a_restart_is_moved_out_of_it(
         await world.begin()
 
         async def waits() -> bool:
-            heads = world.rack.driven_by()
+            heads = world.fleet.driven_by()
             return heads[PHONES[0]] in ids
 
         await until(waits, "the first of the line")
-        [second] = [one for one in ids if one != world.rack.driven_by()[PHONES[0]]]
+        [second] = [one for one in ids if one != world.fleet.driven_by()[PHONES[0]]]
         await world.ask("ann", SessionMove(session_id=second, serial=PHONES[1]))
 
         async def works() -> bool:
-            return world.rack.driven_by()[PHONES[1]] == second
+            return world.fleet.driven_by()[PHONES[1]] == second
 
         await until(works, "its turn on the other phone")
     finally:

@@ -31,7 +31,7 @@ from agent.records import (
 )
 from agent.sessions.registry.transitions import MOVES, RESUMES, check_move, may_move
 from agent.sessions.rules.answers import read_answer
-from agent.sessions.rules.rollup import counting, guarded, roll_up, summary
+from agent.sessions.rules.rollup import counting, guarded, rollup, summary
 from agent.sessions.rules.turn_input import stage
 
 CREATED, QUEUED, RUNNING = SessionState.CREATED, SessionState.QUEUED, SessionState.RUNNING
@@ -64,13 +64,13 @@ def a_session(state: SessionState = CREATED, *, generation: int = 0, **more: Any
     ],
 )
 def test_roll_up_vectors(states: set[SessionState], rolled: SessionState) -> None:
-    assert roll_up(states) is rolled
+    assert rollup(states) is rolled
 
 
 @given(st.lists(STATES))
 def test_roll_up_is_terminal_only_when_no_child_is_under_way(states: list[SessionState]) -> None:
     under_way = {WAITING, RUNNING, QUEUED} & set(states)
-    assert not (roll_up(states).is_terminal and under_way)
+    assert not (rollup(states).is_terminal and under_way)
 
 
 def test_guard_a_running_parent_that_rolls_up_to_created_stays_running() -> None:

@@ -36,9 +36,9 @@ from agent.protocol import (
     UserInput,
     UserInputAnswer,
 )
-from agent.sessions.rules.rollup import counting, guarded, roll_up
+from agent.sessions.rules.rollup import counting, guarded, rollup
 from agent.tasks.plan import PlanTask
-from tests.fakes import FakeRack
+from tests.fakes import FakeFleet
 from tests.sessions.facts import check_facts
 from tests.sessions.scripted import call, propose
 from tests.stage import PATIENCE_S, Stage
@@ -148,7 +148,7 @@ class Operators(RuleBasedStateMachine):
     @initialize()
     def begin(self) -> None:
         async def build() -> None:
-            self.stage = Stage(Path(self.directory.name), FakeRack(*PHONES))
+            self.stage = Stage(Path(self.directory.name), FakeFleet(*PHONES))
             self.stage.set(recovery={"device_grace_s": 0.01, "auto_resume": True, "retries": 2})
             self.stage.plan = PlanTask
             self.stage.make_model = lambda session: AnyModel(session.goal)
@@ -190,10 +190,10 @@ class Operators(RuleBasedStateMachine):
     @rule(serial=st.sampled_from(PHONES), ticks=st.integers(0, 30))
     def a_phone_goes_and_comes_back(self, serial: str, ticks: int) -> None:
         async def blink() -> None:
-            self.stage.rack.unplug(serial)
+            self.stage.fleet.unplug(serial)
             for _ in range(ticks):
                 await asyncio.sleep(0)
-            self.stage.rack.plug(serial)
+            self.stage.fleet.plug(serial)
 
         self.run(blink())
 
@@ -299,7 +299,7 @@ class Operators(RuleBasedStateMachine):
     def teardown(self) -> None:
         async def end() -> None:
             for serial in PHONES:
-                self.stage.rack.plug(serial)
+                self.stage.fleet.plug(serial)
             for _ in range(20):
                 await asyncio.sleep(0.005)
             await self._check_roll_up()
@@ -327,7 +327,7 @@ class Operators(RuleBasedStateMachine):
             children = await self.stage.store.children(session.session_id)
             if children:
                 counted = counting(children, session)
-                rolled = roll_up(child.state for child in counted)
+                rolled = rollup(child.state for child in counted)
                 assert guarded(session.state, rolled) is session.state
 
 

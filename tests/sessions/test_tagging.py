@@ -19,7 +19,7 @@ from agent.protocol import (
 )
 from agent.records import DeviceState, SessionState
 from agent.state.reducer import attention, from_overview
-from tests.fakes import FakeRack
+from tests.fakes import FakeFleet
 from tests.stage import Stage
 
 COMPLETED = SessionState.COMPLETED
@@ -102,12 +102,12 @@ async def test_what_has_not_ended_cannot_be_dismissed(stage: Stage) -> None:
 
 
 async def test_a_dismissed_device_waits_for_nobody_until_its_state_changes(tmp_path: Path) -> None:
-    stage = Stage(tmp_path, FakeRack("p1"))
+    stage = Stage(tmp_path, FakeFleet("p1"))
     async with stage.play():
         away = replace(
-            stage.rack.infos["p1"], state=DeviceState.UNAUTHORIZED, note="Allow debugging."
+            stage.fleet.infos["p1"], state=DeviceState.UNAUTHORIZED, note="Allow debugging."
         )
-        stage.rack.tell(away)
+        stage.fleet.tell(away)
         assert attention(from_overview(await stage.core.overview()))
         await stage.do(DeviceDismiss(serial="p1"))
         assert attention(from_overview(await stage.core.overview())) == ()

@@ -164,13 +164,13 @@ async def test_a_session_waits_queued_until_a_device_is_free_and_the_first_come_
         assert (await stage.store.session(second)).state is QUEUED
         cue.go.set()
         await stage.reach(third, COMPLETED)
-    assert [driver for _, driver in stage.rack.drivers] == [first, second, third]
+    assert [driver for _, driver in stage.fleet.drivers] == [first, second, third]
 
 
 async def test_a_session_waits_queued_until_a_phone_is_plugged_in(stage: Stage) -> None:
-    stage.rack.unplug("phone-1")
+    stage.fleet.unplug("phone-1")
     async with stage.play():
         session_id = await stage.create("go", serial="phone-1")
         assert (await stage.store.session(session_id)).state is QUEUED
-        stage.rack.plug("phone-1")
+        stage.fleet.plug("phone-1")
         await stage.reach(session_id, COMPLETED)

@@ -12,7 +12,7 @@ from agent.devices.protocols import Device
 from agent.errors import DeviceLostError
 from agent.knowledge.library import Library, load
 from agent.loop.conversation.operator_words import OperatorWords
-from agent.loop.task_context import DeskOp, Grant, Limits, Steering
+from agent.loop.task_context import Grant, Limits, ServiceOp, Steering
 from agent.models.model import Model
 from agent.models.verifying import Verifying
 from agent.protocol import (
@@ -70,9 +70,9 @@ class MemoryContext:
     answer: Answer = no_answer
     background: bool = False
     grant: Grant | None = None
-    requested: list[DeskOp] = field(default_factory=list)
-    reply: Callable[[DeskOp], Reply] = lambda op: Reply(submission_id="")
-    refuse: Callable[[DeskOp], None] | None = None
+    requested: list[ServiceOp] = field(default_factory=list)
+    reply: Callable[[ServiceOp], Reply] = lambda op: Reply(submission_id="")
+    refuse: Callable[[ServiceOp], None] | None = None
     """Raises what an op is refused with before anybody is asked."""
     limits: Limits = field(default_factory=Limits)
     app_rules: Sequence[AppRule] = ()
@@ -158,11 +158,11 @@ class MemoryContext:
     def delta(self, text: str) -> None:
         self.deltas.append(text)
 
-    async def check(self, op: DeskOp) -> None:
+    async def check(self, op: ServiceOp) -> None:
         if self.refuse is not None:
             self.refuse(op)
 
-    async def request(self, op: DeskOp) -> Reply:
+    async def request(self, op: ServiceOp) -> Reply:
         self.requested.append(op)
         return self.reply(op)
 

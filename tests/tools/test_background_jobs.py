@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from agent.errors import UsageError
-from agent.loop.task_context import DeskOp
+from agent.loop.task_context import ServiceOp
 from agent.moments import iso_time
 from agent.protocol import JobCreate, JobList, JobStop, Reply, ToolCallFinished
 from agent.records import Autonomy, JobType, Trigger
@@ -28,7 +28,7 @@ def told(text: str) -> dict[str, Any]:
     return said
 
 
-def answered(op: DeskOp) -> Reply:
+def answered(op: ServiceOp) -> Reply:
     match op:
         case JobList():
             return Reply(submission_id="", jobs=(a_job(),))
@@ -40,7 +40,7 @@ def answered(op: DeskOp) -> Reply:
             return Reply(submission_id="", job=a_job(id=7, next_run_at=123))
 
 
-async def use(name: str, **arguments: object) -> tuple[dict[str, Any], list[DeskOp]]:
+async def use(name: str, **arguments: object) -> tuple[dict[str, Any], list[ServiceOp]]:
     """Have a model call a tool in the foreground; returns the reply that it reads."""
     phone = PaperPhone(lambda: (button("Go", 0.3),))
     model = scripted(says(name, **arguments), DONE)

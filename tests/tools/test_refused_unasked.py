@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agent.errors import SwitchboardError, UsageError
-from agent.loop.task_context import DeskOp, TaskContext
+from agent.loop.task_context import ServiceOp, TaskContext
 from agent.protocol import (
     CommitmentCreate,
     CommitmentSearch,
@@ -41,7 +41,7 @@ from agent.records import (
     WatcherType,
 )
 from agent.tools.registry import TOOLS, ToolKind, schemas
-from tests.fakes import FakeRack
+from tests.fakes import FakeFleet
 from tests.loop.paper_phone import PaperPhone, button
 from tests.stage import Stage
 from tests.tasks.context import MemoryContext
@@ -53,7 +53,7 @@ SCHEMAS = {tool.name: tool.parameters for tool in schemas()}
 
 
 async def use(
-    name: str, refuse: Callable[[DeskOp], None] | None = None, /, **arguments: object
+    name: str, refuse: Callable[[ServiceOp], None] | None = None, /, **arguments: object
 ) -> tuple[MemoryContext, PaperPhone]:
     """Have a model call a tool where every action is asked about, and end."""
     phone = PaperPhone(lambda: (button("Go", 0.3),))
@@ -102,7 +102,7 @@ async def test_a_field_of_another_type_is_refused_unasked(name: str) -> None:
 async def test_what_a_desk_would_refuse_is_put_to_nobody(
     name: str, arguments: dict[str, object]
 ) -> None:
-    def refuse(_op: DeskOp) -> None:
+    def refuse(_op: ServiceOp) -> None:
         raise UsageError("The desk has no ink.", "Fill it.")
 
     asked, _ = await use(name, **arguments)
@@ -188,7 +188,7 @@ OPS = st.one_of(
 
 @settings(max_examples=15, deadline=None)
 @given(ops=st.lists(OPS, min_size=5, max_size=25))
-def test_what_is_refused_is_known_before_it_is_done(ops: list[DeskOp]) -> None:
+def test_what_is_refused_is_known_before_it_is_done(ops: list[ServiceOp]) -> None:
     """A desk's check raises what its work would, and stores nothing."""
 
     async def part(context: TaskContext) -> str:
@@ -199,7 +199,7 @@ def test_what_is_refused_is_known_before_it_is_done(ops: list[DeskOp]) -> None:
         return "all alike"
 
     async def play(place: Path) -> None:
-        stage = Stage(place, FakeRack("phone-1"))
+        stage = Stage(place, FakeFleet("phone-1"))
         stage.parts["ask the desks"] = part
         async with stage.play():
             session = await stage.reach(
@@ -211,7 +211,7 @@ def test_what_is_refused_is_known_before_it_is_done(ops: list[DeskOp]) -> None:
         asyncio.run(play(Path(name)))
 
 
-async def failure(do: Callable[[DeskOp], Awaitable[object]], op: DeskOp) -> str:
+async def failure(do: Callable[[ServiceOp], Awaitable[object]], op: ServiceOp) -> str:
     """Return what an op is refused with; empty where it passes."""
     try:
         await do(op)

@@ -1,4 +1,4 @@
-"""What the desks' tools take: every name means something, at every depth, or is refused."""
+"""What the service tools take: every name means something, at every depth, or is refused."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ import pytest
 
 from agent.tools.arguments import BadArguments, ServiceArguments, decode
 from agent.tools.background_jobs import BackgroundJobCreate
-from agent.tools.service_tool_args import OfficeArguments
+from agent.tools.service_tool_args import ServiceCall
 from agent.tools.watching import CreateWatcher, UpdateCommitment
 
-KINDS = get_args(OfficeArguments)
+KINDS = get_args(ServiceCall)
 
 
-def test_each_tool_of_a_desk_is_one_of_them() -> None:
+def test_each_service_tool_is_one_of_them() -> None:
     assert KINDS
     assert all(issubclass(kind, ServiceArguments) for kind in KINDS)
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from agent.errors import DeviceError, UsageError, WrongStateError
-from agent.loop.task_context import DeskOp
+from agent.loop.task_context import ServiceOp
 from agent.protocol import (
     CommitmentCreate,
     CommitmentSearch,
@@ -35,7 +35,7 @@ def seen() -> tuple[Watcher, Commitment]:
     )
 
 
-def answered(op: DeskOp) -> Reply:
+def answered(op: ServiceOp) -> Reply:
     one, promised = seen()
     match op:
         case WatcherCreate(url="file:///x"):
@@ -56,7 +56,7 @@ def answered(op: DeskOp) -> Reply:
 
 async def use(
     name: str, *, autonomy: Autonomy = Autonomy.TRUSTED_ACTIONS, **arguments: object
-) -> tuple[Any, list[DeskOp]]:
+) -> tuple[Any, list[ServiceOp]]:
     """Have a model call a tool; returns the reply that it reads, and what the desk was asked."""
     phone = PaperPhone(lambda: (button("Go", 0.3),))
     model = scripted(says(name, **arguments), DONE)

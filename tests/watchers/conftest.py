@@ -23,7 +23,7 @@ from agent.records import (
     Watcher,
     WatcherStatus,
 )
-from tests.fakes import FakeDevice, FakeRack
+from tests.fakes import FakeDevice, FakeFleet
 from tests.stage import PATIENCE_S, Stage
 
 START_MS = 1_000_000_000
@@ -33,8 +33,8 @@ MINUTE_MS = 60_000
 class ShowingPhone(FakeDevice):
     """A phone with a shade and a screen that a test fills."""
 
-    def __init__(self, rack: FakeRack, serial: str) -> None:
-        super().__init__(rack, serial)
+    def __init__(self, fleet: FakeFleet, serial: str) -> None:
+        super().__init__(fleet, serial)
         self.shade: list[Notification] = []
         self.shown: list[str] = []
         self.log: list[Call] = []
@@ -142,9 +142,9 @@ class Lookout:
 
 @pytest.fixture
 def lookout(tmp_path: Path) -> Lookout:
-    rack = FakeRack("phone-1")
-    phone = ShowingPhone(rack, "phone-1")
-    rack.adopt(phone)
-    stage = Stage(tmp_path / "data", rack)
+    fleet = FakeFleet("phone-1")
+    phone = ShowingPhone(fleet, "phone-1")
+    fleet.adopt(phone)
+    stage = Stage(tmp_path / "data", fleet)
     stage.now_ms = START_MS
     return Lookout(stage, phone)

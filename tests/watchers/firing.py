@@ -11,13 +11,13 @@ from pathlib import Path
 
 from agent.protocol import WatcherChanged
 from agent.state.commit import Commit
-from tests.fakes import FakeRack
+from tests.fakes import FakeFleet
 from tests.stage import Stage
 
 
 async def fire(directory: Path) -> None:
     """Run until every watcher has fired."""
-    stage = Stage(directory, FakeRack("phone-1"))
+    stage = Stage(directory, FakeFleet("phone-1"))
 
     def tell(commit: Commit) -> None:
         for event in commit.events:

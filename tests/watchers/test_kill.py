@@ -9,7 +9,7 @@ from pathlib import Path
 
 from agent.protocol import JobChanged, WatcherCreate
 from agent.records import WatcherStatus, WatcherType
-from tests.fakes import FakeRack
+from tests.fakes import FakeFleet
 from tests.stage import PATIENCE_S, Stage
 
 WATCHERS = 60
@@ -44,7 +44,7 @@ async def run(directory: Path, matches: int) -> list[int]:
 async def test_a_core_that_is_killed_while_watchers_fire_fires_each_of_them_once(
     tmp_path: Path,
 ) -> None:
-    stage = Stage(tmp_path / "data", FakeRack("phone-1"))
+    stage = Stage(tmp_path / "data", FakeFleet("phone-1"))
     # A clock far behind: nothing is due while they are created.
     stage.now_ms = 1_000_000
     async with stage.play():

@@ -54,11 +54,11 @@ async def test_a_call_of_the_named_person_fires_and_an_older_or_outgoing_one_doe
 
 async def test_a_call_that_came_before_the_first_look_counts_by_its_time(lookout: Lookout) -> None:
     async with lookout.stage.play():
-        lookout.stage.rack.unplug("phone-1")
+        lookout.stage.fleet.unplug("phone-1")
         watcher = await lookout.watch("call_back", sender="Ana")
         lookout.stage.now_ms = START_MS + MINUTE_MS
         lookout.phone.log = [call(1, age_ms=30_000, name="Ana"), call(0, age_ms=90_000, name="Ana")]
-        lookout.stage.rack.plug("phone-1")
+        lookout.stage.fleet.plug("phone-1")
         fired = await lookout.ended(watcher)
     assert fired.last_result_hash == "call_back:1"
 
@@ -91,7 +91,7 @@ async def test_silence_of_a_phone_that_is_away_at_the_deadline_is_not_known(
         watcher = await lookout.watch(
             kind, sender="Ana", notify_on="no_reply", deadline_at=SOON_MS, prompt="remind her"
         )
-        lookout.stage.rack.unplug("phone-1")
+        lookout.stage.fleet.unplug("phone-1")
         await lookout.ring(after_ms=6 * MINUTE_MS)
         ended = await lookout.now(watcher)
         assert ended.status is FIRED
@@ -103,13 +103,13 @@ async def test_silence_of_a_phone_that_is_away_at_the_deadline_is_not_known(
 
 async def test_a_phone_that_was_never_looked_at_tells_nothing_of_messages(lookout: Lookout) -> None:
     async with lookout.stage.play():
-        lookout.stage.rack.unplug("phone-1")
+        lookout.stage.fleet.unplug("phone-1")
         watcher = await lookout.watch(
             "message_reply", sender="Ana", notify_on="no_reply", deadline_at=SOON_MS
         )
         lookout.phone.post("Ana", "hello")
         lookout.stage.now_ms = SOON_MS
-        lookout.stage.rack.plug("phone-1")
+        lookout.stage.fleet.plug("phone-1")
         assert "is not known" in (await lookout.ended(watcher)).last_result
 
 
@@ -267,7 +267,7 @@ async def test_a_match_starts_a_job_that_calls_one_tool_with_what_was_seen(
         }
         assert job.prompt.startswith("Call commitment_create with ")
         lookout.stage.parts[job.prompt] = part
-        await lookout.stage.core._desk.wake.ring()
+        await lookout.stage.core._job_service.wake.ring()
         await settled(lookout.stage, job.id, JobStatus.COMPLETED)
     assert models == ["one call"]
 
@@ -310,7 +310,7 @@ async def test_each_match_of_a_watcher_with_a_standing_session_goes_on_in_it(
             lookout.phone.post("Door", f"parcel {at}")
             await lookout.ring()
             job_id = (await lookout.now(watcher)).job_id
-            await lookout.stage.core._desk.wake.ring()
+            await lookout.stage.core._job_service.wake.ring()
             await settled(lookout.stage, job_id, JobStatus.COMPLETED)
         assert len(await lookout.stage.store.sessions()) == 1
 

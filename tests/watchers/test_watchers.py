@@ -54,7 +54,7 @@ async def test_a_match_and_its_job_are_one_commit(lookout: Lookout) -> None:
 async def test_a_match_whose_job_cannot_be_had_is_tried_again_later(lookout: Lookout) -> None:
     async with lookout.stage.play():
         watcher = await lookout.watch("notification", prompt="Read it")
-        jobs = lookout.stage.core._desk
+        jobs = lookout.stage.core._job_service
         create = jobs.create
 
         async def refuse(*_args: object, **_more: object) -> Job:
@@ -150,11 +150,11 @@ async def test_a_phone_that_is_away_is_no_failure_and_is_looked_at_when_it_comes
 ) -> None:
     async with lookout.stage.play():
         watcher = await lookout.watch("notification", serial="phone-1")
-        lookout.stage.rack.unplug("phone-1")
+        lookout.stage.fleet.unplug("phone-1")
         await lookout.ring()
         assert (await lookout.now(watcher)).failure_count == 0
         lookout.phone.refuses = "the shell is busy"
-        lookout.stage.rack.plug("phone-1")
+        lookout.stage.fleet.plug("phone-1")
 
         async def failed() -> bool | None:
             return (await lookout.now(watcher)).failure_count == 1 or None

@@ -1,6 +1,6 @@
 """Read the adb server's list of devices: one line each, `serial state key:value…`.
 
-Not the rack: a row is what one server says now. Invariant: any text parses; what is not a device
+Not the fleet: a row is what one server says now. Invariant: any text parses; what is not a device
 line (a banner of the server, garbage) gives no row.
 """
 

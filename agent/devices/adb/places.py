@@ -1,7 +1,7 @@
 """Where a device is listed, what it is called there, and when two listings are one device. Pure.
 
-Not the rack. Invariants: a name belongs to one device as long as the rack lives; a serial that says
-something only on its own host, such as `emulator-5554`, never stands for one of another host.
+Not the fleet. Invariants: a name belongs to one device as long as the fleet lives; a serial that
+says something only on its own host, such as `emulator-5554`, never stands for one of another host.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""What the rack holds of one device, and how listeners hear of changes.
+"""What the fleet holds of one device, and how listeners hear of changes.
 
-Not the rack's rules. Invariant: a listener gets every change after it asked, in order.
+Not the fleet's rules. Invariant: a listener gets every change after it asked, in order.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from agent.records import DeviceInfo, DeviceState
 
 @dataclass(eq=False, slots=True)
 class DeviceEntry:
-    """What the rack holds of one device."""
+    """What the fleet holds of one device."""
 
     info: DeviceInfo
     device: AdbDevice

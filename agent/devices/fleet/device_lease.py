@@ -1,6 +1,6 @@
 """Hold the lease on a phone while it is driven: mark it, keep the mark fresh, notice silence.
 
-Not the queue for a phone, which is the rack's. Invariants: nobody acts on a phone that somebody
+Not the queue for a phone, which is the fleet's. Invariants: nobody acts on a phone that somebody
 else has marked; a driver that was overtaken while it was away is refused before it acts again;
 silence of a phone that is driven is noticed within two seconds.
 """
@@ -29,30 +29,30 @@ _GIVE_BACK_S = 3.0
 _log = logging.getLogger(__name__)
 
 
-class Leaseholds:
-    """The leases that one rack holds on phones.
+class DeviceLeases:
+    """The leases that one fleet holds on phones.
 
     Args:
-        key: tells this rack from every other; its successor on the same data directory has the
+        key: tells this fleet from every other; its successor on the same data directory has the
             same, and so need not wait until the leases of a killed one run out.
     """
 
-    def __init__(self, roll: DeviceRegistry, key: str) -> None:
-        self._roll = roll
+    def __init__(self, registry: DeviceRegistry, key: str) -> None:
+        self._registry = registry
         self._key = key
         self._tasks: set[asyncio.Task[None]] = set()
         self._giving: dict[str, asyncio.Task[None]] = {}
 
     @asynccontextmanager
     async def hold(self, slot: DeviceEntry, driver: str) -> AsyncIterator[None]:
-        """Hold the lease for the block; the caller is the one driver of this rack.
+        """Hold the lease for the block; the caller is the one driver of this fleet.
 
         Raises DeviceLostError when another process or host has it, with its owner.
         """
         marker = self._marker(slot, driver)
         await self._take(slot, marker)
         slot.taken_by = ""
-        self._roll.set(slot, replace(slot.info, driver=driver))
+        self._registry.set(slot, replace(slot.info, driver=driver))
         keeping = [
             self._start(self._renew(slot, marker), f"lease of {slot.serial}"),
             self._start(self._listen(slot), f"silence of {slot.serial}"),
@@ -63,7 +63,7 @@ class Leaseholds:
             for task in keeping:
                 task.cancel()
             slot.taken_by = ""
-            self._roll.set(slot, replace(slot.info, driver=""))
+            self._registry.set(slot, replace(slot.info, driver=""))
             if not slot.waiting:
                 self._giving[slot.serial] = self._start(
                     self._give_back(slot, marker), f"give back {slot.serial}"
@@ -88,7 +88,7 @@ class Leaseholds:
 
     def _marker(self, slot: DeviceEntry, driver: str) -> DeviceLeaseFile:
         owner = f"{driver}@{platform.node()}:{os.getpid()}"
-        return DeviceLeaseFile(self._roll.client(slot), slot.serial, owner=owner, key=self._key)
+        return DeviceLeaseFile(self._registry.client(slot), slot.serial, owner=owner, key=self._key)
 
     async def _take(self, slot: DeviceEntry, marker: DeviceLeaseFile) -> None:
         giving = self._giving.pop(slot.serial, None)
@@ -97,7 +97,7 @@ class Leaseholds:
             await asyncio.wait({giving})
         if not slot.is_online:
             raise away(slot.info)
-        if self._roll.is_to_look_at(slot):
+        if self._registry.is_to_look_at(slot):
             raise DeviceLostError(
                 f"{slot.serial} is a phone of an environment, here to be looked at.",
                 "Choose another phone.",
@@ -116,7 +116,7 @@ class Leaseholds:
         if marked.standing is not Standing.THEIRS:
             slot.marked_until_s = now_s + RENEW_EVERY_S
             return
-        self._roll.set(slot, replace(slot.info, driver=_ELSEWHERE + marked.owner))
+        self._registry.set(slot, replace(slot.info, driver=_ELSEWHERE + marked.owner))
         self._start(self._until_free(slot), f"foreign lease of {slot.serial}")
         raise DeviceLostError(
             f"{slot.serial} is driven by {marked.owner}.",
@@ -134,7 +134,7 @@ class Leaseholds:
             except DeviceError as error:
                 _log.debug("%s did not say who drives it: %s", slot.serial, error)
         if slot.info.driver.startswith(_ELSEWHERE):
-            self._roll.set(slot, replace(slot.info, driver=""))
+            self._registry.set(slot, replace(slot.info, driver=""))
 
     async def _renew(self, slot: DeviceEntry, marker: DeviceLeaseFile) -> None:
         while True:
@@ -161,27 +161,27 @@ class Leaseholds:
     async def _listen_to_idle(self) -> None:
         while True:
             await asyncio.sleep(IDLE_EVERY_S)
-            idle = [one for one in self._roll.slots if one.is_online and not one.info.driver]
+            idle = [one for one in self._registry.slots if one.is_online and not one.info.driver]
             await asyncio.gather(*(self._hear(slot) for slot in idle))
 
     async def _hear(self, slot: DeviceEntry) -> None:
-        heard = await answers(self._roll.client(slot), slot.serial)
+        heard = await answers(self._registry.client(slot), slot.serial)
         if heard or slot.info.driver or not slot.is_online:
             return
-        self._roll.set_silent(slot, silent=True)
+        self._registry.set_silent(slot, silent=True)
         self._start(self._until_it_answers(slot), f"answer of {slot.serial}")
 
     async def _listen(self, slot: DeviceEntry) -> None:
         while True:
             await asyncio.sleep(EVERY_S)
             if slot.is_online or slot.silent:
-                heard = await answers(self._roll.client(slot), slot.serial)
-                self._roll.set_silent(slot, silent=not heard)
+                heard = await answers(self._registry.client(slot), slot.serial)
+                self._registry.set_silent(slot, silent=not heard)
 
     async def _until_it_answers(self, slot: DeviceEntry) -> None:
         while slot.silent:
-            heard = await answers(self._roll.client(slot), slot.serial)
-            self._roll.set_silent(slot, silent=not heard)
+            heard = await answers(self._registry.client(slot), slot.serial)
+            self._registry.set_silent(slot, silent=not heard)
             await asyncio.sleep(EVERY_S)
 
     def _start(self, work: Coroutine[object, object, None], name: str) -> asyncio.Task[None]:

@@ -1,4 +1,4 @@
-"""The roll of every device seen: what the servers' lists mean for it, and who hears of it.
+"""The registry of every device seen: what the servers' lists mean for it, and who hears of it.
 
 Not the watching of servers (`agent.devices.fleet.server_watch`) and not driving
 (`agent.devices.fleet.fleet`). Invariants: a device that was seen stays known, as GONE while it is

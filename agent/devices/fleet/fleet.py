@@ -17,7 +17,7 @@ from msgspec.structs import replace
 
 from agent.devices.adb.address import ServerAddress
 from agent.devices.adb.client import AdbClient
-from agent.devices.fleet.device_lease import Leaseholds
+from agent.devices.fleet.device_lease import DeviceLeases
 from agent.devices.fleet.device_registry import DeviceRegistry, away
 from agent.devices.fleet.labels import Labels, checked
 from agent.devices.fleet.server_watch import Revive, Watch
@@ -42,10 +42,10 @@ class AdbFleet:
             serial@host:port that of the other.
         revive: called when a server does not come back, so that its owner may start it again.
         labels: what the operator calls devices; by default, nothing yet.
-        key: tells this rack's leases from every other's; its successor is to have the same.
+        key: tells this fleet's leases from every other's; its successor is to have the same.
         scrcpy: how devices use a scrcpy server, for video and for touches.
-        decoding: what decodes their video, closed with the rack; by default a process of its own.
-        resources: where what is taken on phones is written down, and what a rack that was killed
+        decoding: what decodes their video, closed with the fleet; by default a process of its own.
+        resources: where what is taken on phones is written down, and what a fleet that was killed
             left there is found; by default, in memory.
         others: those of the servers whose phones are another program's: to look at, not to drive.
     """
@@ -69,7 +69,7 @@ class AdbFleet:
         self._scrcpy = scrcpy or ScrcpySettings()
         self._decoding: Decoding = decoding or DecodeProcess()
         self._resources = resources or ResourceLedger()
-        self._roll = DeviceRegistry(
+        self._registry = DeviceRegistry(
             self._clients,
             self._labels,
             self._scrcpy,
@@ -77,8 +77,8 @@ class AdbFleet:
             self._resources,
             others,
         )
-        self._watch = Watch(self._clients, self._roll, revive)
-        self._leases = Leaseholds(self._roll, key or token_hex(8))
+        self._watch = Watch(self._clients, self._registry, revive)
+        self._leases = DeviceLeases(self._registry, key or token_hex(8))
 
     # --- life ----------
 
@@ -94,14 +94,14 @@ class AdbFleet:
         """Stop watching; listeners and frame readers end, devices are left as they are."""
         await self._leases.close()
         await self._watch.close()
-        await self._roll.close()
+        await self._registry.close()
         await self._decoding.close()
 
     # --- looking ----------
 
     def devices(self) -> tuple[DeviceInfo, ...]:
         """List every device seen since the start, by serial; those away have state GONE."""
-        return tuple(sorted((slot.info for slot in self._roll.slots), key=lambda i: i.serial))
+        return tuple(sorted((slot.info for slot in self._registry.slots), key=lambda i: i.serial))
 
     def servers_away(self) -> tuple[ServerAway, ...]:
         """List the adb servers that do not answer now."""
@@ -114,16 +114,16 @@ class AdbFleet:
         return self._watch.changed
 
     def changes(self) -> AsyncIterator[DeviceInfo]:
-        """Follow devices from now on as they appear, change and go; ends with the rack."""
-        return self._roll.listen()
+        """Follow devices from now on as they appear, change and go; ends with the fleet."""
+        return self._registry.listen()
 
     def reach(self, serial: str) -> tuple[AdbClient, str]:
         """Return the client that reaches a device, and the serial its server lists it as.
 
         For what adb itself offers: files, installing, logs. Raises UsageError for one never seen.
         """
-        slot = self._roll.known(serial)
-        return self._roll.client(slot), slot.place.serial
+        slot = self._registry.known(serial)
+        return self._registry.client(slot), slot.place.serial
 
     async def care(self, serial: str) -> Maintenance:
         """Return the care of a device that is online: examining, repairs, its log.
@@ -142,7 +142,7 @@ class AdbFleet:
 
         Raises UsageError for a serial never seen, DeviceLostError with the remedy when away.
         """
-        slot = self._roll.known(serial)
+        slot = self._registry.known(serial)
         if not slot.is_online:
             raise away(slot.info)
         return slot.device
@@ -152,13 +152,13 @@ class AdbFleet:
         try:
             async with asyncio.timeout(timeout_s):
                 while True:
-                    changed = self._roll.changed
-                    slot = self._roll.get(serial)
+                    changed = self._registry.changed
+                    slot = self._registry.get(serial)
                     if slot is not None and slot.is_online:
                         return slot.device
                     await changed.wait()
         except TimeoutError:
-            slot = self._roll.get(serial)
+            slot = self._registry.get(serial)
             if slot is not None:
                 raise away(slot.info) from None
             raise DeviceLostError(
@@ -171,11 +171,11 @@ class AdbFleet:
 
         Raises UsageError for a serial never seen or what no label can be, StoreError.
         """
-        slot = self._roll.known(serial)
+        slot = self._registry.known(serial)
         label = checked(name, tags, notes)
         label = replace(label, hardware_serial=slot.info.hardware_serial)
         self._labels.set(slot.serial, label)
-        self._roll.set(slot, self._roll.labelled(slot.info))
+        self._registry.set(slot, self._registry.labelled(slot.info))
         return slot.info
 
     def dismiss(self, serial: str, *, dismissed: bool) -> None:
@@ -183,8 +183,8 @@ class AdbFleet:
 
         Raises UsageError for a serial never seen.
         """
-        slot = self._roll.known(serial)
-        self._roll.set(slot, replace(slot.info, dismissed=dismissed))
+        slot = self._registry.known(serial)
+        self._registry.set(slot, replace(slot.info, dismissed=dismissed))
 
     # --- driving ----------
 
@@ -195,7 +195,7 @@ class AdbFleet:
         Raises UsageError for a serial never seen, DeviceLostError when it is away, or driven by
         another process.
         """
-        slot = self._roll.known(serial)
+        slot = self._registry.known(serial)
         slot.waiting += 1
         try:
             await slot.driving.acquire()
@@ -214,9 +214,9 @@ class AdbFleet:
 
     def hand(self, serial: str, driver: str) -> None:
         """Set who drives a device whose lease is held: its session, or the operator for a while."""
-        slot = self._roll.known(serial)
+        slot = self._registry.known(serial)
         if slot.driving.locked():
-            self._roll.set(slot, replace(slot.info, driver=driver))
+            self._registry.set(slot, replace(slot.info, driver=driver))
 
     async def frames(
         self, serial: str, *, width_px: int, height_px: int, max_hz: float
@@ -225,7 +225,7 @@ class AdbFleet:
 
         Raises UsageError for a serial never seen. A device that is away gives frames that say so.
         """
-        feed = self._roll.known(serial).feed
+        feed = self._registry.known(serial).feed
         reading = feed.read(width_px=width_px, height_px=height_px, max_hz=max_hz)
         try:
             async for frame in reading:

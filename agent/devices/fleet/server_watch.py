@@ -1,6 +1,6 @@
 """Watch the adb servers: follow what each pushes, notice those that die or fall silent, come back.
 
-Not the roll of devices (`agent.devices.fleet.device_registry`). Invariants: devices are never
+Not the registry of devices (`agent.devices.fleet.device_registry`). Invariants: devices are never
 polled for; each server is watched by itself, so that one that is down costs the others nothing;
 phones that were connected over the network when a server died are connected again by its successor.
 """
@@ -31,16 +31,16 @@ _log = logging.getLogger(__name__)
 
 
 class Watch:
-    """Keep a roll true to what its servers say."""
+    """Keep a registry true to what its servers say."""
 
     def __init__(
         self,
         clients: Mapping[ServerAddress, AdbClient],
-        roll: DeviceRegistry,
+        registry: DeviceRegistry,
         revive: Revive | None,
     ) -> None:
         self._clients = clients
-        self._roll = roll
+        self._registry = registry
         self._revive = revive
         self._tasks: list[asyncio.Task[None]] = []
         self._links: set[asyncio.Task[None]] = set()
@@ -76,7 +76,7 @@ class Watch:
         early, self._early = self._early or {}, None
         for address in self._clients:
             if address in early:
-                self._roll.apply(address, early[address])
+                self._registry.apply(address, early[address])
 
     @property
     def away(self) -> Mapping[ServerAddress, str]:
@@ -109,7 +109,7 @@ class Watch:
                     # Why it went, not how each attempt to reach it since has failed.
                     self._away[address] = str(error)
                     self._signal()
-                self._roll.lose_server(address, error)
+                self._registry.lose_server(address, error)
             if asyncio.get_running_loop().time() - began > LONGEST_PAUSE_S:
                 pause_s = FIRST_PAUSE_S
             await asyncio.sleep(pause_s)
@@ -130,7 +130,7 @@ class Watch:
             if self._early is not None:
                 self._early[address] = rows
             else:
-                self._roll.apply(address, rows)
+                self._registry.apply(address, rows)
             listed.set()
 
     def _signal(self) -> None:
@@ -140,7 +140,7 @@ class Watch:
     def _link_again(self, address: ServerAddress, rows: Sequence[DeviceRow]) -> None:
         """Connect what was connected over the network when the server before this one died."""
         listed = {row.serial for row in rows}
-        for slot in self._roll.slots:
+        for slot in self._registry.slots:
             serial = slot.place.serial
             if not (slot.away_with_server and slot.place.address == address):
                 continue
@@ -162,10 +162,10 @@ class Watch:
     async def _seek(self) -> None:
         """While a wireless phone is away, look by mDNS whether it is on another port."""
         while True:
-            changed = self._roll.changed
+            changed = self._registry.changed
             missing = [
                 slot
-                for slot in self._roll.slots
+                for slot in self._registry.slots
                 if slot.info.state is DeviceState.GONE
                 and is_wireless(slot.place.serial)
                 and not slot.info.virtual
@@ -175,7 +175,7 @@ class Watch:
                 await changed.wait()
                 continue
             for slot in missing:
-                client = self._roll.client(slot)
+                client = self._registry.client(slot)
                 try:
                     target = await find_again(client, slot.info.hardware_serial)
                     if target and slot.info.state is DeviceState.GONE:

@@ -1,4 +1,4 @@
-"""Care for one phone of a rack: examine it, put right what was found, read its log.
+"""Care for one phone of a fleet: examine it, put right what was found, read its log.
 
 Not the examinations (`agent.devices.health.phone_checks`) and not driving. Invariant: examining and
 reading change nothing on the phone; only `repair` does, and its caller holds the phone.
@@ -71,7 +71,7 @@ class Careful(Protocol):
 
 @runtime_checkable
 class Caring(Protocol):
-    """A rack that can care for its phones."""
+    """A fleet that can care for its phones."""
 
     async def care(self, serial: str) -> Careful:
         """Return the care of a phone that is online. Raises UsageError, DeviceLostError."""

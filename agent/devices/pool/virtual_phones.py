@@ -117,7 +117,7 @@ class VirtualPhones:
         await asyncio.gather(*(self._connect(client, serial) for serial in self._serials))
 
     async def revive(self, address: ServerAddress) -> None:
-        """Bring back the adb server, the phones and their connections; the rack's `revive`."""
+        """Bring back the adb server, the phones and their connections; the fleet's `revive`."""
         if address != self._server.address:
             return
         await self._server.revive(address)
@@ -161,7 +161,7 @@ class VirtualPhones:
             restarts = 0 if time.monotonic() - began > _LONG_LIFE_S else restarts
             await asyncio.sleep(_FIRST_RESTART_S * 2**restarts)
             restarts += 1
-            # The rack shows the phones as gone, and the log has the reason.
+            # The fleet shows the phones as gone, and the log has the reason.
             with suppress(DeviceError, UsageError):
                 await self._bring_up()
 

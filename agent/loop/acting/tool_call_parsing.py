@@ -32,7 +32,7 @@ from agent.tools.arguments import (
     Wait,
 )
 from agent.tools.registry import Tool, ToolArguments, read_call
-from agent.tools.service_tool_args import OfficeArguments
+from agent.tools.service_tool_args import ServiceCall
 
 LABELLED = frozenset({"click_element", "long_press_element", "type_text"})
 """Tools that may name an element by its label."""
@@ -157,7 +157,7 @@ def deed_of(
     Raises:
         BadArguments: the screen has no such thing, or it cannot take the action.
     """
-    if isinstance(arguments, Wait | AskUser | Finish | MoreElements | OfficeArguments):
+    if isinstance(arguments, Wait | AskUser | Finish | MoreElements | ServiceCall):
         return None
     if isinstance(arguments, UpdatePlan | Remember | MoreTools):
         return None

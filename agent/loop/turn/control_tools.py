@@ -83,7 +83,7 @@ class Controls:
 
     context: TaskContext
     ledger: TurnRecorder
-    eyes: ObservationCache | None
+    observations: ObservationCache | None
     """None: a turn that looks at no screen."""
     sleep: Sleep
     seconds: Seconds
@@ -146,8 +146,8 @@ class Controls:
         return Controlled("Plan updated." if kept == wanted else f"Plan updated. {STAYS_DONE}")
 
     def _keep_screen(self) -> None:
-        if self.eyes is not None:
-            self.eyes.keep()
+        if self.observations is not None:
+            self.observations.keep()
 
     async def _remember(self, text: str, replaces: int | None) -> Controlled:
         """Keep a fact, redacted as a screen is, among those that every screen shows."""
@@ -165,11 +165,11 @@ class Controls:
 
     def _more_elements(self) -> Controlled:
         """List what the screen of this step only counts, a part at each call."""
-        if self.eyes is None or self.eyes.screen is None:
+        if self.observations is None or self.observations.screen is None:
             return _failed("There is no screen")
-        self.eyes.keep()
-        screen = self.eyes.screen
-        rest = left_out(screen.elements, zones=self.eyes.in_zones)
+        self.observations.keep()
+        screen = self.observations.screen
+        rest = left_out(screen.elements, zones=self.observations.in_zones)
         if not rest:
             return _failed("The screen shows every element already")
         seen, listed = self._listed
@@ -221,9 +221,9 @@ class Controls:
 
         None where the screen has none, or several fields: then the model has to say which.
         """
-        if self.eyes is None:
+        if self.observations is None:
             return None
-        screen = self.eyes.screen or (await self.eyes.observe(None)).observation
+        screen = self.observations.screen or (await self.observations.observe(None)).observation
         fields = [e.number for e in screen.elements if e.editable and is_secret_field(e)]
         if fields:
             return fields[0] if len(fields) == 1 else None
@@ -238,9 +238,9 @@ class Controls:
             return _failed("A secret is asked for by one `question` of its own, without options")
         session = self.context.session
         looks_only = session.dry_run or session.autonomy is Autonomy.OBSERVE_ONLY
-        if self.eyes is None or self.context.background or looks_only:
+        if self.observations is None or self.context.background or looks_only:
             return _failed("Nothing is typed here, so no secret is asked for")
-        screen = self.eyes.screen or (await self.eyes.observe(None)).observation
+        screen = self.observations.screen or (await self.observations.observe(None)).observation
         wanted = next((e for e in screen.elements if e.number == number), None)
         # The words over a keypad ("Enter your PIN") name a secret and take no text.
         typed = wanted is not None and wanted.editable and is_secret_field(wanted)

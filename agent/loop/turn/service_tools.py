@@ -1,7 +1,7 @@
-"""Carry out the tools that touch no phone and ask a desk: of jobs, of watchers and commitments.
+"""Execute the tools that touch no phone: those of jobs, of watchers and commitments.
 
 Not the phone's actions (`agent.loop.acting.executor`) and not the desks. Invariants: the policy
-rules on them as on any action; in the background they wait for a review like one; what a desk
+rules on them as on any action; in the background they wait for a review like one; what a service
 refuses is a reply.
 """
 
@@ -24,7 +24,7 @@ from agent.tools import service_tool_args as calls
 from agent.tools import standing_work
 from agent.tools.arguments import BadArguments
 from agent.tools.background_jobs import reply as worded
-from agent.tools.service_tool_args import OfficeArguments
+from agent.tools.service_tool_args import ServiceCall
 from agent.tools.standing_work import StandingWork
 
 DIGEST = screen_digest("", "", (), acted_on=None)
@@ -33,11 +33,11 @@ DIGEST = screen_digest("", "", (), acted_on=None)
 
 @dataclass(frozen=True, slots=True)
 class ServiceTools:
-    """The office of one turn."""
+    """The service tools of one turn."""
 
     context: TaskContext
 
-    async def work(self, arguments: OfficeArguments, call: ToolCallRequested) -> Controlled:
+    async def work(self, arguments: ServiceCall, call: ToolCallRequested) -> Controlled:
         """Do it; ask first when the session's autonomy says so, and end a background turn with
         the question.
         """
@@ -67,7 +67,7 @@ class ServiceTools:
             return Controlled(_refused(arguments, error), ActionOutcome.FAILED)
         return Controlled(calls.answered(arguments, reply))
 
-    def _review(self, arguments: OfficeArguments, call: ToolCallRequested) -> TurnEnd | str:
+    def _review(self, arguments: ServiceCall, call: ToolCallRequested) -> TurnEnd | str:
         """Return what a background turn ends with before it does this; or why nobody is asked."""
         try:
             params = read_params(call.arguments)
@@ -83,18 +83,18 @@ class ServiceTools:
         return awaiting(call.tool, question)
 
     @staticmethod
-    def _created(arguments: OfficeArguments) -> StandingWork | None:
+    def _created(arguments: ServiceCall) -> StandingWork | None:
         """Return the work that a call would create, which a person is asked about in any case."""
         op = calls.op_of(arguments)
         return op if isinstance(op, StandingWork) else None
 
-    def _said(self, arguments: OfficeArguments) -> str:
+    def _said(self, arguments: ServiceCall) -> str:
         work = self._created(arguments)
         if work is None:
             return calls.said(arguments)
         return standing_work.card(work, now_ms=self.context.now_ms())
 
-    def _subject(self, arguments: OfficeArguments, call: ToolCallRequested) -> Subject:
+    def _subject(self, arguments: ServiceCall, call: ToolCallRequested) -> Subject:
         work = self._created(arguments)
         effect = None
         if work is not None:
@@ -102,7 +102,7 @@ class ServiceTools:
             effect = standing_work.effect_of(work, now_ms=self.context.now_ms(), phone=phone)
         return Subject(action=call.tool, capability=Capability.BACKGROUND.value, effect=effect)
 
-    async def _rule(self, arguments: OfficeArguments, call: ToolCallRequested) -> TurnEnd | str:
+    async def _rule(self, arguments: ServiceCall, call: ToolCallRequested) -> TurnEnd | str:
         """Let it pass, with an empty text; or say why not; or end the turn until a review."""
         session = self.context.session
         if calls.only_looks(arguments):
@@ -129,5 +129,5 @@ class ServiceTools:
         return blocked(refused_because(answer))
 
 
-def _refused(arguments: OfficeArguments, error: SwitchboardError) -> str:
+def _refused(arguments: ServiceCall, error: SwitchboardError) -> str:
     return calls.refused(arguments, UsageError(error.message, error.remedy))

@@ -1,7 +1,7 @@
 """Read a conversation as any model gets it: goal, apps, newest screen, and what was done so far.
 
-The pilot's only eyes. Invariant: nothing but the messages of the request is read; a line that does
-not have the screen format is passed over.
+All that the pilot reads. Invariant: nothing but the messages of the request is read; a line that
+does not have the screen format is passed over.
 """
 
 from __future__ import annotations

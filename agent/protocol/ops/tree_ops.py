@@ -1,4 +1,4 @@
-"""What may be asked of a session beside its work: steer it anew, study it, move its app."""
+"""What may be asked of a session beside its work: steer it anew, review it, move its app."""
 
 from __future__ import annotations
 

@@ -51,13 +51,13 @@ class DeviceHandlers:
     @handles
     async def tag(self, op: DeviceTag, sub: Submission) -> Reply:
         """Name, tag or annotate a device."""
-        tag(self.parts.rack, op)
+        tag(self.parts.fleet, op)
         return reply_to(sub)
 
     @handles
     async def dismiss(self, op: DeviceDismiss, sub: Submission) -> Reply:
         """Dismiss a device that is gone, or take that back."""
-        self.parts.rack.dismiss(op.serial, dismissed=op.dismissed)
+        self.parts.fleet.dismiss(op.serial, dismissed=op.dismissed)
         return reply_to(sub)
 
     @handles
@@ -115,6 +115,6 @@ class DeviceHandlers:
                 title=titles.get(info.driver, ""),
                 waiting=tuple(waiting.get(info.serial, ())),
             )
-            for info in self.parts.rack.devices()
+            for info in self.parts.fleet.devices()
             if info.driver or info.serial in waiting
         )

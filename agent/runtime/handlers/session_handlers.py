@@ -45,7 +45,7 @@ class SessionHandlers:
     attaching: Attaching
     answering: Answering
     steerings: Steerings
-    studies: ReviewTurns
+    review_turns: ReviewTurns
     replaying: Replaying
     direct_calls: DirectCalls
 
@@ -149,12 +149,12 @@ class SessionHandlers:
     @handles
     async def review(self, op: SessionReview, sub: Submission) -> Reply:
         """Review what a session did."""
-        return reply_to(sub, await self.studies.review(op))
+        return reply_to(sub, await self.review_turns.review(op))
 
     @handles
     async def compact(self, op: SessionCompact, sub: Submission) -> Reply:
         """Compact what a session's model is told of its past; only whoever drives it may."""
-        return reply_to(sub, await self.studies.compact(op, by=sub.client))
+        return reply_to(sub, await self.review_turns.compact(op, by=sub.client))
 
     @handles
     async def replay(self, op: SessionReplay, sub: Submission) -> Reply:

@@ -1,6 +1,6 @@
-"""Turn what the rack sees of phones into facts, and let waiting sessions look again.
+"""Turn what the fleet sees of phones into facts, and let waiting sessions look again.
 
-Not the watch itself, which is the rack's. Invariants: a device is told of only where something
+Not the watch itself, which is the fleet's. Invariants: a device is told of only where something
 about it is news, and of an adb server when it goes away and when it answers again.
 """
 
@@ -39,7 +39,7 @@ class DeviceNews:
         self._away: dict[str, str] = {}
 
     async def run(self) -> None:
-        """Turn what the rack sees into events, and let waiting sessions look again."""
+        """Turn what the fleet sees into events, and let waiting sessions look again."""
         told = ""
         while True:
             try:
@@ -53,10 +53,10 @@ class DeviceNews:
             await asyncio.sleep(_RETRY_S)
 
     async def _follow(self) -> None:
-        rack = self._parts.rack
-        changes = rack.changes()
+        fleet = self._parts.fleet
+        changes = fleet.changes()
         upcoming = asyncio.ensure_future(anext(changes, None))
-        servers = asyncio.ensure_future(rack.servers_changed.wait())
+        servers = asyncio.ensure_future(fleet.servers_changed.wait())
         try:
             # Look once the watch is on, so that nothing falls between the two.
             await asyncio.sleep(0)
@@ -67,7 +67,7 @@ class DeviceNews:
                 either: set[asyncio.Future[Any]] = {upcoming, servers}
                 await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
                 if servers.done():
-                    servers = asyncio.ensure_future(rack.servers_changed.wait())
+                    servers = asyncio.ensure_future(fleet.servers_changed.wait())
                     await self._tell_servers()
                 if upcoming.done():
                     if (info := upcoming.result()) is None:
@@ -81,7 +81,7 @@ class DeviceNews:
 
     async def _tell_servers(self) -> None:
         """Store which adb servers went away, and which answer again, since that was last told."""
-        now = {one.address: one.why for one in self._parts.rack.servers_away()}
+        now = {one.address: one.why for one in self._parts.fleet.servers_away()}
         news = {address: "" for address in self._away if address not in now}
         news |= {address: why for address, why in now.items() if self._away.get(address) != why}
         msgs = [AdbServerChanged(address=one, why=clean(why, 1000)) for one, why in news.items()]
@@ -91,7 +91,7 @@ class DeviceNews:
 
     async def tell(self, *changed: DeviceInfo) -> None:
         """Store what differs from what was last told of each device."""
-        now = {info.serial: info for info in (*changed, *self._parts.rack.devices())}
+        now = {info.serial: info for info in (*changed, *self._parts.fleet.devices())}
         new = [info for info in now.values() if self._told.get(info.serial) != info]
         if not new:
             return

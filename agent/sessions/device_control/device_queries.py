@@ -75,7 +75,7 @@ class Looks:
                 return Reply(submission_id=submission_id, findings=_findings(found))
 
     async def _look(self, serial: str) -> PhoneLook:
-        device = await self._parts.rack.device(serial)
+        device = await self._parts.fleet.device(serial)
         foreground = await device.foreground()
         note = ""
         nodes: tuple[UiNode, ...] = ()
@@ -122,16 +122,16 @@ class Looks:
         return seen, f"{_SILENT} {_READ if seen else _NO_TEXT}"
 
     async def _care(self, serial: str) -> Careful:
-        rack = self._parts.rack
-        if not isinstance(rack, Caring):
+        fleet = self._parts.fleet
+        if not isinstance(fleet, Caring):
             raise DeviceLostError(
                 f"{serial} cannot be examined here.", "Its fleet has no way to examine phones."
             )
-        return await rack.care(serial)
+        return await fleet.care(serial)
 
     async def _repair(self, serial: str, name: str) -> tuple[Ailment, ...]:
         care = await self._care(serial)
-        info = next(info for info in self._parts.rack.devices() if info.serial == serial)
+        info = next(info for info in self._parts.fleet.devices() if info.serial == serial)
         if info.driver == _REPAIRER:
             return await care.repair(name)
         if info.driver:
@@ -142,7 +142,7 @@ class Looks:
         try:
             # Only the waiting is bounded: the repair has time-outs of its own.
             async with asyncio.timeout(_LEASE_S) as waiting:
-                async with self._parts.rack.lease(serial, _REPAIRER):
+                async with self._parts.fleet.lease(serial, _REPAIRER):
                     waiting.reschedule(None)
                     return await care.repair(name)
         except TimeoutError as error:

@@ -1,6 +1,6 @@
 """The wheel: the operator drives a phone; its session waits, and is told what was done.
 
-Not the leases themselves (the rack's). Invariants: nothing is done at the wheel while a step of a
+Not the leases themselves (the fleet's). Invariants: nothing is done at the wheel while a step of a
 session is in flight; what was done is stored in the session, but for typed text, of which only the
 length is; a session goes on only when the wheel is handed back, or when it is resumed, which takes
 the wheel away.
@@ -116,7 +116,7 @@ class Wheel:
                 async with live.lock:
                     msgs = (WheelTaken(serial=serial), *live.flagging(paused=True, reason=_PAUSED))
                     await self._parts.book.append(*live.drafts(*msgs, submission_id=submission_id))
-                self._parts.rack.hand(serial, OPERATOR)
+                self._parts.fleet.hand(serial, OPERATOR)
             else:
                 await self._lease(held)
                 await self._tell(held, WheelTaken(serial=serial), submission_id=submission_id)
@@ -160,7 +160,7 @@ class Wheel:
             flags = live.flagging(paused=False)
             msgs = (back, *before, told, *flags)
             if live.turn is not None:
-                self._parts.rack.hand(serial, live.session_id)
+                self._parts.fleet.hand(serial, live.session_id)
                 live.steering[:] = [
                     *(one for one in live.steering if one.message_id not in untold.waiting),
                     Steering(
@@ -188,7 +188,7 @@ class Wheel:
         said, outcome = describe(gesture), ActionOutcome.DONE
         failure: DeviceError | None = None
         try:
-            await perform(gesture, await self._parts.rack.device(serial))
+            await perform(gesture, await self._parts.fleet.device(serial))
         except (DeviceTimeoutError, DeviceLostError) as error:
             outcome, failure = ActionOutcome.UNKNOWN, error
         except DeviceError as error:
@@ -227,7 +227,7 @@ class Wheel:
             await self._lease(held)
 
     async def _lease(self, held: _Held) -> None:
-        self._parts.crew.start(self._hold(held), f"wheel of {held.serial}")
+        self._parts.supervisor.start(self._hold(held), f"wheel of {held.serial}")
         try:
             async with asyncio.timeout(LEASE_S):
                 await held.leased.wait()
@@ -242,7 +242,7 @@ class Wheel:
 
     async def _hold(self, held: _Held) -> None:
         try:
-            async with self._parts.rack.lease(held.serial, OPERATOR):
+            async with self._parts.fleet.lease(held.serial, OPERATOR):
                 held.has_lease = True
                 held.leased.set()
                 await held.given_back.wait()

@@ -85,7 +85,7 @@ class Archive:
             case SessionFork():
                 return reply(session_id=await self.fork(op, submission_id))
             case SessionRollback(session_id=session_id, turns=turns):
-                rolled_back_id = await self.roll_back(session_id, turns, submission_id, by=by)
+                rolled_back_id = await self.rollback(session_id, turns, submission_id, by=by)
                 return reply(session_id=rolled_back_id)
             case SessionKeep(session_id=session_id, kept=kept):
                 return reply(session_id=await self.keep(session_id, kept, submission_id))
@@ -197,7 +197,7 @@ class Archive:
 
     # --- rollback ----------
 
-    async def roll_back(
+    async def rollback(
         self,
         session_id: str,
         turns: int,

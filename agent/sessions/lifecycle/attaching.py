@@ -41,7 +41,10 @@ class Attaching:
             UsageError: there is no such session.
             WrongStateError: it is settled and cannot be driven.
         """
-        async with self._operations.whole(op.session_id, ends_studies=op.drive) as (top, children):
+        async with self._operations.whole(op.session_id, ends_review_turns=op.drive) as (
+            top,
+            children,
+        ):
             record = top.record
             if op.drive and record.state.is_terminal:
                 raise WrongStateError(
@@ -115,7 +118,7 @@ class Attaching:
 
     async def _detach(self, session_id: str, client: ClientInfo, submission_id: str) -> None:
         drove = self._clients.driver_of(session_id) == client
-        async with self._operations.whole(session_id, ends_studies=drove) as (top, children):
+        async with self._operations.whole(session_id, ends_review_turns=drove) as (top, children):
             self._clients.detach(session_id, client.client_id)
             await self._let_go(top, children, submission_id)
 

@@ -56,7 +56,7 @@ class DirectCalls:
                 "A direct session begins at once, on one phone.", "Leave targets and start out."
             )
         if not op.serial:
-            online = [one for one in self._parts.rack.devices() if one.state is DeviceState.ONLINE]
+            online = [one for one in self._parts.fleet.devices() if one.state is DeviceState.ONLINE]
             if len(online) > 1:
                 serials = ", ".join(one.serial for one in online[:10])
                 raise UsageError(

@@ -203,7 +203,7 @@ class Operations:
             WrongStateError: the session is settled: only a resume leads out of that; or another
                 client drives it.
         """
-        async with self.whole(session_id, ends_studies=True, by=by) as (top, children):
+        async with self.whole(session_id, ends_review_turns=True, by=by) as (top, children):
             check_unsettled(top)
             await self.check_parent(top)
             said = self._read(top, text, "The message", let_through)
@@ -334,7 +334,7 @@ class Operations:
         while True:
             settled = parent is not None and parent.record.state.is_terminal
             tree = live.record.parent_id if settled else live.session_id
-            async with self.whole(tree, ends_studies=True) as (top, children):
+            async with self.whole(tree, ends_review_turns=True) as (top, children):
                 if parent is not None and parent.record.state.is_terminal is not settled:
                     continue  # It was rolled up meanwhile.
                 if top is not live:
@@ -408,7 +408,7 @@ class Operations:
             UsageError: there is no such session, or nothing in the prompt.
             WrongStateError: it has not ended.
         """
-        async with self.whole(session_id, ends_studies=True) as (top, children):
+        async with self.whole(session_id, ends_review_turns=True) as (top, children):
             own = redact_secrets(said)
             read = self._read(top, prompt, "The prompt", let_through)
             if not top.record.state.is_terminal or top.turn is not None:
@@ -458,7 +458,7 @@ class Operations:
 
     @asynccontextmanager
     async def whole(
-        self, session_id: str, *, ends_studies: bool = False, by: ClientInfo | None = None
+        self, session_id: str, *, ends_review_turns: bool = False, by: ClientInfo | None = None
     ) -> AsyncIterator[tuple[LiveSession, tuple[LiveSession, ...]]]:
         """Hold a session, its children and its parent as they are, for the length of the block.
 
@@ -468,7 +468,7 @@ class Operations:
         """
         top, *children = await self._members(session_id)
         self._parts.clients.check_driver(top.session_id, by)
-        if ends_studies:
+        if ends_review_turns:
             for live in (top, *children):
                 await self._turns.replace_study(live)
         parent = await self._parent_of(top)

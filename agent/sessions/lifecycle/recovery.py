@@ -2,8 +2,8 @@
 
 Not the resuming of them, which is the operator's (or the setting's) decision. Invariants: a turn
 that was open gets its TurnAborted once, however often the core dies; no session claims to be at
-work when none is; an open question stays open, for its answer resumes the session; a study that
-died among the newest facts is closed, its session left as it is.
+work when none is; an open question stays open, for its answer resumes the session; a review turn
+that died among the newest facts is closed, its session left as it is.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ from agent.sessions.registry.services import Services
 
 _IDLE = "the core was restarted; it can be resumed"
 _NEWEST_FACTS = 2000
-"""How far back a study is looked for that its core did not end: it takes one call of a model."""
-_STUDIES = frozenset(kind.value for kind in TaskKind if kind.is_study)
+"""How far back an unended review turn is looked for: it takes one call of a model."""
+_REVIEW_TURNS = frozenset(kind.value for kind in TaskKind if kind.is_review_turn)
 _UNDER_WAY = frozenset({SessionState.QUEUED, SessionState.RUNNING})
 
 
@@ -42,7 +42,7 @@ async def recover(parts: Services) -> tuple[LiveSession, ...]:
     Raises:
         StoreError: the repair could not be stored.
     """
-    await _close_studies(parts)
+    await _close_review_turns(parts)
     resumable: list[LiveSession] = []
     for live in parts.book.active():
         if live.delegates:
@@ -58,7 +58,7 @@ async def recover(parts: Services) -> tuple[LiveSession, ...]:
     return tuple(resumable)
 
 
-async def _close_studies(parts: Services) -> None:
+async def _close_review_turns(parts: Services) -> None:
     """End the reviews and compactions that died with their core; their sessions stay as they are.
 
     Not in the record, for a settled session stays as it was: they are found in the newest facts.
@@ -68,7 +68,7 @@ async def _close_studies(parts: Services) -> None:
     unended: dict[str, str] = {}
     for event in newest:
         match event.msg:
-            case TaskStarted(turn_id=turn_id, kind=kind) if kind in _STUDIES:
+            case TaskStarted(turn_id=turn_id, kind=kind) if kind in _REVIEW_TURNS:
                 unended[turn_id] = event.session_id
             case TaskComplete(turn_id=turn_id) | TurnAborted(turn_id=turn_id):
                 unended.pop(turn_id, None)

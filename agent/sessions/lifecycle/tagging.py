@@ -1,6 +1,6 @@
 """Take in what the operator says of a device or a session, so as to find it again or be rid of it.
 
-Not the keeping of it: a device's labels are the rack's (`agent.devices.fleet.labels`), a session's
+Not the keeping of it: a device's labels are the fleet's (`agent.devices.fleet.labels`), a session's
 tags are in its record. Invariant: only what has ended is dismissed.
 """
 
@@ -16,13 +16,13 @@ from agent.sessions.rules.creation import TITLE_LIMIT_CHARS
 from agent.text import one_line
 
 
-def tag(rack: Fleet, op: DeviceTag) -> None:
+def tag(fleet: Fleet, op: DeviceTag) -> None:
     """Name, tag or annotate a device. Raises UsageError for one never seen, StoreError."""
-    info = next((info for info in rack.devices() if info.serial == op.serial), None)
+    info = next((info for info in fleet.devices() if info.serial == op.serial), None)
     if info is None:
-        known = ", ".join(info.serial for info in rack.devices()) or "none"
+        known = ", ".join(info.serial for info in fleet.devices()) or "none"
         raise UsageError(f"No device {op.serial!r} is known.", f"Devices seen so far: {known}.")
-    rack.label(
+    fleet.label(
         op.serial,
         name=info.name if op.name is None else op.name,
         tags=info.tags if op.tags is None else op.tags,

@@ -1,8 +1,8 @@
 """Which device a turn works on: the one its session names, or the first that nobody wants.
 
-Not the queue for a device (the dispatcher's) and not the lease on it (the rack's), which also keeps
-the operator and other programs apart. Invariant: a turn that takes any device is never given one
-that another turn has or waits for.
+Not the queue for a device (the dispatcher's) and not the lease on it (the fleet's), which also
+keeps the operator and other programs apart. Invariant: a turn that takes any device is never given
+one that another turn has or waits for.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ class _Want:
 class Assignment:
     """Promises devices to turns."""
 
-    def __init__(self, rack: Fleet) -> None:
-        self._rack = rack
+    def __init__(self, fleet: Fleet) -> None:
+        self._fleet = fleet
         self._held: dict[str, str] = {}
         self._wants: list[_Want] = []
         self._changed = asyncio.Event()
@@ -94,7 +94,7 @@ class Assignment:
         Raises:
             UsageError: unknown; the remedy names the serials that are known.
         """
-        known = [info.serial for info in self._rack.devices()]
+        known = [info.serial for info in self._fleet.devices()]
         if serial in known:
             return
         remedy = (
@@ -108,7 +108,7 @@ class Assignment:
         """Return what a turn would wait for."""
         if not serial:
             return "waiting for a free device"
-        for info in self._rack.devices():
+        for info in self._fleet.devices():
             if info.serial == serial and info.state is not DeviceState.ONLINE:
                 return f"waiting for {serial}, which is {info.state}"
             if info.serial == serial and info.driver:
@@ -116,7 +116,7 @@ class Assignment:
         return f"waiting for {serial}"
 
     def _online(self) -> list[DeviceInfo]:
-        return [info for info in self._rack.devices() if info.state is DeviceState.ONLINE]
+        return [info for info in self._fleet.devices() if info.state is DeviceState.ONLINE]
 
     def is_free(self, info: DeviceInfo) -> bool:
         """Return whether a device is online, and neither driven nor promised."""
@@ -124,7 +124,7 @@ class Assignment:
         return here and info.serial not in self._held.values()
 
     def _free(self, want: _Want) -> str | None:
-        free = [info for info in self._rack.devices() if self.is_free(info)]
+        free = [info for info in self._fleet.devices() if self.is_free(info)]
         if want.may_use is not None:
             free = [one for one in free if one.serial == want.first or want.may_use(one)]
         return min(free, key=lambda one: one.serial != want.first).serial if free else None

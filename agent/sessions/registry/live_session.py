@@ -146,7 +146,7 @@ class LiveSession:
     @property
     def is_at_work(self) -> bool:
         """Whether a turn of its own is open: not one that only reads it."""
-        return self.turn is not None and not self.turn.kind.is_study
+        return self.turn is not None and not self.turn.kind.is_review_turn
 
     @property
     def lease(self) -> Lease | None:

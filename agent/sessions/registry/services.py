@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 
 from agent.devices.protocols import Fleet
-from agent.loop.task_context import DeskOp, SessionTask
+from agent.loop.task_context import ServiceOp, SessionTask
 from agent.models.model import Model
 from agent.models.verifying import Verifying
 from agent.protocol import Reply
@@ -30,8 +30,8 @@ from agent.tasks.delegation import Delegation
 class Door:
     """How turns reach the desks, which are built after them; shut until there is one."""
 
-    carry_out: Callable[[Session, DeskOp], Awaitable[Reply]] | None = None
-    check: Callable[[Session, DeskOp], Awaitable[None]] | None = None
+    carry_out: Callable[[Session, ServiceOp], Awaitable[Reply]] | None = None
+    check: Callable[[Session, ServiceOp], Awaitable[None]] | None = None
     """Refuse what `carry_out` would refuse, and do nothing."""
 
 
@@ -41,13 +41,13 @@ class Services:
 
     settings: Settings
     store: Store
-    rack: Fleet
+    fleet: Fleet
     book: SessionRegistry
     questions: Questions
     clients: Clients
     assignment: Assignment
     deltas: DeltaListeners
-    crew: Supervisor
+    supervisor: Supervisor
     models: Callable[[Session], Model]
     """Make the model of a session; raises SwitchboardError when it cannot be had."""
     verifiers: Callable[[Model], Verifying]

@@ -1,6 +1,6 @@
 """Which turn comes next: first a plan or none, after an end one at once or after a loss; pure.
 
-Not the carrying out of it (`agent.sessions.turns.turns`). Invariants: a study is followed by
+Not the carrying out of it (`agent.sessions.turns.turns`). Invariants: a review turn is followed by
 nothing and leaves the state alone; a session that somebody drives never goes on by itself, and none
 does more often than the settings let it (CONTRACTS 1.10).
 """
@@ -27,7 +27,7 @@ def what_follows(
     live: LiveSession, turn: Turn, ending: Ending, settings: RecoverySettings
 ) -> tuple[Ending, Turn | None]:
     """Return how a turn ends in its session, and the turn that follows it at once."""
-    if turn.kind.is_study:
+    if turn.kind.is_review_turn:
         return studied(turn, ending, live.record.state), None
     recovering = _recovering(live, turn, ending, settings)
     if recovering is not None:

@@ -17,7 +17,7 @@ from agent.records import (
     TargetResult,
     TargetRuntime,
 )
-from agent.sessions.rules.rollup import roll_up
+from agent.sessions.rules.rollup import rollup
 
 _AS_RUNTIME = {
     TargetPresentation.DETACHED_HIDDEN: TargetRuntime.DETACHED_HIDDEN,
@@ -50,7 +50,7 @@ def told_runtime(session: Session) -> TargetRuntime:
     return derived_runtime(session.presentation, detached=False, package=session.target_package)
 
 
-def roll_up_presented(children: Sequence[Session], unmovable: Collection[str] = ()) -> Rolled:
+def rollup_presented(children: Sequence[Session], unmovable: Collection[str] = ()) -> Rolled:
     """Roll up, and hold what is completed to its required presentation.
 
     An app that has to be attached and is detached can still be attached, so the parent runs on
@@ -59,7 +59,7 @@ def roll_up_presented(children: Sequence[Session], unmovable: Collection[str] = 
     Args:
         unmovable: ids of children whose app could not be attached.
     """
-    rolled = roll_up(child.state for child in children)
+    rolled = rollup(child.state for child in children)
     if rolled is not SessionState.COMPLETED:
         return Rolled(rolled)
     misplaced = [

@@ -34,7 +34,7 @@ _STRENGTH = (
 )
 
 
-def roll_up(states: Iterable[SessionState]) -> SessionState:
+def rollup(states: Iterable[SessionState]) -> SessionState:
     """Return the state that children's states make together; first match wins (CONTRACTS 1.12)."""
     present = frozenset(states)
     if SessionState.WAITING_FOR_USER in present:

@@ -89,7 +89,7 @@ def seen_by(kind: TaskKind, history: Sequence[Event]) -> tuple[Event, ...]:
 
     What happened between turns, the operator's words and a compaction are everybody's.
     """
-    if kind.is_study:
+    if kind.is_review_turn:
         return tuple(history)
     kept: list[Event] = []
     running = ""

@@ -260,7 +260,7 @@ class Targets:
 
     async def _ensure_hidden(self, live: LiveSession, display: Display | None) -> TargetResult:
         if display is None:
-            device = await self._parts.rack.device(live.record.serial)
+            device = await self._parts.fleet.device(live.record.serial)
             display = await device.displays.open()
             try:
                 await display.start_app(live.record.target_package)

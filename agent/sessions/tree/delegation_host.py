@@ -56,7 +56,7 @@ class Delegating:
 
     async def phones(self) -> tuple[PhoneView, ...]:
         """Look at every phone that is online, at the same time, each within a bound."""
-        online = [i for i in self._parts.rack.devices() if i.state is DeviceState.ONLINE]
+        online = [i for i in self._parts.fleet.devices() if i.state is DeviceState.ONLINE]
         return tuple(await asyncio.gather(*(self._look(info) for info in online)))
 
     async def delegate(self, targets: Sequence[Target], reason: str) -> tuple[str, ...]:
@@ -115,7 +115,7 @@ class Delegating:
     async def _look(self, info: DeviceInfo) -> PhoneView:
         try:
             async with asyncio.timeout(_LOOK_S):
-                device = await self._parts.rack.device(info.serial)
+                device = await self._parts.fleet.device(info.serial)
                 apps, refusal, local_time = await asyncio.gather(
                     device.apps(), device.displays.refusal(), _local_time(device)
                 )

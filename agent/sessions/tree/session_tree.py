@@ -36,7 +36,7 @@ from agent.records import (
 from agent.sessions.registry.live_session import LiveSession
 from agent.sessions.registry.session_registry import SessionRegistry
 from agent.sessions.registry.supervisor import Supervisor
-from agent.sessions.rules.presentation import roll_up_presented
+from agent.sessions.rules.presentation import rollup_presented
 from agent.sessions.rules.rollup import (
     counting,
     guarded,
@@ -57,10 +57,10 @@ _log = logging.getLogger(__name__)
 class Tree:
     """The parents of one core."""
 
-    def __init__(self, book: SessionRegistry, targets: Targets, crew: Supervisor) -> None:
+    def __init__(self, book: SessionRegistry, targets: Targets, supervisor: Supervisor) -> None:
         self._book = book
         self._targets = targets
-        self._crew = crew
+        self._supervisor = supervisor
         self._attaching: set[str] = set()
         self._unmovable: set[str] = set()
         self._due: dict[str, None] = {}
@@ -106,7 +106,7 @@ class Tree:
                 return  # its planner is at work; once it has ended
             children = [child.record for child in await self._book.children(parent)]
             counted = counting(children, parent.record)
-            rolled = roll_up_presented(counted, self._unmovable)
+            rolled = rollup_presented(counted, self._unmovable)
             for child_id in rolled.attach:
                 self._bring_back(child_id)
             state = guarded(parent.record.state, rolled.state)
@@ -141,7 +141,7 @@ class Tree:
         """Attach the app of a completed child; its parent is rolled up again then."""
         if child_id not in self._attaching:
             self._attaching.add(child_id)
-            self._crew.start(self._attach(child_id), f"attaching of session {child_id}")
+            self._supervisor.start(self._attach(child_id), f"attaching of session {child_id}")
 
     async def _attach(self, child_id: str) -> None:
         try:

@@ -1,4 +1,4 @@
-"""What the core lends a task for one turn: the TaskContext, over the store, the rack and a model.
+"""What the core lends a task for one turn: the TaskContext, over the store, the fleet and a model.
 
 Not a task and not the turn's end, which is `agent.sessions.turns.turns`'s. Invariants: what is
 emitted is stored before `emit` returns; once the turn is over nothing more can be emitted, however
@@ -17,7 +17,7 @@ from agent.devices.protocols import Device
 from agent.errors import DeviceLostError, UsageError
 from agent.knowledge.library import DIRECTORY, Library, load
 from agent.loop.conversation.operator_words import OperatorWords
-from agent.loop.task_context import DeskOp, Grant, Limits, Steering
+from agent.loop.task_context import Grant, Limits, ServiceOp, Steering
 from agent.models.model import Model
 from agent.models.verifying import Verifying
 from agent.protocol import (
@@ -159,15 +159,15 @@ class TurnContext:
             review=ticket,
         )
 
-    async def request(self, op: DeskOp) -> Reply:
+    async def request(self, op: ServiceOp) -> Reply:
         if self._parts.door.carry_out is None:
             raise UsageError("This core keeps no jobs.")
         self._check_open()
-        # What a desk keeps outlives the session, which alone was let have what it was.
+        # What a service keeps outlives the session, which alone was let have what it was.
         with letting_nothing_through():
             return await self._parts.door.carry_out(self._live.record, op)
 
-    async def check(self, op: DeskOp) -> None:
+    async def check(self, op: ServiceOp) -> None:
         if self._parts.door.check is None:
             raise UsageError("This core keeps no jobs.")
         with letting_nothing_through():
@@ -353,7 +353,7 @@ class TurnContext:
         await self._tell(*self._live.flagging(paused=True, reason=reason))
 
     async def wait_for_device(self) -> None:
-        live, rack = self._live, self._parts.rack
+        live, fleet = self._live, self._parts.fleet
         serial = live.record.serial
         grace_s = self._parts.settings.recovery.device_grace_s
         await self._tell(*losing(live, grace_s, self.now_ms()))
@@ -362,7 +362,7 @@ class TurnContext:
         # Counted from when it was noticed, which may have been during a model call.
         until_ms = live.record.lost_until_ms
         left_s = max(until_ms - self.now_ms(), 0) / 1000 if until_ms else grace_s
-        self._device = await rack.wait_for(serial, timeout_s=left_s)
+        self._device = await fleet.wait_for(serial, timeout_s=left_s)
         await self._place(live, self._device)
         live.disturbed_ms = self.now_ms()
         # The watcher of losses says so too: under the lock, the second has nothing left to say.

@@ -35,8 +35,8 @@ class Losses:
         self._parts = parts
 
     async def run(self) -> None:
-        """Follow the rack until it closes."""
-        async for info in self._parts.rack.changes():
+        """Follow the fleet until it closes."""
+        async for info in self._parts.fleet.changes():
             for live in tuple(self._parts.book.active()):
                 if live.record.serial != info.serial:
                     continue

@@ -2,7 +2,7 @@
 
 Not the tasks themselves (`agent.tasks.review`, `agent.tasks.compact`). Invariants: one task at a
 time per session, so what is at work is ended first (`replaced`) or in the way; a settled session
-stays settled; a study that dies with its core is ended at the next start.
+stays settled; a review turn that dies with its core is ended at the next start.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class ReviewTurns:
                     f"Session {live.session_id} is {live.record.state} and not finished.",
                     "Stop it first, or wait until it has ended.",
                 )
-            self._turns.study(live, TaskKind.REVIEW, ReviewTask(request))
+            self._turns.start_review_turn(live, TaskKind.REVIEW, ReviewTask(request))
         return live.session_id
 
     async def compact(self, op: SessionCompact, *, by: ClientInfo | None = None) -> str:
@@ -79,7 +79,7 @@ class ReviewTurns:
             )
         async with live.lock:
             self._check_has_past(live)
-            self._turns.study(live, TaskKind.COMPACT, CompactTask())
+            self._turns.start_review_turn(live, TaskKind.COMPACT, CompactTask())
         return live.session_id
 
     def _check_has_past(self, live: LiveSession) -> None:

@@ -90,7 +90,11 @@ class TurnEnds:
 
     def _closing(self, live: LiveSession, ending: Ending) -> tuple[EventMsg, ...]:
         """Return all that is stored when a turn ends and none follows."""
-        if live.turn is not None and live.turn.kind.is_study and ending.state is live.record.state:
+        if (
+            live.turn is not None
+            and live.turn.kind.is_review_turn
+            and ending.state is live.record.state
+        ):
             return ending.msgs
         questions = tuple(
             QuestionClosed(question_id=question.question_id, reason=CloseReason.TURN_ENDED)
@@ -115,7 +119,7 @@ class TurnEnds:
         if turn is None or turn.unstored:
             return
         turn.unstored = True
-        self._parts.crew.start(
+        self._parts.supervisor.start(
             self._keep_storing(live, turn, ending, under), f"late end of session {live.session_id}"
         )
 

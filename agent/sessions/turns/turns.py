@@ -61,7 +61,7 @@ class Turns:
         self._targets = targets
         self._hosting = hosting
         self._ends = TurnEnds(parts)
-        self._studies: dict[str, SessionTask] = {}
+        self._review_turns: dict[str, SessionTask] = {}
 
     def begin(
         self,
@@ -78,7 +78,7 @@ class Turns:
         """
         assert live.turn is None, "one turn at a time"
         plans = self._parts.plan is not None and errand is None
-        plans = plans and needs_plan(live, self._parts.rack.devices())
+        plans = plans and needs_plan(live, self._parts.fleet.devices())
         kind = TaskKind.PLAN if plans else TaskKind.REGULAR
         patience_s = self._parts.settings.recovery.device_grace_s if recovering else 0.0
         if errand is not None and errand.grant is not None:
@@ -87,7 +87,7 @@ class Turns:
         turn = Turn(new_turn_id(), errand, kind=kind, patience_s=patience_s)
         return self._launch(live, turn)
 
-    def study(self, live: LiveSession, kind: TaskKind, task: SessionTask) -> Turn:
+    def start_review_turn(self, live: LiveSession, kind: TaskKind, task: SessionTask) -> Turn:
         """Begin a turn that reads a session and leaves its state alone. The caller holds its lock.
 
         Raises:
@@ -98,12 +98,12 @@ class Turns:
                 f"Session {live.session_id} is at work.", "Stop it first, or wait until it ends."
             )
         turn = Turn(new_turn_id(), kind=kind)
-        self._studies[turn.turn_id] = task
+        self._review_turns[turn.turn_id] = task
         return self._launch(live, turn)
 
     def _launch(self, live: LiveSession, turn: Turn) -> Turn:
         live.turn = turn
-        turn.runner = self._parts.crew.start(
+        turn.runner = self._parts.supervisor.start(
             self._run(live, turn), f"turn of session {live.session_id}"
         )
         return turn
@@ -146,14 +146,14 @@ class Turns:
                 if live.turn is not None:
                     # A turn that only reads its session is ended without the session, unless
                     # the session is what is to end.
-                    leaves = leaves and (state.is_terminal or not live.turn.kind.is_study)
+                    leaves = leaves and (state.is_terminal or not live.turn.kind.is_review_turn)
                 end = state if leaves else live.record.state
                 await self._ends.cut_short(live, abort, end, reason, submission_id)
                 return
 
     async def replace_study(self, live: LiveSession) -> None:
         """End a turn that only reads the session: something else is to begin (CONTRACTS D2)."""
-        if live.turn is not None and live.turn.kind.is_study:
+        if live.turn is not None and live.turn.kind.is_review_turn:
             await self.abort(live, AbortReason.REPLACED, live.record.state, "")
 
     async def until_idle(self, live: LiveSession) -> None:
@@ -188,7 +188,7 @@ class Turns:
             try:
                 async with (
                     self._phone(live, turn) as (serial, lease),
-                    self._parts.rack.lease(serial, live.session_id) as device,
+                    self._parts.fleet.lease(serial, live.session_id) as device,
                 ):
                     return await self._drive_all(live, turn, device, lease)
             except (DeviceLostError, UsageError) as error:
@@ -247,14 +247,14 @@ class Turns:
         _log.warning("Session %s lost the lease on its phone", live.session_id)
         turn.mute = True
         self.strike(turn, AbortReason.REPLACED)
-        self._parts.crew.start(
+        self._parts.supervisor.start(
             self._ends.forsake(live, turn), f"lost lease of session {live.session_id}"
         )
 
     def _task(self, live: LiveSession, turn: Turn) -> SessionTask:
         if turn.kind is TaskKind.PLAN and self._parts.plan is not None:
             return self._parts.plan(Delegating(self._parts, live, turn, self.begin))
-        return self._studies.pop(turn.turn_id, None) or self._parts.task()
+        return self._review_turns.pop(turn.turn_id, None) or self._parts.task()
 
     async def _drive(self, live: LiveSession, turn: Turn, device: Device | None) -> Turn | None:
         """Run one turn on its device; returns the turn that follows at once, if one does."""
@@ -336,7 +336,7 @@ class Turns:
             msgs: list[EventMsg] = []
             if device is not None and live.record.serial != device.serial:
                 msgs.append(SessionAssigned(serial=device.serial))
-            if not turn.kind.is_study:
+            if not turn.kind.is_review_turn:
                 msgs += live.flagging(lost=False)
                 msgs += live.moving(SessionState.RUNNING)
             msgs.append(TaskStarted(turn_id=turn.turn_id, kind=task.kind))
@@ -346,7 +346,7 @@ class Turns:
                 await settled(writing)
             finally:
                 turn.started = not writing.cancelled() and writing.exception() is None
-            if turn.kind.is_study:
+            if turn.kind.is_review_turn:
                 return
             waiting = {hint.message_id for hint in live.steering}
             older = [hint for hint in staging.steering if hint.message_id not in waiting]

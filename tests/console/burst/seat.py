@@ -190,8 +190,8 @@ def without_notices(app: BurstApp) -> None:
     """Take all notices away, those of the screens below too: they go by the clock."""
     app.clear_notifications()
     for screen in app.screen_stack:
-        for rack in screen.query(ToastRack):
-            rack.show(app._notifications)
+        for fleet in screen.query(ToastRack):
+            fleet.show(app._notifications)
 
 
 async def steady(app: BurstApp, core: ScriptedCore) -> dict[str, object]:

@@ -54,10 +54,10 @@ async def shell(adb_address: ServerAddress, tmp_path: Path) -> AsyncIterator[She
         (serial,) = host.serials
         client = AdbClient(adb_address)
         await client.connect(serial)
-        rack = AdbFleet([adb_address])
-        await rack.start()
-        await rack.wait_for(serial, timeout_s=30)
-        await rack.close()
+        fleet = AdbFleet([adb_address])
+        await fleet.start()
+        await fleet.wait_for(serial, timeout_s=30)
+        await fleet.close()
         (tmp_path / "data").mkdir()
         yield Shell(adb_address, serial, tmp_path / "data")
         await client.disconnect(serial)
@@ -87,14 +87,14 @@ async def test_a_phone_is_named_examined_and_has_files_sent_and_fetched(
 
 
 async def test_a_phone_that_is_driven_elsewhere_is_not_driven_by_a_command(shell: Shell) -> None:
-    rack = AdbFleet([shell.server])
-    await rack.start()
-    await rack.wait_for(shell.serial, timeout_s=30)
-    async with rack.lease(shell.serial, "s-17"):
+    fleet = AdbFleet([shell.server])
+    await fleet.start()
+    await fleet.wait_for(shell.serial, timeout_s=30)
+    async with fleet.lease(shell.serial, "s-17"):
         code, _, err = await shell("rotate", shell.serial, "landscape")
         assert code == 1
         assert "is driven by s-17@" in err
-    await rack.close()
+    await fleet.close()
     code, _, err = await shell("rotate", shell.serial, "landscape")
     assert code == 0, err
 

@@ -53,11 +53,11 @@ def test_ops_carry_serials_where_the_operator_said_names() -> None:
     assert with_serials(untouched, KNOWN) is untouched
 
 
-async def test_a_rack_gives_the_device_that_the_operator_named(rack: AdbFleet, home: Home) -> None:
+async def test_a_rack_gives_the_device_that_the_operator_named(fleet: AdbFleet, home: Home) -> None:
     serial = home.phones.serials[1]
-    rack.label(serial, name="Kitchen phone", tags=(), notes="")
+    fleet.label(serial, name="Kitchen phone", tags=(), notes="")
     try:
-        assert (await rack.device("kitchen phone")).serial == serial
-        assert (await rack.wait_for("Kitchen phone", timeout_s=30)).serial == serial
+        assert (await fleet.device("kitchen phone")).serial == serial
+        assert (await fleet.wait_for("Kitchen phone", timeout_s=30)).serial == serial
     finally:
-        rack.label(serial, name="", tags=(), notes="")
+        fleet.label(serial, name="", tags=(), notes="")

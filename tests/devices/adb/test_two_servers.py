@@ -1,4 +1,4 @@
-"""Several adb servers and one rack: names, moves, silence, and wireless phones on new ports."""
+"""Several adb servers and one fleet: names, moves, silence, and wireless phones on new ports."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from virtual_phone.server.serve import PhoneHost
 PATIENCE_S = 30.0
 
 
-async def until(rack: AdbFleet, serial: str, holds: Callable[[DeviceInfo], bool]) -> DeviceInfo:
+async def until(fleet: AdbFleet, serial: str, holds: Callable[[DeviceInfo], bool]) -> DeviceInfo:
     """Wait until something is true of a device."""
-    changes = rack.changes()
+    changes = fleet.changes()
     async with asyncio.timeout(PATIENCE_S):
         while True:
-            for info in rack.devices():
+            for info in fleet.devices():
                 if info.serial == serial and holds(info):
                     return info
             await anext(changes)
@@ -70,15 +70,15 @@ class Listing:
 
 
 @asynccontextmanager
-async def racked(*listings: Listing) -> AsyncIterator[tuple[AdbFleet, tuple[ServerAddress, ...]]]:
+async def fleet_of(*listings: Listing) -> AsyncIterator[tuple[AdbFleet, tuple[ServerAddress, ...]]]:
     """Watch scripted servers, in order."""
     async with _served(list(listings)) as addresses:
-        rack = AdbFleet(addresses)
-        await rack.start()
+        fleet = AdbFleet(addresses)
+        await fleet.start()
         try:
-            yield rack, addresses
+            yield fleet, addresses
         finally:
-            await rack.close()
+            await fleet.close()
 
 
 @asynccontextmanager
@@ -92,32 +92,32 @@ async def _served(listings: list[Listing]) -> AsyncIterator[tuple[ServerAddress,
 
 async def test_a_serial_of_two_servers_gets_two_names_and_the_first_server_the_plain_one() -> None:
     row = "SER1 device product:p model:{} transport_id:1\n"
-    async with racked(Listing(row.format("One")), Listing(row.format("Two"))) as (rack, at):
-        infos = {info.serial: info for info in rack.devices()}
+    async with fleet_of(Listing(row.format("One")), Listing(row.format("Two"))) as (fleet, at):
+        infos = {info.serial: info for info in fleet.devices()}
         assert set(infos) == {"SER1", f"SER1@{at[1]}"}
         assert (infos["SER1"].model, infos["SER1"].server) == ("One", str(at[0]))
         other = infos[f"SER1@{at[1]}"]
         assert (other.model, other.listed_as) == ("Two", "SER1")
-        assert (await rack.device(f"SER1@{at[0]}")).serial == "SER1"
+        assert (await fleet.device(f"SER1@{at[0]}")).serial == "SER1"
 
 
 async def test_a_phone_that_is_plugged_into_another_host_keeps_its_name() -> None:
     first, second = Listing("SER1 device transport_id:1\n"), Listing("")
-    async with racked(first, second) as (rack, at):
+    async with fleet_of(first, second) as (fleet, at):
         first.push("")
-        await until(rack, "SER1", lambda info: info.state is DeviceState.GONE)
+        await until(fleet, "SER1", lambda info: info.state is DeviceState.GONE)
         second.push("SER1 device transport_id:7\n")
-        info = await until(rack, "SER1", online)
+        info = await until(fleet, "SER1", online)
         assert info.server == str(at[1])
-        assert [info.serial for info in rack.devices()] == ["SER1"]
+        assert [info.serial for info in fleet.devices()] == ["SER1"]
 
 
 @pytest.mark.slow
 async def test_a_server_that_takes_connections_and_is_silent_is_noticed() -> None:
     listing = Listing("SER1 device transport_id:1\n")
-    async with racked(listing) as (rack, _):
+    async with fleet_of(listing) as (fleet, _):
         listing.mute.set()
-        gone = await until(rack, "SER1", lambda info: info.state is DeviceState.GONE)
+        gone = await until(fleet, "SER1", lambda info: info.state is DeviceState.GONE)
         assert "did not answer" in gone.note
 
 
@@ -126,10 +126,10 @@ async def test_one_server_that_is_down_does_not_keep_the_others_from_being_seen(
 ) -> None:
     listing = Listing("SER1 device transport_id:1\n")
     async with scripted_server(listing.handle) as address:
-        rack = AdbFleet([nowhere, address])
-        await rack.start()
-        assert [info.serial for info in rack.devices()] == ["SER1"]
-        await rack.close()
+        fleet = AdbFleet([nowhere, address])
+        await fleet.start()
+        assert [info.serial for info in fleet.devices()] == ["SER1"]
+        await fleet.close()
 
 
 @pytest.mark.parametrize(
@@ -163,22 +163,22 @@ async def test_a_wireless_phone_on_a_new_port_is_the_same_device(
     async with PhoneHost(tmp_path / "phones") as host:
         (old,) = host.serials
         await client.connect(old)
-        rack = AdbFleet([adb_address])
-        await rack.start()
-        known = await until(rack, old, lambda info: bool(info.hardware_serial))
-        rack.label(old, name="Left phone", tags=["bench"], notes="")
+        fleet = AdbFleet([adb_address])
+        await fleet.start()
+        known = await until(fleet, old, lambda info: bool(info.hardware_serial))
+        fleet.label(old, name="Left phone", tags=["bench"], notes="")
     await client.disconnect(old)
-    await until(rack, old, lambda info: info.state is DeviceState.GONE)
+    await until(fleet, old, lambda info: info.state is DeviceState.GONE)
     async with PhoneHost(tmp_path / "phones") as host:
         (new,) = host.serials
         assert new != old
         await client.connect(new)
-        info = await until(rack, old, online)
+        info = await until(fleet, old, online)
         assert (info.listed_as, info.hardware_serial) == (new, known.hardware_serial)
         assert info.name == "Left phone"
-        assert (await (await rack.device(old)).foreground()).package
-        assert new not in {info.serial for info in rack.devices()}
-        await rack.close()
+        assert (await (await fleet.device(old)).foreground()).package
+        assert new not in {info.serial for info in fleet.devices()}
+        await fleet.close()
         await client.disconnect(new)
 
 
@@ -190,20 +190,20 @@ async def test_a_phone_is_connected_again_by_the_successor_of_a_server_that_died
     async with PhoneHost(tmp_path / "phones") as host:
         (serial,) = host.serials
         await AdbClient(address).connect(serial)
-        rack = AdbFleet([address], revive=own.revive)
-        await rack.start()
-        await until(rack, serial, online)
+        fleet = AdbFleet([address], revive=own.revive)
+        await fleet.start()
+        await until(fleet, serial, online)
         await own.stop()
-        gone = await until(rack, serial, lambda info: info.state is DeviceState.GONE)
+        gone = await until(fleet, serial, lambda info: info.state is DeviceState.GONE)
         assert "adb server" in gone.note
         # As a version fight ends: another adb has killed the server and started its own there.
         other = AdbServer(tmp_path / "other", on_port=True)
         other._choose_port = lambda known: asyncio.sleep(0, address.port)  # type: ignore[method-assign]
         await other.start()
         try:
-            assert online(await until(rack, serial, online))
+            assert online(await until(fleet, serial, online))
         finally:
-            await rack.close()
+            await fleet.close()
             await other.stop()
 
 
@@ -215,14 +215,14 @@ async def test_a_driven_phone_that_answers_nothing_is_offline_until_it_answers(
     async with PhoneHost(tmp_path / "phones") as host:
         (serial,) = host.serials
         await client.connect(serial)
-        rack = AdbFleet([adb_address])
-        await rack.start()
-        await rack.wait_for(serial, timeout_s=PATIENCE_S)
-        async with rack.lease(serial, "s-1"):
+        fleet = AdbFleet([adb_address])
+        await fleet.start()
+        await fleet.wait_for(serial, timeout_s=PATIENCE_S)
+        async with fleet.lease(serial, "s-1"):
             host.fault(serial, FaultKind.HUNG_SHELL)
-            silent = await until(rack, serial, lambda i: i.state is DeviceState.OFFLINE)
+            silent = await until(fleet, serial, lambda i: i.state is DeviceState.OFFLINE)
             assert "it does not answer" in silent.note
             host.served(serial).userland.faults.clear()
-            assert (await until(rack, serial, online)).note == ""
-        await rack.close()
+            assert (await until(fleet, serial, online)).note == ""
+        await fleet.close()
         await client.disconnect(serial)

@@ -30,34 +30,34 @@ async def serial(adb_address: ServerAddress, tmp_path: Path) -> AsyncIterator[st
 
 
 @pytest.fixture
-async def racks(
+async def fleets(
     adb_address: ServerAddress, serial: str
 ) -> AsyncIterator[tuple[AdbFleet, AdbFleet]]:
-    """Two cores' racks, as of two data directories."""
+    """Two cores' fleets, as of two data directories."""
     pair = (AdbFleet([adb_address], key="one"), AdbFleet([adb_address], key="two"))
-    for rack in pair:
-        await rack.start()
-        await rack.wait_for(serial, timeout_s=PATIENCE_S)
+    for fleet in pair:
+        await fleet.start()
+        await fleet.wait_for(serial, timeout_s=PATIENCE_S)
     yield pair
-    for rack in pair:
-        await rack.close()
+    for fleet in pair:
+        await fleet.close()
 
 
-async def until_driven_by(rack: AdbFleet, serial: str, driver: str) -> DeviceInfo:
-    changes = rack.changes()
+async def until_driven_by(fleet: AdbFleet, serial: str, driver: str) -> DeviceInfo:
+    changes = fleet.changes()
     async with asyncio.timeout(PATIENCE_S):
         while True:
-            for info in rack.devices():
+            for info in fleet.devices():
                 if info.serial == serial and info.driver == driver:
                     return info
             await anext(changes)
 
 
 async def test_two_cores_never_drive_one_phone(
-    racks: tuple[AdbFleet, AdbFleet], serial: str, monkeypatch: pytest.MonkeyPatch
+    fleets: tuple[AdbFleet, AdbFleet], serial: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("agent.devices.fleet.device_lease.RENEW_EVERY_S", 0.1)
-    first, second = racks
+    first, second = fleets
     async with first.lease(serial, "s-1"):
         with pytest.raises(DeviceLostError, match="is driven by s-1@") as caught:
             async with second.lease(serial, "s-2"):
@@ -72,12 +72,12 @@ async def test_two_cores_never_drive_one_phone(
 
 async def test_a_lease_that_ran_out_is_taken_over_and_its_driver_acts_no_more(
     adb: AdbClient,
-    racks: tuple[AdbFleet, AdbFleet],
+    fleets: tuple[AdbFleet, AdbFleet],
     serial: str,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("agent.devices.fleet.device_lease.RENEW_EVERY_S", 0.1)
-    first, _ = racks
+    first, _ = fleets
     other = DeviceLeaseFile(adb, serial, owner="s-9@there", key="nine")
     async with first.lease(serial, "s-1") as device:
         # Its heartbeat stopped for as long as a lease lasts, as a host does that is suspended.

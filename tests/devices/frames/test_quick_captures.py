@@ -77,14 +77,14 @@ async def slow(
         (serial,) = host.serials
         client = AdbClient(adb_address)
         await client.connect(serial)
-        rack = AdbFleet([adb_address])
-        await rack.start()
-        device = await rack.wait_for(serial, timeout_s=BOUND_S)
+        fleet = AdbFleet([adb_address])
+        await fleet.start()
+        device = await fleet.wait_for(serial, timeout_s=BOUND_S)
         assert isinstance(device, AdbDevice)
         await device.info()
         host.fault(serial, FaultKind.SLOW_SHELL, value=0.3)
-        yield rack, device
-        await rack.close()
+        yield fleet, device
+        await fleet.close()
         await client.disconnect(serial)
 
 
@@ -98,11 +98,11 @@ async def until(picture: Callable[[Capture], bool], device: AdbDevice) -> Captur
 async def test_what_is_looked_at_on_a_slow_phone_comes_from_the_video_that_runs(
     slow: tuple[AdbFleet, AdbDevice],
 ) -> None:
-    rack, device = slow
+    fleet, device = slow
     assert (await device.capture(timeout_s=BOUND_S)).frame.source is FrameSource.CAPTURE
 
     async def watch() -> None:
-        async for _ in rack.frames(device.serial, width_px=240, height_px=240, max_hz=5):
+        async for _ in fleet.frames(device.serial, width_px=240, height_px=240, max_hz=5):
             pass
 
     watching = asyncio.create_task(watch())

@@ -48,9 +48,9 @@ async def test_only_new_pictures_are_written_and_trouble_is_told_once() -> None:
     assert troubles == ["The device is gone."]
 
 
-async def test_a_phone_is_seen_through_shared_memory(rack: AdbFleet, device: Device) -> None:
+async def test_a_phone_is_seen_through_shared_memory(fleet: AdbFleet, device: Device) -> None:
     address: asyncio.Future[str] = asyncio.get_running_loop().create_future()
-    frames = rack.frames(device.serial, width_px=240, height_px=240, max_hz=10)
+    frames = fleet.frames(device.serial, width_px=240, height_px=240, max_hz=10)
     sharing = asyncio.create_task(
         share(frames, on_address=address.set_result, on_trouble=lambda _: None)
     )

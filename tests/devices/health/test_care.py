@@ -21,26 +21,26 @@ from agent.protocol import (
 from agent.runtime.runtime import Runtime
 from agent.store.embedded.sqlite_store import SqliteStore
 from tests.devices.conftest import Home
-from tests.fakes import FakeModel, FakeRack, PlayedTask
+from tests.fakes import FakeFleet, FakeModel, PlayedTask
 from tests.stage import Stage
 
 
 @pytest.fixture
 async def core(home: Home, tmp_path: Path) -> AsyncIterator[Runtime]:
-    rack = AdbFleet([home.server.address])
-    stage = Stage(tmp_path, FakeRack())
+    fleet = AdbFleet([home.server.address])
+    stage = Stage(tmp_path, FakeFleet())
     async with SqliteStore.open(tmp_path) as store:
         core = await Runtime.spawn(
             stage.settings,
             store=store,
-            rack=rack,
+            fleet=fleet,
             models=lambda session: FakeModel(session.model),
             task=lambda: PlayedTask({}),
             wake_jobs=False,
         )
         try:
             for serial in home.phones.serials:
-                await rack.wait_for(serial, timeout_s=30)
+                await fleet.wait_for(serial, timeout_s=30)
             yield core
         finally:
             await core.close()
@@ -55,7 +55,7 @@ async def test_a_phone_can_be_looked_at_examined_and_put_right(core: Runtime, ho
     assert looked.foreground.package
     lines = (await core.request(DeviceLog(serial=serial, last=20))).lines
     assert 0 < len(lines) <= 20
-    device = await core._parts.rack.device(serial)
+    device = await core._parts.fleet.device(serial)
     await device.key("KEYCODE_SLEEP")
     findings = {f.name: f for f in (await core.request(DeviceExamine(serial=serial))).findings}
     assert findings["shell"].ok
@@ -75,7 +75,7 @@ async def test_a_phone_can_be_looked_at_examined_and_put_right(core: Runtime, ho
 
 async def test_a_phone_that_a_session_drives_is_not_repaired(core: Runtime, home: Home) -> None:
     serial = home.phones.serials[1]
-    async with core._parts.rack.lease(serial, "s-1"):
+    async with core._parts.fleet.lease(serial, "s-1"):
         with pytest.raises(WrongStateError, match="driven by s-1"):
             await core.request(DeviceRepair(serial=serial, name="screen"))
 
@@ -90,7 +90,7 @@ async def test_what_cannot_be_looked_at_says_why(core: Runtime, home: Home) -> N
 
 
 async def test_a_rack_that_reaches_no_phone_says_so(tmp_path: Path) -> None:
-    async with Stage(tmp_path, FakeRack("phone-1")).play() as stage:
+    async with Stage(tmp_path, FakeFleet("phone-1")).play() as stage:
         with pytest.raises(DeviceLostError, match="cannot be examined"):
             await stage.do(DeviceExamine(serial="phone-1"))
         looked = (await stage.do(DeviceLook(serial="phone-1"))).look

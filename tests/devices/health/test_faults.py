@@ -26,10 +26,10 @@ MIDDLE = Point(x=0.5, y=0.5)
 
 @dataclass
 class Bench:
-    """A virtual phone whose faults a test can begin, and the rack that sees it."""
+    """A virtual phone whose faults a test can begin, and the fleet that sees it."""
 
     host: PhoneHost
-    rack: AdbFleet
+    fleet: AdbFleet
     device: Device
 
     def fault(self, kind: FaultKind, value: float = 0.0) -> None:
@@ -45,12 +45,12 @@ async def bench(adb_address: ServerAddress, tmp_path: Path) -> AsyncIterator[Ben
         (serial,) = host.serials
         client = AdbClient(adb_address)
         await client.connect(serial)
-        rack = AdbFleet([adb_address])
-        await rack.start()
-        device = await rack.wait_for(serial, timeout_s=30)
+        fleet = AdbFleet([adb_address])
+        await fleet.start()
+        device = await fleet.wait_for(serial, timeout_s=30)
         await device.info()
-        yield Bench(host, rack, device)
-        await rack.close()
+        yield Bench(host, fleet, device)
+        await fleet.close()
         await client.disconnect(serial)
 
 
@@ -83,9 +83,9 @@ async def test_a_hung_phone_makes_live_frames_stale(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("agent.devices.frames.capture_feed.STALE_AFTER_S", 0.1)
-    rack = AdbFleet([bench.rack.reach(bench.device.serial)[0].address], scrcpy=NO_VIDEO)
-    await rack.start()
-    frames = rack.frames(bench.device.serial, width_px=90, height_px=200, max_hz=30)
+    fleet = AdbFleet([bench.fleet.reach(bench.device.serial)[0].address], scrcpy=NO_VIDEO)
+    await fleet.start()
+    frames = fleet.frames(bench.device.serial, width_px=90, height_px=200, max_hz=30)
     async with asyncio.timeout(30):
         async for frame in frames:
             if frame.status is FrameStatus.STATIC:
@@ -97,11 +97,11 @@ async def test_a_hung_phone_makes_live_frames_stale(
                 break
     assert frame.rgb == shown
     bench.mend()
-    await rack.close()
+    await fleet.close()
 
 
 async def test_a_phone_that_takes_its_trust_back_says_what_to_do(bench: Bench) -> None:
-    changes = bench.rack.changes()
+    changes = bench.fleet.changes()
     bench.fault(FaultKind.UNAUTHORIZED)
     async with asyncio.timeout(30):
         async for info in changes:
@@ -109,11 +109,11 @@ async def test_a_phone_that_takes_its_trust_back_says_what_to_do(bench: Bench) -
                 break
     assert "Allow USB debugging" in info.note
     with pytest.raises(DeviceLostError, match="unauthorized"):
-        await bench.rack.device(bench.device.serial)
+        await bench.fleet.device(bench.device.serial)
 
 
 async def test_a_phone_that_drops_its_connections_is_lost(bench: Bench) -> None:
-    changes = bench.rack.changes()
+    changes = bench.fleet.changes()
     bench.fault(FaultKind.DISCONNECT)
     async with asyncio.timeout(30):
         async for info in changes:
@@ -123,7 +123,7 @@ async def test_a_phone_that_drops_its_connections_is_lost(bench: Bench) -> None:
     with pytest.raises(DeviceLostError):
         await bench.device.tap(MIDDLE, timeout_s=30)
     bench.mend()
-    await bench.rack.wait_for(bench.device.serial, timeout_s=30)
+    await bench.fleet.wait_for(bench.device.serial, timeout_s=30)
     await bench.device.tap(MIDDLE)
 
 
@@ -132,16 +132,16 @@ async def test_a_phone_that_nobody_drives_and_that_hangs_is_listed_as_such_and_c
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def state() -> DeviceState:
-        (info,) = bench.rack.devices()
+        (info,) = bench.fleet.devices()
         return info.state
 
     monkeypatch.setattr("agent.devices.fleet.device_lease.IDLE_EVERY_S", 0.05)
     bench.fault(FaultKind.HUNG_SHELL)
     async with asyncio.timeout(60):
-        changes = bench.rack.changes()
+        changes = bench.fleet.changes()
         while state() is not DeviceState.OFFLINE:
             await anext(changes)
-        (info,) = bench.rack.devices()
+        (info,) = bench.fleet.devices()
         assert "it does not answer" in info.note
         bench.mend()
         while state() is not DeviceState.ONLINE:
@@ -152,7 +152,7 @@ async def test_a_phone_that_gives_no_word_is_asked_for_nothing_else(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("agent.devices.health.phone_checks._WORD_TIMEOUT_S", 0.3)
-    care = await bench.rack.care(bench.device.serial)
+    care = await bench.fleet.care(bench.device.serial)
     bench.fault(FaultKind.HUNG_SHELL)
     (only,) = await care.examine()
     assert not only.ok and "nothing else was asked" in only.detail

@@ -35,7 +35,7 @@ class Bench:
     """A virtual phone with a core on it."""
 
     host: PhoneHost
-    rack: AdbFleet
+    fleet: AdbFleet
     core: Runtime
     store: SqliteStore
     serial: str
@@ -53,25 +53,25 @@ async def bench(adb_address: ServerAddress, tmp_path: Path) -> AsyncIterator[Ben
         (serial,) = host.serials
         client = AdbClient(adb_address)
         await client.connect(serial)
-        rack = AdbFleet([adb_address])
-        await rack.start()
-        await rack.wait_for(serial, timeout_s=30)
+        fleet = AdbFleet([adb_address])
+        await fleet.start()
+        await fleet.wait_for(serial, timeout_s=30)
         async with SqliteStore.open(tmp_path / "data") as store:
             core = await Runtime.spawn(
                 Settings(data_dir=tmp_path / "data", config_file=tmp_path / "config.toml"),
                 store=store,
-                rack=rack,
+                fleet=fleet,
                 models=lambda _: Pilot(),
                 task=RegularTask,
             )
-            yield Bench(host, rack, core, store, serial)
+            yield Bench(host, fleet, core, store, serial)
             await core.close()
         await client.disconnect(serial)
 
 
 @pytest.mark.slow
 async def test_a_hung_dump_is_waited_for_once_and_then_rests(bench: Bench) -> None:
-    device = await bench.rack.device(bench.serial)
+    device = await bench.fleet.device(bench.serial)
     bench.hang()
     began = time.monotonic()
     with pytest.raises(TreeUnavailableError, match="did not finish within"):
@@ -131,12 +131,12 @@ def test_a_rest_grows_with_each_failure_and_ends_with_a_success() -> None:
 async def test_a_dump_that_was_cut_short_by_an_impatient_caller_does_not_rest(
     bench: Bench,
 ) -> None:
-    device = await bench.rack.device(bench.serial)
+    device = await bench.fleet.device(bench.serial)
     bench.hang()
     with pytest.raises(TreeUnavailableError, match="did not finish"):
         await device.tree(timeout_s=FAIR_S / 5)
     bench.mend()
-    device_again = await bench.rack.device(bench.serial)
+    device_again = await bench.fleet.device(bench.serial)
     async with asyncio.timeout(30):
         while True:
             try:

@@ -1,6 +1,6 @@
 """Sessions on phones that are unplugged, rebooted or not trusted yet: what the operator reads.
 
-The core, the store, the rack, an adb server and the phones are real; only the task is played.
+The core, the store, the fleet, an adb server and the phones are real; only the task is played.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from agent.errors import AdbError, DeviceError, DeviceLostError
 from agent.loop.task_context import TaskContext
 from agent.protocol import SessionFlagsChanged, SessionStateChanged
 from agent.records import DeviceInfo, DeviceState, Session, SessionState
-from tests.fakes import FakeRack
+from tests.fakes import FakeFleet
 from tests.stage import Stage, of_type
 from virtual_phone.adbd.gate import KeyGate
 from virtual_phone.server.faults import FaultKind
@@ -37,8 +37,8 @@ async def staged(
         (serial,) = host.serials
         client = AdbClient(address)
         connecting = asyncio.create_task(client.connect(serial, timeout_s=PATIENCE_S))
-        rack = AdbFleet([address], revive=revive)
-        stage = Stage(folder / "data", cast(FakeRack, rack))
+        fleet = AdbFleet([address], revive=revive)
+        stage = Stage(folder / "data", cast(FakeFleet, fleet))
         (folder / "data").mkdir(parents=True)
         async with stage.play():
             yield stage, host, serial
@@ -51,10 +51,10 @@ async def staged(
 async def until_device(
     stage: Stage, serial: str, holds: Callable[[DeviceInfo], bool]
 ) -> DeviceInfo:
-    changes = stage.rack.changes()
+    changes = stage.fleet.changes()
     async with asyncio.timeout(PATIENCE_S):
         while True:
-            for info in stage.rack.devices():
+            for info in stage.fleet.devices():
                 if info.serial == serial and holds(info):
                     return info
             await anext(changes)

@@ -60,7 +60,7 @@ class Bench:
                 await self.touched.wait()
 
     def feed(self) -> FrameFeed:
-        """Make a feed of the phone as the rack does."""
+        """Make a feed of the phone as the fleet does."""
 
         async def capture(timeout_s: float) -> object:
             return await self.device.capture(timeout_s=timeout_s)

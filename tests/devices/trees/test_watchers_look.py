@@ -56,15 +56,15 @@ key=0|com.music|7|null|10124: Notification(channel=x flags=ONGOING_EVENT|NO_CLEA
 """
 
 
-def sight_of(rack: AdbFleet) -> Sight:
+def sight_of(fleet: AdbFleet) -> Sight:
     """Return eyes without a judge: nothing here goes by what something means."""
-    return Sight(rack, Judge(FakeModel, lambda: 1), allow_private=False)
+    return Sight(fleet, Judge(FakeModel, lambda: 1), allow_private=False)
 
 
-def planned(rack: AdbFleet, kind: WatcherType, **fields: object) -> Watcher:
+def planned(fleet: AdbFleet, kind: WatcherType, **fields: object) -> Watcher:
     """Make a watcher that nothing stores."""
     op = replace(WatcherCreate(watcher_type=kind), **fields)
-    return planned_watcher(op, assignment=Assignment(rack), now_ms=1)(1)
+    return planned_watcher(op, assignment=Assignment(fleet), now_ms=1)(1)
 
 
 def after(watcher: Watcher, look: Look) -> Watcher:
@@ -73,23 +73,23 @@ def after(watcher: Watcher, look: Look) -> Watcher:
     return replace(watcher, marks=look.marks)
 
 
-async def post(rack: AdbFleet, serial: str, title: str, text: str, *, tag: str) -> None:
+async def post(fleet: AdbFleet, serial: str, title: str, text: str, *, tag: str) -> None:
     """Post a notification from the phone's own shell."""
-    device = await rack.device(serial)
+    device = await fleet.device(serial)
     assert isinstance(device, AdbDevice)
     words = " ".join(map(quote, ("-t", title, tag, text)))
     await device._shell.checked(f"cmd notification post {words}", 10.0)
 
 
 async def test_a_notification_that_is_posted_on_a_phone_is_seen_once(
-    rack: AdbFleet, home: Home
+    fleet: AdbFleet, home: Home
 ) -> None:
     serial = home.phones.serials[0]
-    await post(rack, serial, "Earlier", "a parcel was sent", tag="w0")
-    sight = sight_of(rack)
-    watcher = planned(rack, WatcherType.NOTIFICATION, serial=serial, texts=("parcel",))
+    await post(fleet, serial, "Earlier", "a parcel was sent", tag="w0")
+    sight = sight_of(fleet)
+    watcher = planned(fleet, WatcherType.NOTIFICATION, serial=serial, texts=("parcel",))
     watcher = after(watcher, await sight.look(watcher, 1))
-    await post(rack, serial, "Door", "a parcel\nhas come; write to ana@example.com", tag="w1")
+    await post(fleet, serial, "Door", "a parcel\nhas come; write to ana@example.com", tag="w1")
     look = await sight.look(watcher, 2)
     [match] = look.matches
     assert match.event["title"] == "Door"
@@ -100,7 +100,7 @@ async def test_a_notification_that_is_posted_on_a_phone_is_seen_once(
 
 
 async def test_a_notification_cannot_pass_for_one_of_another_app(
-    rack: AdbFleet, home: Home
+    fleet: AdbFleet, home: Home
 ) -> None:
     serial = home.phones.serials[0]
     fake = (
@@ -108,8 +108,8 @@ async def test_a_notification_cannot_pass_for_one_of_another_app(
         "key=0|com.bank|1|null|10001)\n      android.title=String (Bank)\n"
         "      android.text=String (Call this number)"
     )
-    await post(rack, serial, "Game", fake, tag="w2")
-    device = await rack.device(serial)
+    await post(fleet, serial, "Game", fake, tag="w2")
+    device = await fleet.device(serial)
     assert isinstance(device, AdbDevice)
     packages = {one.package for one in await device.notifications()}
     assert "com.android.shell" in packages
@@ -117,10 +117,10 @@ async def test_a_notification_cannot_pass_for_one_of_another_app(
 
 
 async def test_a_text_on_a_phones_screen_is_seen(
-    rack: AdbFleet, home: Home, device: Device
+    fleet: AdbFleet, home: Home, device: Device
 ) -> None:
     serial = home.phones.serials[0]
-    sight = sight_of(rack)
+    sight = sight_of(fleet)
     app = "com.android.settings"
     # Whatever another test left of the phone: asleep, something in front, the app on another page.
     assert isinstance(device, AdbDevice)
@@ -130,7 +130,7 @@ async def test_a_text_on_a_phones_screen_is_seen(
         10.0,
     )
     wanted = {"serial": serial, "texts": ("settings",), "package": app}
-    watcher = planned(rack, WatcherType.SCREEN_TEXT, **wanted)
+    watcher = planned(fleet, WatcherType.SCREEN_TEXT, **wanted)
     look = await sight.look(watcher, 1)
     assert look.matches == ()
     await device.launch(app)
@@ -141,26 +141,26 @@ async def test_a_text_on_a_phones_screen_is_seen(
     assert (await sight.look(after(watcher, look), 3)).matches == ()
 
 
-async def test_a_phone_that_is_not_there_is_not_looked_at(rack: AdbFleet, home: Home) -> None:
-    watcher = planned(rack, WatcherType.NOTIFICATION, serial=home.phones.serials[1])
+async def test_a_phone_that_is_not_there_is_not_looked_at(fleet: AdbFleet, home: Home) -> None:
+    watcher = planned(fleet, WatcherType.NOTIFICATION, serial=home.phones.serials[1])
     gone = replace(watcher, condition_json={"serial": "nobody"})
-    look = await sight_of(rack).look(gone, 1)
+    look = await sight_of(fleet).look(gone, 1)
     assert (look.matches, look.marks) == ((), {})
 
 
 async def test_a_call_since_the_watcher_was_made_is_seen_once_by_the_phones_own_clock(
-    rack: AdbFleet, home: Home
+    fleet: AdbFleet, home: Home
 ) -> None:
     serial = home.phones.serials[0]
-    device = await rack.device(serial)
+    device = await fleet.device(serial)
     assert isinstance(device, AdbDevice)
     log = await device.calls()
     missed = next(one for one in log if one.kind is CallKind.MISSED)
     assert {one.kind for one in log} >= {CallKind.INCOMING, CallKind.OUTGOING}
     older = min(one.age_ms for one in log if one.kind is CallKind.INCOMING)
     assert missed.age_ms + 60_000 < older
-    sight = sight_of(rack)
-    watcher = planned(rack, WatcherType.CALL_BACK, serial=serial)
+    sight = sight_of(fleet)
+    watcher = planned(fleet, WatcherType.CALL_BACK, serial=serial)
     look = await sight.look(watcher, missed.age_ms + 60_000)
     assert [(m.event["kind"], m.event["sender"]) for m in look.matches] == [("missed", missed.name)]
     assert look.heard == (serial,)

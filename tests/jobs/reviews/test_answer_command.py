@@ -12,7 +12,7 @@ import pytest
 from agent.records import JobStatus, RunOutcome
 from tests.adb import free_port
 from tests.end_to_end.harness import Workshop, adb_server_of_its_own, base_environment
-from tests.fakes import FakeRack
+from tests.fakes import FakeFleet
 from tests.jobs.reviewing import PROMPT, Act, runs_of, waiting_job
 from tests.stage import Stage
 
@@ -29,7 +29,7 @@ def workshop(tmp_path: Path) -> Iterator[Workshop]:
 async def test_a_refusal_that_was_taken_is_no_failure_of_the_command(
     tmp_path: Path, workshop: Workshop
 ) -> None:
-    stage = Stage(tmp_path / "data", FakeRack("phone-1"))
+    stage = Stage(tmp_path / "data", FakeFleet("phone-1"))
     # The command has the clock of the computer, and the review must not have expired for it.
     stage.now_ms = time.time_ns() // 1_000_000
     act = stage.parts[PROMPT] = Act()

@@ -167,7 +167,7 @@ async def test_a_review_that_expires_in_a_core_that_runs_no_jobs_ends_its_run(
     act = stage.parts[PROMPT] = Act()
     async with stage.play():
         job, question = await waiting_job(stage)
-        stage.core._desk._reviews.takes_runs_on = False
+        stage.core._job_service._reviews.takes_runs_on = False
         await expire(stage, question)
         job = await settled(stage, job.id, FAILED)
         [run] = await runs_of(stage, job.id)
@@ -181,14 +181,14 @@ async def test_an_approval_whose_phone_does_not_come_is_not_kept_for_later(stage
         checkpoint = {**job.checkpoint_json, "worked_ms": 299_900}
         almost_over = replace(job, checkpoint_json=checkpoint)
         assert await stage.store.replace_job(almost_over, expect=AWAITING, reason="test")
-        errand = stage.core._desk._runs.errand_after(almost_over)
+        errand = stage.core._job_service._runs.errand_after(almost_over)
         assert (errand.deadline_s, errand.max_steps) == (15.0, 25)
-        async with stage.rack.lease("phone-1", "operator"):
-            stage.core._desk._runs.errand_after = lambda *_, **__: dataclasses.replace(  # type: ignore[method-assign]
+        async with stage.fleet.lease("phone-1", "operator"):
+            stage.core._job_service._runs.errand_after = lambda *_, **__: dataclasses.replace(  # type: ignore[method-assign]
                 errand, deadline_s=0.05
             )
             stage.parts[PROMPT] = act
-            stage.rack.unplug("phone-1")
+            stage.fleet.unplug("phone-1")
             await say(stage, question, "Approve")
             job = await settled(stage, job.id, ACTIVE)
     assert act.done == [] and job.failure_count == 1

@@ -67,10 +67,10 @@ async def test_what_was_approved_and_had_not_begun_when_the_core_ended_is_said_s
     act = stage.parts[PROMPT] = Act()
     async with stage.play():
         job, question = await waiting_job(stage)
-        stage.rack.unplug("phone-1")
+        stage.fleet.unplug("phone-1")
         await say(stage, question, "Approve")
         await settled(stage, job.id, JobStatus.WAITING)
-    stage.rack.plug("phone-1")
+    stage.fleet.plug("phone-1")
     async with stage.play():
         job = await settled(stage, job.id, FAILED)
         [run] = await runs_of(stage, job.id)

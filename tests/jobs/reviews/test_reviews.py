@@ -63,7 +63,7 @@ async def test_a_job_that_wants_to_act_waits_with_a_record_that_binds_the_action
         [session] = await sessions_of(stage, job.id)
         assert session.state is SessionState.WAITING_FOR_USER and not session.turn_id
         # The phone is free for others meanwhile.
-        assert stage.rack.infos["phone-1"].driver == ""
+        assert stage.fleet.infos["phone-1"].driver == ""
         [run] = await runs_of(stage, job.id)
         assert (run.status, run.reviews, run.steps) == (RunStatus.AWAITING_REVIEW, 1, 1)
         waits = attention(from_overview(await stage.core.overview()))
@@ -181,8 +181,8 @@ async def test_the_audit_has_the_digests_of_a_review_and_nothing_of_the_screen(
         job, question = await waiting_job(stage)
         await say(stage, question, "Deny")
         await settled(stage, job.id, FAILED)
-        scribe = AuditWriter()
-        told = [line for e in await stage.all_events() if (line := scribe.fact(e))]
+        facts = AuditWriter()
+        told = [line for e in await stage.all_events() if (line := facts.fact(e))]
     [asked] = [line for line in told if line["event_type"] == REVIEW_REQUESTED]
     [done] = [line for line in told if line["event_type"] == REVIEW_RESOLVED]
     ticket = question.review

@@ -34,7 +34,7 @@ from agent.protocol import (
 from agent.records import Job, JobStatus, JobType, RunRecord
 from agent.runtime.runtime import Runtime
 from agent.settings import RecoverySettings, Settings
-from tests.fakes import FakeModel, FakeRack, PlayedTask
+from tests.fakes import FakeFleet, FakeModel, PlayedTask
 from tests.jobs.reviewing import Act
 from tests.store.memory import MemoryStore
 
@@ -103,12 +103,12 @@ class World:
         self.core = await Runtime.spawn(
             self.settings,
             store=self.store,
-            rack=FakeRack(*(f"phone-{number}" for number in range(8))),
+            fleet=FakeFleet(*(f"phone-{number}" for number in range(8))),
             models=lambda session: FakeModel(session.model),
             task=lambda: PlayedTask({"ok": self._ok, "fail": self._fail, **self._more()}),
             clock=lambda: self.now_ms,
         )
-        await self.core._desk.wake.ring()
+        await self.core._job_service.wake.ring()
         try:
             yield
         finally:
@@ -132,7 +132,7 @@ class World:
 
     async def do(self, step: tuple[object, ...]) -> bool:
         """Carry one step out; True when the core is to die."""
-        wake = self.core._desk.wake
+        wake = self.core._job_service.wake
         self.now_ms += 1
         jobs = sorted(self.store._jobs)
         match step:
@@ -202,7 +202,7 @@ class World:
             assert (jobs[job_id].next_run_at, jobs[job_id].running_at) == (0, 0)
         self._check_log()
         active = [job.next_run_at for job in jobs.values() if job.status is ACTIVE]
-        armed = self.core._desk.wake.armed_ms
+        armed = self.core._job_service.wake.armed_ms
         if active:
             assert armed is not None, "nobody will wake"
             assert armed <= max(min(active), self.now_ms + MINIMUM_DELAY_MS), "too late"
@@ -243,7 +243,7 @@ class World:
         """Let time pass until nothing is due: whatever was due has then run."""
         for _ in range(200):
             self.now_ms += MINIMUM_DELAY_MS
-            await self.core._desk.wake.ring()
+            await self.core._job_service.wake.ring()
             await self.settle()
             once = [
                 job

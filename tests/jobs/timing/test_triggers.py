@@ -13,7 +13,7 @@ from agent.jobs.schedule import NEVER_MS
 from agent.jobs.triggers import updated_packages
 from agent.protocol import DeviceChanged
 from agent.records import DeviceState, Job, JobStatus, Trigger
-from tests.fakes import FakeDevice, FakeRack
+from tests.fakes import FakeDevice, FakeFleet
 from tests.jobs.reviewing import create, ring, runs_of, sessions_of, settled
 from tests.patience import until
 from tests.stage import Stage
@@ -24,8 +24,8 @@ APP = "org.example.app"
 class KnownDevice(FakeDevice):
     """A phone that says which boot it is in and which apps it has."""
 
-    def __init__(self, rack: FakeRack, serial: str) -> None:
-        super().__init__(rack, serial)
+    def __init__(self, fleet: FakeFleet, serial: str) -> None:
+        super().__init__(fleet, serial)
         self.boot_id = "b-1"
         self.packages: Mapping[str, int] = {APP: 1, "org.example.other": 1}
         self.asked = 0
@@ -36,15 +36,15 @@ class KnownDevice(FakeDevice):
 
 
 def known(stage: Stage, serial: str = "phone-1") -> KnownDevice:
-    device = KnownDevice(stage.rack, serial)
-    stage.rack.adopt(device)
+    device = KnownDevice(stage.fleet, serial)
+    stage.fleet.adopt(device)
     return device
 
 
 async def come_again(stage: Stage, serial: str = "phone-1") -> None:
     """Unplug a phone and, once that is told, plug it in again."""
     before = await stage.store.last_event_id()
-    stage.rack.unplug(serial)
+    stage.fleet.unplug(serial)
 
     async def gone() -> bool | None:
         told = await stage.store.events(after=before, limit=1000)
@@ -52,7 +52,7 @@ async def come_again(stage: Stage, serial: str = "phone-1") -> None:
         return any(one.device.state is DeviceState.GONE for one in news) or None
 
     await stage.until(gone, "the phone to be gone")
-    stage.rack.plug(serial)
+    stage.fleet.plug(serial)
 
 
 async def due(stage: Stage, job_id: int) -> Job:
@@ -131,8 +131,8 @@ def test_a_broken_file_of_sightings_is_put_aside_and_begun_anew(stage: Stage) ->
 
 
 async def test_a_job_runs_on_a_phone_with_its_app_and_its_tags(stage: Stage) -> None:
-    stage.rack.plug("phone-2")
-    stage.rack.label("phone-2", name="", tags=("lab", "fast"), notes="")
+    stage.fleet.plug("phone-2")
+    stage.fleet.label("phone-2", name="", tags=("lab", "fast"), notes="")
     async with stage.play():
         job = await create(stage, tags=("lab",), app="Example")
         await ring(stage)
@@ -173,8 +173,8 @@ async def test_a_job_with_a_tag_waits_for_such_a_phone_to_come(stage: Stage) -> 
     async with stage.play():
         job = await create(stage, on=(Trigger.DEVICE_CONNECTED,), tags=("lab",))
         await come_again(stage)
-        info = replace(stage.rack.infos["phone-1"], serial="phone-2", tags=("lab",))
-        stage.rack.plug("phone-2")
-        stage.rack.tell(replace(info, state=DeviceState.GONE))
-        stage.rack.tell(info)
+        info = replace(stage.fleet.infos["phone-1"], serial="phone-2", tags=("lab",))
+        stage.fleet.plug("phone-2")
+        stage.fleet.tell(replace(info, state=DeviceState.GONE))
+        stage.fleet.tell(info)
         await due(stage, job.id)

@@ -211,15 +211,15 @@ async def test_nobody_who_signs_in_ends_it() -> None:
 
 
 async def test_what_came_to_another_question_is_said_when_nobody_signs_in() -> None:
-    async with callback("https://issuer.example", 0) as desk:
-        waiting = asyncio.ensure_future(desk.code("asked"))
+    async with callback("https://issuer.example", 0) as callback_server:
+        waiting = asyncio.ensure_future(callback_server.code("asked"))
         for path, status in {"/callback?state=forged&code=x": b"400", "/other": b"404"}.items():
-            reader, writer = await asyncio.open_connection("127.0.0.1", desk.port)
+            reader, writer = await asyncio.open_connection("127.0.0.1", callback_server.port)
             writer.write(f"GET {path} HTTP/1.1\r\n\r\n".encode())
             assert (await reader.read()).split(b" ")[1] == status
             writer.close()
         assert not waiting.done()
-        assert desk.strangers == 1
+        assert callback_server.strangers == 1
         waiting.cancel()
 
 

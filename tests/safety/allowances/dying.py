@@ -10,7 +10,7 @@ from agent.loop.task_context import TaskContext
 from agent.protocol import AllowanceUsed, SessionCreate
 from agent.records import Effect, EffectVerb
 from agent.safety.allowances.parsing import parse_allowance
-from tests.fakes import FakeRack
+from tests.fakes import FakeFleet
 from tests.stage import Stage
 
 GOAL = "tell Ana"
@@ -19,7 +19,7 @@ USED = AllowanceUsed(call_id="c1", at=0, amount=1, effect=Effect(verb=EffectVerb
 
 async def main(directory: Path) -> None:
     """Use one of three messages, say so on stdout, and wait to be killed."""
-    stage = Stage(directory, FakeRack("phone"))
+    stage = Stage(directory, FakeFleet("phone"))
 
     async def part(context: TaskContext) -> str:
         await context.emit(USED)

@@ -12,14 +12,14 @@ from agent.loop.task_context import TaskContext
 from agent.protocol import SessionCreate, SessionFork, SessionResume, SessionRollback
 from agent.records import SessionState
 from agent.safety.allowances.parsing import parse_allowance
-from tests.fakes import FakeRack
+from tests.fakes import FakeFleet
 from tests.safety.allowances.dying import GOAL, USED
 from tests.stage import Stage
 
 
 @pytest.fixture
 async def stage(tmp_path: Path) -> Stage:
-    return Stage(tmp_path / "data", FakeRack("phone"))
+    return Stage(tmp_path / "data", FakeFleet("phone"))
 
 
 COMPLETED, WAITING = SessionState.COMPLETED, SessionState.WAITING_FOR_USER

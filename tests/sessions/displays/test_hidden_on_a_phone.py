@@ -53,16 +53,16 @@ async def test_a_hidden_target_does_its_work_on_a_display_of_its_own_and_the_mai
         await phones.start()
         [serial] = phones.serials
         store = await stack.enter_async_context(SqliteStore.open(tmp_path / "data"))
-        rack = AdbFleet([server.address])
+        fleet = AdbFleet([server.address])
         core = await Runtime.spawn(
             Settings(data_dir=tmp_path / "data", config_file=tmp_path / "config.toml"),
             store=store,
-            rack=rack,
+            fleet=fleet,
             models=lambda session: Pilot(),
             task=RegularTask,
         )
         stack.push_async_callback(core.close)
-        device, client = await rack.device(serial), AdbClient(server.address)
+        device, client = await fleet.device(serial), AdbClient(server.address)
         before = await device.foreground()
         target = Target(
             objective="turn on Bluetooth",

@@ -17,11 +17,11 @@ from agent.records import (
 from agent.sessions.rules.presentation import (
     agrees,
     derived_runtime,
-    roll_up_presented,
+    rollup_presented,
     summary_line,
 )
 from agent.tools.relaunch import launch, refusal
-from tests.fakes import FakeRack
+from tests.fakes import FakeFleet
 from tests.sessions.screens import Screens
 
 ATTACHED, CHOICE = TargetPresentation.ATTACHED, TargetPresentation.AGENT_CHOICE
@@ -54,12 +54,12 @@ def child(
 def test_required_attached_and_actually_hidden_keeps_the_parent_running_and_asks_to_attach() -> (
     None
 ):
-    rolled = roll_up_presented([child(ATTACHED, HIDDEN)])
+    rolled = rollup_presented([child(ATTACHED, HIDDEN)])
     assert (rolled.state, rolled.attach) == (RUNNING, ("c",))
 
 
 def test_required_hidden_and_actually_shown_fails_the_parent_with_the_mismatch() -> None:
-    rolled = roll_up_presented([child(HIDDEN, SHOWN)])
+    rolled = rollup_presented([child(HIDDEN, SHOWN)])
     assert rolled.state is FAILED
     assert rolled.mismatches == (
         "Delegated session completed without the required final presentation; "
@@ -87,16 +87,16 @@ def test_required_hidden_and_actually_shown_fails_the_parent_with_the_mismatch()
 def test_the_table_of_required_and_actual_presentation(
     required: TargetPresentation, actual: TargetPresentation, state: SessionState
 ) -> None:
-    assert roll_up_presented([child(required, actual)]).state is state
+    assert rollup_presented([child(required, actual)]).state is state
     assert agrees(required, actual) is (state is COMPLETED)
 
 
 def test_what_could_not_be_attached_fails_and_only_completed_children_are_held_to_it() -> None:
-    assert roll_up_presented([child(ATTACHED, HIDDEN)], {"c"}).state is FAILED
+    assert rollup_presented([child(ATTACHED, HIDDEN)], {"c"}).state is FAILED
     working = child(ATTACHED, HIDDEN, RUNNING, "d")
-    assert roll_up_presented([child(HIDDEN, SHOWN), working]).state is RUNNING
+    assert rollup_presented([child(HIDDEN, SHOWN), working]).state is RUNNING
     cancelled = child(HIDDEN, ATTACHED, SessionState.CANCELLED, "e")
-    assert roll_up_presented([child(CHOICE, ATTACHED), cancelled]).state is COMPLETED
+    assert rollup_presented([child(CHOICE, ATTACHED), cancelled]).state is COMPLETED
 
 
 def test_a_runtime_that_no_phone_told_is_derived() -> None:
@@ -156,16 +156,16 @@ def test_relaunch_guard_vectors(command: str, code: int) -> None:
 
 
 async def test_relaunch_guard_keeps_launches_on_the_main_display_off_a_detached_app() -> None:
-    rack = FakeRack("phone-1")
-    device = await rack.device("phone-1")
-    rack.displays["phone-1"] = Screens(device)
+    fleet = FakeFleet("phone-1")
+    device = await fleet.device("phone-1")
+    fleet.displays["phone-1"] = Screens(device)
     detached = child(HIDDEN, HIDDEN, RUNNING)
     with pytest.raises(DeviceError, match="exit code 64"):
         await launch(device, APP, detached)
     await launch(device, "org.example.other", detached)
     await launch(device, APP, child(ATTACHED, ATTACHED, RUNNING))
     # A display itself has no displays: what is started there stays there.
-    del rack.displays["phone-1"]
+    del fleet.displays["phone-1"]
     await launch(device, APP, detached)
     started = [deed for deed in device.done if deed.startswith("launch")]
     assert started == ["launch org.example.other", f"launch {APP}", f"launch {APP}"]

@@ -31,8 +31,8 @@ APP = "org.example.app"
 
 
 async def screens_of(stage: Stage) -> Screens:
-    screens = Screens(await stage.rack.device("phone-1"))
-    stage.rack.displays["phone-1"] = screens
+    screens = Screens(await stage.fleet.device("phone-1"))
+    stage.fleet.displays["phone-1"] = screens
     return screens
 
 
@@ -175,7 +175,7 @@ async def test_an_app_that_the_operator_hides_in_mid_turn_is_worked_on_where_it_
     stage: Stage,
 ) -> None:
     screens = await screens_of(stage)
-    apart = FakeDevice(stage.rack, "phone-1")
+    apart = FakeDevice(stage.fleet, "phone-1")
     screens.device = apart
     between = Cue()
 
@@ -196,7 +196,7 @@ async def test_an_app_that_the_operator_hides_in_mid_turn_is_worked_on_where_it_
         assert moved.target is not None and moved.target.status is TargetStatus.OK
         between.go.set()
         await stage.reach(session_id, COMPLETED)
-    main = await stage.rack.device("phone-1")
+    main = await stage.fleet.device("phone-1")
     assert [deed for deed in main.done if deed.startswith("tap")] == ["tap 0.1 0.1"]
     assert [deed for deed in apart.done if deed.startswith("tap")] == ["tap 0.2 0.2"]
 

@@ -30,7 +30,7 @@ from agent.protocol import (
 )
 from agent.records import ActionOutcome, Point, SessionState
 from agent.state.event_text import sentence
-from tests.fakes import FakeRack
+from tests.fakes import FakeFleet
 from tests.stage import Cue, Stage, of_type, waiting_at
 
 MIDDLE = Point(x=0.5, y=0.25)
@@ -39,7 +39,7 @@ MIDDLE = Point(x=0.5, y=0.25)
 async def test_a_session_waits_while_the_operator_drives_and_is_told_what_was_done(
     tmp_path: Path,
 ) -> None:
-    stage, acting = Stage(tmp_path, FakeRack("p1")), Cue()
+    stage, acting = Stage(tmp_path, FakeFleet("p1")), Cue()
     heard: list[str] = []
     disturbed: list[int] = []
 
@@ -57,7 +57,7 @@ async def test_a_session_waits_while_the_operator_drives_and_is_told_what_was_do
         await acting.there()
         reply = await stage.do(WheelTake(serial="p1"))
         assert reply.session_id == session_id
-        assert stage.rack.infos["p1"].driver == "operator"
+        assert stage.fleet.infos["p1"].driver == "operator"
         assert (await stage.store.session(session_id)).paused
         tap = await stage.core.submit(WheelAct(serial="p1", gesture=WheelTap(at=MIDDLE)))
         assert tap
@@ -65,7 +65,7 @@ async def test_a_session_waits_while_the_operator_drives_and_is_told_what_was_do
         acting.go.set()
         await stage.do(WheelAct(session_id=session_id, gesture=WheelText(text="s3cret")))
         await stage.do(WheelAct(serial="p1", gesture=WheelButton(button="BACK")))
-        device = await stage.rack.device("p1")
+        device = await stage.fleet.device("p1")
         assert device.done == ["tap 0.1 0.1", "tap 0.5 0.25", "type s3cret", "press BACK"]
         await stage.do(WheelHandBack(serial="p1", note="you were on the wrong page"))
         await stage.reach(session_id, SessionState.COMPLETED)
@@ -91,7 +91,7 @@ async def test_a_session_waits_while_the_operator_drives_and_is_told_what_was_do
 async def test_a_model_is_told_once_of_all_that_was_done_since_it_was_told_last(
     tmp_path: Path,
 ) -> None:
-    stage, idle, acting = Stage(tmp_path, FakeRack("p1")), Cue(), Cue()
+    stage, idle, acting = Stage(tmp_path, FakeFleet("p1")), Cue(), Cue()
     cues = [idle, acting]
     heard: list[list[str]] = []
     said: list[str] = []
@@ -139,7 +139,7 @@ async def test_a_model_is_told_once_of_all_that_was_done_since_it_was_told_last(
 
 
 async def test_a_hint_of_the_wheel_that_was_taken_back_is_not_told_again(tmp_path: Path) -> None:
-    stage, at_work = Stage(tmp_path, FakeRack("p1")), Cue()
+    stage, at_work = Stage(tmp_path, FakeFleet("p1")), Cue()
     stage.parts["go"] = waiting_at(at_work, "done")
     async with stage.play():
         session_id = await stage.create("go", serial="p1")
@@ -158,19 +158,19 @@ async def test_a_hint_of_the_wheel_that_was_taken_back_is_not_told_again(tmp_pat
 
 
 async def test_a_free_phone_can_be_driven_and_is_leased_meanwhile(tmp_path: Path) -> None:
-    stage = Stage(tmp_path, FakeRack("p1"))
+    stage = Stage(tmp_path, FakeFleet("p1"))
     async with stage.play():
         assert (await stage.do(WheelTake(serial="p1"))).session_id == ""
         swipe = WheelSwipe(start=MIDDLE, end=Point(x=0.5, y=0.75))
         await stage.do(WheelAct(serial="p1", gesture=swipe))
         session_id = await stage.create("go", serial="p1")
-        assert stage.rack.infos["p1"].driver == "operator"
+        assert stage.fleet.infos["p1"].driver == "operator"
         await stage.do(WheelHandBack(serial="p1"))
         await stage.reach(session_id, SessionState.COMPLETED)
 
 
 async def test_who_does_not_have_the_wheel_can_do_nothing(tmp_path: Path) -> None:
-    stage, acting = Stage(tmp_path, FakeRack("p1")), Cue()
+    stage, acting = Stage(tmp_path, FakeFleet("p1")), Cue()
 
     async def work(context: TaskContext) -> str:
         await context.checkpoint()
@@ -209,16 +209,16 @@ async def test_who_does_not_have_the_wheel_can_do_nothing(tmp_path: Path) -> Non
 async def test_what_cannot_be_done_at_a_wheel_is_refused(
     tmp_path: Path, op: WheelAct | WheelTake | DeviceTag
 ) -> None:
-    stage = Stage(tmp_path, FakeRack("p1"))
+    stage = Stage(tmp_path, FakeFleet("p1"))
     async with stage.play():
         with pytest.raises(UsageError):
             await stage.do(op)
 
 
 async def test_naming_a_device_leaves_what_was_not_said(tmp_path: Path) -> None:
-    stage = Stage(tmp_path, FakeRack("p1"))
+    stage = Stage(tmp_path, FakeFleet("p1"))
     async with stage.play():
         await stage.do(DeviceTag(serial="p1", name="Left", tags=("bench",)))
         await stage.do(DeviceTag(serial="p1", notes="cracked"))
-        info = stage.rack.infos["p1"]
+        info = stage.fleet.infos["p1"]
         assert (info.name, info.tags, info.notes) == ("Left", ("bench",), "cracked")

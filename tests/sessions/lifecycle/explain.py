@@ -56,7 +56,7 @@ async def explained(world: World, log: Log, wrong: Iterable[str], *, looks: int)
             told = msgspec.json.encode(event.msg).decode()
             lines.append(_short(f"{event.event_id} {event.ts_ms} {told}"))
     lines.append("--- phones")
-    lines += [f"{info}" for info in world.rack.devices()]
+    lines += [f"{info}" for info in world.fleet.devices()]
     lines.append("--- tasks")
     lines += sorted(_short(repr(task)) for task in asyncio.all_tasks() if "session" in repr(task))
     return "\n".join(lines)

@@ -500,9 +500,9 @@ class Lifecycle(RuleBasedStateMachine):
     @rule(serial=phone)
     def a_phone_comes_and_goes(self, serial: str) -> None:
         async def pull() -> None:
-            self.world.rack.unplug(serial)
+            self.world.fleet.unplug(serial)
             await _a_moment()
-            self.world.rack.plug(serial)
+            self.world.fleet.plug(serial)
 
         self.expected.unplug(serial)
         self.expected.plug(serial)
@@ -535,7 +535,7 @@ class Lifecycle(RuleBasedStateMachine):
     def dies(self) -> None:
         async def die() -> None:
             await self.world.end()
-            assert not any(self.world.rack.open_displays().values()), "a display outlives its core"
+            assert not any(self.world.fleet.open_displays().values()), "a display outlives its core"
             await self.world.begin()
 
         self.runner.run(die())
@@ -662,9 +662,9 @@ class Lifecycle(RuleBasedStateMachine):
         turns = {key for key, one in expected.all.items() if one.has_turn and one.begun}
         same("tasks", sorted(world.turns()), sorted(turns))
         heads = {s: queue[0].session_id if queue else "" for s, queue in expected.queues.items()}
-        same("who drives the phones", world.rack.driven_by(), heads)
+        same("who drives the phones", world.fleet.driven_by(), heads)
         displays = Counter(one.serial for one in expected.all.values() if one.display)
-        same("displays", world.rack.open_displays(), {s: displays[s] for s in PHONES})
+        same("displays", world.fleet.open_displays(), {s: displays[s] for s in PHONES})
         same("clients", world.daemon.clients, len(CLIENTS))
         status = await world.daemon.status()
         same("listed clients", sorted(_name(c.name) for c in status.clients), sorted(CLIENTS))
@@ -687,8 +687,8 @@ class Lifecycle(RuleBasedStateMachine):
         await self.world.end()
         await self.world.sweep()
         assert self.world.blob_files() == self.world.blob_rows(), "files and rows differ"
-        assert not any(self.world.rack.open_displays().values()), "a display outlives its core"
-        assert not any(self.world.rack.driven_by().values()), "a phone is still driven"
+        assert not any(self.world.fleet.open_displays().values()), "a display outlives its core"
+        assert not any(self.world.fleet.driven_by().values()), "a phone is still driven"
         assert not self.world.daemon.path.exists(), "the socket outlives its core"
 
 

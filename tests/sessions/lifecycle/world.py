@@ -35,7 +35,7 @@ from agent.settings import RecoverySettings, RunSettings, Settings
 from agent.state.commit import Commit
 from agent.store.embedded.sqlite_store import SqliteStore
 from agent.tasks.regular import RegularTask
-from tests.fakes import FakeRack
+from tests.fakes import FakeFleet
 from tests.sessions.lifecycle.words import Gates, WordModel
 from tests.sessions.screens import Screens
 
@@ -47,7 +47,7 @@ _STORED_FIRST = (SessionConfigured, UserMessage, QuestionAnswered)
 """What the ops store first at which a core dies."""
 
 
-class Phones(FakeRack):
+class Phones(FakeFleet):
     """Phones that can open displays, which go when the phone does."""
 
     def __init__(self, *serials: str) -> None:
@@ -74,7 +74,7 @@ class World:
 
     def __init__(self, directory: Path, *, answer_timeout_s: float = 0.0) -> None:
         self.directory = directory
-        self.rack = Phones(*PHONES)
+        self.fleet = Phones(*PHONES)
         self.gates = Gates()
         self.skew_ms = 0
         self.clients: dict[str, Client] = {}
@@ -110,7 +110,7 @@ class World:
         self.core = await Runtime.spawn(
             self.settings,
             store=self.store,
-            rack=self.rack,
+            fleet=self.fleet,
             models=lambda session: WordModel(session, self.gates),
             task=_task,
             clock=self.clock,

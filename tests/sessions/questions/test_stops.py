@@ -109,13 +109,13 @@ async def test_stopping_what_does_not_run_changes_nothing(stage: Stage) -> None:
 async def test_a_session_stopped_while_it_waits_for_a_phone_had_no_turn_to_abort(
     stage: Stage,
 ) -> None:
-    stage.rack.unplug("phone-1")
+    stage.fleet.unplug("phone-1")
     async with stage.play():
         session_id = await stage.create("go", serial="phone-1")
         await stage.do(Interrupt(session_id=session_id))
         await stage.idle(session_id)
         assert ends(await stage.msgs(session_id)) == []
-        stage.rack.plug("phone-1")
+        stage.fleet.plug("phone-1")
         await stage.do(SessionResume(session_id=session_id))
         await stage.reach(session_id, COMPLETED)
 

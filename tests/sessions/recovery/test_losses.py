@@ -9,7 +9,7 @@ from agent.loop.task_context import TaskContext
 from agent.protocol import SessionFlagsChanged, SessionMove
 from agent.records import Session, SessionState
 from agent.state.reducer import attention, from_overview
-from tests.fakes import FakeRack
+from tests.fakes import FakeFleet
 from tests.stage import Cue, Stage, of_type
 
 
@@ -24,7 +24,7 @@ async def flagged(stage: Stage, session_id: str, *, lost: bool) -> Session:
 
 
 async def test_a_loss_during_a_model_call_is_flagged_at_once_with_its_end(tmp_path: Path) -> None:
-    stage, thinking = Stage(tmp_path, FakeRack("p1")), Cue()
+    stage, thinking = Stage(tmp_path, FakeFleet("p1")), Cue()
     stage.set(recovery={"device_grace_s": 60.0})
 
     async def think(context: TaskContext) -> str:
@@ -40,13 +40,13 @@ async def test_a_loss_during_a_model_call_is_flagged_at_once_with_its_end(tmp_pa
         session_id = await stage.create("go", serial="p1")
         await thinking.there()
         began_ms = stage.clock()
-        stage.rack.unplug("p1")
+        stage.fleet.unplug("p1")
         lost = await flagged(stage, session_id, lost=True)
         assert began_ms + 50_000 < lost.lost_until_ms <= stage.clock() + 60_000
         [waits] = attention(from_overview(await stage.core.overview()))
         assert waits.text == "p1 is away" and waits.until_ms == lost.lost_until_ms
         thinking.go.set()
-        stage.rack.plug("p1")
+        stage.fleet.plug("p1")
         back = await flagged(stage, session_id, lost=False)
         assert back.lost_until_ms == 0
         await stage.reach(session_id, SessionState.COMPLETED)
@@ -58,7 +58,7 @@ async def test_a_loss_during_a_model_call_is_flagged_at_once_with_its_end(tmp_pa
 async def test_a_phone_that_stays_away_ends_the_wait_when_its_countdown_says(
     tmp_path: Path,
 ) -> None:
-    stage, thinking = Stage(tmp_path, FakeRack("p1")), Cue()
+    stage, thinking = Stage(tmp_path, FakeFleet("p1")), Cue()
     stage.set(recovery={"device_grace_s": 0.2})
     ends: list[str] = []
 
@@ -74,7 +74,7 @@ async def test_a_phone_that_stays_away_ends_the_wait_when_its_countdown_says(
     async with stage.play():
         session_id = await stage.create("go", serial="p1")
         await thinking.there()
-        stage.rack.unplug("p1")
+        stage.fleet.unplug("p1")
         await flagged(stage, session_id, lost=True)
         thinking.go.set()
         await stage.reach(session_id, SessionState.COMPLETED)
@@ -82,7 +82,7 @@ async def test_a_phone_that_stays_away_ends_the_wait_when_its_countdown_says(
 
 
 async def test_an_operator_moves_a_session_from_a_lost_phone_to_another(tmp_path: Path) -> None:
-    stage, thinking = Stage(tmp_path, FakeRack("p1", "p2")), Cue()
+    stage, thinking = Stage(tmp_path, FakeFleet("p1", "p2")), Cue()
     phones: list[str] = []
 
     async def work(context: TaskContext) -> str:
@@ -95,7 +95,7 @@ async def test_an_operator_moves_a_session_from_a_lost_phone_to_another(tmp_path
     async with stage.play():
         session_id = await stage.create("go", serial="p1")
         await thinking.there()
-        stage.rack.unplug("p1")
+        stage.fleet.unplug("p1")
         await flagged(stage, session_id, lost=True)
         await stage.do(SessionMove(session_id=session_id, serial="p2"))
         done = await stage.reach(session_id, SessionState.COMPLETED)

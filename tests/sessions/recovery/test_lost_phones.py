@@ -33,14 +33,14 @@ async def test_a_lost_device_flags_the_session_and_the_turn_goes_on_when_it_is_b
     async with stage.play():
         session_id = await stage.create("look")
         await cue.there()
-        stage.rack.unplug("phone-1")
+        stage.fleet.unplug("phone-1")
         cue.go.set()
 
         async def lost() -> bool | None:
             return True if (await stage.store.session(session_id)).lost else None
 
         await stage.until(lost, "the lost flag")
-        stage.rack.plug("phone-1")
+        stage.fleet.plug("phone-1")
         session = await stage.reach(session_id, COMPLETED)
     assert session.latest_result == "org.example.app" and not session.lost
 
@@ -52,7 +52,7 @@ async def test_a_device_that_stays_away_leaves_the_session_idle_and_resumable(st
     async def part(context: TaskContext) -> str:
         turns.append(context.turn_id)
         if len(turns) == 1:
-            stage.rack.unplug("phone-1")
+            stage.fleet.unplug("phone-1")
             await context.wait_for_device()
         return "done"
 
@@ -63,6 +63,6 @@ async def test_a_device_that_stays_away_leaves_the_session_idle_and_resumable(st
         assert session.lost and "gone" in session.latest_error
         await stage.do(SessionResume(session_id=session_id))
         assert (await stage.store.session(session_id)).state is QUEUED
-        stage.rack.plug("phone-1")
+        stage.fleet.plug("phone-1")
         session = await stage.reach(session_id, COMPLETED)
     assert not session.lost and len(turns) == 2

@@ -145,7 +145,7 @@ async def test_a_session_that_was_paused_stays_idle_after_a_restart(stage: Stage
 
 
 async def test_a_tree_that_died_with_its_core_completes_after_the_restart(stage: Stage) -> None:
-    stage.rack.plug("phone-2")
+    stage.fleet.plug("phone-2")
     cues = [Cue(), Cue()]
     for number, cue in enumerate(cues):
         stage.parts[f"part {number}"] = waiting_at(cue, f"result {number}")

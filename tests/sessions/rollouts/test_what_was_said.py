@@ -35,7 +35,7 @@ from agent.records import (
 )
 from agent.safety.redacting.redaction import redact
 from agent.tasks.plan import PlanTask
-from tests.fakes import FakeRack, Part
+from tests.fakes import FakeFleet, Part
 from tests.sessions.scripted import ScriptedModel, propose
 from tests.stage import Cue, Stage
 
@@ -45,7 +45,7 @@ NUMBER = "+81 90 5555 0114"
 
 @pytest.fixture
 async def stage(tmp_path: Path) -> Stage:
-    return Stage(tmp_path / "data", FakeRack("phone-1", "phone-2"))
+    return Stage(tmp_path / "data", FakeFleet("phone-1", "phone-2"))
 
 
 async def test_an_answer_that_speaks_of_numbers_shows_them_from_then_on(stage: Stage) -> None:

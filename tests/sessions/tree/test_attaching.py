@@ -31,7 +31,7 @@ from agent.protocol import (
     UserMessage,
 )
 from agent.records import Session, SessionState
-from tests.fakes import FakeRack
+from tests.fakes import FakeFleet
 from tests.stage import Cue, Stage, of_type, waiting_at
 
 CREATED, QUEUED, RUNNING = SessionState.CREATED, SessionState.QUEUED, SessionState.RUNNING
@@ -141,7 +141,7 @@ async def test_any_number_watch_and_one_drives(stage: Stage) -> None:
 async def test_what_takes_a_session_on_or_changes_what_it_goes_on_with_is_its_drivers(
     tmp_path: Path, op: Callable[[str], Op]
 ) -> None:
-    stage = Stage(tmp_path, FakeRack("phone-1", "phone-2"))
+    stage = Stage(tmp_path, FakeFleet("phone-1", "phone-2"))
     async with stage.play():
         session_id = await stage.create("done", serial="phone-1")
         await stage.reach(session_id, COMPLETED)
@@ -190,7 +190,7 @@ async def test_whoever_may_only_watch_can_stop_and_cancel(stage: Stage) -> None:
 async def test_children_of_a_driven_planner_are_staged_and_start_when_it_is_let_go(
     stage: Stage,
 ) -> None:
-    stage.rack = FakeRack("phone-1", "phone-2")
+    stage.fleet = FakeFleet("phone-1", "phone-2")
     async with stage.play():
         parent_id = await draft(stage, "both", "left", "right")
         await attach(stage, ANN, parent_id)
@@ -207,7 +207,7 @@ async def test_children_of_a_driven_planner_are_staged_and_start_when_it_is_let_
 async def test_a_held_child_that_ran_settles_after_the_detach_and_the_parent_rolls_up(
     stage: Stage,
 ) -> None:
-    stage.rack = FakeRack("phone-1", "phone-2")
+    stage.fleet = FakeFleet("phone-1", "phone-2")
     async with stage.play():
         parent_id = await draft(stage, "both", "left", "right")
         await attach(stage, ANN, parent_id)

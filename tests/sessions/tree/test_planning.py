@@ -24,7 +24,7 @@ from agent.protocol import (
 from agent.records import SessionState
 from agent.sessions.rules.turn_input import seen_by
 from agent.tasks.plan import PlanTask
-from tests.fakes import FakeRack
+from tests.fakes import FakeFleet
 from tests.sessions.scripted import ScriptedModel, call, propose
 from tests.stage import Cue, Stage, of_type, waiting_at
 
@@ -40,7 +40,7 @@ def scripted(stage: Stage, *lines: object) -> ScriptedModel:
 
 @pytest.fixture
 async def stage(tmp_path: Path) -> Stage:
-    stage = Stage(tmp_path / "data", FakeRack("phone-1", "phone-2", "phone-3"))
+    stage = Stage(tmp_path / "data", FakeFleet("phone-1", "phone-2", "phone-3"))
     stage.plan = PlanTask
     return stage
 
@@ -162,7 +162,7 @@ async def test_with_one_phone_or_a_named_one_nobody_plans(stage: Stage, tmp_path
     async with stage.play():
         await stage.reach(await stage.create("named", serial="phone-2"), COMPLETED)
         for serial in ("phone-1", "phone-3"):
-            stage.rack.unplug(serial)
+            stage.fleet.unplug(serial)
         await stage.reach(await stage.create("only one"), COMPLETED)
     assert model.asked == []
 

@@ -103,7 +103,7 @@ async def house(folder: Path) -> AsyncIterator[House]:
                 recovery=RecoverySettings(device_grace_s=60),
             ),
             store=store,
-            rack=AdbFleet([server.address]),
+            fleet=AdbFleet([server.address]),
             models=lambda session: Pilot(),
             task=RegularTask,
             plan=PlanTask,

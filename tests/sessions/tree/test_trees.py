@@ -25,7 +25,7 @@ from agent.protocol import (
     UserInputAnswer,
 )
 from agent.records import SessionKind, SessionState
-from tests.fakes import FakeRack
+from tests.fakes import FakeFleet
 from tests.stage import Cue, Stage, of_type, states, waiting_at
 
 COMPLETED, FAILED = SessionState.COMPLETED, SessionState.FAILED
@@ -36,7 +36,7 @@ WAITING = SessionState.WAITING_FOR_USER
 
 @pytest.fixture
 async def stage(tmp_path: Path) -> Stage:
-    return Stage(tmp_path / "data", FakeRack("phone-1", "phone-2", "phone-3"))
+    return Stage(tmp_path / "data", FakeFleet("phone-1", "phone-2", "phone-3"))
 
 
 async def fails(context: TaskContext) -> TurnEnd:

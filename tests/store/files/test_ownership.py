@@ -14,7 +14,7 @@ from agent.errors import FencedError, RuntimeDiedError, StoreGoneError
 from agent.rpc.remote_core import Client
 from agent.rpc.rpc_server import serve
 from agent.store.embedded.sqlite_store import SqliteStore
-from tests.fakes import FakeRack
+from tests.fakes import FakeFleet
 from tests.stage import PATIENCE_S, Stage
 
 MOST_S = 2.0
@@ -42,7 +42,7 @@ def replaced(directory: Path) -> None:
 async def test_an_idle_core_that_lost_its_store_ends_and_tells_every_listener_why(
     tmp_path: Path, loses: Callable[[Path], None]
 ) -> None:
-    stage = Stage(tmp_path / "data", FakeRack("phone-1"))
+    stage = Stage(tmp_path / "data", FakeFleet("phone-1"))
     heard: list[str] = []
 
     async def listen(client: Client, ready: asyncio.Event) -> None:

@@ -43,7 +43,7 @@ def database(dsn: str) -> str:
 
 
 @pytest.fixture
-async def rack(dsn: str) -> AsyncIterator[list[PostgresStore]]:
+async def fleet(dsn: str) -> AsyncIterator[list[PostgresStore]]:
     """The store as three hosts have it open."""
     async with AsyncExitStack() as stack:
         yield [await stack.enter_async_context(PostgresStore.open(dsn, name)) for name in "abc"]
@@ -59,18 +59,18 @@ async def until_seen(seen: list[Event], count: int) -> None:
 
 
 async def test_all_hosts_write_one_log_without_gaps_and_hear_it_in_one_order(
-    rack: list[PostgresStore],
+    fleet: list[PostgresStore],
 ) -> None:
     heard: list[list[Event]] = [[], [], []]
-    for store, seen in zip(rack, heard, strict=True):
+    for store, seen in zip(fleet, heard, strict=True):
         store.subscribe(lambda commit, seen=seen: seen.extend(commit.events))
     names = [f"s{number}" for number in range(6)]
-    await rack[0].append(*(session_draft(name) for name in names))
+    await fleet[0].append(*(session_draft(name) for name in names))
     await asyncio.gather(
         *(
             store.append(EventDraft(name, AgentMessage(step=step, text=f"{step}")))
             for step in range(25)
-            for store in rack
+            for store in fleet
             for name in names
         )
     )
@@ -79,38 +79,38 @@ async def test_all_hosts_write_one_log_without_gaps_and_hear_it_in_one_order(
         await until_seen(seen, total)
         assert [event.event_id for event in seen] == list(range(1, total + 1))
     for name in names:
-        events = await rack[1].session_events(name)
+        events = await fleet[1].session_events(name)
         assert [event.seq for event in events] == list(range(1, 77))
-        assert [one async for one in _as_records(rack, name)] == [await rack[0].session(name)] * 3
+        assert [one async for one in _as_records(fleet, name)] == [await fleet[0].session(name)] * 3
 
 
-async def _as_records(rack: list[PostgresStore], name: str) -> AsyncIterator[object]:
-    for store in rack:
+async def _as_records(fleet: list[PostgresStore], name: str) -> AsyncIterator[object]:
+    for store in fleet:
         yield await store.session(name)
 
 
 async def test_what_one_host_decided_the_others_cannot_decide_again(
-    rack: list[PostgresStore],
+    fleet: list[PostgresStore],
 ) -> None:
-    await rack[0].append(session_draft("s1"), question_draft("q1"))
+    await fleet[0].append(session_draft("s1"), question_draft("q1"))
     answers = [
         store.append(EventDraft("s1", QuestionAnswered(question_id="q1", answer="yes")))
-        for store in rack
+        for store in fleet
     ]
     outcomes = await asyncio.gather(*answers, return_exceptions=True)
     assert sorted(isinstance(one, WrongStateError) for one in outcomes) == [False, True, True]
-    job = await rack[0].create_job(make_job)
+    job = await fleet[0].create_job(make_job)
     running = make_job(job.id, status=JobStatus.RUNNING)
     claims = [
         store.replace_job(running, expect=JobStatus.ACTIVE, reason="claimed")
         for _ in range(4)
-        for store in rack
+        for store in fleet
     ]
     assert sum(await asyncio.gather(*claims)) == 1
-    made = await asyncio.gather(*(store.create_job(make_job) for store in rack for _ in range(5)))
+    made = await asyncio.gather(*(store.create_job(make_job) for store in fleet for _ in range(5)))
     assert sorted(job.id for job in made) == list(range(2, 17))
     got = await asyncio.gather(
-        *(store.acquire_lease("phone", f"{n}", 60_000) for n, store in enumerate(rack))
+        *(store.acquire_lease("phone", f"{n}", 60_000) for n, store in enumerate(fleet))
     )
     assert sum(lease is not None for lease in got) == 1
 
@@ -133,8 +133,8 @@ async def test_a_lease_that_another_host_took_over_fences_what_is_remembered_of_
         assert len(await a.session_events("s1")) == 2
 
 
-async def test_what_another_host_deleted_is_not_remembered(rack: list[PostgresStore]) -> None:
-    a, b, _ = rack
+async def test_what_another_host_deleted_is_not_remembered(fleet: list[PostgresStore]) -> None:
+    a, b, _ = fleet
     await a.append(session_draft("s1", goal="secret"), step_draft("s1", 1))
     await b.delete_sessions("s1")
     with pytest.raises(UsageError):
@@ -145,9 +145,9 @@ async def test_what_another_host_deleted_is_not_remembered(rack: list[PostgresSt
 
 
 async def test_a_read_on_one_host_never_runs_ahead_of_what_its_listeners_were_told(
-    rack: list[PostgresStore],
+    fleet: list[PostgresStore],
 ) -> None:
-    a, b, _ = rack
+    a, b, _ = fleet
     told: list[Event] = []
     b.subscribe(lambda commit: told.extend(commit.events))
     await a.append(session_draft("s1"))
@@ -167,9 +167,9 @@ async def test_a_read_on_one_host_never_runs_ahead_of_what_its_listeners_were_to
 
 
 async def test_a_host_that_was_far_behind_catches_up_before_it_holds_up_the_others(
-    rack: list[PostgresStore],
+    fleet: list[PostgresStore],
 ) -> None:
-    a, b, _ = rack
+    a, b, _ = fleet
     heard: list[Event] = []
     b.subscribe(lambda commit: heard.extend(commit.events))
     await b._queue._taking.acquire()
@@ -194,9 +194,9 @@ async def test_hosts_that_begin_at_once_make_one_store(dsn: str) -> None:
 
 
 async def test_a_blob_of_an_open_host_is_left_for_its_event_and_then_goes_by_uses(
-    rack: list[PostgresStore],
+    fleet: list[PostgresStore],
 ) -> None:
-    a, b, _ = rack
+    a, b, _ = fleet
     digest = await a.put_blob(b"picture", "image/png")
     assert (await b.collect_blobs()).blobs == 0
     call = ToolCallRequested(step=1, call_id="c", tool="tap", arguments="{}", reply_digest=digest)

@@ -48,13 +48,13 @@ async def virtual_phone(folder: Path) -> AsyncIterator[Device]:
     phones = VirtualPhones(folder / "phones", server)
     try:
         [serial] = await phones.start()
-        rack = AdbFleet([server.address])
-        await rack.start()
+        fleet = AdbFleet([server.address])
+        await fleet.start()
         try:
-            async with rack.lease(serial, "test") as device:
+            async with fleet.lease(serial, "test") as device:
                 yield device
         finally:
-            await rack.close()
+            await fleet.close()
     finally:
         await phones.stop()
         await server.stop()

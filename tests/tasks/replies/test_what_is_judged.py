@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from agent.loop.screen.changes import NO_CHANGE
-from agent.loop.task_context import DeskOp, Steering
+from agent.loop.task_context import ServiceOp, Steering
 from agent.models.model import ModelReply
 from agent.models.verifying import Verifying
 from agent.protocol import Event, JobCreate, Reply, UserMessage
@@ -20,7 +20,7 @@ from tests.tasks.scripted import DONE, Clock, says, scripted, task, texts
 JOB = says("background_job_create", title="Plants", prompt="look", reason="asked")
 
 
-def created(op: DeskOp) -> Reply:
+def created(op: ServiceOp) -> Reply:
     job = a_job(title=op.title) if isinstance(op, JobCreate) else None
     return Reply(submission_id="", job=job)
 

@@ -82,7 +82,7 @@ def tell_next(page: Page[Clocks]) -> None:
     launcher=True,
     actions=["android.intent.action.SHOW_ALARMS", "android.intent.action.SHOW_TIMERS"],
 )
-def desk_clock(page: Page[Clocks]) -> View:
+def clock_page(page: Page[Clocks]) -> View:
     """Show the chosen tab."""
     tab = page.local("tab", "alarm")
     body = {"alarm": _alarms, "clock": _cities, "timer": _timer, "stopwatch": _stopwatch}[tab]

@@ -320,7 +320,7 @@ class ControlReader:
 
 
 def clipboard_message(text: str) -> bytes:
-    """Tell the client what the clipboard holds; at most 256 KiB, cut between characters."""
+    """Send the client what the clipboard holds; at most 256 KiB, cut between characters."""
     data = text.encode("utf-8", "replace")
     if len(data) > MAX_CLIPBOARD_BYTES - 5:
         data = data[: MAX_CLIPBOARD_BYTES - 5].decode("utf-8", "ignore").encode()
@@ -328,5 +328,5 @@ def clipboard_message(text: str) -> bytes:
 
 
 def acknowledgement(sequence: int) -> bytes:
-    """Tell the client that its clipboard has been set."""
+    """Send the client that its clipboard has been set."""
     return struct.pack(">BQ", 1, sequence)

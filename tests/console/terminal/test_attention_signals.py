@@ -21,7 +21,7 @@ _TITLE = re.compile(rb"\x1b\]2;([^\x1b\x07]*)\x1b\\")
 
 @pytest.fixture
 def terminal(tmp_path: Path) -> Iterator[Terminal]:
-    opened = Terminal(100, 30, home=str(tmp_path), seat="tests.console.seats.summons_seat")
+    opened = Terminal(100, 30, home=str(tmp_path), seat="tests.console.seats.attention_seat")
     yield opened
     opened.close()
 

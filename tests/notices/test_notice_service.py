@@ -31,7 +31,7 @@ from agent.records import (
     SessionState,
 )
 from agent.sessions.registry.live_session import LiveSession
-from tests.fakes import FakeRack
+from tests.fakes import FakeFleet
 from tests.stage import Cue, Stage
 
 COMPLETED, WAITING = SessionState.COMPLETED, SessionState.WAITING_FOR_USER
@@ -39,7 +39,7 @@ COMPLETED, WAITING = SessionState.COMPLETED, SessionState.WAITING_FOR_USER
 
 @pytest.fixture
 async def stage(tmp_path: Path) -> Stage:
-    return Stage(tmp_path / "data", FakeRack("phone-1"))
+    return Stage(tmp_path / "data", FakeFleet("phone-1"))
 
 
 async def asks(context: TaskContext) -> str:

@@ -1,4 +1,4 @@
-"""The rack over virtual phones: appearing, going, coming back, and one driver at a time."""
+"""The fleet over virtual phones: appearing, going, coming back, and one driver at a time."""
 
 from __future__ import annotations
 
@@ -27,21 +27,21 @@ NOTICED_WITHIN_S = 30.0
 """A bound for any machine; on an idle one it takes less than two seconds."""
 
 
-async def until_state(rack: AdbFleet, serial: str, state: DeviceState) -> DeviceInfo:
+async def until_state(fleet: AdbFleet, serial: str, state: DeviceState) -> DeviceInfo:
     """Wait, within a bound, until a device has a state."""
-    changes = rack.changes()
+    changes = fleet.changes()
     async with asyncio.timeout(NOTICED_WITHIN_S):
-        for info in rack.devices():
+        for info in fleet.devices():
             if info.serial == serial and info.state is state:
                 return info
         async for info in changes:
             if info.serial == serial and info.state is state:
                 return info
-    raise AssertionError("the rack was closed")
+    raise AssertionError("the fleet was closed")
 
 
-async def test_devices_are_known_with_what_they_are(rack: AdbFleet, home: Home) -> None:
-    infos = {info.serial: info for info in rack.devices()}
+async def test_devices_are_known_with_what_they_are(fleet: AdbFleet, home: Home) -> None:
+    infos = {info.serial: info for info in fleet.devices()}
     assert set(infos) == set(home.phones.serials)
     for info in infos.values():
         assert info.state is DeviceState.ONLINE
@@ -52,46 +52,46 @@ async def test_devices_are_known_with_what_they_are(rack: AdbFleet, home: Home) 
         assert info.note == ""
 
 
-async def test_an_unknown_serial_is_a_usage_error(rack: AdbFleet) -> None:
+async def test_an_unknown_serial_is_a_usage_error(fleet: AdbFleet) -> None:
     with pytest.raises(UsageError, match="nosuch") as caught:
-        await rack.device("nosuch")
+        await fleet.device("nosuch")
     assert "127.0.0.1:" in caught.value.remedy
     with pytest.raises(UsageError):
-        async with rack.lease("nosuch", "a"):
+        async with fleet.lease("nosuch", "a"):
             pass
     with pytest.raises(UsageError):
-        await anext(rack.frames("nosuch", width_px=1, height_px=1, max_hz=1))
+        await anext(fleet.frames("nosuch", width_px=1, height_px=1, max_hz=1))
 
 
-async def test_waiting_for_a_device_that_never_comes_ends(rack: AdbFleet) -> None:
+async def test_waiting_for_a_device_that_never_comes_ends(fleet: AdbFleet) -> None:
     started = time.monotonic()
     with pytest.raises(DeviceLostError, match="nosuch"):
-        await rack.wait_for("nosuch", timeout_s=0.1)
+        await fleet.wait_for("nosuch", timeout_s=0.1)
     assert time.monotonic() - started < 10
 
 
 async def test_a_lost_device_is_noticed_explained_and_comes_back(
-    rack: AdbFleet, home: Home
+    fleet: AdbFleet, home: Home
 ) -> None:
     serial = home.phones.serials[1]
     client = AdbClient(home.server.address)
-    device = await rack.device(serial)
-    frames = rack.frames(serial, width_px=90, height_px=200, max_hz=30)
+    device = await fleet.device(serial)
+    frames = fleet.frames(serial, width_px=90, height_px=200, max_hz=30)
     async with asyncio.timeout(30):
         while (await anext(frames)).rgb == b"":
             pass
         await client.disconnect(serial)
-        gone = await until_state(rack, serial, DeviceState.GONE)
+        gone = await until_state(fleet, serial, DeviceState.GONE)
         assert "adb connect" in gone.note
         async for frame in frames:
             if frame.status is FrameStatus.LOST:
                 break
         assert serial in frame.detail
         with pytest.raises(DeviceLostError, match="gone"):
-            await rack.device(serial)
+            await fleet.device(serial)
         with pytest.raises(DeviceLostError):
             await device.press(Button.HOME)
-        waiting = asyncio.create_task(rack.wait_for(serial, timeout_s=30))
+        waiting = asyncio.create_task(fleet.wait_for(serial, timeout_s=30))
         await client.connect(serial)
         assert await waiting is device
         await device.press(Button.HOME)
@@ -101,18 +101,18 @@ async def test_a_lost_device_is_noticed_explained_and_comes_back(
     await frames.aclose()  # type: ignore[attr-defined]
 
 
-async def test_one_phone_has_one_driver_and_waiting_is_fair(rack: AdbFleet, home: Home) -> None:
+async def test_one_phone_has_one_driver_and_waiting_is_fair(fleet: AdbFleet, home: Home) -> None:
     serial = home.phones.serials[0]
     order: list[str] = []
     inside = 0
 
     async def drive(driver: str) -> None:
         nonlocal inside
-        async with rack.lease(serial, driver):
+        async with fleet.lease(serial, driver):
             inside += 1
             assert inside == 1
             order.append(driver)
-            assert [info.driver for info in rack.devices() if info.serial == serial] == [driver]
+            assert [info.driver for info in fleet.devices() if info.serial == serial] == [driver]
             await asyncio.sleep(0)
             inside -= 1
 
@@ -120,15 +120,15 @@ async def test_one_phone_has_one_driver_and_waiting_is_fair(rack: AdbFleet, home
     async with asyncio.timeout(30):
         await asyncio.gather(*(drive(driver) for driver in drivers))
     assert order == drivers
-    assert [info.driver for info in rack.devices() if info.serial == serial] == [""]
+    assert [info.driver for info in fleet.devices() if info.serial == serial] == [""]
 
 
-async def test_a_cancelled_driver_lets_the_next_one_in(rack: AdbFleet, home: Home) -> None:
+async def test_a_cancelled_driver_lets_the_next_one_in(fleet: AdbFleet, home: Home) -> None:
     serial = home.phones.serials[0]
     holding = asyncio.Event()
 
     async def hold(driver: str) -> None:
-        async with rack.lease(serial, driver):
+        async with fleet.lease(serial, driver):
             holding.set()
             await asyncio.Event().wait()
 
@@ -141,34 +141,34 @@ async def test_a_cancelled_driver_lets_the_next_one_in(rack: AdbFleet, home: Hom
     second.cancel()
     first.cancel()
     await asyncio.gather(first, second, return_exceptions=True)
-    async with asyncio.timeout(30), rack.lease(serial, "third") as device:
+    async with asyncio.timeout(30), fleet.lease(serial, "third") as device:
         assert device.serial == serial
 
 
-async def test_a_failing_driver_frees_the_phone(rack: AdbFleet, home: Home) -> None:
+async def test_a_failing_driver_frees_the_phone(fleet: AdbFleet, home: Home) -> None:
     serial = home.phones.serials[0]
     with pytest.raises(RuntimeError):
-        async with rack.lease(serial, "first"):
+        async with fleet.lease(serial, "first"):
             raise RuntimeError("the driver failed")
-    async with asyncio.timeout(30), rack.lease(serial, "second"):
+    async with asyncio.timeout(30), fleet.lease(serial, "second"):
         pass
 
 
 async def test_a_server_that_is_killed_comes_back_with_its_phones(phones: VirtualPhones) -> None:
     serial, _ = await phones.start()
-    rack = AdbFleet([phones.server.address], revive=phones.revive)
-    await rack.start()
-    device = await rack.wait_for(serial, timeout_s=30)
-    changes = rack.changes()
+    fleet = AdbFleet([phones.server.address], revive=phones.revive)
+    await fleet.start()
+    device = await fleet.wait_for(serial, timeout_s=30)
+    changes = fleet.changes()
     os.kill(phones.server.pid, signal.SIGKILL)
     async with asyncio.timeout(NOTICED_WITHIN_S):
         async for info in changes:
             if info.state is DeviceState.GONE:
                 break
     assert "adb server" in info.note
-    await rack.wait_for(serial, timeout_s=30)
+    await fleet.wait_for(serial, timeout_s=30)
     await device.press(Button.HOME)
-    await rack.close()
+    await fleet.close()
 
 
 @pytest.mark.slow
@@ -176,19 +176,19 @@ async def test_phones_that_are_killed_are_noticed_and_come_back_by_themselves(
     phones: VirtualPhones,
 ) -> None:
     serials = await phones.start()
-    rack = AdbFleet([phones.server.address])
-    await rack.start()
+    fleet = AdbFleet([phones.server.address])
+    await fleet.start()
     for serial in serials:
-        await rack.wait_for(serial, timeout_s=30)
-    changes = rack.changes()
+        await fleet.wait_for(serial, timeout_s=30)
+    changes = fleet.changes()
     os.kill(phones.pid, signal.SIGKILL)
     async with asyncio.timeout(NOTICED_WITHIN_S):
-        while any(info.state is DeviceState.ONLINE for info in rack.devices()):
+        while any(info.state is DeviceState.ONLINE for info in fleet.devices()):
             await anext(changes)
     for serial in serials:
-        device = await rack.wait_for(serial, timeout_s=30)
+        device = await fleet.wait_for(serial, timeout_s=30)
         await device.press(Button.HOME)
-    await rack.close()
+    await fleet.close()
 
 
 async def test_phones_keep_their_serials_over_a_restart(
@@ -264,21 +264,21 @@ async def test_states_of_a_server_become_devices_with_a_remedy() -> None:
             await reader.read()
 
     async with scripted_server(server) as address:
-        rack = AdbFleet([address])
-        await rack.start()
-        infos = {info.serial: info for info in rack.devices()}
+        fleet = AdbFleet([address])
+        await fleet.start()
+        infos = {info.serial: info for info in fleet.devices()}
         assert "accept the dialog" in infos["a"].note
         assert "udev" in infos["b"].note
         with pytest.raises(DeviceLostError, match="unauthorized"):
-            await rack.device("a")
-        await rack.close()
+            await fleet.device("a")
+        await fleet.close()
 
 
 async def test_closing_ends_those_who_listen(home: Home) -> None:
-    rack = AdbFleet([home.server.address])
-    await rack.start()
-    changes = rack.changes()
-    frames = rack.frames(home.phones.serials[0], width_px=9, height_px=20, max_hz=5)
+    fleet = AdbFleet([home.server.address])
+    await fleet.start()
+    changes = fleet.changes()
+    frames = fleet.frames(home.phones.serials[0], width_px=9, height_px=20, max_hz=5)
 
     async def drain() -> None:
         async for _ in changes:
@@ -289,7 +289,7 @@ async def test_closing_ends_those_who_listen(home: Home) -> None:
     async with asyncio.timeout(30):
         await anext(frames)
         draining = asyncio.create_task(drain())
-        await rack.close()
+        await fleet.close()
         await draining
 
 

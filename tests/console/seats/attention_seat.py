@@ -1,4 +1,4 @@
-"""A console to which something comes whenever its terminal loses the focus, for `test_summons`."""
+"""A console to which something comes whenever its terminal loses the focus."""
 
 from __future__ import annotations
 
