@@ -16,6 +16,7 @@ from msgspec.structs import replace
 
 from agent.knowledge.card import Card
 from agent.loop.conversation import prompts
+from agent.loop.conversation.asked_for import AskedFor
 from agent.loop.conversation.brief import brief_of
 from agent.loop.conversation.masking import estimate_tokens, fit, newest_only
 from agent.loop.conversation.operator_words import answer_line
@@ -44,6 +45,7 @@ from agent.protocol import (
     StepCompleted,
     StepStarted,
     TaskComplete,
+    TaskStarted,
     ToolCallFinished,
     ToolCallRequested,
     UserMessage,
@@ -123,6 +125,7 @@ class Memory:
     _moved_on: bool = False
     """Something else was said since the newest order, or its work is over."""
     _words: list[str] = field(default_factory=list)
+    _asked_for: AskedFor = field(default_factory=AskedFor)
     _generation: int = 0
     _deferred: list[Message] = field(default_factory=list)
 
@@ -151,6 +154,7 @@ class Memory:
 
     def fold(self, msg: EventMsg) -> None:
         """Take in one stored event; events that a model is not told of change nothing."""
+        self._asked_for.fold(msg)
         match msg:
             case UserMessage(text=text, message_id=message_id, steer=steer, job_id=job_id):
                 if steer:
@@ -194,6 +198,10 @@ class Memory:
                         # It is the goal again that is asked for, not what was asked for last.
                         self.overtaken = self.pending is not None
                     self.total = 0
+            case TaskStarted():
+                # Before what that turn did: asked for after it, all of it would be done anew.
+                if self._asked_for.goal:
+                    self.order(self.goal)
             case TaskComplete():
                 self.total = 0
                 self._moved_on = True

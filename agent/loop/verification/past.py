@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from agent.loop.conversation.asked_for import AskedFor
 from agent.loop.verification.quotes import StoredScreen, stored_reply, stored_screen
 from agent.protocol import (
     EventMsg,
@@ -19,6 +20,7 @@ from agent.protocol import (
     SteerEdited,
     SteerWithdrawn,
     TaskComplete,
+    TaskStarted,
     ToolCallFinished,
     ToolCallRequested,
     UserMessage,
@@ -111,6 +113,7 @@ class Past:
     misfits: int = 0
     """Results since the goal that did not fit the schema."""
     _first_goal: str = field(init=False)
+    _asked_for: AskedFor = field(default_factory=AskedFor)
     _hints: dict[str, str] = field(default_factory=dict)
     _calls: dict[str, ToolCallRequested] = field(default_factory=dict)
     _asked: dict[str, Question] = field(default_factory=dict)
@@ -141,6 +144,7 @@ class Past:
 
     def fold(self, msg: EventMsg) -> None:
         """Take in one stored event."""
+        self._asked_for.fold(msg)
         match msg:
             case UserMessage(text=text, message_id=message_id, steer=steer, job_id=job_id):
                 if steer:
@@ -162,6 +166,9 @@ class Past:
                 if hint:
                     self.hints.append(hint)
                     self.refusals = self.misfits = 0
+            case TaskStarted():
+                if self._asked_for.goal:
+                    self.ask_goal()
             case TaskComplete():
                 self.refusals = self.misfits = 0
                 self._over = True

@@ -12,11 +12,11 @@ from secrets import token_hex
 
 from msgspec.structs import replace
 
+from agent.loop.conversation.asked_for import AskedFor
 from agent.loop.task_context import Steering, TaskKind
 from agent.protocol import (
     Event,
     HistoryCompacted,
-    SessionContinued,
     SessionRolledBack,
     SteerApplied,
     SteerEdited,
@@ -42,25 +42,19 @@ class Staging:
 
 
 def stage(history: Iterable[Event]) -> Staging:
-    """Read where the next turn begins.
-
-    A new message of the operator, a resume from a terminal state and the end of a turn begin a
-    prompt with a fresh limit; a turn that was stopped or died is the same prompt, gone on with.
-    """
-    asks_goal = True
+    """Read where the next turn begins. A prompt has a limit of its own."""
+    asked = AskedFor()
     steps = 0
     steps_before = 0
-    generation = 0
-    running: str = TaskKind.REGULAR
     steering: dict[str, Steering] = {}
     for event in history:
+        if asked.fold(event.msg):
+            steps_before = steps
         match event.msg:
             case UserMessage(message_id=message_id, steer=True) as told:
                 steering[message_id] = Steering(
                     message_id=message_id, text=told.text, speaker=told.speaker, said=told.said
                 )
-            case UserMessage():
-                asks_goal, steps_before = False, steps
             case SteerEdited(message_id=message_id, text=text):
                 if message_id in steering:
                     steering[message_id] = replace(steering[message_id], text=text)
@@ -71,17 +65,10 @@ def stage(history: Iterable[Event]) -> Staging:
             case StepCompleted(counted=True):
                 steps += 1
             case SessionRolledBack():
-                asks_goal, steps_before = True, steps
                 steering.clear()
-            case TaskStarted(kind=started):
-                running = started
-            case TaskComplete() if running == TaskKind.REGULAR:
-                asks_goal, steps_before = True, steps
-            case SessionContinued(generation=later) if later > generation:
-                generation, asks_goal, steps_before = later, True, steps
             case _:
                 pass
-    return Staging(asks_goal, steps_before, tuple(steering.values()))
+    return Staging(asked.goal, steps_before, tuple(steering.values()))
 
 
 def seen_by(kind: TaskKind, history: Sequence[Event]) -> tuple[Event, ...]:

@@ -1,0 +1,51 @@
+"""Which prompt a turn works on: the session's goal, or what the operator asked for since; pure.
+
+Everything that reads a session's events goes by this one rule: the core, when it begins a turn,
+and what a turn remembers of those before it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from agent.loop.task_context import TaskKind
+from agent.protocol import (
+    EventMsg,
+    SessionContinued,
+    SessionRolledBack,
+    TaskComplete,
+    TaskStarted,
+    UserMessage,
+)
+
+
+@dataclass(slots=True)
+class AskedFor:
+    """What the next turn is asked for, as events are folded in their order.
+
+    A new message of the operator, a resume from a terminal state and the end of a turn begin a
+    prompt; a turn that was stopped or died is the same prompt, resumed.
+    """
+
+    goal: bool = True
+    """Whether it is the session's goal, not the operator's newest message."""
+    _generation: int = 0
+    _running: str = TaskKind.REGULAR
+
+    def fold(self, msg: EventMsg) -> bool:
+        """Take in one stored event; return whether it begins a prompt."""
+        match msg:
+            case UserMessage(steer=False):
+                self.goal = False
+            case SessionContinued(generation=later) if later > self._generation:
+                self._generation, self.goal = later, True
+            case SessionRolledBack():
+                self.goal = True
+            case TaskComplete() if self._running == TaskKind.REGULAR:
+                self.goal = True
+            case TaskStarted(kind=kind):
+                self._running = kind
+                return False
+            case _:
+                return False
+        return True

@@ -1,0 +1,160 @@
+"""A turn that was cut and resumed reads what it would have read uncut."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from typing import Literal
+
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from agent.loop.conversation import prompts
+from agent.loop.task_context import Steering
+from agent.models.model import ModelReply, ModelRequest
+from agent.models.verifying import Verifying
+from agent.protocol import (
+    AbortReason,
+    Event,
+    EventMsg,
+    SessionContinued,
+    StepCompleted,
+    TaskComplete,
+    TurnAborted,
+    UserMessage,
+)
+from agent.sessions.rules.turn_input import stage
+from tests.tasks.context import MemoryContext
+from tests.tasks.counter import Counter
+from tests.tasks.scripted import DONE, ScriptedModel, says, scripted, task
+
+GOAL = "Count one"
+STOPS = says("finish", success=False, summary="Enough.")
+ACTS = {
+    "press": says("click_element", element=1),
+    "note": says("remember", text="the counter counts"),
+    "plan": says("update_plan", plan=[{"step": "Press", "status": "in_progress"}]),
+}
+Act = Literal["press", "note", "plan", "hint"]
+Begins = Literal["goal", "other", "continued", "after a stop"]
+Part = tuple[Begins, list[Act]]
+
+
+def after(past: Sequence[Event], *msgs: EventMsg) -> list[Event]:
+    first = len(past) + 1
+    more = (
+        Event(event_id=n, session_id="s-1", seq=n, ts_ms=n, msg=msg)
+        for n, msg in enumerate(msgs, first)
+    )
+    return [*past, *more]
+
+
+def steps_of(events: Sequence[Event]) -> list[int]:
+    return [n for n, event in enumerate(events) if isinstance(event.msg, StepCompleted)]
+
+
+class Play:
+    """A session of several turns, one after the other, on one page."""
+
+    def __init__(self) -> None:
+        self.events: list[Event] = []
+        self.generation = 0
+        self.counter = Counter()
+
+    def begin(self, how: Begins, number: int) -> None:
+        """Store what comes before a turn."""
+        if not self.events:
+            return
+        match how:
+            case "after a stop":
+                stopped = TurnAborted(turn_id="t", reason=AbortReason.INTERRUPTED)
+                self.events = after(self.events, stopped)
+                return
+            case "continued":
+                self.generation += 1
+                again = SessionContinued(generation=self.generation, after_step=number)
+                self.events = after(self.events, TaskComplete(turn_id="t"), again)
+            case _:
+                text = GOAL if how == "goal" else f"Count to ten, {number}"
+                told = UserMessage(text=text, message_id=f"p-{number}")
+                self.events = after(self.events, TaskComplete(turn_id="t"), told)
+
+    def context(
+        self, model: ScriptedModel, number: str, past: Sequence[Event], **more: Verifying
+    ) -> MemoryContext:
+        staged = stage(past)
+        return MemoryContext(
+            model,
+            self.counter.phone,
+            goal=GOAL,
+            past=past,
+            turn_id=f"t-{number}",
+            asks_goal=staged.asks_goal,
+            steering=list(staged.steering),
+            **more,
+        )
+
+    async def turn(self, acts: Sequence[Act], number: int) -> None:
+        """Play a turn, and compare it with itself, cut after each of its steps."""
+        replies = [
+            self._hinted(f"{number}-{at}") if a == "hint" else ACTS[a] for at, a in enumerate(acts)
+        ]
+        model = scripted(*replies, STOPS)
+        before = len(self.events)
+        live = self.live = self.context(model, str(number), self.events)
+        await task().run(live)
+        ends = [
+            n for n, e in enumerate(live.events) if isinstance(e.msg, StepCompleted) and n >= before
+        ]
+        for step, end in enumerate(ends[:-1], 1):
+            resumed = scripted(STOPS)
+            await task().run(self.context(resumed, f"{number}-{step}", live.events[: end + 1]))
+            assert told(resumed.requests[0]) == told(model.requests[step])
+        self.events = live.events
+
+    def _hinted(self, key: str) -> Callable[[ModelRequest], ModelReply]:
+        def reply(_request: ModelRequest) -> ModelReply:
+            hint = UserMessage(text=f"Mind {key}", message_id=f"h-{key}", steer=True)
+            self.live.events[:] = after(self.live.events, hint)
+            self.live.steering.append(Steering(message_id=hint.message_id, text=hint.text))
+            return ACTS["press"]
+
+        return reply
+
+
+def told(request: ModelRequest) -> list[str]:
+    """Return what a model is told, but for the screen of the moment and that it was interrupted."""
+    return [one.text for one in request.messages[:-1] if one.text != prompts.RESUMED]
+
+
+begins: st.SearchStrategy[Begins] = st.sampled_from(["goal", "other", "continued", "after a stop"])
+acts: st.SearchStrategy[list[Act]] = st.lists(
+    st.sampled_from(["press", "note", "plan", "hint"]), min_size=1, max_size=4
+)
+
+
+@settings(max_examples=20)
+@given(st.lists(st.tuples(begins, acts), min_size=1, max_size=4))
+@example([("goal", ["press"]), ("other", ["press"]), ("continued", ["plan", "press", "hint"])])
+@example([("goal", ["press"]), ("other", ["hint"]), ("after a stop", ["plan", "press"])])
+def test_a_turn_reads_the_same_cut_or_uncut(parts: list[Part]) -> None:
+    async def play() -> None:
+        session = Play()
+        for number, (how, acts) in enumerate(parts):
+            session.begin(how, number)
+            await session.turn(acts, number)
+
+    asyncio.run(play())
+
+
+async def test_a_claim_is_judged_by_what_was_done_before_the_cut_too() -> None:
+    session = Play()
+    for number, how in enumerate(("goal", "other", "continued")):
+        session.begin(how, number)
+        await session.turn(["press"], number)
+    cut = max(steps_of(session.events))
+    verifier = scripted(says("give_verdict", verdict="met", evidence=["1"], reason="It counts."))
+    model = scripted(ACTS["press"], DONE)
+    judged = session.context(model, "9", session.events[:cut], verifying=Verifying(model=verifier))
+    await task().run(judged)
+    assert verifier.requests[0].messages[1].text.count("OK: Clicked") == 2
