@@ -1,4 +1,4 @@
-"""Run benchmarks: `python -m bench [NAME …]`. Each module here with a `main()` is one benchmark.
+"""Run benchmarks: `python -m bench [NAME …]`. Each module here and in a room is one benchmark.
 
 Benchmarks are not tests: they print tables, as ratios against a peer or a baseline in the same run,
 and never fail because a machine is slow.
@@ -12,34 +12,42 @@ import pkgutil
 import sys
 
 import bench
-from bench import _host
+from bench import _host, phones, steps, storage
+
+ROOMS = (bench, phones, steps, storage)
 
 
-def names() -> list[str]:
-    """List the benchmarks there are."""
-    return sorted(
-        m.name for m in pkgutil.iter_modules(bench.__path__) if not m.name.startswith("_")
-    )
+def benchmarks() -> dict[str, str]:
+    """Return the benchmarks there are: the module of each by its name."""
+    inner = {room.__name__.rpartition(".")[2] for room in ROOMS}
+    return {
+        module.name: f"{room.__name__}.{module.name}"
+        for room in ROOMS
+        for module in pkgutil.iter_modules(room.__path__)
+        if not module.name.startswith("_") and module.name not in inner
+    }
 
 
 def main() -> None:
     """Run the named benchmarks, or all of them."""
+    found = benchmarks()
+    names = sorted(found)
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
-    parser.add_argument("name", nargs="*", help=f"which: {', '.join(names()) or 'none yet'}")
+    parser.add_argument("name", nargs="*", help=f"which: {', '.join(names)}")
     given, options = sys.argv[1:], []
-    if given and given[0] in names() and any(word.startswith("-") for word in given):
+    if given and given[0] in found and any(word.startswith("-") for word in given):
         # The options of one benchmark are its own business.
         given, options = given[:1], given[1:]
-    chosen = parser.parse_args(given).name or names()
-    unknown = sorted(set(chosen) - set(names()))
+    chosen = parser.parse_args(given).name or names
+    unknown = sorted(set(chosen) - set(names))
     if unknown:
-        parser.error(f"no benchmark {', '.join(unknown)}; there are {', '.join(names())}")
+        parser.error(f"no benchmark {', '.join(unknown)}; there are {', '.join(names)}")
     # `devices` is all that is measured of devices: devices_trees, devices_pool …
-    chosen = [n for n in names() if any(n == c or n.startswith(f"{c}_") for c in chosen)]
+    chosen = [n for n in names if any(n == c or n.startswith(f"{c}_") for c in chosen)]
     for name in chosen:
         if not options:
             print(f"\n## {name}\n", flush=True)
-        run = importlib.import_module(f"bench.{name}").main
+        run = importlib.import_module(found[name]).main
         began = _host.ticks()
         run(options) if options else run()
         given = _host.ticks().given_since(began)

@@ -30,7 +30,7 @@ from agent.runtime.runtime import Runtime
 from agent.settings import RunSettings, Settings, UiSettings
 from agent.store.embedded.sqlite_store import SqliteStore
 from agent.tasks.regular import RegularTask
-from bench.loop import BenchDevice, BenchModel, Moment
+from bench.steps.loop import BenchDevice, BenchModel, Moment
 from console.app import SwitchboardApp
 from tests.fakes import FakeFleet
 

@@ -26,7 +26,7 @@ from agent.devices.adb.server import find_adb
 from agent.protocol import SessionStateChanged
 from agent.records import SessionState
 from agent.store.embedded.sqlite_store import EventDraft, SqliteStore
-from bench.history import SESSIONS, opening_of
+from bench.storage.history import SESSIONS, opening_of
 from tests.end_to_end.conftest import free_port
 from tests.end_to_end.harness import base_environment, end_all_of
 

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from bench.__main__ import benchmarks
+
 ROOT = Path(__file__).parent.parent.parent
 READERS = ("bench", "scripts")
 OURS = {
@@ -77,3 +79,11 @@ def test_what_is_imported_from_our_packages_is_there(reader: str) -> None:
                 if one.name != "*" and one.name not in names(found)
             ]
     assert missing == []
+
+
+def test_every_benchmark_is_found_by_its_name_and_has_a_main() -> None:
+    found = benchmarks()
+    assert {"loop", "store", "phone", "redteam", "startup"} <= found.keys()
+    for module in found.values():
+        path = source(module)
+        assert path is not None and "main" in names(path), module

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from agent.settings import Wire
-from bench._first_call import first_call, first_request
 from bench._tokens import count_tokens
-from bench.prefix import sent_by_a_session, shared_tokens
+from bench.steps._first_call import first_call, first_request
+from bench.steps.prefix import sent_by_a_session, shared_tokens
 
 FIRST_CALL_TOKENS = 2500
 """Instructions, every tool for a phone and the goal; without the screen and the list of apps."""

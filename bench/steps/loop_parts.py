@@ -25,7 +25,7 @@ from agent.models.openai import OpenAIModel
 from agent.models.openai.chat import message_of
 from agent.records import Bounds, Element
 from agent.tools.registry import schemas
-from bench.loop import ELEMENTS, picture
+from bench.steps.loop import ELEMENTS, picture
 from tests.openai_server import Reply, openai_server
 
 PICTURES = 20

@@ -22,7 +22,7 @@ from agent.state.commit import Commit
 from agent.state.reducer import State, reduce, reduce_commit
 from agent.store.embedded.sqlite_store import SqliteStore
 from agent.store.store import EventDraft
-from bench.store import opening_draft, step_draft
+from bench.storage.store import opening_draft, step_draft
 
 SESSIONS = 50
 STEPS = 40

@@ -32,7 +32,7 @@ from agent.models.openai import OpenAIModel
 from agent.store.embedded.sqlite_store import SqliteStore
 from agent.text import one_line
 from bench._peers import Peer
-from bench.loop import ELEMENTS, BenchDevice, Moment, picture, session_of
+from bench.steps.loop import ELEMENTS, BenchDevice, Moment, picture, session_of
 from tests.fakes import FakeFleet
 from tests.openai_server import OpenAIServer, Reply, openai_server, tool
 
@@ -217,7 +217,7 @@ async def _run(
     with tempfile.TemporaryDirectory() as home:
         if trial.sees:
             (Path(home) / "frame.png").write_bytes(picture(0))
-        program = [sys.executable, "-m", "bench.loop_peer"]
+        program = [sys.executable, "-m", "bench.steps.loop_peer"]
         environment = dict(os.environ)
         if trial.agent != OURS:
             program = [str(python), "-c", PEER]

@@ -22,13 +22,13 @@ from pathlib import Path
 from agent.state.commit import Commit
 from agent.store.embedded.sqlite_store import DATABASE_NAME, SqliteStore
 from agent.store.store import Listener
-from bench.store import opening_draft, step_draft
+from bench.storage.store import opening_draft, step_draft
 
 KILLS = int(os.environ.get("SWITCHBOARD_BENCH_KILLS", "100"))
 SESSIONS = 64
 LISTENERS = 5
 PUBLISHED = 40_000
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 
 
 def main() -> None:

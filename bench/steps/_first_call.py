@@ -19,7 +19,7 @@ from agent.models.wires import client_class
 from agent.settings import Wire
 from agent.store.embedded.sqlite_store import SqliteStore
 from bench._tokens import count_tokens
-from bench.loop import BenchDevice, KeepingModel, Moment, session_of
+from bench.steps.loop import BenchDevice, KeepingModel, Moment, session_of
 from tests.fakes import FakeFleet
 from tests.openai_server import Reply, openai_server, tool
 

@@ -27,7 +27,7 @@ from agent.protocol import (
 from agent.records import ActionOutcome, Session, SessionState, TimeSplit, Usage
 from agent.state.reducer import from_overview, tree
 from agent.store.embedded.sqlite_store import DATABASE_NAME, EventDraft, SqliteStore
-from bench.store import step_draft
+from bench.storage.store import step_draft
 from console.core.stored_core import StoredRecords
 from console.screens.history.replay import PAGE_EVENTS
 from console.steps.playback import Playback

@@ -20,9 +20,9 @@ from agent.models.model import ModelRequest, ToolSchema
 from agent.settings import Wire
 from agent.store.embedded.sqlite_store import SqliteStore
 from agent.tools.registry import schemas
-from bench._first_call import first_call, first_request
 from bench._tokens import count_tokens
-from bench.loop import BenchDevice, KeepingModel, Moment, session_of
+from bench.steps._first_call import first_call, first_request
+from bench.steps.loop import BenchDevice, KeepingModel, Moment, session_of
 from tests.fakes import FakeFleet
 
 STEPS = 48

@@ -1,0 +1,1 @@
+"""What phones cost: calls to them, video, frames, trees, pools, and the virtual phone itself."""

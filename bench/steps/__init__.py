@@ -1,0 +1,1 @@
+"""What the loop costs a step, and what a model is sent."""

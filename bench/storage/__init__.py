@@ -1,0 +1,1 @@
+"""What storing costs: appends, losses, folds, and a store that is large."""
