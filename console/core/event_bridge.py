@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 
 from textual.message import Message
@@ -234,16 +234,30 @@ class Bridge:
             return
         self._reading.add(session_id)
         try:
-            while True:
-                view = self.state.sessions.get(session_id)
-                if view is None:
-                    return
-                events = await self.core.history(session_id, after_seq=view.transcript.seq)
-                self.state = with_history(self.state, session_id, events)
-                self._is_dirty = True
-                view = self.state.sessions.get(session_id)
-                # It may have been deleted meanwhile.
-                if not events or view is None or not view.is_behind:
-                    return
+            await self._fill(session_id)
         finally:
             self._reading.discard(session_id)
+
+    async def read_behind(self, session_ids: Iterable[str]) -> None:
+        """Fill the transcripts that are not whole of sessions that nobody need be looking at.
+
+        What is decided from a transcript needs this first: the picture begins without any.
+        """
+        for session_id in session_ids:
+            view = self.state.sessions.get(session_id)
+            if view is not None and view.is_behind:
+                await self._fill(session_id)
+
+    async def _fill(self, session_id: str) -> None:
+        """Read what a transcript lacks; to read the same twice at once does no harm."""
+        while True:
+            view = self.state.sessions.get(session_id)
+            if view is None:
+                return
+            events = await self.core.history(session_id, after_seq=view.transcript.seq)
+            self.state = with_history(self.state, session_id, events)
+            self._is_dirty = True
+            view = self.state.sessions.get(session_id)
+            # It may have been deleted meanwhile.
+            if not events or view is None or not view.is_behind:
+                return

@@ -141,7 +141,7 @@ def _sessions(app: SwitchboardApp) -> Iterator[Entry]:
         yield Entry(
             Kind.SESSION,
             one.session_id,
-            f"Open {session_title(one)}",
+            f"Open “{session_title(one)}”",
             f"{mark.glyph} {mark.word}{where}",
             words="go to session",
         )

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import select
 import signal
+import sys
 from collections.abc import Callable
 from contextlib import suppress
 from threading import Event
@@ -126,6 +127,16 @@ def _leniently(write: Callable[[bytes], int]) -> Callable[[bytes], int]:
     return written
 
 
+def drawn_on(file: TextIO) -> TextIO:
+    """Return what the console is drawn on: stderr, as Textual does, or stdout if that alone shows.
+
+    So that `switchboard 2>errors.txt` draws, and stdout is known to be a terminal by then.
+    """
+    out = sys.__stdout__
+    is_led_away = not file.isatty() and out is not None and out.isatty()
+    return out if is_led_away and out is not None else file
+
+
 def lenient(driver: type[Driver]) -> type[Driver]:
     """Make a driver outlive its terminal, and wait for none."""
 
@@ -136,6 +147,7 @@ def lenient(driver: type[Driver]) -> type[Driver]:
             self._hung_up_looks = 0
             file = getattr(self, "_file", None)
             if file is not None:
+                file = drawn_on(file)
                 self._outlet = _Lenient(file)
                 self._file = cast(TextIO, self._outlet)
             # Textual's driver for a browser writes to its server's pipe by this.

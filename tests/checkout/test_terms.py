@@ -169,6 +169,29 @@ def test_no_session_is_shown_by_an_identifier(state: SessionState, runtime: Targ
     assert not identifiers(shown), identifiers(shown)
 
 
+def test_a_head_names_other_sessions_by_their_titles() -> None:
+    other = SessionView(session=Session(session_id="s0ff", goal="tidy the downloads", created_ms=1))
+    phone = DeviceInfo(serial="p1", state=DeviceState.ONLINE, driver="s0ff")
+    waiting = Session(
+        session_id="s1",
+        goal="look",
+        created_ms=1,
+        serial="p1",
+        state=SessionState.QUEUED,
+        forked_from="s0ff",
+    )
+
+    def head(others: dict[str, SessionView]) -> str:
+        view = SessionView(session=waiting)
+        return text_of(session_head(view, {"p1": phone}, 10, asks=False, others=others))
+
+    said = head({"s0ff": other})
+    assert "waits for “tidy the downloads”" in said
+    assert "branch of “tidy the downloads”" in said
+    assert "s0ff" not in said
+    assert "waits for s0ff" in head({}), "an id where there is no more to say"
+
+
 def test_a_head_names_the_program_that_drives_and_the_servers_that_were_given() -> None:
     driven = Session(session_id="s1", goal="look", created_ms=1, model=f"{DIRECT}opencode")
     given = Session(session_id="s2", goal="look", created_ms=1, tool_servers=("files", "tracker"))

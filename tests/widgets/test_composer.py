@@ -56,3 +56,25 @@ async def test_more_than_a_goal_may_have_is_not_pasted_and_that_is_said() -> Non
         app.post_message(Paste(" maps"))
         await pilot.pause()
         assert composer.text == "open maps"
+
+
+async def test_a_handle_that_may_be_several_names_them_until_more_is_typed() -> None:
+    app = Desk()
+    async with app.run_test() as pilot:
+        composer = app.query_one(Composer)
+        phones = ["@pixel-4", "@pixel-5"]
+        composer.handles = lambda word: [one for one in phones if one.startswith(word)]
+        composer.aim(Purpose(Mode.NEW, ""))
+        composer.offer([("", "any free device")])
+        composer.field.focus()
+
+        def label() -> str:
+            return str(composer.query_one("#composer-label").render())
+
+        await pilot.press("@", "p", "tab")
+        assert composer.text == "@pixel-"
+        assert "@pixel-4  @pixel-5" in label()
+        await pilot.press("5")
+        assert "any free device" in label()
+        await pilot.press(*"x #n", "tab")
+        assert "no tag of a phone begins so" in label()

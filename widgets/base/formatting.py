@@ -59,6 +59,15 @@ def countdown(ms: int) -> str:
     return f"{days}d {hours}h" if hours and days < 10 else f"{days}d"
 
 
+def time_left(ms: int) -> str:
+    """Return how long there still is, shorter the longer it is: 4:50, 23 h, 3 days."""
+    if ms < _HOUR:
+        return clock(ms)
+    if ms < 2 * _DAY:
+        return f"{ms // _HOUR} h"
+    return f"{ms // _DAY} days"
+
+
 def age(ms: int) -> str:
     """Return an age in one unit: now, 8s, 5m, 3h, 2d."""
     if ms < _SECOND:

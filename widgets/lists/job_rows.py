@@ -172,7 +172,7 @@ def _asks(job: Job, now_ms: int) -> Parts:
     if waits is None:
         return ()
     left_ms = waits.until_ms - now_ms
-    left = f"{formatting.clock(left_ms)} left, then the answer is no. " if left_ms > 0 else ""
+    left = f"{formatting.time_left(left_ms)} left, then the answer is no. " if left_ms > 0 else ""
     return (
         ("\nasks\n", "$faint"),
         (f"{waits.what}\n", "$ask"),

@@ -97,7 +97,7 @@ def attention_rows(
         age: Parts = ()
         until_ms = one.until_ms or (one.question.deadline_ms if one.question else 0)
         if until_ms:
-            age = ((f"{formatting.clock(max(0, until_ms - now_ms))} left", "$warn"),)
+            age = ((f"{formatting.time_left(until_ms - now_ms)} left", "$warn"),)
         elif one.since_ms:
             age = ((formatting.age(now_ms - one.since_ms), "$faint"),)
         text = one_line(one.text, 200)

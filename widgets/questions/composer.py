@@ -94,6 +94,7 @@ _STYLES = {
 
 MOST_CHARS = 20_000
 """As much as the core takes as a goal; a field that holds more answers no key for seconds."""
+_HANDLES = {"@": "phone", "#": "tag of a phone", "+": "MCP server"}
 _BEGINS = frozenset({Mode.NEW, Mode.DRAFT})
 """The modes in which a device is chosen."""
 _RECALLS = frozenset({Mode.NEW, Mode.PROMPT, Mode.NEXT})
@@ -226,6 +227,8 @@ class Composer(FaultIsolated, Vertical):
         self.handles: Callable[[str], Sequence[str]] = lambda _word: ()
         """Gives the phones and tags that begin with a word."""
         self._sought, self._recalled, self._place = "", "", -1
+        self._fitting: tuple[str, str] = "", ""
+        """What more than one handle fits, or none, and the text for which it was said."""
 
     def compose(self) -> ComposeResult:
         yield PartsLine(id="composer-label")
@@ -305,7 +308,10 @@ class Composer(FaultIsolated, Vertical):
         ]
         if mode is Mode.NONE:
             parts = []
-        if mode in _BEGINS and self._choices:
+        text, fitting = self._fitting
+        if fitting and text == self.text:
+            parts += [("  ", ""), (fitting, "$warn")]
+        elif mode in _BEGINS and self._choices:
             parts += [("  on ", "$muted"), (f"⇧↕ {self._choices[self._choice][1]}", "$foreground")]
         parts += self._about
         label = self.query_one("#composer-label", PartsLine)
@@ -346,7 +352,16 @@ class Composer(FaultIsolated, Vertical):
         if found:
             text = f"{found[0]} " if len(found) == 1 else found[0][: _alike(found)]
             field.replace(text, (row, column - len(word)), (row, column))
+        if len(found) != 1:
+            none = f"no {_HANDLES[word[0]]} begins so"
+            self._fitting = self.text, "  ".join(found) or none
+            self._show_label()
         return True
+
+    def on_text_area_changed(self) -> None:
+        if self._fitting[1] and self._fitting[0] != self.text:
+            self._fitting = "", ""
+            self._show_label()
 
     def _send(self) -> None:
         """Take the text with its purpose, and leave the field empty for what comes after it."""

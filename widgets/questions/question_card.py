@@ -133,7 +133,7 @@ class QuestionCard(FaultIsolated, Static, can_focus=True):
         if question is None:
             return
         left = (
-            f"{formatting.clock(question.deadline_ms - now_ms)} left"
+            f"{formatting.time_left(question.deadline_ms - now_ms)} left"
             if question.deadline_ms
             else ""
         )

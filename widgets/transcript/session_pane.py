@@ -6,6 +6,7 @@ Draws a session view. Invariant: it does not know whether the view is live or st
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 
 from textual.app import ComposeResult
 from textual.containers import Vertical
@@ -21,6 +22,8 @@ from widgets.base.rich_parts import Parts
 from widgets.lists.session_rows import device_name, session_title, step_words
 from widgets.transcript.plan_view import PlanView
 from widgets.transcript.transcript_view import TranscriptView
+
+_NO_OTHERS: Mapping[str, SessionView] = MappingProxyType({})
 
 
 class SessionPane(FaultIsolated, Vertical):
@@ -56,8 +59,12 @@ class SessionPane(FaultIsolated, Vertical):
         delegates: bool = False,
         saying: str = "",
         parts: Sequence[tuple[status.Mark, str]] = (),
+        others: Mapping[str, SessionView] = _NO_OTHERS,
     ) -> None:
-        """Show a session, with what it delegated; None shows the empty sentence."""
+        """Show a session, with what it delegated; None shows the empty sentence.
+
+        `others` are the sessions that it may name: whom it waits for, what it is a branch of.
+        """
         title = self.query_one("#title", PartsLine)
         plan = self.query_one(PlanView)
         if view is None:
@@ -73,6 +80,7 @@ class SessionPane(FaultIsolated, Vertical):
             asks=asks,
             delegates=delegates,
             is_one_line=title.size.height == 1,
+            others=others,
         )
         title.show(head)
         self.transcript.say_when_empty(_nothing_yet(view.session, parts))
@@ -102,6 +110,12 @@ def _nothing_yet(session: Session, parts: Sequence[tuple[status.Mark, str]]) -> 
     return "No steps yet."
 
 
+def _named(key: str, others: Mapping[str, SessionView]) -> str:
+    """Return what the operator calls a session; who drives a phone may also be no session."""
+    view = others.get(key)
+    return f"“{one_line(session_title(view.session), 40)}”" if view else one_line(key, 40)
+
+
 def session_head(
     view: SessionView,
     devices: Mapping[str, DeviceInfo],
@@ -110,6 +124,7 @@ def session_head(
     asks: bool,
     delegates: bool = False,
     is_one_line: bool = False,
+    others: Mapping[str, SessionView] = _NO_OTHERS,
 ) -> Parts:
     """Write the two lines that stand over a transcript, or one: how it stands, and its title."""
     session = view.session
@@ -130,10 +145,10 @@ def session_head(
     if where := status.TARGET[session.target_runtime]:
         facts.append(f"{where} {session.target_display}" if session.target_display else where)
     if session.forked_from:
-        facts.append(f"branch of session {one_line(session.forked_from, 20)}")
+        facts.append(f"branch of {_named(session.forked_from, others)}")
     held = devices.get(session.serial) if session.state is SessionState.QUEUED else None
     if held is not None and held.driver:
-        facts.append(f"waits for {one_line(held.driver, 40)}")
+        facts.append(f"waits for {_named(held.driver, others)}")
     if not session.serial and mark == status.QUEUED:
         facts.append("waits for a free phone")
     if session.driver:

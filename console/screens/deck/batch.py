@@ -313,7 +313,8 @@ def inverse(plan: Plan, before: State, now: State) -> Plan | None:
     opposite = _INVERSE.get(plan.act)
     if opposite is None:
         return None
-    text = plan.steps[0].op.text if isinstance(plan.steps[0].op, UserInput) else ""
+    # A draft among them was started with it instead.
+    text = next((step.op.text for step in plan.steps if isinstance(step.op, UserInput)), "")
     return plan_for(opposite, ids, now, text=text)
 
 

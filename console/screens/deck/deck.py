@@ -345,6 +345,7 @@ class DeckScreen(DeckActs, ConsoleScreen):
             delegates=self.selected in delegating(state),
             saying=self.console_app.bridge.said_now(self.selected),
             parts=self._parts(state),
+            others=state.sessions,
         )
         had_focus, before = self.focused is self.card, self.card.question
         self.card.show_question(

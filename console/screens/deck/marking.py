@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from console.screens.deck.deck import DeckScreen
 
 EACH_PHONE = "\0each"
-"""The choice of the composer that begins a session on each phone of what is marked."""
+"""The choice of the composer that begins a session on each phone of the marked sessions."""
 _BATCHED = {
     "session.stop": Act.STOP,
     "session.cancel": Act.CANCEL,
@@ -221,10 +221,10 @@ class MarkController(Controller):
         phones = self.phones()
         if len(phones) < 2:
             return []
-        return [(EACH_PHONE, f"each of the {len(phones)} phones of what is marked")]
+        return [(EACH_PHONE, f"the {len(phones)} phones of marked sessions")]
 
     def begin_on_each(self, goal: str, request_id: Callable[[], str]) -> None:
-        """Begin a session with this goal on each phone of what is marked."""
+        """Begin a session with this goal on each phone of the marked sessions."""
         devices = self._state.devices
         app = self._deck.console_app
         goal, servers = servers_in(goal, app.tool_servers)

@@ -96,6 +96,9 @@ class BatchRunner(Controller):
 
         async def take_back() -> None:
             done = await asked.done
+            if done.act is Act.WRITE:
+                # Which hints still wait is in transcripts, of which only those looked at are here.
+                await app.bridge.read_behind(step.session_id for step in done.steps)
             plan = inverse(done, asked.before, app.bridge.state) if done.steps else None
             if plan is not None:
                 self.run(plan, undoes=True)

@@ -126,7 +126,9 @@ class ReplayScreen(ReplayActs):
         view = self.view()
         asks = bool(tape.state().questions)
         pane = self.query_one(SessionPane)
-        pane.show_view(view, devices=state.devices, now_ms=tape.now_ms(), asks=asks)
+        pane.show_view(
+            view, devices=state.devices, now_ms=tape.now_ms(), asks=asks, others=state.sessions
+        )
         self._show_scrubber(tape)
         phone = self.query_one(PhonePane)
         if view is not None:

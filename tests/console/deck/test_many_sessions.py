@@ -23,6 +23,7 @@ from agent.protocol import (
     SessionRename,
     SessionResume,
     SessionTag,
+    SteerWithdraw,
     UserInput,
     UserInputAnswer,
 )
@@ -73,6 +74,23 @@ async def test_a_stop_of_marked_sessions_is_told_before_and_after_and_undone(con
         resumed = [SessionResume(session_id="s11"), SessionResume(session_id="s10")]
         await seat.until(lambda: seat.core.ops == stopped + resumed, "what takes it back")
         await seat.see("Undone: resumed 2 sessions.")
+
+
+async def test_a_hint_to_several_is_taken_back_from_those_that_nobody_looked_at(
+    console: Open,
+) -> None:
+    async with console(core=fifty(), play=nothing) as seat:
+        await seat.press("*", "i", *"hurry", "enter")
+        await seat.see("Sent to")
+        await seat.press("U")
+        # To what had begun already; drafts were started with it, and six have ended.
+        hinted = {op.session_id for op in seat.core.ops if isinstance(op, UserInput)}
+        assert len(hinted) > 30
+
+        def taken_back() -> set[str]:
+            return {op.session_id for op in seat.core.ops if isinstance(op, SteerWithdraw)}
+
+        await seat.until(lambda: taken_back() == hinted, "the hints taken back")
 
 
 class Refusing(ScriptedCore):
@@ -191,7 +209,7 @@ async def test_one_goal_begins_on_each_phone_of_what_is_marked(console: Open) ->
     async with console(core=fifty(), play=nothing) as seat:
         await mark(seat, "s10", "s11", "s22")
         await seat.press("n", *"beep", "shift+down")
-        await seat.see("each of the 2 phones of what is marked")
+        await seat.see("the 2 phones of marked sessions")
         await seat.press("enter")
         await seat.until(
             lambda: (

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import os
+import sys
+from pathlib import Path
 from threading import Event
 from typing import Any
 
+import pytest
 from textual.driver import Driver
 
-from console.terminal.terminal import lenient
+from console.terminal.terminal import drawn_on, lenient
 
 
 class _Writes(Driver):
@@ -38,6 +41,19 @@ def test_writing_to_a_terminal_that_has_gone_is_dropped_and_raises_nothing() -> 
         driver.write("still gone")
         # What is left in the buffer has nowhere to go either.
         os.dup2(os.open(os.devnull, os.O_WRONLY), terminal.fileno())
+
+
+def test_a_console_whose_errors_go_to_a_file_is_drawn_on_the_terminal(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    master, slave = os.openpty()
+    with os.fdopen(slave, "w") as terminal, (tmp_path / "errors").open("w") as errors:
+        monkeypatch.setattr(sys, "__stdout__", terminal)
+        assert drawn_on(errors) is terminal
+        monkeypatch.setattr(sys, "__stdout__", errors)
+        assert drawn_on(terminal) is terminal
+        assert drawn_on(errors) is errors, "a test has no terminal at all"
+    os.close(master)
 
 
 class _Continues(_Writes):

@@ -111,6 +111,20 @@ def test_what_is_days_away_is_counted_in_days(left_ms: int, said: str) -> None:
     assert formatting.countdown(left_ms) == said
 
 
+@pytest.mark.parametrize(
+    ("left_ms", "said"),
+    [
+        (-1, "0:00"),
+        (90_000, "1:30"),
+        (3_599_999, "59:59"),
+        (86_399_000, "23 h"),
+        (3 * 86_400_000, "3 days"),
+    ],
+)
+def test_a_deadline_that_is_hours_away_counts_no_seconds(left_ms: int, said: str) -> None:
+    assert formatting.time_left(left_ms) == said
+
+
 def test_a_result_is_read_without_the_code_that_it_is_filed_under() -> None:
     said = "background.action_denied: the operator refused tap"
     assert result_words(said) == "the operator refused tap"
