@@ -72,7 +72,7 @@ async def test_an_action_without_a_result_is_unknown_and_is_not_repeated() -> No
     assert isinstance(finished, ToolCallFinished)
     assert finished.outcome is ActionOutcome.UNKNOWN
     assert model.requests[0].messages[-1].kind is MessageKind.OBSERVATION
-    assert any("The work was interrupted" in text for text in texts(model))
+    assert any("The work had stopped" in text for text in texts(model))
     steps = [m.step for m in context.of(StepStarted) if isinstance(m, StepStarted)]
     assert steps == [1, 2]
 

@@ -13,10 +13,12 @@ from agent.protocol import (
     EventMsg,
     SessionContinued,
     SessionRolledBack,
+    SessionStateChanged,
     TaskComplete,
     TaskStarted,
     UserMessage,
 )
+from agent.records import SessionState
 
 
 @dataclass(slots=True)
@@ -29,6 +31,9 @@ class AskedFor:
 
     goal: bool = True
     """Whether it is the session's goal, not the operator's newest message."""
+    again: bool = False
+    """Whether it is the goal once more, after it was met; who has said so clears it."""
+    _met: bool = False
     _generation: int = 0
     _running: str = TaskKind.REGULAR
 
@@ -36,15 +41,19 @@ class AskedFor:
         """Take in one stored event; return whether it begins a prompt."""
         match msg:
             case UserMessage(steer=False):
-                self.goal = False
+                self.goal = self.again = self._met = False
             case SessionContinued(generation=later) if later > self._generation:
                 self._generation, self.goal = later, True
+                self.again, self._met = self._met, False
             case SessionRolledBack():
                 self.goal = True
             case TaskComplete() if self._running == TaskKind.REGULAR:
                 self.goal = True
             case TaskStarted(kind=kind):
                 self._running = kind
+                return False
+            case SessionStateChanged(state=state):
+                self._met = self._met or state is SessionState.COMPLETED
                 return False
             case _:
                 return False

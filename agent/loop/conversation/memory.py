@@ -125,6 +125,8 @@ class Memory:
     _moved_on: bool = False
     """Something else was said since the newest order, or its work is over."""
     _words: list[str] = field(default_factory=list)
+    _not_begun: bool = False
+    """No step was made since the newest order."""
     _asked_for: AskedFor = field(default_factory=AskedFor)
     _generation: int = 0
     _deferred: list[Message] = field(default_factory=list)
@@ -201,13 +203,14 @@ class Memory:
             case TaskStarted():
                 # Before what that turn did: asked for after it, all of it would be done anew.
                 if self._asked_for.goal:
-                    self.order(self.goal)
+                    self.ask_goal()
             case TaskComplete():
                 self.total = 0
                 self._moved_on = True
             case StepStarted(step=step):
                 self.step = max(self.step, step)
                 self._said = ""
+                self._not_begun = False
             case ObservationRecorded(observation=observation):
                 self._observe(observation)
             case AgentMessage(text=text):
@@ -250,8 +253,18 @@ class Memory:
         self.messages = [m for m in self.messages if m.kind is not MessageKind.WHEEL]
         self._add(Role.USER, MessageKind.WHEEL, prompts.operator_text(hint.text))
 
-    def order(self, text: str, *, again: bool = False) -> None:
-        """Take in what the operator asks for; asking for the same says nothing new, or `again`."""
+    def ask_goal(self) -> None:
+        """Take in that the session's goal is asked for, where something else was or it was met."""
+        again, self._asked_for.again = self._asked_for.again, False
+        self.order(self.goal, again=again, met=again)
+
+    def order(self, text: str, *, again: bool = False, met: bool = False) -> None:
+        """Take in what the operator asks for.
+
+        Args:
+            again: it is new also where it is what was asked for last.
+            met: it was done before, and is to be done anew.
+        """
         if (self._orders[-1] == text.strip() and not again) or not text.strip():
             return
         self._orders.append(text.strip())
@@ -261,7 +274,9 @@ class Memory:
         self.plan = ()
         self.done.clear()
         self.groups |= groups_for(text)
-        self._add(Role.USER, MessageKind.GOAL, prompts.new_goal_text(text))
+        self._not_begun = True
+        said = prompts.goal_again_text(text) if met else prompts.new_goal_text(text)
+        self._add(Role.USER, MessageKind.GOAL, said)
 
     def stray(self, front: Foreground) -> str:
         """Warn of another app in front than the session's own."""
@@ -293,8 +308,9 @@ class Memory:
         )
 
     def resumed(self) -> None:
-        """Tell the model that the work was interrupted."""
-        self._add(Role.USER, MessageKind.STEER, prompts.RESUMED)
+        """Tell the model that the work had stopped, unless there was none for the newest order."""
+        if not self._not_begun:
+            self._add(Role.USER, MessageKind.STEER, prompts.RESUMED)
 
     def show(self, image: bytes, media_type: str) -> None:
         """Add the picture to the newest observation; pictures are not remembered beyond it."""

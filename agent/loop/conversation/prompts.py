@@ -123,6 +123,15 @@ def new_goal_text(text: str) -> str:
     return f"## New goal\n{operator_text(text)}"
 
 
+def goal_again_text(text: str) -> str:
+    """Write that the operator asks once more for a goal that was met."""
+    return (
+        f"## The same goal, once more\n{operator_text(text)}\n"
+        "It was met before, and the operator wants it done again: do all of it anew. What was done "
+        "for it earlier does not count."
+    )
+
+
 def steering_text(text: str) -> str:
     """Write a hint that the operator gave while the work went on."""
     return f"The operator says: {operator_text(text)}"
@@ -134,7 +143,7 @@ def operator_text(text: str) -> str:
 
 
 RESUMED = (
-    "The work was interrupted and is now resumed. The screen may have changed: check it before you "
+    "The work had stopped and is now resumed. The screen may have changed: check it before you "
     "act, and do not repeat an action whose effect it already shows."
 )
 NO_PICTURE = "(This screen hides its picture; only its elements are known.)"

@@ -78,7 +78,7 @@ class TurnRecorder:
 
     def ask_goal(self) -> None:
         """Take in that the session's goal is asked for, whatever was asked for since."""
-        self.memory.order(self.memory.goal)
+        self.memory.ask_goal()
         if self.past is not None:
             self.past.ask_goal()
 

@@ -192,8 +192,9 @@ class Past:
                 return
 
     def ask_goal(self) -> None:
-        """Judge by the session's goal again, where something else was asked for since."""
-        if self.goal.strip() != self._first_goal.strip():
+        """Judge by the session's goal anew, where something else was asked for or it was met."""
+        again, self._asked_for.again = self._asked_for.again, False
+        if again or self.goal.strip() != self._first_goal.strip():
             self._begin(self._first_goal)
 
     def _begin(self, goal: str) -> None:

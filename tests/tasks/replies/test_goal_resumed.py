@@ -18,11 +18,13 @@ from agent.protocol import (
     Event,
     EventMsg,
     SessionContinued,
+    SessionStateChanged,
     StepCompleted,
     TaskComplete,
     TurnAborted,
     UserMessage,
 )
+from agent.records import SessionState
 from agent.sessions.rules.turn_input import stage
 from tests.tasks.context import MemoryContext
 from tests.tasks.counter import Counter
@@ -36,7 +38,7 @@ ACTS = {
     "plan": says("update_plan", plan=[{"step": "Press", "status": "in_progress"}]),
 }
 Act = Literal["press", "note", "plan", "hint"]
-Begins = Literal["goal", "other", "continued", "after a stop"]
+Begins = Literal["goal", "other", "continued", "once more", "after a stop"]
 Part = tuple[Begins, list[Act]]
 
 
@@ -70,8 +72,10 @@ class Play:
                 stopped = TurnAborted(turn_id="t", reason=AbortReason.INTERRUPTED)
                 self.events = after(self.events, stopped)
                 return
-            case "continued":
+            case "continued" | "once more":
                 self.generation += 1
+                state = SessionState.COMPLETED if how == "once more" else SessionState.FAILED
+                self.events = after(self.events, SessionStateChanged(state=state))
                 again = SessionContinued(generation=self.generation, after_step=number)
                 self.events = after(self.events, TaskComplete(turn_id="t"), again)
             case _:
@@ -127,7 +131,9 @@ def told(request: ModelRequest) -> list[str]:
     return [one.text for one in request.messages[:-1] if one.text != prompts.RESUMED]
 
 
-begins: st.SearchStrategy[Begins] = st.sampled_from(["goal", "other", "continued", "after a stop"])
+begins: st.SearchStrategy[Begins] = st.sampled_from(
+    ["goal", "other", "continued", "once more", "after a stop"]
+)
 acts: st.SearchStrategy[list[Act]] = st.lists(
     st.sampled_from(["press", "note", "plan", "hint"]), min_size=1, max_size=4
 )
@@ -145,6 +151,32 @@ def test_a_turn_reads_the_same_cut_or_uncut(parts: list[Part]) -> None:
             await session.turn(acts, number)
 
     asyncio.run(play())
+
+
+async def test_a_goal_that_was_met_is_asked_for_anew_and_judged_by_what_was_done_since() -> None:
+    session = Play()
+    await session.turn(["press"], 0)
+    session.begin("once more", 1)
+    verifier = scripted(says("give_verdict", verdict="met", evidence=["2"], reason="It counts."))
+    model = scripted(ACTS["press"], DONE)
+    judged = session.context(model, "1", session.events, verifying=Verifying(model=verifier))
+    await task().run(judged)
+    asked = [one.text for one in model.requests[0].messages if GOAL in one.text]
+    assert len(asked) == 2
+    assert prompts.goal_again_text(GOAL) == asked[1]
+    assert all(one.text != prompts.RESUMED for one in model.requests[0].messages)
+    assert verifier.requests[0].messages[1].text.count("OK: Clicked") == 1
+
+
+async def test_a_goal_that_was_not_met_is_resumed_and_not_asked_for_anew() -> None:
+    session = Play()
+    await session.turn(["press"], 0)
+    session.begin("continued", 1)
+    model = scripted(STOPS)
+    await task().run(session.context(model, "1", session.events))
+    texts = [one.text for one in model.requests[0].messages]
+    assert sum(GOAL in text for text in texts) == 1
+    assert prompts.RESUMED in texts
 
 
 async def test_a_claim_is_judged_by_what_was_done_before_the_cut_too() -> None:
