@@ -6,18 +6,9 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
+from agent import protocol
 from agent.core import ClientInfo, CoreBase, Overview, TextDelta
 from agent.errors import RuntimeDiedError, SwitchboardError
-from agent.protocol import (
-    Answer,
-    Event,
-    JobList,
-    LookUp,
-    Op,
-    Reply,
-    SessionConfigured,
-    SessionCreate,
-)
 from agent.records import FrameSource, FrameStatus, LiveFrame, Session
 from agent.runtime.queries import StoredLookUps
 from agent.store.store import EventDraft, Store
@@ -42,26 +33,28 @@ class SmallCore(CoreBase):
     def death(self) -> RuntimeDiedError | None:
         return None
 
-    async def submit(self, op: Op) -> str:
+    async def submit(self, op: protocol.Op) -> str:
         return (await self.request(op)).submission_id
 
-    async def request(self, op: Op) -> Reply:
+    async def request(self, op: protocol.Op) -> protocol.Reply:
         if self.failure is not None:
             raise self.failure
-        if isinstance(op, JobList):
+        if isinstance(op, protocol.JobList):
             await self.stuck.wait()
-        if isinstance(op, SessionCreate):
+        if isinstance(op, protocol.SessionCreate):
             self._created += 1
             session_id = f"s{self._created}"
             session = Session(session_id=session_id, goal=op.goal, created_ms=1)
-            await self.store.append(EventDraft(session_id, SessionConfigured(session=session)))
-            return Reply(submission_id=f"op{self._created}", session_id=session_id)
-        return Reply(submission_id="op")
+            await self.store.append(
+                EventDraft(session_id, protocol.SessionConfigured(session=session))
+            )
+            return protocol.Reply(submission_id=f"op{self._created}", session_id=session_id)
+        return protocol.Reply(submission_id="op")
 
-    async def submit_as(self, client: ClientInfo, op: Op) -> str:
+    async def submit_as(self, client: ClientInfo, op: protocol.Op) -> str:
         return await self.submit(op)
 
-    async def request_as(self, client: ClientInfo, op: Op) -> Reply:
+    async def request_as(self, client: ClientInfo, op: protocol.Op) -> protocol.Reply:
         self.clients.append(client)
         return await self.request(op)
 
@@ -69,12 +62,14 @@ class SmallCore(CoreBase):
         self.left.append(client)
 
     @asynccontextmanager
-    async def events(self, *, after: int | None = None) -> AsyncIterator[AsyncIterator[Event]]:
-        queue: asyncio.Queue[Event] = asyncio.Queue()
+    async def events(
+        self, *, after: int | None = None
+    ) -> AsyncIterator[AsyncIterator[protocol.Event]]:
+        queue: asyncio.Queue[protocol.Event] = asyncio.Queue()
         end = self.store.subscribe(lambda commit: [*map(queue.put_nowait, commit.events)])
         self.followers += 1
 
-        async def iterate() -> AsyncIterator[Event]:
+        async def iterate() -> AsyncIterator[protocol.Event]:
             last = 0
             if after is not None:
                 for event in await self.store.events(after=after, limit=1_000_000):
@@ -135,12 +130,12 @@ class SmallCore(CoreBase):
 
     async def history(
         self, session_id: str, *, after_seq: int = 0, before_seq: int = 0, limit: int = 10_000
-    ) -> tuple[Event, ...]:
+    ) -> tuple[protocol.Event, ...]:
         return await self.store.session_events(
             session_id, after_seq=after_seq, before_seq=before_seq, limit=limit
         )
 
-    async def look_up(self, query: LookUp[Answer]) -> Answer:
+    async def look_up(self, query: protocol.LookUp[protocol.Answer]) -> protocol.Answer:
         if self.failure is not None:
             raise self.failure
         return await StoredLookUps(self.store).look_up(query)

@@ -15,27 +15,9 @@ from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
+from agent import protocol
 from agent.audit.hash_chain import Chain
 from agent.errors import StoreError
-from agent.protocol import (
-    AllowanceUsed,
-    BudgetExtended,
-    Event,
-    ObservationRecorded,
-    QuestionAnswered,
-    QuestionClosed,
-    RequestUserInput,
-    SessionConfigured,
-    SessionsDeleted,
-    TaskComplete,
-    TaskStarted,
-    TextLetThrough,
-    ToolCallFinished,
-    ToolCallRequested,
-    TurnAborted,
-    UserMessage,
-    encode,
-)
 from agent.records import ActionOutcome, QuestionKind
 from agent.safety.approval import is_yes
 from agent.safety.effects.wording import headline
@@ -60,9 +42,9 @@ _log = logging.getLogger(__name__)
 Fact = dict[str, object]
 
 
-def event_digest(event: Event) -> str:
+def event_digest(event: protocol.Event) -> str:
     """Hash a stored event as the audit names it."""
-    return hashlib.sha256(encode(event)).hexdigest()
+    return hashlib.sha256(protocol.encode(event)).hexdigest()
 
 
 class AuditWriter:
@@ -76,7 +58,7 @@ class AuditWriter:
         for line in lines:
             self._remember(line)
 
-    def fact(self, event: Event) -> Fact | None:
+    def fact(self, event: protocol.Event) -> Fact | None:
         """Return the line for an event; None for one that is not audited."""
         told = self._told(event)
         if told is None:
@@ -90,35 +72,35 @@ class AuditWriter:
         self._remember(fact)
         return fact
 
-    def _told(self, event: Event) -> Fact | None:
+    def _told(self, event: protocol.Event) -> Fact | None:
         match event.msg:
-            case SessionConfigured(session=session):
+            case protocol.SessionConfigured(session=session):
                 return {
                     "event_type": "session_created",
                     "autonomy": session.autonomy.value,
                     "dry_run": session.dry_run or None,
                     "detail": one_line(session.goal, _DETAIL_CHARS),
                 }
-            case TaskStarted(turn_id=turn_id):
+            case protocol.TaskStarted(turn_id=turn_id):
                 return {"event_type": "task_started", "task_id": turn_id}
-            case TaskComplete(turn_id=turn_id):
+            case protocol.TaskComplete(turn_id=turn_id):
                 return {"event_type": "task_finished", "task_id": turn_id}
-            case TurnAborted(turn_id=turn_id, reason=reason):
+            case protocol.TurnAborted(turn_id=turn_id, reason=reason):
                 return {
                     "event_type": "task_stopped",
                     "task_id": turn_id,
                     "detail": reason.value,
                 }
-            case UserMessage():
+            case protocol.UserMessage():
                 return {"event_type": "operator_message"}
-            case ObservationRecorded(step=step, observation=seen):
+            case protocol.ObservationRecorded(step=step, observation=seen):
                 return {
                     "event_type": "screen_context_read",
                     "step": step,
                     "package": seen.foreground.package,
                     "frame_sha256": seen.frame.digest if seen.frame else "",
                 }
-            case ToolCallRequested(kind="action") as call:
+            case protocol.ToolCallRequested(kind="action") as call:
                 return {
                     "event_type": "capability_evaluated",
                     "step": call.step,
@@ -129,7 +111,7 @@ class AuditWriter:
                     "decision": call.decision,
                     "detail": one_line(call.element.label, _DETAIL_CHARS) if call.element else "",
                 }
-            case ToolCallFinished(call_id=call_id) as done:
+            case protocol.ToolCallFinished(call_id=call_id) as done:
                 action = self._actions.get((event.session_id, call_id))
                 if action is None:
                     return None
@@ -140,7 +122,7 @@ class AuditWriter:
                     "action": action,
                     "detail": one_line(done.text, _DETAIL_CHARS),
                 }
-            case RequestUserInput(question=question) if question.review is not None:
+            case protocol.RequestUserInput(question=question) if question.review is not None:
                 ticket = question.review
                 return {
                     "event_type": REVIEW_REQUESTED,
@@ -151,54 +133,58 @@ class AuditWriter:
                     "params_sha256": ticket.params_digest,
                     "screen_sha256": ticket.screen_digest,
                 }
-            case QuestionAnswered(question_id=question_id) if question_id in self._reviews:
+            case protocol.QuestionAnswered(question_id=question_id) if question_id in self._reviews:
                 return {
                     "event_type": REVIEW_RESOLVED,
                     "question_id": question_id,
                     "decision": "approved" if is_yes(event.msg.answer) else "denied",
                     "caller": event.msg.answered_by,
                 }
-            case QuestionClosed(question_id=question_id) if question_id in self._reviews:
+            case protocol.QuestionClosed(question_id=question_id) if question_id in self._reviews:
                 return {
                     "event_type": REVIEW_RESOLVED,
                     "question_id": question_id,
                     "decision": "none",
                     "detail": one_line(event.msg.reason, _DETAIL_CHARS),
                 }
-            case RequestUserInput(question=question) if question.kind is QuestionKind.APPROVAL:
+            case protocol.RequestUserInput(question=question) if (
+                question.kind is QuestionKind.APPROVAL
+            ):
                 return {
                     "event_type": "confirmation_requested",
                     "question_id": question.question_id,
                     "call_id": question.call_id,
                     "detail": one_line(question.text, _DETAIL_CHARS),
                 }
-            case QuestionAnswered(question_id=question_id) if question_id in self._approvals:
+            case protocol.QuestionAnswered(question_id=question_id) if (
+                question_id in self._approvals
+            ):
                 said = "action_confirmed" if is_yes(event.msg.answer) else "action_denied"
                 return {
                     "event_type": said,
                     "question_id": question_id,
                     "caller": event.msg.answered_by,
                 }
-            case QuestionClosed(question_id=question_id) if question_id in self._approvals:
+            case protocol.QuestionClosed(question_id=question_id) if question_id in self._approvals:
                 return {
                     "event_type": "action_denied",
                     "question_id": question_id,
                     "detail": one_line(event.msg.reason, _DETAIL_CHARS),
                 }
-            case SessionsDeleted(session_ids=gone):
+            case protocol.SessionsDeleted(session_ids=gone):
                 return {"event_type": DELETED, "sessions": list(gone)}
-            case AllowanceUsed(call_id=call_id, effect=effect):
+            case protocol.AllowanceUsed(call_id=call_id, effect=effect):
                 return {
                     "event_type": "allowance_used",
                     "call_id": call_id,
                     "detail": one_line(headline(effect), _DETAIL_CHARS),
                 }
-            case TextLetThrough(texts=texts):
+            case protocol.TextLetThrough(texts=texts):
                 return {
                     "event_type": "text_let_through",
                     "detail": f"{len(texts)} let through by the operator",
                 }
-            case BudgetExtended(kind=kind, amount=amount):
+            case protocol.BudgetExtended(kind=kind, amount=amount):
                 return {"event_type": "budget_extended", "detail": f"{amount:g} {kind.value}"}
             case _:
                 return None
@@ -268,7 +254,7 @@ class _Auditor:
         self._audit_writer = audit_writer
         self._after = after
         """The newest event that was looked at."""
-        self._waiting: list[Event] = []
+        self._waiting: list[protocol.Event] = []
         self._unwritten: list[Fact] = []
         self._news = asyncio.Event()
         self._closed = False
@@ -302,7 +288,7 @@ class _Auditor:
             # Not past it: what came meanwhile is in the page too, and is taken by the follower.
             self._after = min(page[-1].event_id, last) if page else last
 
-    async def _take(self, events: Iterable[Event]) -> None:
+    async def _take(self, events: Iterable[protocol.Event]) -> None:
         for event in events:
             fact = self._audit_writer.fact(event)
             self._after = event.event_id

@@ -12,23 +12,11 @@ from typing import Annotated, Any, TypeAlias, TypeVar
 import msgspec
 from msgspec.structs import replace
 
+from agent import protocol
 from agent.codex_bridge.asked import find_question, question_in, questions_by_session
 from agent.codex_bridge.session_object import session_object, thread_id, timeline
 from agent.core import Core
 from agent.errors import RpcCode, UsageError, WrongStateError
-from agent.protocol import (
-    Op,
-    Reply,
-    SessionAttach,
-    SessionCancel,
-    SessionClear,
-    SessionCreate,
-    SessionLetThrough,
-    SessionStart,
-    TargetControl,
-    UserInput,
-    UserInputAnswer,
-)
 from agent.records import ReasoningEffort, SessionState, TargetAction, TargetStatus
 
 PREFIX = "androidSession/"
@@ -36,7 +24,7 @@ LIST_LIMIT = 1000
 GENIE = "switchboard"
 """What stands for the package of the genie: Switchboard's own loop does the work."""
 
-Request: TypeAlias = Callable[[Op], Awaitable[Reply]]
+Request: TypeAlias = Callable[[protocol.Op], Awaitable[protocol.Reply]]
 Blankless = Annotated[str, msgspec.Meta(pattern=r"\S")]
 
 
@@ -116,7 +104,7 @@ class Bridge:
                 return await self.read(_read(method, params, _Id).session_id)
             case "create":
                 wanted = _read(method, params, _Create)
-                op = SessionCreate(
+                op = protocol.SessionCreate(
                     goal="",
                     target_package=wanted.target_package or "",
                     model=wanted.model or "",
@@ -164,7 +152,7 @@ class Bridge:
         told = session_object(session, asked, overview.devices)
         return {**told, "timeline": timeline(history)}
 
-    async def create(self, op: SessionCreate) -> dict[str, Any]:
+    async def create(self, op: protocol.SessionCreate) -> dict[str, Any]:
         """Make a draft of what is asked for, and give it."""
         made = await self._request(replace(op, start=False))
         return await self._object(made.session_id)
@@ -175,11 +163,11 @@ class Bridge:
         """Start a draft, or give an idle session its next prompt."""
         session = await self._core.session(session_id)
         if session.state is SessionState.WAITING_FOR_USER and not session.turn_id:
-            told: Op = UserInput(
+            told: protocol.Op = protocol.UserInput(
                 session_id=session.session_id, text=prompt, let_through=let_through
             )
         else:
-            told = SessionStart(
+            told = protocol.SessionStart(
                 session_id=session.session_id, prompt=prompt, let_through=let_through
             )
         await self._request(told)
@@ -210,7 +198,7 @@ class Bridge:
         """Answer what a session, or a child of it, asks."""
         question = await find_question(self._core, session_id)
         await self._request(
-            UserInputAnswer(
+            protocol.UserInputAnswer(
                 question_id=question.question_id, answer=answer, let_through=let_through
             )
         )
@@ -219,18 +207,18 @@ class Bridge:
     async def let_through(self, session_id: str) -> dict[str, Any]:
         """Send again, unredacted, what the operator wrote to a session and lost secrets."""
         session = await self._core.session(session_id)
-        await self._request(SessionLetThrough(session_id=session.session_id))
+        await self._request(protocol.SessionLetThrough(session_id=session.session_id))
         return {"ok": True}
 
     async def cancel(self, session_id: str) -> dict[str, Any]:
         """End a session, and its tree."""
         session = await self._core.session(session_id)
-        await self._request(SessionCancel(session_id=session.session_id))
+        await self._request(protocol.SessionCancel(session_id=session.session_id))
         return {"ok": True}
 
     async def clear(self, *, all_sessions: bool) -> dict[str, Any]:
         """End and delete every tree that is not kept."""
-        reply = await self._request(SessionClear(all=all_sessions))
+        reply = await self._request(protocol.SessionClear(all=all_sessions))
         return {
             "ok": not (reply.failed_ids or reply.remaining_ids),
             "clearedSessionIds": list(reply.session_ids),
@@ -241,7 +229,7 @@ class Bridge:
     async def attach_target(self, session_id: str) -> dict[str, Any]:
         """Bring the app of a session to the phone's main display."""
         session = await self._core.session(session_id)
-        op = TargetControl(session_id=session.session_id, action=TargetAction.ATTACH)
+        op = protocol.TargetControl(session_id=session.session_id, action=TargetAction.ATTACH)
         target = (await self._request(op)).target
         if target is not None and target.status is not TargetStatus.OK:
             raise WrongStateError(
@@ -253,7 +241,7 @@ class Bridge:
 
     async def attach(self, session_id: str) -> dict[str, Any]:
         """Drive a session from this client on."""
-        reply = await self._request(SessionAttach(session_id=session_id))
+        reply = await self._request(protocol.SessionAttach(session_id=session_id))
         session = await self._core.session(reply.session_id)
         return {
             "sessionId": session.session_id,

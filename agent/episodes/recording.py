@@ -23,43 +23,12 @@ from typing import NamedTuple, Self
 
 import msgspec
 
+from agent import protocol, records
 from agent.episodes.seen import Seen
 from agent.errors import SwitchboardError, UsageError, WrongStateError
 from agent.loop.screen.changes import fingerprint
 from agent.loop.screen.elements import number_elements
-from agent.protocol import (
-    ErrorEvent,
-    EventMsg,
-    ObservationRecorded,
-    ResultPublished,
-    SessionConfigured,
-    SessionStateChanged,
-    StepCompleted,
-    StepStarted,
-    TaskComplete,
-    TaskStarted,
-    ToolCallFinished,
-    ToolCallRequested,
-    TurnAborted,
-    UserMessage,
-    VerificationRecorded,
-)
 from agent.protocol.events.session_events import AbortReason
-from agent.records import (
-    DIRECT,
-    ActionOutcome,
-    Foreground,
-    Frame,
-    GoalVerdict,
-    Observation,
-    Point,
-    Session,
-    SessionState,
-    TimeSplit,
-    Usage,
-    Verification,
-    VerifiedBy,
-)
 from agent.safety.redacting.redaction import redact_secrets
 from agent.safety.redacting.tree_redaction import redact_tree
 from agent.sessions.rules.creation import new_session_id
@@ -67,7 +36,7 @@ from agent.store.embedded.sqlite_store import SqliteStore
 from agent.store.store import EventDraft
 from agent.text import clean, one_line
 
-MODEL = f"{DIRECT}episode"
+MODEL = f"{records.DIRECT}episode"
 TAG = "episode"
 EPISODES = "episodes"
 """The folder of them in the operator's data directory."""
@@ -224,44 +193,51 @@ class Recorder:
         finally:
             self._room.release()
 
-    async def _messages(self, store: SqliteStore, tape: Tape) -> list[tuple[int, EventMsg]]:
+    async def _messages(
+        self, store: SqliteStore, tape: Tape
+    ) -> list[tuple[int, protocol.EventMsg]]:
         turn_id = f"turn_{token_hex(6)}"
         goal = _goal(tape)
-        made: list[tuple[int, EventMsg]] = [
-            (tape.began_ms, UserMessage(text=goal, message_id=f"msg_{token_hex(6)}")),
-            (tape.began_ms, SessionStateChanged(state=SessionState.RUNNING)),
-            (tape.began_ms, TaskStarted(turn_id=turn_id)),
+        made: list[tuple[int, protocol.EventMsg]] = [
+            (tape.began_ms, protocol.UserMessage(text=goal, message_id=f"msg_{token_hex(6)}")),
+            (tape.began_ms, protocol.SessionStateChanged(state=records.SessionState.RUNNING)),
+            (tape.began_ms, protocol.TaskStarted(turn_id=turn_id)),
         ]
         before, number = tape.first, 0
         for number, act in enumerate(tape.acts, 1):
-            made.append((act.began_ms, StepStarted(step=number)))
+            made.append((act.began_ms, protocol.StepStarted(step=number)))
             await self._look(store, made, number, before)
             call = _call(number, turn_id, act)
-            ended = ToolCallFinished(
+            ended = protocol.ToolCallFinished(
                 step=number,
                 call_id=call.call_id,
                 outcome=_outcome(act),
                 text=one_line(act.error, 500) or "Done.",
             )
             observe_ms = max(0, act.seen.at_ms - act.acted_ms)
-            took = TimeSplit(act_ms=act.acted_ms - act.began_ms, observe_ms=observe_ms)
+            took = records.TimeSplit(act_ms=act.acted_ms - act.began_ms, observe_ms=observe_ms)
             made += [
                 (act.began_ms, call),
                 (act.acted_ms, ended),
-                (act.seen.at_ms, StepCompleted(step=number, time=took, usage=Usage())),
+                (
+                    act.seen.at_ms,
+                    protocol.StepCompleted(step=number, time=took, usage=records.Usage()),
+                ),
             ]
             before = act.seen
         last = number + 1
         ended_ms = max(tape.last.at_ms, tape.began_ms)
-        made.append((ended_ms, StepStarted(step=last)))
+        made.append((ended_ms, protocol.StepStarted(step=last)))
         await self._look(store, made, last, before)
-        nothing = StepCompleted(step=last, time=TimeSplit(), usage=Usage(), counted=False)
+        nothing = protocol.StepCompleted(
+            step=last, time=records.TimeSplit(), usage=records.Usage(), counted=False
+        )
         made.append((ended_ms, nothing))
         made += [(ended_ms, msg) for msg in _end(tape, turn_id)]
         return made
 
     async def _look(
-        self, store: SqliteStore, made: list[tuple[int, EventMsg]], step: int, seen: Seen
+        self, store: SqliteStore, made: list[tuple[int, protocol.EventMsg]], step: int, seen: Seen
     ) -> None:
         """Store what was seen, where anything was."""
         if not seen.png and not seen.xml:
@@ -269,7 +245,7 @@ class Recorder:
         frame = None
         if seen.png:
             digest = await store.put_blob(seen.png, "image/png")
-            frame = Frame(
+            frame = records.Frame(
                 digest=digest,
                 width_px=seen.width_px,
                 height_px=seen.height_px,
@@ -280,15 +256,15 @@ class Recorder:
             xml = await asyncio.to_thread(redact_tree, seen.xml, redact_secrets)
             tree_digest = await store.put_blob(xml, "application/xml")
         whole = msgspec.structs.replace(observation, frame=frame, tree_digest=tree_digest)
-        made.append((seen.at_ms, ObservationRecorded(step=step, observation=whole)))
+        made.append((seen.at_ms, protocol.ObservationRecorded(step=step, observation=whole)))
 
 
-def _observation(seen: Seen) -> Observation:
-    front = Foreground(
+def _observation(seen: Seen) -> records.Observation:
+    front = records.Foreground(
         package=seen.package, activity=seen.activity, keyboard_shown=seen.keyboard_shown
     )
     elements = number_elements(seen.nodes, redact=redact_secrets)
-    return Observation(
+    return records.Observation(
         started_ms=seen.at_ms,
         ended_ms=seen.at_ms,
         foreground=front,
@@ -299,9 +275,9 @@ def _observation(seen: Seen) -> Observation:
 
 
 def _drafts(
-    tape: Tape, session_id: str, msgs: list[tuple[int, EventMsg]]
+    tape: Tape, session_id: str, msgs: list[tuple[int, protocol.EventMsg]]
 ) -> tuple[EventDraft, ...]:
-    head = (tape.began_ms, SessionConfigured(session=_session(tape, session_id)))
+    head = (tape.began_ms, protocol.SessionConfigured(session=_session(tape, session_id)))
     return tuple(EventDraft(session_id, msg, "", at_ms) for at_ms, msg in (head, *msgs))
 
 
@@ -309,9 +285,9 @@ def _goal(tape: Tape) -> str:
     return clean(tape.goal, 10_000) or _UNTASKED
 
 
-def _session(tape: Tape, session_id: str) -> Session:
+def _session(tape: Tape, session_id: str) -> records.Session:
     goal = _goal(tape)
-    return Session(
+    return records.Session(
         session_id=session_id,
         goal=goal,
         created_ms=tape.began_ms,
@@ -323,17 +299,18 @@ def _session(tape: Tape, session_id: str) -> Session:
     )
 
 
-def _call(number: int, turn_id: str, act: Act) -> ToolCallRequested:
+def _call(number: int, turn_id: str, act: Act) -> protocol.ToolCallRequested:
     given = act.given
-    path: tuple[Point, ...] = ()
+    path: tuple[records.Point, ...] = ()
     point = None
     if "x1" in given:
         path = tuple(
-            Point(x=float(given[f"x{end}"]), y=float(given[f"y{end}"])) for end in ("1", "2")
+            records.Point(x=float(given[f"x{end}"]), y=float(given[f"y{end}"]))
+            for end in ("1", "2")
         )
     elif "x" in given and "y" in given:
-        point = Point(x=float(given["x"]), y=float(given["y"]))
-    return ToolCallRequested(
+        point = records.Point(x=float(given["x"]), y=float(given["y"]))
+    return protocol.ToolCallRequested(
         step=number,
         call_id=f"call_{turn_id[-8:]}_{number}",
         tool=act.tool,
@@ -343,39 +320,43 @@ def _call(number: int, turn_id: str, act: Act) -> ToolCallRequested:
     )
 
 
-def _outcome(act: Act) -> ActionOutcome:
+def _outcome(act: Act) -> records.ActionOutcome:
     if act.is_unknown:
-        return ActionOutcome.UNKNOWN
-    return ActionOutcome.FAILED if act.error else ActionOutcome.DONE
+        return records.ActionOutcome.UNKNOWN
+    return records.ActionOutcome.FAILED if act.error else records.ActionOutcome.DONE
 
 
-def _end(tape: Tape, turn_id: str) -> tuple[EventMsg, ...]:
+def _end(tape: Tape, turn_id: str) -> tuple[protocol.EventMsg, ...]:
     last = tape.last
     if not last.done:
         return (
-            TurnAborted(turn_id=turn_id, reason=AbortReason.CANCELLED),
-            SessionStateChanged(state=SessionState.CANCELLED, reason="another episode was begun"),
+            protocol.TurnAborted(turn_id=turn_id, reason=AbortReason.CANCELLED),
+            protocol.SessionStateChanged(
+                state=records.SessionState.CANCELLED, reason="another episode was begun"
+            ),
         )
     if last.terminated:
         said = "The phone is as the task asks."
-        verdict = GoalVerdict.MET
+        verdict = records.GoalVerdict.MET
     else:
         said = one_line(last.error, 500) or "The steps of the task are used up."
-        verdict = GoalVerdict.NOT_MET
-    checked = Verification(verified_by=VerifiedBy.CHECKER, verdict=verdict, reason=said)
-    judged = (VerificationRecorded(verification=checked),) if tape.task else ()
+        verdict = records.GoalVerdict.NOT_MET
+    checked = records.Verification(
+        verified_by=records.VerifiedBy.CHECKER, verdict=verdict, reason=said
+    )
+    judged = (protocol.VerificationRecorded(verification=checked),) if tape.task else ()
     if last.terminated:
         return (
-            ResultPublished(text=said),
+            protocol.ResultPublished(text=said),
             *judged,
-            TaskComplete(turn_id=turn_id, last_agent_message=said),
-            SessionStateChanged(state=SessionState.COMPLETED),
+            protocol.TaskComplete(turn_id=turn_id, last_agent_message=said),
+            protocol.SessionStateChanged(state=records.SessionState.COMPLETED),
         )
     return (
-        ErrorEvent(message=said),
+        protocol.ErrorEvent(message=said),
         *judged,
-        TurnAborted(turn_id=turn_id, reason=AbortReason.BUDGET_LIMITED),
-        SessionStateChanged(state=SessionState.FAILED, reason=said),
+        protocol.TurnAborted(turn_id=turn_id, reason=AbortReason.BUDGET_LIMITED),
+        protocol.SessionStateChanged(state=records.SessionState.FAILED, reason=said),
     )
 
 

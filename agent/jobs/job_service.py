@@ -10,6 +10,7 @@ import asyncio
 from collections.abc import Callable, Iterable
 from typing import assert_never
 
+from agent import protocol
 from agent.errors import RpcCode, UsageError
 from agent.jobs import review_rules
 from agent.jobs.creation import SESSION_PREFIX, Creator, planned_job
@@ -22,18 +23,6 @@ from agent.jobs.runs import Runs
 from agent.jobs.schedule import paused, read, resumed, run_now, stopped
 from agent.jobs.triggers import Triggers
 from agent.loop.task_context import JobOp
-from agent.protocol import (
-    CloseReason,
-    Event,
-    JobCreate,
-    JobEdit,
-    JobList,
-    JobQueue,
-    JobsDropped,
-    JobStop,
-    QuestionClosed,
-    Reply,
-)
 from agent.records import Job, JobStatus, Question, RunRecord, Session
 from agent.sessions.lifecycle.operations import Operations
 from agent.sessions.registry.services import Services
@@ -71,7 +60,7 @@ class JobService:
         """Let runs store what they have come to by now, before the core closes."""
         await self._runs.finish()
 
-    def on_commit(self, events: Iterable[Event]) -> None:
+    def on_commit(self, events: Iterable[protocol.Event]) -> None:
         """Follow the store."""
         events = tuple(events)
         self.wake.on_commit(events)
@@ -84,7 +73,7 @@ class JobService:
 
     # --- handing in ----------
 
-    async def hand_in(self, op: JobCreate) -> Job:
+    async def hand_in(self, op: protocol.JobCreate) -> Job:
         """Store a job for a person, who hears at once when it names no session; see `create`."""
         if op.session_target.startswith(SESSION_PREFIX):
             session_id = op.session_target.removeprefix(SESSION_PREFIX)
@@ -94,7 +83,7 @@ class JobService:
 
     async def create(
         self,
-        op: JobCreate,
+        op: protocol.JobCreate,
         *,
         creator: Creator | None = None,
         beside: Callable[[Job], tuple[EventDraft, ...]] | None = None,
@@ -113,10 +102,10 @@ class JobService:
         async with self._creating:
             ended = await self._in_the_way()
             if ended:
-                await self._parts.store.append(EventDraft("", JobsDropped(job_ids=ended)))
+                await self._parts.store.append(EventDraft("", protocol.JobsDropped(job_ids=ended)))
             return await self._parts.store.create_job(build, beside=beside)
 
-    def _planned(self, op: JobCreate, creator: Creator | None) -> Callable[[int], Job]:
+    def _planned(self, op: protocol.JobCreate, creator: Creator | None) -> Callable[[int], Job]:
         parts = self._parts
         return planned_job(
             op, assignment=parts.assignment, now_ms=parts.clock_ms(), creator=creator
@@ -139,26 +128,26 @@ class JobService:
     async def check(self, session: Session, op: JobOp) -> None:
         """Refuse what `carry_out` would refuse, and do nothing. Raises UsageError."""
         match op:
-            case JobCreate():
+            case protocol.JobCreate():
                 self._planned(op, Creator(session.session_id))
                 await self._in_the_way()
-            case JobList(limit=limit):
+            case protocol.JobList(limit=limit):
                 _check_limit(limit)
-            case JobStop(job_id=job_id):
+            case protocol.JobStop(job_id=job_id):
                 await self._records.find(job_id)
             case _:
                 assert_never(op)
 
-    async def carry_out(self, session: Session, op: JobOp) -> Reply:
+    async def carry_out(self, session: Session, op: JobOp) -> protocol.Reply:
         """Do what a session asks of the jobs. Raises UsageError."""
         match op:
-            case JobCreate():
+            case protocol.JobCreate():
                 job = await self.create(op, creator=Creator(session.session_id))
-                return Reply(submission_id="", job=job)
-            case JobList(query=query, limit=limit):
-                return Reply(submission_id="", jobs=await self.list(query, limit))
-            case JobStop(job_id=job_id):
-                return Reply(submission_id="", job=await self.stop(job_id))
+                return protocol.Reply(submission_id="", job=job)
+            case protocol.JobList(query=query, limit=limit):
+                return protocol.Reply(submission_id="", jobs=await self.list(query, limit))
+            case protocol.JobStop(job_id=job_id):
+                return protocol.Reply(submission_id="", job=await self.stop(job_id))
             case _:
                 assert_never(op)
 
@@ -169,7 +158,7 @@ class JobService:
         _check_limit(limit)
         return await self._parts.store.jobs(query=query, limit=limit)
 
-    async def queue(self, op: JobQueue) -> JobPage:
+    async def queue(self, op: protocol.JobQueue) -> JobPage:
         """Return a page of the queue. Raises UsageError for a limit outside 1 to 200."""
         if not 1 <= op.limit <= PAGE_LIMIT:
             raise UsageError(f"limit is {op.limit}.", f"Use 1 to {PAGE_LIMIT}.")
@@ -193,7 +182,7 @@ class JobService:
 
     # --- moving ----------
 
-    async def edit(self, op: JobEdit) -> Job:
+    async def edit(self, op: protocol.JobEdit) -> Job:
         """Change what a job does and when. Raises UsageError when it cannot be changed."""
         now_ms = self._parts.clock_ms()
         op = checked_edit(op)
@@ -247,8 +236,8 @@ class JobService:
             if before.status is not JobStatus.AWAITING_REVIEW:
                 return ()
             checkpoint = review_rules.checkpoint_of(before)
-            closed = QuestionClosed(
-                question_id=checkpoint.question_id, reason=CloseReason.JOB_STOPPED
+            closed = protocol.QuestionClosed(
+                question_id=checkpoint.question_id, reason=protocol.CloseReason.JOB_STOPPED
             )
             return (EventDraft(checkpoint.session_id, closed),)
 

@@ -14,19 +14,9 @@ from uuid import uuid4
 import msgspec
 from msgspec.structs import replace
 
+from agent import records
 from agent.errors import WrongStateError
 from agent.jobs.schedule import given_up
-from agent.records import (
-    CHECKPOINT_SCHEMA,
-    Checkpoint,
-    Confirmation,
-    Job,
-    JobStatus,
-    Question,
-    ReviewDecision,
-    ReviewState,
-    RunRecord,
-)
 from agent.safety.review_binding import (
     SUMMARY_LIMIT_CHARS,
     binding_digest,
@@ -48,13 +38,13 @@ PHASE_UNKNOWN = "review_resolution_unknown"
 
 
 def awaiting(
-    job: Job,
-    question: Question,
+    job: records.Job,
+    question: records.Question,
     params: dict[str, Any],
-    run: RunRecord,
+    run: records.RunRecord,
     worked_ms: int,
     now_ms: int,
-) -> Job:
+) -> records.Job:
     """Return the record of a job whose run wants to act and may not until somebody has looked.
 
     Args:
@@ -67,7 +57,7 @@ def awaiting(
     """
     assert question.review is not None, "a review's question has a ticket"
     ticket = question.review
-    unbound = Confirmation(
+    unbound = records.Confirmation(
         confirmation_id=ticket.confirmation_id,
         job_id=job.id,
         phone_session_id=f"background-job:{job.id}",
@@ -80,8 +70,8 @@ def awaiting(
         expires_at=question.deadline_ms,
         summary=question.text[:SUMMARY_LIMIT_CHARS],
     )
-    checkpoint = Checkpoint(
-        schema=CHECKPOINT_SCHEMA,
+    checkpoint = records.Checkpoint(
+        schema=records.CHECKPOINT_SCHEMA,
         run_id=run.run_id,
         session_id=question.session_id,
         question_id=question.question_id,
@@ -91,7 +81,7 @@ def awaiting(
     )
     return replace(
         job,
-        status=JobStatus.AWAITING_REVIEW,
+        status=records.JobStatus.AWAITING_REVIEW,
         phase=PHASE_ASKED,
         running_at=0,
         next_run_at=0,
@@ -105,7 +95,7 @@ def awaiting(
     )
 
 
-def approving(job: Job, question: Question, now_ms: int) -> Job:
+def approving(job: records.Job, question: records.Question, now_ms: int) -> records.Job:
     """Return the record of a job whose action has just been approved: claimed, once.
 
     Raises:
@@ -114,42 +104,42 @@ def approving(job: Job, question: Question, now_ms: int) -> Job:
     confirmation = asked_of(job, question, now_ms)
     return replace(
         job,
-        status=JobStatus.WAITING,
+        status=records.JobStatus.WAITING,
         phase=PHASE_EXECUTING,
         updated_at=now_ms,
         last_event_at=now_ms,
         pending_tool_request_json=_with(
             confirmation,
-            review_state=ReviewState.RESOLVING,
-            decision=ReviewDecision.APPROVED,
+            review_state=records.ReviewState.RESOLVING,
+            decision=records.ReviewDecision.APPROVED,
             reviewed_at=now_ms,
         ),
     )
 
 
-def resuming(job: Job, resolution: str, now_ms: int) -> Job:
+def resuming(job: records.Job, resolution: str, now_ms: int) -> records.Job:
     """Return the record of a job whose reviewed action has come to something: its run is queued."""
     return replace(
         job,
-        status=JobStatus.QUEUED,
+        status=records.JobStatus.QUEUED,
         phase=PHASE_RESUMING,
         updated_at=now_ms,
         last_event_at=now_ms,
         pending_confirmation_id="",
         pending_tool_request_json=_with(
             confirmation_of(job),
-            review_state=ReviewState.RESOLVED,
+            review_state=records.ReviewState.RESOLVED,
             resolution=resolution,
             resolved_at=now_ms,
         ),
     )
 
 
-def going_on(job: Job, now_ms: int) -> Job:
+def going_on(job: records.Job, now_ms: int) -> records.Job:
     """Return the record of a job whose run has been taken up again."""
     return replace(
         job,
-        status=JobStatus.RUNNING,
+        status=records.JobStatus.RUNNING,
         phase="",
         running_at=now_ms,
         updated_at=now_ms,
@@ -158,7 +148,7 @@ def going_on(job: Job, now_ms: int) -> Job:
     )
 
 
-def denied(job: Job, question: Question, now_ms: int) -> Job:
+def denied(job: records.Job, question: records.Question, now_ms: int) -> records.Job:
     """Return the record of a job whose action was refused: its run is over, its schedule goes on.
 
     Raises:
@@ -167,8 +157,8 @@ def denied(job: Job, question: Question, now_ms: int) -> Job:
     confirmation = asked_of(job, question, now_ms)
     resolved = _with(
         confirmation,
-        review_state=ReviewState.RESOLVED,
-        decision=ReviewDecision.DENIED,
+        review_state=records.ReviewState.RESOLVED,
+        decision=records.ReviewDecision.DENIED,
         reviewed_at=now_ms,
         resolution=DENIED,
         resolved_at=now_ms,
@@ -177,44 +167,44 @@ def denied(job: Job, question: Question, now_ms: int) -> Job:
     return given_up(replace(job, pending_tool_request_json=resolved), result, now_ms)
 
 
-def has_expired(job: Job, now_ms: int) -> bool:
+def has_expired(job: records.Job, now_ms: int) -> bool:
     """Return whether the time is up in which a job's action could be reviewed."""
     return 0 < confirmation_of(job).expires_at <= now_ms
 
 
-def lapsed(job: Job, now_ms: int) -> Job:
+def lapsed(job: records.Job, now_ms: int) -> records.Job:
     """Return the record of a job whose action was not reviewed in time; the run goes on."""
     result = f"{TIMEOUT}: {confirmation_of(job).tool}: {UNREVIEWED}"
     return replace(resuming(job, TIMEOUT, now_ms), last_result=result)
 
 
-def unanswered(job: Job, reason: str, now_ms: int) -> Job:
+def unanswered(job: records.Job, reason: str, now_ms: int) -> records.Job:
     """Return the record of a job whose review closed without an answer: its run is over."""
     confirmation = confirmation_of(job)
     expired = has_expired(job, now_ms)
     code = TIMEOUT if expired else DENIED
     resolved = _with(
-        confirmation, review_state=ReviewState.RESOLVED, resolution=code, resolved_at=now_ms
+        confirmation, review_state=records.ReviewState.RESOLVED, resolution=code, resolved_at=now_ms
     )
     said = UNREVIEWED if expired else reason
     result = f"{code}: {confirmation.tool}: {said}"
     return given_up(replace(job, pending_tool_request_json=resolved), result, now_ms)
 
 
-def undone(job: Job, now_ms: int) -> Job:
+def undone(job: records.Job, now_ms: int) -> records.Job:
     """Return the record of a job whose approved action came to nothing; others stay as they are."""
-    if job.status is not JobStatus.WAITING:
+    if job.status is not records.JobStatus.WAITING:
         return job
     resolved = _with(
         confirmation_of(job),
-        review_state=ReviewState.RESOLVED,
+        review_state=records.ReviewState.RESOLVED,
         resolution=COMMIT_FAILED,
         resolved_at=now_ms,
     )
     return replace(job, pending_tool_request_json=resolved)
 
 
-def unknown(job: Job, now_ms: int, *, began: bool = True) -> Job:
+def unknown(job: records.Job, now_ms: int, *, began: bool = True) -> records.Job:
     """Return the record of a job whose core ended between the approval and the end of its action.
 
     It is not done again: the operator looks at the phone, and runs the job again or not.
@@ -227,7 +217,7 @@ def unknown(job: Job, now_ms: int, *, began: bool = True) -> Job:
     confirmation = confirmation_of(job)
     resolved = _with(
         confirmation,
-        review_state=ReviewState.RESOLVED,
+        review_state=records.ReviewState.RESOLVED,
         resolution=PHASE_UNKNOWN,
         resolved_at=now_ms,
     )
@@ -240,31 +230,31 @@ def unknown(job: Job, now_ms: int, *, began: bool = True) -> Job:
     )
     result = f"{PHASE_UNKNOWN}: {confirmation.tool} {said}"
     ended = given_up(replace(job, pending_tool_request_json=resolved), result, now_ms)
-    return replace(ended, status=JobStatus.FAILED, next_run_at=0, phase=PHASE_UNKNOWN)
+    return replace(ended, status=records.JobStatus.FAILED, next_run_at=0, phase=PHASE_UNKNOWN)
 
 
-def confirmation_of(job: Job) -> Confirmation:
+def confirmation_of(job: records.Job) -> records.Confirmation:
     """Read what a job asked to be reviewed. Raises WrongStateError when it asked nothing."""
     try:
-        return msgspec.convert(job.pending_tool_request_json, Confirmation)
+        return msgspec.convert(job.pending_tool_request_json, records.Confirmation)
     except msgspec.ValidationError as error:
         raise WrongStateError(f"Job {job.id} has no action that could be reviewed.") from error
 
 
-def checkpoint_of(job: Job) -> Checkpoint:
+def checkpoint_of(job: records.Job) -> records.Checkpoint:
     """Read where a job's run goes on; one without a schema when it has none."""
     try:
-        return msgspec.convert(job.checkpoint_json, Checkpoint)
+        return msgspec.convert(job.checkpoint_json, records.Checkpoint)
     except msgspec.ValidationError:
-        return Checkpoint()
+        return records.Checkpoint()
 
 
-def asked_of(job: Job, question: Question, now_ms: int) -> Confirmation:
+def asked_of(job: records.Job, question: records.Question, now_ms: int) -> records.Confirmation:
     """Return the review that a question is about, if it still stands. Raises WrongStateError."""
     ticket = question.review
     if (
         ticket is None
-        or job.status is not JobStatus.AWAITING_REVIEW
+        or job.status is not records.JobStatus.AWAITING_REVIEW
         or job.pending_confirmation_id != ticket.confirmation_id
     ):
         raise WrongStateError(
@@ -285,7 +275,7 @@ def asked_of(job: Job, question: Question, now_ms: int) -> Confirmation:
     return confirmation
 
 
-def _with(confirmation: Confirmation, **changes: object) -> dict[str, Any]:
+def _with(confirmation: records.Confirmation, **changes: object) -> dict[str, Any]:
     built: dict[str, Any] = msgspec.to_builtins(replace(confirmation, **changes))
     # The schema knows a decision only once there is one.
     return {key: value for key, value in built.items() if value is not None}

@@ -11,24 +11,12 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterable
 
+from agent import protocol
 from agent.errors import ErrorKind, UsageError, WrongStateError
 from agent.jobs import history, review_rules
 from agent.jobs.records import JobRecords, changing
 from agent.jobs.runs import Runs, Told
 from agent.jobs.schedule import failed
-from agent.protocol import (
-    CloseReason,
-    ErrorEvent,
-    Event,
-    EventMsg,
-    JobChanged,
-    QuestionAnswered,
-    QuestionClosed,
-    RunChanged,
-    SessionsDeleted,
-    TaskStarted,
-    ToolCallFinished,
-)
 from agent.records import (
     ActionOutcome,
     Job,
@@ -67,15 +55,15 @@ class Reviews:
 
     # --- following ----------
 
-    def on_commit(self, events: Iterable[Event]) -> None:
+    def on_commit(self, events: Iterable[protocol.Event]) -> None:
         """Notice jobs that wait, and questions and sessions that went without an answer."""
         for event in events:
             match event.msg:
-                case JobChanged(job=job):
+                case protocol.JobChanged(job=job):
                     self._note(job)
-                case QuestionClosed(question_id=question_id, reason=reason):
+                case protocol.QuestionClosed(question_id=question_id, reason=reason):
                     self._lost(question_id, reason)
-                case SessionsDeleted(session_ids=gone):
+                case protocol.SessionsDeleted(session_ids=gone):
                     for question_id, (_, session_id) in tuple(self._asked.items()):
                         if session_id in gone:
                             self._lost(question_id, "its session was deleted")
@@ -117,7 +105,9 @@ class Reviews:
         now_ms = self._parts.clock_ms()
         answered = EventDraft(
             question.session_id,
-            QuestionAnswered(question_id=question.question_id, answer=text, answered_by=by),
+            protocol.QuestionAnswered(
+                question_id=question.question_id, answer=text, answered_by=by
+            ),
             submission_id,
         )
         if is_yes(text):
@@ -139,7 +129,7 @@ class Reviews:
                     self._runs.errand_after(waiting),
                     answered,
                     changing(waiting, "its action was approved"),
-                    EventDraft("", RunChanged(run=run)),
+                    EventDraft("", protocol.RunChanged(run=run)),
                     reason="its action was approved",
                 )
             except BaseException:
@@ -159,7 +149,7 @@ class Reviews:
             await self._parts.book.append(
                 answered,
                 changing(after, "its action was denied"),
-                EventDraft("", RunChanged(run=run)),
+                EventDraft("", protocol.RunChanged(run=run)),
                 *live.drafts(*_ending(live, job, question.call_id, "the operator refused it")),
             )
         self._told(after, run)
@@ -172,7 +162,7 @@ class Reviews:
             waits = job.status is JobStatus.AWAITING_REVIEW
             if not waits or checkpoint.question_id != question_id:
                 return
-            if reason == CloseReason.EXPIRED and await self._went_on_without(job, now_ms):
+            if reason == protocol.CloseReason.EXPIRED and await self._went_on_without(job, now_ms):
                 return
             after = review_rules.unanswered(job, reason, now_ms)
             outcome = (
@@ -181,7 +171,7 @@ class Reviews:
                 else RunOutcome.CANCELLED
             )
             run = history.over(await self._run_of(job), outcome, now_ms, why=after.last_result)
-            drafts = [changing(after, reason), EventDraft("", RunChanged(run=run))]
+            drafts = [changing(after, reason), EventDraft("", protocol.RunChanged(run=run))]
             try:
                 live = await self._parts.book.get(checkpoint.session_id)
             except UsageError:
@@ -191,8 +181,8 @@ class Reviews:
                     run = history.over(
                         await self._measured(job, live), outcome, now_ms, why=after.last_result
                     )
-                    drafts[1] = EventDraft("", RunChanged(run=run))
-                    if live.is_idle and reason == CloseReason.EXPIRED:
+                    drafts[1] = EventDraft("", protocol.RunChanged(run=run))
+                    if live.is_idle and reason == protocol.CloseReason.EXPIRED:
                         drafts += live.drafts(*_ending(live, job, checkpoint.call_id, _SILENCE))
                     await self._parts.book.append(*drafts)
         self._told(after, run)
@@ -221,7 +211,7 @@ class Reviews:
                 self._runs.errand_after(job, approved=False),
                 changing(queued, f"{review_rules.UNREVIEWED}: the run goes on without it"),
                 changing(running, "goes on after a review"),
-                EventDraft("", RunChanged(run=run)),
+                EventDraft("", protocol.RunChanged(run=run)),
                 *live.drafts(_not_done(live, job, checkpoint.call_id, _SILENCE)),
                 reason="nobody reviewed its action in time",
             )
@@ -236,7 +226,7 @@ class Reviews:
         if job.status is JobStatus.AWAITING_REVIEW:
             run = await self.close_run(job, RunOutcome.CANCELLED, "Its job was stopped.")
             if run is not None:
-                await self._parts.store.append(EventDraft("", RunChanged(run=run)))
+                await self._parts.store.append(EventDraft("", protocol.RunChanged(run=run)))
 
     # --- after a restart ----------
 
@@ -301,7 +291,7 @@ class Reviews:
             job.id,
             rule,
             outcome.value,
-            beside=lambda *_: [EventDraft("", RunChanged(run=run))] if run else [],
+            beside=lambda *_: [EventDraft("", protocol.RunChanged(run=run))] if run else [],
         )
         if changed and run is not None:
             self._told(after, run)
@@ -316,9 +306,9 @@ class Reviews:
         began = True
         for event in events:
             match event.msg:
-                case QuestionAnswered(question_id=checkpoint.question_id):
+                case protocol.QuestionAnswered(question_id=checkpoint.question_id):
                     began = False
-                case TaskStarted():
+                case protocol.TaskStarted():
                     began = True
                 case _:
                     pass
@@ -339,21 +329,21 @@ class Reviews:
         return history.measured(await self._run_of(job), live.record, events)
 
 
-def _not_done(live: LiveSession, job: Job, call_id: str, why: str) -> ToolCallFinished:
+def _not_done(live: LiveSession, job: Job, call_id: str, why: str) -> protocol.ToolCallFinished:
     said = f"BLOCKED: {review_rules.confirmation_of(job).tool} was not done: {why}."
-    return ToolCallFinished(
+    return protocol.ToolCallFinished(
         step=live.record.last_step, call_id=call_id, outcome=ActionOutcome.FAILED, text=said
     )
 
 
-def _ending(live: LiveSession, job: Job, call_id: str, why: str) -> tuple[EventMsg, ...]:
+def _ending(live: LiveSession, job: Job, call_id: str, why: str) -> tuple[protocol.EventMsg, ...]:
     """Return the end of the call that was reviewed, and of the session if a job opened it."""
     finished = _not_done(live, job, call_id, why)
     if not live.record.job_id or not live.is_idle:
         return (finished,)
     return (
         finished,
-        ErrorEvent(
+        protocol.ErrorEvent(
             message=f"The action of job {job.id} was not done: {why}.",
             kind=ErrorKind.GOAL,
             remedy=f"Run it again if it is still wanted: switchboard jobs run {job.id}",

@@ -12,49 +12,22 @@ from typing import Protocol, TypeAlias
 
 import msgspec
 
+from agent import protocol, records
 from agent.devices.protocols import Device
 from agent.knowledge.library import Library
 from agent.models.model import Model
 from agent.models.verifying import Verifying
-from agent.protocol import (
-    CommitmentCreate,
-    CommitmentSearch,
-    CommitmentUpdate,
-    Event,
-    EventMsg,
-    JobCreate,
-    JobList,
-    JobStop,
-    QuestionAnswered,
-    Reply,
-    RequestUserInput,
-    ToolCallRequested,
-    WatcherCreate,
-    WatcherList,
-    WatcherStop,
-)
-from agent.records import (
-    Answer,
-    FieldSource,
-    Question,
-    QuestionOption,
-    QuestionPart,
-    Session,
-    Speaker,
-    Subject,
-    Verification,
-)
 from agent.safety.app_rules import AppRule
 
-JobOp: TypeAlias = JobCreate | JobList | JobStop
+JobOp: TypeAlias = protocol.JobCreate | protocol.JobList | protocol.JobStop
 ServiceOp: TypeAlias = (
     JobOp
-    | WatcherCreate
-    | WatcherList
-    | WatcherStop
-    | CommitmentCreate
-    | CommitmentSearch
-    | CommitmentUpdate
+    | protocol.WatcherCreate
+    | protocol.WatcherList
+    | protocol.WatcherStop
+    | protocol.CommitmentCreate
+    | protocol.CommitmentSearch
+    | protocol.CommitmentUpdate
 )
 """What a session may ask of the core's desks."""
 
@@ -108,14 +81,14 @@ class Steering(msgspec.Struct, frozen=True, kw_only=True):
 
     message_id: str
     text: str
-    speaker: Speaker = Speaker.OPERATOR
+    speaker: records.Speaker = records.Speaker.OPERATOR
     said: str = ""
     """The operator's own words in the text, where it tells of more."""
 
     @property
     def operators_words(self) -> str:
         """What of it the operator wrote."""
-        return self.said or (self.text if self.speaker is Speaker.OPERATOR else "")
+        return self.said or (self.text if self.speaker is records.Speaker.OPERATOR else "")
 
 
 class Grant(msgspec.Struct, frozen=True, kw_only=True):
@@ -134,13 +107,13 @@ class TurnEnd(msgspec.Struct, frozen=True, kw_only=True):
     reason: str = ""
     """Why a session is completed, when it is not because the goal is met."""
     following: Following = Following.NOTHING
-    verification: Verification | None = None
+    verification: records.Verification | None = None
     """Who confirmed that the goal is met; None: nobody was asked to."""
     result: str = ""
     """The result as data, as JSON."""
-    sources: tuple[FieldSource, ...] = ()
+    sources: tuple[records.FieldSource, ...] = ()
     """Where each value of that was read."""
-    review: Question | None = None
+    review: records.Question | None = None
     """What a person has to say before a job's turn may go on; the call it is about stays open."""
 
 
@@ -148,12 +121,12 @@ class TaskContext(Protocol):
     """What the core lends a task for one turn."""
 
     @property
-    def session(self) -> Session:
+    def session(self) -> records.Session:
         """The session as it now is."""
         ...
 
     @property
-    def history(self) -> Sequence[Event]:
+    def history(self) -> Sequence[protocol.Event]:
         """The session's stored events before this turn, oldest first; a resumed turn reads them."""
         ...
 
@@ -184,11 +157,11 @@ class TaskContext(Protocol):
         self,
         text: str,
         *,
-        call: ToolCallRequested,
+        call: protocol.ToolCallRequested,
         params_digest: str,
         screen_digest: str,
-        subject: Subject,
-    ) -> Question:
+        subject: records.Subject,
+    ) -> records.Question:
         """Make the question that a background turn ends with when it wants to act.
 
         Args:
@@ -203,7 +176,7 @@ class TaskContext(Protocol):
         """Raise what `request` would fail with, and do nothing: before anybody is asked."""
         ...
 
-    async def request(self, op: ServiceOp) -> Reply:
+    async def request(self, op: ServiceOp) -> protocol.Reply:
         """Request an op that touches no phone. Raises what the op failed with."""
         ...
 
@@ -237,7 +210,7 @@ class TaskContext(Protocol):
 
     def now_ms(self) -> int: ...
 
-    async def emit(self, *msgs: EventMsg) -> tuple[Event, ...]:
+    async def emit(self, *msgs: protocol.EventMsg) -> tuple[protocol.Event, ...]:
         """Store facts together, publish them, and return them."""
         ...
 
@@ -257,12 +230,12 @@ class TaskContext(Protocol):
         *,
         call_id: str,
         step: int,
-        options: tuple[QuestionOption, ...] = (),
+        options: tuple[records.QuestionOption, ...] = (),
         approval: bool = False,
         secret: bool = False,
-        subject: Subject | None = None,
+        subject: records.Subject | None = None,
         deadline_ms: int = 0,
-        speaker: Speaker = Speaker.PRODUCT,
+        speaker: records.Speaker = records.Speaker.PRODUCT,
         note: str = "",
     ) -> str | None:
         """Ask the operator and wait. None when nobody answered in time or the question was closed.
@@ -279,13 +252,13 @@ class TaskContext(Protocol):
 
     async def ask_all(
         self,
-        parts: Sequence[QuestionPart],
+        parts: Sequence[records.QuestionPart],
         *,
         call_id: str,
         step: int,
         header: str = "",
         deadline_ms: int = 0,
-    ) -> Answer | None:
+    ) -> records.Answer | None:
         """Ask several questions in one request; see `ask`. What was left out is not in the answer.
 
         Raises UsageError when they cannot be asked: none, too many, or two with the same id.
@@ -303,7 +276,7 @@ class TaskContext(Protocol):
         """Take the hints that wait; the caller emits SteerApplied for each."""
         ...
 
-    def take_exchanges(self) -> tuple[RequestUserInput | QuestionAnswered, ...]:
+    def take_exchanges(self) -> tuple[protocol.RequestUserInput | protocol.QuestionAnswered, ...]:
         """Take the questions of this turn that were answered since the last call, each followed by
         its answer, as they are stored: what was secret is left out.
         """

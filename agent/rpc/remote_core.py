@@ -19,21 +19,8 @@ from agent.errors import RuntimeDiedError
 from agent.private_files import check_unshared
 from agent.protocol import Answer, Event, LookUp, Op, Reply, answer_type
 from agent.records import LiveFrame
+from agent.rpc import rpc_messages
 from agent.rpc.rpc_client import NOBODY, OP_TIMEOUT_S, Caller
-from agent.rpc.rpc_messages import (
-    BlobParams,
-    BlobReply,
-    DeltasParams,
-    EventsParams,
-    FramesParams,
-    HistoryPage,
-    HistoryParams,
-    Nothing,
-    OpParams,
-    Status,
-    Submitted,
-    socket_path,
-)
 
 __all__ = ["Client", "connect_or_none"]
 
@@ -67,26 +54,28 @@ class Client(CoreBase):
         """What the core calls this connection."""
         return self._caller.client_id
 
-    async def status(self) -> Status:
+    async def status(self) -> rpc_messages.Status:
         """Ask what process it is, and what goes on in it."""
-        return await self._caller.call("status", Nothing(), Status)
+        return await self._caller.call("status", rpc_messages.Nothing(), rpc_messages.Status)
 
     # --- the Core ----------
 
     async def submit(self, op: Op) -> str:
         """Queue an op and return its submission id."""
-        submitted = await self._caller.call("submit", OpParams(op=op), Submitted, OP_TIMEOUT_S)
+        submitted = await self._caller.call(
+            "submit", rpc_messages.OpParams(op=op), rpc_messages.Submitted, OP_TIMEOUT_S
+        )
         return submitted.submission_id
 
     async def request(self, op: Op) -> Reply:
         """Submit an op and wait until it is carried out; raises what it failed with."""
-        return await self._caller.call("request", OpParams(op=op), Reply, OP_TIMEOUT_S)
+        return await self._caller.call("request", rpc_messages.OpParams(op=op), Reply, OP_TIMEOUT_S)
 
     @asynccontextmanager
     async def events(self, *, after: int | None = None) -> AsyncIterator[AsyncIterator[Event]]:
         """Follow events, without gap or repetition."""
         stream = self._caller.stream(Event)
-        params = EventsParams(subscription=stream.number, after=after)
+        params = rpc_messages.EventsParams(subscription=stream.number, after=after)
         async with (
             self._caller.subscribed(stream, "events", params),
             aclosing(self._caller.iterate_all(stream)) as events,
@@ -97,7 +86,7 @@ class Client(CoreBase):
     async def deltas(self) -> AsyncIterator[AsyncIterator[TextDelta]]:
         """Follow the newest words of models."""
         stream = self._caller.stream(TextDelta)
-        params = DeltasParams(subscription=stream.number)
+        params = rpc_messages.DeltasParams(subscription=stream.number)
         async with (
             self._caller.subscribed(stream, "deltas", params),
             aclosing(self._caller.iterate_newest(stream)) as deltas,
@@ -110,7 +99,7 @@ class Client(CoreBase):
     ) -> AsyncIterator[AsyncIterator[LiveFrame]]:
         """Follow the newest picture of a device."""
         stream = self._caller.stream(LiveFrame)
-        params = FramesParams(
+        params = rpc_messages.FramesParams(
             subscription=stream.number,
             serial=serial,
             width_px=width_px,
@@ -125,7 +114,7 @@ class Client(CoreBase):
 
     async def overview(self) -> Overview:
         """Take the picture at this moment."""
-        return await self._caller.call("overview", Nothing(), Overview)
+        return await self._caller.call("overview", rpc_messages.Nothing(), Overview)
 
     async def look_up(self, query: LookUp[Answer]) -> Answer:
         """Answer a look-up; see `Core.look_up`."""
@@ -142,13 +131,13 @@ class Client(CoreBase):
         while more and len(found) < limit:
             after = found[-1].seq if found and not before_seq else after_seq
             before = found[0].seq if found and before_seq else before_seq
-            params = HistoryParams(
+            params = rpc_messages.HistoryParams(
                 session_id=session_id,
                 after_seq=after,
                 before_seq=before,
                 limit=limit - len(found),
             )
-            page = await self._caller.call("history", params, HistoryPage)
+            page = await self._caller.call("history", params, rpc_messages.HistoryPage)
             events = [decoder.decode(event) for event in page.events]
             found = [*events, *found] if before_seq else [*found, *events]
             more = page.more and bool(events)
@@ -156,7 +145,11 @@ class Client(CoreBase):
 
     async def blob(self, digest: str) -> bytes:
         """Read a frame, tree, prompt or reply. Raises StoreError when it is gone."""
-        return (await self._caller.call("blob", BlobParams(digest=digest), BlobReply)).data
+        return (
+            await self._caller.call(
+                "blob", rpc_messages.BlobParams(digest=digest), rpc_messages.BlobReply
+            )
+        ).data
 
     async def wait_closed(self) -> bool:
         """Wait until the core has ended, or this client is closed.
@@ -189,6 +182,6 @@ async def connect_or_none(settings: Settings, *, name: str = "") -> Client | Non
     """
     check_unshared(settings.data_dir)
     try:
-        return Client(await Caller.connect(socket_path(settings.data_dir), name=name))
+        return Client(await Caller.connect(rpc_messages.socket_path(settings.data_dir), name=name))
     except NOBODY:
         return None

@@ -12,36 +12,7 @@ from typing import Protocol
 
 from msgspec.structs import replace
 
-from agent.protocol import (
-    OF_NO_SESSION,
-    AdbServerChanged,
-    CommitmentChanged,
-    DeviceChanged,
-    Event,
-    EventMsg,
-    JobChanged,
-    JobsDropped,
-    NoticePosted,
-    NoticeWithdrawn,
-    QuestionAnswered,
-    QuestionClosed,
-    RequestUserInput,
-    RunChanged,
-    SessionsDeleted,
-    ShutdownComplete,
-    StepStarted,
-    WatcherChanged,
-)
-from agent.records import (
-    Commitment,
-    DeviceInfo,
-    Job,
-    Notice,
-    Question,
-    ServerAway,
-    Session,
-    Watcher,
-)
+from agent import protocol, records
 from agent.state.attention import Attention, AttentionKind, attention, failure_key, reminders, tree
 from agent.state.commit import Commit
 from agent.state.session_fold import fold_all, fold_session
@@ -91,21 +62,21 @@ class _Overview(Protocol):
     @property
     def event_id(self) -> int: ...
     @property
-    def sessions(self) -> tuple[Session, ...]: ...
+    def sessions(self) -> tuple[records.Session, ...]: ...
     @property
-    def questions(self) -> tuple[Question, ...]: ...
+    def questions(self) -> tuple[records.Question, ...]: ...
     @property
-    def devices(self) -> tuple[DeviceInfo, ...]: ...
+    def devices(self) -> tuple[records.DeviceInfo, ...]: ...
     @property
-    def servers_away(self) -> tuple[ServerAway, ...]: ...
+    def servers_away(self) -> tuple[records.ServerAway, ...]: ...
     @property
-    def jobs(self) -> tuple[Job, ...]: ...
+    def jobs(self) -> tuple[records.Job, ...]: ...
     @property
-    def watchers(self) -> tuple[Watcher, ...]: ...
+    def watchers(self) -> tuple[records.Watcher, ...]: ...
     @property
-    def commitments(self) -> tuple[Commitment, ...]: ...
+    def commitments(self) -> tuple[records.Commitment, ...]: ...
     @property
-    def notices(self) -> tuple[Notice, ...]: ...
+    def notices(self) -> tuple[records.Notice, ...]: ...
 
 
 def from_overview(overview: _Overview) -> State:
@@ -124,11 +95,15 @@ def from_overview(overview: _Overview) -> State:
     )
 
 
-_SHARED = (OF_NO_SESSION - {RunChanged}) | {QuestionAnswered, QuestionClosed, RequestUserInput}
+_SHARED = (protocol.OF_NO_SESSION - {protocol.RunChanged}) | {
+    protocol.QuestionAnswered,
+    protocol.QuestionClosed,
+    protocol.RequestUserInput,
+}
 """The events that `_fold_shared` folds; a test holds the two together."""
 
 
-def reduce(state: State, event: Event) -> State:
+def reduce(state: State, event: protocol.Event) -> State:
     """Fold one event into the picture."""
     if event.event_id <= state.event_id:
         return state
@@ -141,7 +116,7 @@ def reduce(state: State, event: Event) -> State:
     return replace(state, sessions={**state.sessions, session.session_id: view})
 
 
-def reduce_all(state: State, events: Iterable[Event]) -> State:
+def reduce_all(state: State, events: Iterable[protocol.Event]) -> State:
     """Fold many events; the same as `reduce` for each, and several times as fast.
 
     What a long tape is folded with: between two events nobody looks at the picture.
@@ -152,14 +127,14 @@ def reduce_all(state: State, events: Iterable[Event]) -> State:
 def reduce_commit(state: State, commit: Commit) -> State:
     """Fold what was committed together; records that come with it are taken as they are."""
     event_id = state.event_id
-    of_session: dict[str, list[Event]] = {}
+    of_session: dict[str, list[protocol.Event]] = {}
     for event in commit.events:
         if event.event_id <= event_id:
             continue
         event_id = event.event_id
         if type(event.msg) in _SHARED:
             state = _fold_shared(state, event.msg)
-        if isinstance(event.msg, SessionsDeleted):
+        if isinstance(event.msg, protocol.SessionsDeleted):
             for session_id in event.msg.session_ids:
                 of_session.pop(session_id, None)
         of_session.setdefault(event.session_id, []).append(event)
@@ -173,10 +148,12 @@ def reduce_commit(state: State, commit: Commit) -> State:
     return replace(state, event_id=event_id, sessions=sessions)
 
 
-def _followed(known: SessionView | None, session: Session, events: Sequence[Event]) -> SessionView:
+def _followed(
+    known: SessionView | None, session: records.Session, events: Sequence[protocol.Event]
+) -> SessionView:
     """Return a view with the transcript that events continue."""
     known = known or SessionView(session=session)
-    steps = [event.msg.step for event in events if isinstance(event.msg, StepStarted)]
+    steps = [event.msg.step for event in events if isinstance(event.msg, protocol.StepStarted)]
     return SessionView(
         session=session,
         seq=max(known.seq, *(event.seq for event in events), 0),
@@ -185,29 +162,31 @@ def _followed(known: SessionView | None, session: Session, events: Sequence[Even
     )
 
 
-def _fold_shared(state: State, msg: EventMsg) -> State:
+def _fold_shared(state: State, msg: protocol.EventMsg) -> State:
     """Fold what belongs to no single session."""
     match msg:
-        case DeviceChanged(device=device):
+        case protocol.DeviceChanged(device=device):
             return replace(state, devices={**state.devices, device.serial: device})
-        case AdbServerChanged(address=address, why=why):
+        case protocol.AdbServerChanged(address=address, why=why):
             others = {key: one for key, one in state.servers_away.items() if key != address}
             return replace(state, servers_away={**others, address: why} if why else others)
-        case JobChanged(job=job):
+        case protocol.JobChanged(job=job):
             return replace(state, jobs={**state.jobs, job.id: job})
-        case JobsDropped(job_ids=gone_jobs):
+        case protocol.JobsDropped(job_ids=gone_jobs):
             left_jobs = {key: j for key, j in state.jobs.items() if key not in gone_jobs}
             return replace(state, jobs=left_jobs)
-        case WatcherChanged(watcher=watcher):
+        case protocol.WatcherChanged(watcher=watcher):
             return replace(state, watchers={**state.watchers, watcher.id: watcher})
-        case CommitmentChanged(commitment=commitment):
+        case protocol.CommitmentChanged(commitment=commitment):
             return replace(state, commitments={**state.commitments, commitment.id: commitment})
-        case RequestUserInput(question=question):
+        case protocol.RequestUserInput(question=question):
             return replace(state, questions={**state.questions, question.question_id: question})
-        case QuestionAnswered(question_id=gone) | QuestionClosed(question_id=gone):
+        case (
+            protocol.QuestionAnswered(question_id=gone) | protocol.QuestionClosed(question_id=gone)
+        ):
             left = {key: q for key, q in state.questions.items() if key != gone}
             return replace(state, questions=left)
-        case SessionsDeleted(session_ids=gone_ids):
+        case protocol.SessionsDeleted(session_ids=gone_ids):
             return replace(
                 state,
                 sessions={k: v for k, v in state.sessions.items() if k not in gone_ids},
@@ -215,22 +194,22 @@ def _fold_shared(state: State, msg: EventMsg) -> State:
                     k: q for k, q in state.questions.items() if q.session_id not in gone_ids
                 },
             )
-        case NoticePosted(notice=notice):
+        case protocol.NoticePosted(notice=notice):
             return replace(state, notices={**state.notices, notice.session_id: notice})
-        case NoticeWithdrawn(notice_of=session_id, token=token):
+        case protocol.NoticeWithdrawn(notice_of=session_id, token=token):
             kept = {
                 key: shown
                 for key, shown in state.notices.items()
                 if (key, shown.token) != (session_id, token)
             }
             return replace(state, notices=kept)
-        case ShutdownComplete():
+        case protocol.ShutdownComplete():
             return replace(state, closed=True)
         case _:
             return state
 
 
-def with_history(state: State, session_id: str, events: Iterable[Event]) -> State:
+def with_history(state: State, session_id: str, events: Iterable[protocol.Event]) -> State:
     """Continue the transcript of a session with stored events; known ones change nothing."""
     view = state.sessions.get(session_id)
     if view is None:
@@ -262,12 +241,12 @@ def without_old_transcripts(state: State, *, keep: Container[str], most: int) ->
     return replace(state, sessions={**state.sessions, **dropped})
 
 
-def with_session(state: State, events: Iterable[Event]) -> State:
+def with_session(state: State, events: Iterable[protocol.Event]) -> State:
     """Take in a session that the picture lacks, from all its stored events so far.
 
     An overview has the newest trees only; an older one that moves again is brought in like this.
     """
-    session: Session | None = None
+    session: records.Session | None = None
     for event in (past := tuple(events)):
         session = fold_session(session, event)
     if session is None or session.session_id in state.sessions:

@@ -13,35 +13,7 @@ from typing import Any, TypeAlias
 import msgspec
 from msgspec.structs import replace
 
-from agent.protocol import (
-    AgentMessage,
-    Event,
-    ObservationRecorded,
-    QuestionAnswered,
-    QuestionClosed,
-    RequestUserInput,
-    ResultPublished,
-    SessionRolledBack,
-    SteerApplied,
-    SteerEdited,
-    SteerWithdrawn,
-    StepCompleted,
-    StepStarted,
-    ToolCallFinished,
-    ToolCallRequested,
-    UserMessage,
-)
-from agent.records import (
-    ActionOutcome,
-    Element,
-    Frame,
-    Observation,
-    Point,
-    Question,
-    Speaker,
-    TimeSplit,
-    Usage,
-)
+from agent import protocol, records
 from agent.state.event_text import Tone as Tone
 from agent.state.event_text import sentence
 
@@ -60,11 +32,11 @@ class ActionView(msgspec.Struct, frozen=True, kw_only=True):
     tool: str
     arguments: str
     kind: str = "action"
-    element: Element | None = None
-    point: Point | None = None
-    path: tuple[Point, ...] = ()
+    element: records.Element | None = None
+    point: records.Point | None = None
+    path: tuple[records.Point, ...] = ()
     """The places that it touched, where those were several."""
-    outcome: ActionOutcome | None = None
+    outcome: records.ActionOutcome | None = None
     result: str = ""
 
 
@@ -77,10 +49,10 @@ class StepItem(_Item, frozen=True, kw_only=True):
     package: str = ""
     element_count: int = 0
     change: str = ""
-    frame: Frame | None = None
+    frame: records.Frame | None = None
     actions: tuple[ActionView, ...] = ()
-    time: TimeSplit = TimeSplit()
-    usage: Usage = Usage()
+    time: records.TimeSplit = records.TimeSplit()
+    usage: records.Usage = records.Usage()
     done: bool = False
 
 
@@ -93,13 +65,13 @@ class MessageItem(_Item, frozen=True, kw_only=True):
     applied_step: int = 0
     """0 = not yet."""
     withdrawn: bool = False
-    speaker: Speaker = Speaker.OPERATOR
+    speaker: records.Speaker = records.Speaker.OPERATOR
 
 
 class QuestionItem(_Item, frozen=True, kw_only=True):
     """A question and what became of it."""
 
-    question: Question
+    question: records.Question
     answer: str | None = None
     answered_by: str = ""
     closed: str = ""
@@ -112,7 +84,7 @@ class NoticeItem(_Item, frozen=True, kw_only=True):
     tone: Tone
     text: str
     remedy: str = ""
-    speaker: Speaker = Speaker.PRODUCT
+    speaker: records.Speaker = records.Speaker.PRODUCT
     """Whose words the text is; the remedy is Switchboard's."""
 
 
@@ -124,21 +96,21 @@ class Transcript(msgspec.Struct, frozen=True, kw_only=True):
 
     seq: int = 0
     items: tuple[Item, ...] = ()
-    observation: Observation | None = None
-    touch: Point | None = None
+    observation: records.Observation | None = None
+    touch: records.Point | None = None
     """Where the newest action touched the screen."""
-    path: tuple[Point, ...] = ()
+    path: tuple[records.Point, ...] = ()
     """The way of the newest action, where it touched several places."""
-    last_time: TimeSplit = TimeSplit()
+    last_time: records.TimeSplit = records.TimeSplit()
     """The time split of the newest complete step."""
 
 
-def follow(transcript: Transcript, event: Event) -> Transcript:
+def follow(transcript: Transcript, event: protocol.Event) -> Transcript:
     """Fold an event in when it is the next one of its session; any other changes nothing."""
     return follow_all(transcript, (event,))
 
 
-def follow_all(transcript: Transcript, events: Iterable[Event]) -> Transcript:
+def follow_all(transcript: Transcript, events: Iterable[protocol.Event]) -> Transcript:
     """Fold events in, each when it is the next one; the items are copied once for all of them."""
     draft: _Draft | None = None
     seq = transcript.seq
@@ -195,11 +167,13 @@ class _Draft:
     def add(self, item: Item) -> None:
         self.items.append(item)
 
-    def tell(self, event: Event, tone: Tone, text: str, remedy: str) -> None:
+    def tell(self, event: protocol.Event, tone: Tone, text: str, remedy: str) -> None:
         """Add a sentence."""
         key = str(event.seq)
         msg = event.msg
-        speaker = msg.speaker if isinstance(msg, ResultPublished) else Speaker.PRODUCT
+        speaker = (
+            msg.speaker if isinstance(msg, protocol.ResultPublished) else records.Speaker.PRODUCT
+        )
         said = NoticeItem(
             key=key, at_ms=event.ts_ms, tone=tone, text=text, remedy=remedy, speaker=speaker
         )
@@ -242,12 +216,12 @@ class _Draft:
         return zip(range(len(items) - 1, -1, -1), reversed(items), strict=True)
 
 
-def _fold(draft: _Draft, event: Event) -> None:
+def _fold(draft: _Draft, event: protocol.Event) -> None:
     msg = event.msg
     match msg:
-        case StepStarted(step=step):
+        case protocol.StepStarted(step=step):
             draft.add(StepItem(key=str(event.seq), at_ms=event.ts_ms, number=step))
-        case ObservationRecorded(step=step, observation=seen):
+        case protocol.ObservationRecorded(step=step, observation=seen):
             draft.observation = seen
             draft.change_step(
                 step,
@@ -256,9 +230,9 @@ def _fold(draft: _Draft, event: Event) -> None:
                 change=seen.change,
                 frame=seen.frame,
             )
-        case AgentMessage(step=step, text=text):
+        case protocol.AgentMessage(step=step, text=text):
             draft.change_step(step, thought=text)
-        case ToolCallRequested(step=step):
+        case protocol.ToolCallRequested(step=step):
             begun = ActionView(
                 call_id=msg.call_id,
                 tool=msg.tool,
@@ -273,16 +247,16 @@ def _fold(draft: _Draft, event: Event) -> None:
             if msg.path:
                 draft.touch = msg.path[-1]
             draft.change_step(step, actions=(*draft.actions_of(step), begun))
-        case ToolCallFinished(step=step):
+        case protocol.ToolCallFinished(step=step):
             ended = tuple(
                 replace(a, outcome=msg.outcome, result=msg.text) if a.call_id == msg.call_id else a
                 for a in draft.actions_of(step)
             )
             draft.change_step(step, actions=ended)
-        case StepCompleted(step=step, time=time, usage=usage):
+        case protocol.StepCompleted(step=step, time=time, usage=usage):
             draft.last_time = time
             draft.change_step(step, time=time, usage=usage, done=True)
-        case UserMessage():
+        case protocol.UserMessage():
             said = MessageItem(
                 key=str(event.seq),
                 at_ms=event.ts_ms,
@@ -291,19 +265,19 @@ def _fold(draft: _Draft, event: Event) -> None:
                 steer=msg.steer,
             )
             draft.add(said)
-        case SteerApplied(message_id=wanted, step=step):
+        case protocol.SteerApplied(message_id=wanted, step=step):
             draft.change_message(wanted, applied_step=step)
-        case SteerEdited(message_id=wanted, text=text):
+        case protocol.SteerEdited(message_id=wanted, text=text):
             draft.change_message(wanted, text=text)
-        case SteerWithdrawn(message_id=wanted):
+        case protocol.SteerWithdrawn(message_id=wanted):
             draft.change_message(wanted, withdrawn=True)
-        case RequestUserInput(question=question):
+        case protocol.RequestUserInput(question=question):
             draft.add(QuestionItem(key=str(event.seq), at_ms=event.ts_ms, question=question))
-        case QuestionAnswered(question_id=asked):
+        case protocol.QuestionAnswered(question_id=asked):
             draft.change_question(asked, answer=msg.answer, answered_by=msg.answered_by)
-        case QuestionClosed(question_id=asked):
+        case protocol.QuestionClosed(question_id=asked):
             draft.change_question(asked, closed=msg.reason or "closed")
-        case SessionRolledBack(turns=turns, from_seq=from_seq):
+        case protocol.SessionRolledBack(turns=turns, from_seq=from_seq):
             # A key is the seq of the event that an item began with.
             draft.items = [item for item in draft.items if int(item.key) < from_seq]
             count = "The newest turn was" if turns == 1 else f"The newest {turns} turns were"

@@ -10,15 +10,7 @@ from collections.abc import Mapping
 
 import msgspec
 
-from agent.records import (
-    Commitment,
-    DeviceInfo,
-    Job,
-    Notice,
-    Question,
-    Session,
-    Watcher,
-)
+from agent import records
 from agent.state.transcript import (
     Transcript,
 )
@@ -31,7 +23,7 @@ class SessionView(msgspec.Struct, frozen=True, kw_only=True):
     `with_history` catches up.
     """
 
-    session: Session
+    session: records.Session
     seq: int = 0
     step: int = 0
     """Number of the newest step that is known; 0 = none is. The session counts fewer: only those
@@ -49,15 +41,15 @@ class State(msgspec.Struct, frozen=True, kw_only=True):
 
     event_id: int = 0
     sessions: Mapping[str, SessionView] = {}
-    questions: Mapping[str, Question] = {}
+    questions: Mapping[str, records.Question] = {}
     """Open ones, oldest first."""
-    devices: Mapping[str, DeviceInfo] = {}
+    devices: Mapping[str, records.DeviceInfo] = {}
     servers_away: Mapping[str, str] = {}
     """The adb servers that do not answer, by host:port: why, and what to do about it."""
-    jobs: Mapping[int, Job] = {}
-    watchers: Mapping[int, Watcher] = {}
-    commitments: Mapping[int, Commitment] = {}
-    notices: Mapping[str, Notice] = {}
+    jobs: Mapping[int, records.Job] = {}
+    watchers: Mapping[int, records.Watcher] = {}
+    commitments: Mapping[int, records.Commitment] = {}
+    notices: Mapping[str, records.Notice] = {}
     """Those that are shown, by session."""
     closed: bool = False
     """The core has ended in order."""

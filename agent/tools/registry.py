@@ -16,25 +16,7 @@ import msgspec
 
 from agent.models.model import ToolCall, ToolSchema
 from agent.text import one_line
-from agent.tools.arguments import (
-    Arguments,
-    AskUser,
-    BadArguments,
-    ClickElement,
-    Finish,
-    LaunchApp,
-    LongPressElement,
-    MoreElements,
-    MoreTools,
-    PressButton,
-    Remember,
-    Scroll,
-    TypeText,
-    UpdatePlan,
-    Wait,
-    decode,
-    schema,
-)
+from agent.tools import arguments as args
 from agent.tools.background_jobs import (
     REQUIRED,
     BackgroundJobCreate,
@@ -61,20 +43,20 @@ from agent.tools.watching import (
 )
 
 ToolArguments: TypeAlias = (
-    ClickElement
-    | LongPressElement
-    | TypeText
-    | Scroll
-    | PressButton
-    | LaunchApp
+    args.ClickElement
+    | args.LongPressElement
+    | args.TypeText
+    | args.Scroll
+    | args.PressButton
+    | args.LaunchApp
     | PhoneTool
-    | Wait
-    | MoreElements
-    | UpdatePlan
-    | Remember
-    | MoreTools
-    | AskUser
-    | Finish
+    | args.Wait
+    | args.MoreElements
+    | args.UpdatePlan
+    | args.Remember
+    | args.MoreTools
+    | args.AskUser
+    | args.Finish
     | BackgroundJobCreate
     | BackgroundJobList
     | BackgroundJobStop
@@ -103,7 +85,7 @@ class Tool(msgspec.Struct, frozen=True, kw_only=True):
     name: str
     kind: ToolKind
     description: str
-    arguments: type[Arguments]
+    arguments: type[args.Arguments]
     counted: bool = True
     """Whether its step counts against the limit."""
     group: ToolGroup | None = None
@@ -130,13 +112,13 @@ _TABLE = (
         name="click_element",
         kind=ToolKind.ACTION,
         description="Tap an element of the current screen by its number.",
-        arguments=ClickElement,
+        arguments=args.ClickElement,
     ),
     Tool(
         name="long_press_element",
         kind=ToolKind.ACTION,
         description="Press an element for a second; many lists then offer more to do with it.",
-        arguments=LongPressElement,
+        arguments=args.LongPressElement,
     ),
     Tool(
         name="type_text",
@@ -145,26 +127,26 @@ _TABLE = (
             "Type into a field. Name the field's number unless it is already focused. What it "
             "holds stays, unless clear is true."
         ),
-        arguments=TypeText,
+        arguments=args.TypeText,
     ),
     Tool(
         name="scroll",
         kind=ToolKind.ACTION,
         description="Show more of a list or page: `down` shows what lies below.",
-        arguments=Scroll,
+        arguments=args.Scroll,
         moves_view=True,
     ),
     Tool(
         name="press_button",
         kind=ToolKind.ACTION,
         description="Press a button of the phone.",
-        arguments=PressButton,
+        arguments=args.PressButton,
     ),
     Tool(
         name="launch_app",
         kind=ToolKind.ACTION,
         description="Open an installed app.",
-        arguments=LaunchApp,
+        arguments=args.LaunchApp,
         moves_view=True,
     ),
     Tool(
@@ -173,20 +155,20 @@ _TABLE = (
         description=(
             "Wait for something that takes time: loading, a reply, what the operator does by hand."
         ),
-        arguments=Wait,
+        arguments=args.Wait,
     ),
     Tool(
         name="more_elements",
         kind=ToolKind.OBSERVE,
         description="List the elements that the screen folds as `… rows like …`. Costs no step.",
-        arguments=MoreElements,
+        arguments=args.MoreElements,
         counted=False,
     ),
     Tool(
         name="update_plan",
         kind=ToolKind.CONTROL,
         description="Write down or update the steps of your plan. Costs no step.",
-        arguments=UpdatePlan,
+        arguments=args.UpdatePlan,
         counted=False,
     ),
     Tool(
@@ -196,7 +178,7 @@ _TABLE = (
             "Keep a fact that you will need after its screen is gone. It is shown with every "
             "screen from then on. Costs no step."
         ),
-        arguments=Remember,
+        arguments=args.Remember,
         counted=False,
     ),
     Tool(
@@ -206,7 +188,7 @@ _TABLE = (
             "Ask the operator when the goal does not say which, only a person can know, or the "
             "operator has to do something on the phone (option: Done). Waits for the answer."
         ),
-        arguments=AskUser,
+        arguments=args.AskUser,
         counted=False,
     ),
     Tool(
@@ -216,7 +198,7 @@ _TABLE = (
             "End the work. success=true only when the screen shows that the goal is met; "
             "otherwise success=false with the reason."
         ),
-        arguments=Finish,
+        arguments=args.Finish,
     ),
     Tool(
         name="more_tools",
@@ -225,7 +207,7 @@ _TABLE = (
             "Get tools for what goes on after this session: jobs (later or repeatedly), watchers "
             "(when something happens), commitments (promises, reminders). Costs no step."
         ),
-        arguments=MoreTools,
+        arguments=args.MoreTools,
         counted=False,
     ),
     Tool(
@@ -332,7 +314,9 @@ PHONE_TOOLS: tuple[type[PhoneTool], ...] = (
 _TOOLS = tuple(
     one
     for tool in _TABLE
-    for one in ((tool, *map(_tool_of, PHONE_TOOLS)) if tool.arguments is LaunchApp else (tool,))
+    for one in (
+        (tool, *map(_tool_of, PHONE_TOOLS)) if tool.arguments is args.LaunchApp else (tool,)
+    )
 )
 
 TOOLS: dict[str, Tool] = {tool.name: tool for tool in _TOOLS}
@@ -379,8 +363,8 @@ def may_change_screen(name: str, arguments: str) -> bool:
 
 
 def _parameters(tool: Tool) -> dict[str, Any]:
-    parameters = schema(tool.arguments)
-    if tool.arguments is Finish:
+    parameters = args.schema(tool.arguments)
+    if tool.arguments is args.Finish:
         # Told only where the session has a schema for it.
         del parameters["properties"]["result"]
     required = REQUIRED.get(tool.arguments) or WATCH_REQUIRED.get(tool.arguments)
@@ -407,10 +391,10 @@ def read_call(call: ToolCall, offered: Sequence[str] = ()) -> tuple[Tool, ToolAr
     tool = TOOLS.get(call.name)
     if tool is None:
         told = offered or [one.name for one in _TOOLS if one.group is None]
-        raise BadArguments(unknown_tool(call.name, told))
+        raise args.BadArguments(unknown_tool(call.name, told))
     try:
-        arguments = decode(tool.arguments, call.arguments)
-    except BadArguments:
+        arguments = args.decode(tool.arguments, call.arguments)
+    except args.BadArguments:
         if tool.arguments is not BackgroundJobStop:
             raise
         # A call that names no job has a reply of its own (CONTRACTS 2.5).

@@ -12,27 +12,9 @@ from typing import Annotated, TypeAlias
 
 import msgspec
 
+from agent import protocol, records
 from agent.errors import UsageError
 from agent.moments import iso_time
-from agent.protocol import (
-    CommitmentCreate,
-    CommitmentSearch,
-    CommitmentUpdate,
-    Reply,
-    WatcherCreate,
-    WatcherList,
-    WatcherStop,
-)
-from agent.records import (
-    Commitment,
-    CommitmentStatus,
-    Evaluator,
-    NotifyOn,
-    Origin,
-    OriginKind,
-    Watcher,
-    WatcherType,
-)
 from agent.safety.redacting.redaction import redact
 from agent.text import one_line
 from agent.tools.arguments import Arguments, ServiceArguments
@@ -51,7 +33,7 @@ _RESULT_SHOWN_CHARS = 400
 
 class CreateWatcher(ServiceArguments, frozen=True, kw_only=True):
     type: Annotated[
-        WatcherType,
+        records.WatcherType,
         msgspec.Meta(
             description="notification, message_reply, call_back, web_change, screen_text or time: "
             "what is looked at."
@@ -69,17 +51,17 @@ class CreateWatcher(ServiceArguments, frozen=True, kw_only=True):
     ] = ""
     url: Annotated[str, msgspec.Meta(description="The page, for web_change.")] = ""
     evaluator: Annotated[
-        Evaluator,
+        records.Evaluator,
         msgspec.Meta(
             description="hash_change: any change of the page; text_contains: it says `texts`; "
             "semantic_match: page or message means `meaning`."
         ),
-    ] = Evaluator.HASH_CHANGE
+    ] = records.Evaluator.HASH_CHANGE
     meaning: Annotated[str, msgspec.Meta(description="What must be so, for semantic_match.")] = ""
     notify_on: Annotated[
-        NotifyOn,
+        records.NotifyOn,
         msgspec.Meta(description="no_reply, no_call: when nobody has by deadline_at."),
-    ] = NotifyOn.REPLY
+    ] = records.NotifyOn.REPLY
     run_at: Moment = 0
     interval_ms: Annotated[int, msgspec.Meta(description="15000 or more; 0 = as usual.")] = 0
     recurring: Annotated[bool, msgspec.Meta(description="Go on after a match.")] = False
@@ -156,7 +138,8 @@ class MessageCommitment(CommitmentFromPhone, frozen=True, kw_only=True):
 class UpdateCommitment(ServiceArguments, frozen=True, kw_only=True):
     commitment_id: Annotated[int, msgspec.Meta(description="The commitment's number.")]
     status: Annotated[
-        CommitmentStatus, msgspec.Meta(description="completed, snoozed, dismissed or active.")
+        records.CommitmentStatus,
+        msgspec.Meta(description="completed, snoozed, dismissed or active."),
     ]
     reason: Reason = ""
     due_at: Moment = 0
@@ -173,12 +156,12 @@ WatchArguments: TypeAlias = (
     | UpdateCommitment
 )
 WatchOp: TypeAlias = (
-    WatcherCreate
-    | WatcherList
-    | WatcherStop
-    | CommitmentCreate
-    | CommitmentSearch
-    | CommitmentUpdate
+    protocol.WatcherCreate
+    | protocol.WatcherList
+    | protocol.WatcherStop
+    | protocol.CommitmentCreate
+    | protocol.CommitmentSearch
+    | protocol.CommitmentUpdate
 )
 REQUIRED: Mapping[type[Arguments], tuple[str, ...]] = {
     CreateWatcher: ("type", "reason"),
@@ -197,7 +180,7 @@ def watch_op(arguments: WatchArguments) -> WatchOp:
     """Make the op of a call. Raises BadArguments for a time that cannot be read."""
     match arguments:
         case CreateWatcher() as wanted:
-            return WatcherCreate(
+            return protocol.WatcherCreate(
                 watcher_type=wanted.type,
                 title=wanted.title,
                 serial=wanted.device.strip(),
@@ -221,13 +204,13 @@ def watch_op(arguments: WatchArguments) -> WatchOp:
                 notification_text=wanted.notification_text,
             )
         case ListWatchers(query=query, limit=limit):
-            return WatcherList(query=query, limit=min(max(limit, 1), LIST_MOST))
+            return protocol.WatcherList(query=query, limit=min(max(limit, 1), LIST_MOST))
         case StopWatchers(watcher_id=watcher_id, query=query):
-            return WatcherStop(watcher_id=watcher_id, query=query, all=arguments.all)
+            return protocol.WatcherStop(watcher_id=watcher_id, query=query, all=arguments.all)
         case SearchCommitments(query=query, limit=limit):
-            return CommitmentSearch(query=query, limit=min(max(limit, 1), LIST_MOST))
+            return protocol.CommitmentSearch(query=query, limit=min(max(limit, 1), LIST_MOST))
         case CreateCommitment() as promised:
-            return CommitmentCreate(
+            return protocol.CommitmentCreate(
                 title=promised.title,
                 description=promised.description,
                 due_at=moment_ms(promised.due_at),
@@ -237,14 +220,16 @@ def watch_op(arguments: WatchArguments) -> WatchOp:
             )
         case NotificationCommitment() | MessageCommitment() as found:
             is_message = isinstance(found, MessageCommitment)
-            return CommitmentCreate(
+            return protocol.CommitmentCreate(
                 title=found.title,
                 description=found.description,
                 due_at=moment_ms(found.due_at),
                 expires_at=moment_ms(found.expires_at),
                 confidence=found.confidence,
-                origin=Origin(
-                    kind=OriginKind.MESSAGE if is_message else OriginKind.NOTIFICATION,
+                origin=records.Origin(
+                    kind=records.OriginKind.MESSAGE
+                    if is_message
+                    else records.OriginKind.NOTIFICATION,
                     serial=found.device.strip(),
                     package=found.package,
                     sender=found.sender if isinstance(found, MessageCommitment) else "",
@@ -252,7 +237,7 @@ def watch_op(arguments: WatchArguments) -> WatchOp:
                 ),
             )
         case UpdateCommitment() as change:
-            return CommitmentUpdate(
+            return protocol.CommitmentUpdate(
                 commitment_id=change.commitment_id,
                 status=change.status,
                 due_at=moment_ms(change.due_at),
@@ -264,7 +249,7 @@ def only_looks(arguments: WatchArguments) -> bool:
     return isinstance(arguments, ListWatchers | SearchCommitments)
 
 
-def answered(arguments: WatchArguments, came: Reply) -> str:
+def answered(arguments: WatchArguments, came: protocol.Reply) -> str:
     """Return the reply to what was done."""
     match arguments:
         case CreateWatcher():
@@ -319,7 +304,7 @@ def said(arguments: WatchArguments) -> str:
             return "Look at watchers and commitments"
 
 
-def _watcher(one: Watcher) -> dict[str, object]:
+def _watcher(one: records.Watcher) -> dict[str, object]:
     return {
         "watcher_id": one.id,
         "title": redact(one.title),
@@ -330,7 +315,7 @@ def _watcher(one: Watcher) -> dict[str, object]:
     }
 
 
-def _commitment(one: Commitment) -> dict[str, object]:
+def _commitment(one: records.Commitment) -> dict[str, object]:
     return {
         "commitment_id": one.id,
         "title": redact(one.title),

@@ -17,16 +17,8 @@ from agent.loop.acting.guard import act_of, judge, permit
 from agent.records import AppInfo, Autonomy, Effect, Observation
 from agent.safety.capabilities import Decision
 from agent.safety.effects.flow import Flow
+from agent.tools import arguments as args
 from agent.tools.actions import ActionArguments, Deed, resolve
-from agent.tools.arguments import (
-    BadArguments,
-    ClickElement,
-    LaunchApp,
-    LongPressElement,
-    PressButton,
-    Scroll,
-    TypeText,
-)
 from agent.tools.gestures.clipboard import Clipboard
 from agent.tools.gestures.keypad import PressKeys
 from agent.tools.gestures.links import OpenLink
@@ -148,7 +140,7 @@ def judge_case(case: Case) -> Outcome:
             continue
         try:
             deed = resolved(act, seen)
-        except BadArguments:
+        except args.BadArguments:
             if not act.startswith("link "):
                 raise
             # A link of a kind that no tool opens.
@@ -185,21 +177,21 @@ def resolved(act: str, screen: Observation) -> Deed:
     action: ActionArguments
     match verb:
         case "press":
-            action = ClickElement(element=number(rest, screen))
+            action = args.ClickElement(element=number(rest, screen))
         case "long":
-            action = LongPressElement(element=number(rest, screen))
+            action = args.LongPressElement(element=number(rest, screen))
         case "type" | "retype":
             name, _, text = rest.partition(" = ")
             text = text.replace("\\n", "\n")
-            action = TypeText(text=text, element=number(name, screen), clear=verb == "retype")
+            action = args.TypeText(text=text, element=number(name, screen), clear=verb == "retype")
         case "key":
-            action = PressButton(button=rest)  # type: ignore[arg-type]
+            action = args.PressButton(button=rest)  # type: ignore[arg-type]
         case "swipe":
             direction, _, name = rest.partition(" ")
             at = number(name, screen) if name else None
-            action = Scroll(direction=direction, element=at)  # type: ignore[arg-type]
+            action = args.Scroll(direction=direction, element=at)  # type: ignore[arg-type]
         case "launch":
-            action = LaunchApp(app=rest)
+            action = args.LaunchApp(app=rest)
         case "link":
             action = OpenLink(link=rest)
         case "drag":

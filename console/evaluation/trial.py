@@ -12,32 +12,11 @@ from typing import Protocol
 
 import msgspec
 
+from agent import protocol, records
 from agent.core import Core
 from agent.errors import ErrorKind, SwitchboardError
 from agent.exercises.exercise import Exercise, Record, State, Tag
 from agent.exercises.route import Launch
-from agent.protocol import (
-    ErrorEvent,
-    Event,
-    RequestUserInput,
-    SessionCancel,
-    SessionCreate,
-    SessionStart,
-    SessionVerify,
-    TurnAborted,
-    UserInputAnswer,
-)
-from agent.records import (
-    AtLimit,
-    GoalVerdict,
-    Question,
-    QuestionKind,
-    Session,
-    SessionState,
-    TimeSplit,
-    Usage,
-    VerifiedBy,
-)
 from agent.state.reducer import fold_session
 
 APPROVE, DENY = "Approve", "Deny"
@@ -59,7 +38,7 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
     """What broke that a model works with: its endpoint, the phone; worth another try."""
     tries: int = 1
     """How often it was tried because of such trouble."""
-    verified_by: str = VerifiedBy.NOBODY.value
+    verified_by: str = records.VerifiedBy.NOBODY.value
     """Who confirmed or denied it before the checker did."""
     verified: bool = False
     """Whether that was a confirmation, of a completed session."""
@@ -70,8 +49,8 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
     approvals: int = 0
     asked: tuple[str, ...] = ()
     """What each approval was for, and by which press."""
-    time: TimeSplit = TimeSplit()
-    usage: Usage = Usage()
+    time: records.TimeSplit = records.TimeSplit()
+    usage: records.Usage = records.Usage()
 
     @property
     def is_false_done(self) -> bool:
@@ -126,15 +105,17 @@ async def attempt(core: Core, phones: Phones, serial: str, trial: Trial) -> Outc
         why = trouble = f"not over within {trial.bound_s:g} s"
     except SwitchboardError as error:
         why = trouble = str(error)
-    record = Record(work.state is SessionState.COMPLETED, work.result, tuple(work.approvals))
+    record = Record(
+        work.state is records.SessionState.COMPLETED, work.result, tuple(work.approvals)
+    )
     why = why or _checked(exercise, before, after, record)
     session = work.session
     if record.finished and session is not None:
-        verdict = GoalVerdict.NOT_MET if why else GoalVerdict.MET
-        said = SessionVerify(
+        verdict = records.GoalVerdict.NOT_MET if why else records.GoalVerdict.MET
+        said = protocol.SessionVerify(
             session_id=session.session_id,
             verdict=verdict,
-            verified_by=VerifiedBy.CHECKER,
+            verified_by=records.VerifiedBy.CHECKER,
             reason=why,
         )
         await core.request(said)
@@ -147,15 +128,15 @@ async def attempt(core: Core, phones: Phones, serial: str, trial: Trial) -> Outc
         session_id=session.session_id if session else "",
         why=why,
         trouble=trouble or (work.trouble if why else ""),
-        verified_by=(session.verified_by if session else VerifiedBy.NOBODY).value,
+        verified_by=(session.verified_by if session else records.VerifiedBy.NOBODY).value,
         verified=session is not None and session.is_verified,
         completed=record.finished,
         steps=session.steps if session else 0,
         seconds=round(time.monotonic() - began, 2),
         approvals=len(work.approvals),
         asked=tuple(" ".join(text.splitlines()[:2]) for text in work.approvals),
-        time=session.time if session else TimeSplit(),
-        usage=session.usage if session else Usage(),
+        time=session.time if session else records.TimeSplit(),
+        usage=session.usage if session else records.Usage(),
     )
 
 
@@ -187,12 +168,12 @@ class _Work:
     def __init__(self, core: Core, exercise: Exercise) -> None:
         self._core = core
         self._exercise = exercise
-        self.session: Session | None = None
+        self.session: records.Session | None = None
         self.approvals: list[str] = []
         self.trouble = ""
 
     @property
-    def state(self) -> SessionState | None:
+    def state(self) -> records.SessionState | None:
         return self.session.state if self.session is not None else None
 
     @property
@@ -205,13 +186,13 @@ class _Work:
         """Create the session and follow it to its end; cancel it where it does not end itself."""
         exercise = self._exercise
         reply = await self._core.request(
-            SessionCreate(
+            protocol.SessionCreate(
                 goal=exercise.goal,
                 serial=serial,
                 model=model,
                 target_package=_target(exercise),
                 max_steps=exercise.max_steps,
-                at_limit=AtLimit.STOP,
+                at_limit=records.AtLimit.STOP,
                 start=False,
             )
         )
@@ -220,42 +201,44 @@ class _Work:
             await self._follow(session_id)
         finally:
             if self.session is None or not self.session.state.is_terminal:
-                await self._core.request(SessionCancel(session_id=session_id))
+                await self._core.request(protocol.SessionCancel(session_id=session_id))
 
     async def _follow(self, session_id: str) -> None:
         async with self._core.events() as events:
             self.session = await self._core.session(session_id)
-            await self._core.request(SessionStart(session_id=session_id))
+            await self._core.request(protocol.SessionStart(session_id=session_id))
             async for event in events:
                 if event.session_id != session_id:
                     continue
                 if await self._take(event):
                     return
 
-    async def _take(self, event: Event) -> bool:
+    async def _take(self, event: protocol.Event) -> bool:
         """Take an event in; return whether the work is over."""
         self.session = fold_session(self.session, event)
         match event.msg:
-            case RequestUserInput(question=question):
+            case protocol.RequestUserInput(question=question):
                 await self._answer(question)
-            case ErrorEvent(kind=kind, message=message) if kind in _TROUBLE:
+            case protocol.ErrorEvent(kind=kind, message=message) if kind in _TROUBLE:
                 self.trouble = message
-            case TurnAborted():
+            case protocol.TurnAborted():
                 return True
             case _:
                 pass
         return self.session is not None and self.session.state.is_terminal
 
-    async def _answer(self, question: Question) -> None:
+    async def _answer(self, question: records.Question) -> None:
         operator = self._exercise.operator
-        if question.kind is QuestionKind.APPROVAL:
+        if question.kind is records.QuestionKind.APPROVAL:
             self.approvals.append(question.text)
             answer = APPROVE if operator.approves else DENY
         elif question.secret and operator.secret:
             answer = operator.secret
         else:
             answer = operator.answer(question.text, tuple(o.label for o in question.options))
-        await self._core.request(UserInputAnswer(question_id=question.question_id, answer=answer))
+        await self._core.request(
+            protocol.UserInputAnswer(question_id=question.question_id, answer=answer)
+        )
 
 
 def _target(exercise: Exercise) -> str:

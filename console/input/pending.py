@@ -7,32 +7,20 @@ answer, so that a refusal leaves nothing behind.
 
 from __future__ import annotations
 
-from agent.protocol import (
-    JobPause,
-    JobResume,
-    Op,
-    SessionKeep,
-    SessionPause,
-    SessionResume,
-    SessionStart,
-    UserInput,
-    UserInputAnswer,
-    WheelHandBack,
-    WheelTake,
-)
+from agent import protocol
 
 
 class PendingOps:
     """The ops that are under way, in the order in which they were asked for."""
 
     def __init__(self) -> None:
-        self._ops: list[Op] = []
+        self._ops: list[protocol.Op] = []
 
-    def note(self, op: Op) -> None:
+    def note(self, op: protocol.Op) -> None:
         """Note an op that is being asked for."""
         self._ops.append(op)
 
-    def settle(self, op: Op) -> None:
+    def settle(self, op: protocol.Op) -> None:
         """Forget an op: its answer is in the picture, or it was refused."""
         at = next(at for at, one in enumerate(self._ops) if one is op)
         del self._ops[at]
@@ -46,10 +34,14 @@ class PendingOps:
         """
         for op in reversed(self._ops):
             match op:
-                case SessionPause() | SessionResume() if op.session_id == session_id:
-                    return isinstance(op, SessionPause)
-                case WheelTake() | WheelHandBack() if serial and op.serial == serial:
-                    return isinstance(op, WheelTake)
+                case protocol.SessionPause() | protocol.SessionResume() if (
+                    op.session_id == session_id
+                ):
+                    return isinstance(op, protocol.SessionPause)
+                case protocol.WheelTake() | protocol.WheelHandBack() if (
+                    serial and op.serial == serial
+                ):
+                    return isinstance(op, protocol.WheelTake)
         return None
 
     def keeps(self, session_id: str) -> bool | None:
@@ -57,28 +49,30 @@ class PendingOps:
         asked = (
             op.kept
             for op in reversed(self._ops)
-            if isinstance(op, SessionKeep) and op.session_id == session_id
+            if isinstance(op, protocol.SessionKeep) and op.session_id == session_id
         )
         return next(asked, None)
 
     def pauses_job(self, job_id: int) -> bool | None:
         """Return whether a job will be paused; None where that was not asked for."""
         asked = (
-            isinstance(op, JobPause)
+            isinstance(op, protocol.JobPause)
             for op in reversed(self._ops)
-            if isinstance(op, JobPause | JobResume) and op.job_id == job_id
+            if isinstance(op, protocol.JobPause | protocol.JobResume) and op.job_id == job_id
         )
         return next(asked, None)
 
     def begins_work(self, session_id: str) -> bool:
         """Return whether something was asked for that sets a session to work."""
         return any(
-            isinstance(op, UserInput | SessionStart | SessionResume) and op.session_id == session_id
+            isinstance(op, protocol.UserInput | protocol.SessionStart | protocol.SessionResume)
+            and op.session_id == session_id
             for op in self._ops
         )
 
     def is_answered(self, question_id: str) -> bool:
         """Return whether an answer to a question is under way."""
         return any(
-            isinstance(op, UserInputAnswer) and op.question_id == question_id for op in self._ops
+            isinstance(op, protocol.UserInputAnswer) and op.question_id == question_id
+            for op in self._ops
         )

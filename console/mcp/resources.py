@@ -12,24 +12,13 @@ from urllib.parse import quote, unquote
 
 import msgspec
 
+from agent import protocol
 from agent.core import Core
 from agent.errors import UsageError
 from agent.knowledge.draft import as_toml
 from agent.knowledge.library import Library
 from agent.loop.images.scaling import scaled
 from agent.loop.images.set_of_marks import marked
-from agent.protocol import (
-    CommitmentChanged,
-    DeviceChanged,
-    Event,
-    JobChanged,
-    ObservationRecorded,
-    QuestionAnswered,
-    QuestionClosed,
-    RequestUserInput,
-    SessionStateChanged,
-    WatcherChanged,
-)
 from agent.records import Observation
 from agent.state.attention import attention
 from agent.state.reducer import SessionView, State, from_overview, reduce_all
@@ -44,8 +33,14 @@ _LISTED = 20
 _MAX_CHARS = 100_000
 """The most text that one reading brings; of a longer transcript, its end."""
 _WAITS = (
-    *(RequestUserInput, QuestionAnswered, QuestionClosed, SessionStateChanged, DeviceChanged),
-    *(JobChanged, WatcherChanged, CommitmentChanged),
+    *(
+        protocol.RequestUserInput,
+        protocol.QuestionAnswered,
+        protocol.QuestionClosed,
+        protocol.SessionStateChanged,
+        protocol.DeviceChanged,
+    ),
+    *(protocol.JobChanged, protocol.WatcherChanged, protocol.CommitmentChanged),
 )
 
 
@@ -224,14 +219,14 @@ async def read(core: Core, library: Library, uri: str) -> Content:
     )
 
 
-def changed_by(event: Event) -> Iterator[str]:
+def changed_by(event: protocol.Event) -> Iterator[str]:
     """List the resources that an event changes."""
     if event.session_id:
         yield _uri_of(TEMPLATES[0], event.session_id)
-        if isinstance(event.msg, ObservationRecorded):
+        if isinstance(event.msg, protocol.ObservationRecorded):
             yield _uri_of(TEMPLATES[1], event.session_id)
             yield _uri_of(TEMPLATES[2], event.session_id)
-    if isinstance(event.msg, DeviceChanged):
+    if isinstance(event.msg, protocol.DeviceChanged):
         yield PHONES
     if isinstance(event.msg, _WAITS):
         yield ATTENTION

@@ -11,25 +11,8 @@ from collections.abc import Callable, Iterable, Mapping
 
 from opentelemetry.metrics import CallbackOptions, Meter, Observation
 
+from agent import protocol
 from agent.core import Overview
-from agent.protocol import (
-    DeviceChanged,
-    ErrorEvent,
-    Event,
-    QuestionAnswered,
-    QuestionClosed,
-    RequestUserInput,
-    RunChanged,
-    SessionConfigured,
-    SessionsDeleted,
-    SessionStateChanged,
-    StepCompleted,
-    StreamError,
-    ToolCallFinished,
-    ToolCallRequested,
-    TurnAborted,
-    VerificationRecorded,
-)
 from agent.records import DeviceInfo, DeviceState, Question, RunStatus, Session, SessionState
 from console.monitoring.labels import LabelValues
 
@@ -114,7 +97,7 @@ class Metrics:
         self._phones = {device.serial: device for device in overview.devices}
         self._questions = {one.question_id: one for one in overview.questions}
 
-    def take(self, event: Event, *, is_live: bool) -> None:
+    def take(self, event: protocol.Event, *, is_live: bool) -> None:
         """Take one stored event.
 
         Args:
@@ -124,43 +107,43 @@ class Metrics:
         if is_live:
             self._delay.record(max(0.0, self._now_s() - event.ts_ms / 1000))
         match event.msg:
-            case SessionConfigured(session=session):
+            case protocol.SessionConfigured(session=session):
                 self._hold(session)
-            case SessionStateChanged(state=state):
+            case protocol.SessionStateChanged(state=state):
                 self._move(event.session_id, state)
-            case SessionsDeleted(session_ids=gone):
+            case protocol.SessionsDeleted(session_ids=gone):
                 for session_id in gone:
                     self._sessions.pop(session_id, None)
                     self._models.pop(session_id, None)
-            case TurnAborted(reason=reason):
+            case protocol.TurnAborted(reason=reason):
                 self._aborted(1, {"reason": reason.value})
-            case ToolCallRequested(tool=tool, call_id=call_id, decision=decision):
+            case protocol.ToolCallRequested(tool=tool, call_id=call_id, decision=decision):
                 self._pending[event.session_id, call_id] = self._tools.of(tool)
                 if decision:
                     self._decisions(1, {"decision": decision})
-            case ToolCallFinished(call_id=call_id, outcome=outcome):
+            case protocol.ToolCallFinished(call_id=call_id, outcome=outcome):
                 tool = self._pending.pop((event.session_id, call_id), "unknown")
                 self._calls(1, {"tool": tool, "outcome": outcome.value})
-            case StepCompleted():
+            case protocol.StepCompleted():
                 self._step(event.session_id, event.msg)
-            case VerificationRecorded(verification=found):
+            case protocol.VerificationRecorded(verification=found):
                 self._verdicts(
                     1, {"verdict": found.verdict.value, "verified_by": found.verified_by.value}
                 )
-            case RequestUserInput(question=question):
+            case protocol.RequestUserInput(question=question):
                 self._questions[question.question_id] = question
-            case QuestionAnswered(question_id=question_id):
+            case protocol.QuestionAnswered(question_id=question_id):
                 self._close(question_id, event.ts_ms, "answered")
-            case QuestionClosed(question_id=question_id):
+            case protocol.QuestionClosed(question_id=question_id):
                 self._close(question_id, event.ts_ms, "closed")
-            case DeviceChanged(device=device):
+            case protocol.DeviceChanged(device=device):
                 self._phones[device.serial] = device
-            case RunChanged(run=run) if run.status is RunStatus.ENDED:
+            case protocol.RunChanged(run=run) if run.status is RunStatus.ENDED:
                 outcome_of = "" if run.outcome is None else run.outcome.value
                 self._runs(1, {"outcome": outcome_of})
-            case ErrorEvent(kind=kind):
+            case protocol.ErrorEvent(kind=kind):
                 self._errors(1, {"kind": kind.value})
-            case StreamError():
+            case protocol.StreamError():
                 self._retries(1, {"model": self._model(event.session_id)})
             case _:
                 pass
@@ -187,7 +170,7 @@ class Metrics:
             waited_s = max(0.0, (at_ms - question.asked_ms) / 1000)
             self._waits.record(waited_s, {"kind": question.kind.value, "end": end})
 
-    def _step(self, session_id: str, step: StepCompleted) -> None:
+    def _step(self, session_id: str, step: protocol.StepCompleted) -> None:
         self._steps(1)
         for part, took_ms in (
             ("observe", step.time.observe_ms),

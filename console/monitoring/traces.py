@@ -15,27 +15,8 @@ from typing import TypeAlias
 from opentelemetry import trace
 from opentelemetry.trace import Span, SpanKind, Status, StatusCode, Tracer
 
+from agent import protocol
 from agent.core import Overview
-from agent.protocol import (
-    AbortReason,
-    Event,
-    ObservationRecorded,
-    QuestionAnswered,
-    QuestionClosed,
-    RequestUserInput,
-    SessionAssigned,
-    SessionConfigured,
-    SessionsDeleted,
-    StepCompleted,
-    StepStarted,
-    StreamError,
-    TaskComplete,
-    TaskStarted,
-    ToolCallFinished,
-    ToolCallRequested,
-    TurnAborted,
-    VerificationRecorded,
-)
 from agent.records import ActionOutcome, Session
 from console.monitoring.labels import LabelValues
 from console.monitoring.metrics import MOST_TOOLS
@@ -82,23 +63,23 @@ class Traces:
         for session in overview.sessions:
             self._name(session)
 
-    def take(self, event: Event) -> None:
+    def take(self, event: protocol.Event) -> None:
         """Take one stored event; each once, in order."""
         at_ns, session_id = event.ts_ms * 1_000_000, event.session_id
         match event.msg:
-            case SessionConfigured(session=session):
+            case protocol.SessionConfigured(session=session):
                 self._name(session)
                 return
-            case SessionAssigned(serial=serial):
+            case protocol.SessionAssigned(serial=serial):
                 self._phones[session_id] = serial
                 return
-            case SessionsDeleted(session_ids=gone):
+            case protocol.SessionsDeleted(session_ids=gone):
                 for one in gone:
                     self._end(one, at_ns, "deleted")
                     self._models.pop(one, None)
                     self._phones.pop(one, None)
                 return
-            case TaskStarted(kind=kind):
+            case protocol.TaskStarted(kind=kind):
                 self._end(session_id, at_ns, "unfinished")
                 self._start(session_id, at_ns, kind)
                 return
@@ -108,35 +89,35 @@ class Traces:
             # It began before anybody followed.
             return
         match event.msg:
-            case TaskComplete():
+            case protocol.TaskComplete():
                 self._end(session_id, at_ns, "")
-            case TurnAborted(reason=reason):
+            case protocol.TurnAborted(reason=reason):
                 # A person's stop is an end as good as any.
-                failed = reason in (AbortReason.FAILED, AbortReason.RECOVERED)
+                failed = reason in (protocol.AbortReason.FAILED, protocol.AbortReason.RECOVERED)
                 self._end(session_id, at_ns, reason.value, failed=failed)
-            case StepStarted(step=step):
+            case protocol.StepStarted(step=step):
                 if turn.step is not None:
                     turn.step.end(at_ns)
                 turn.step = self._span(turn.root, f"step {step}", at_ns, {"switchboard.step": step})
                 turn.seen_ns = turn.chosen_ns = 0
-            case ObservationRecorded():
+            case protocol.ObservationRecorded():
                 turn.seen_ns = turn.seen_ns or at_ns
-            case ToolCallRequested():
+            case protocol.ToolCallRequested():
                 turn.chosen_ns = turn.chosen_ns or at_ns
                 _end_of(turn.calls, event.msg.call_id, at_ns)
                 turn.calls[event.msg.call_id] = self._call(turn, event.msg, at_ns)
-            case ToolCallFinished(call_id=call_id, outcome=outcome):
+            case protocol.ToolCallFinished(call_id=call_id, outcome=outcome):
                 span = turn.calls.pop(call_id, None)
                 if span is not None:
                     span.set_attribute("switchboard.outcome", outcome.value)
                     if outcome in _NOT_DONE:
                         span.set_status(Status(StatusCode.ERROR, outcome.value))
                     span.end(at_ns)
-            case StepCompleted():
+            case protocol.StepCompleted():
                 self._complete(session_id, turn, event.msg, at_ns)
-            case StreamError(attempt=attempt):
+            case protocol.StreamError(attempt=attempt):
                 _inner(turn).add_event("model call failed", {"attempt": attempt}, at_ns)
-            case RequestUserInput(question=question):
+            case protocol.RequestUserInput(question=question):
                 _end_of(turn.questions, question.question_id, at_ns)
                 turn.questions[question.question_id] = self._span(
                     _inner(turn),
@@ -144,11 +125,11 @@ class Traces:
                     at_ns,
                     {"switchboard.question.kind": question.kind.value},
                 )
-            case QuestionAnswered(question_id=question_id):
+            case protocol.QuestionAnswered(question_id=question_id):
                 _close(turn, question_id, at_ns, "answered")
-            case QuestionClosed(question_id=question_id):
+            case protocol.QuestionClosed(question_id=question_id):
                 _close(turn, question_id, at_ns, "closed")
-            case VerificationRecorded(verification=found):
+            case protocol.VerificationRecorded(verification=found):
                 said = {
                     "verdict": found.verdict.value,
                     "verified_by": found.verified_by.value,
@@ -194,7 +175,7 @@ class Traces:
         for span in turn.open_spans():
             span.end(at_ns)
 
-    def _call(self, turn: _Turn, call: ToolCallRequested, at_ns: int) -> Span:
+    def _call(self, turn: _Turn, call: protocol.ToolCallRequested, at_ns: int) -> Span:
         tool = self._tools.of(call.tool)
         said: dict[str, Value] = {
             "gen_ai.operation.name": "execute_tool",
@@ -205,7 +186,9 @@ class Traces:
             said["switchboard.policy.decision"] = call.decision
         return self._span(_inner(turn), f"execute_tool {tool}", at_ns, said)
 
-    def _complete(self, session_id: str, turn: _Turn, step: StepCompleted, at_ns: int) -> None:
+    def _complete(
+        self, session_id: str, turn: _Turn, step: protocol.StepCompleted, at_ns: int
+    ) -> None:
         if turn.step is None:
             return
         if turn.seen_ns and step.usage.calls:

@@ -10,20 +10,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from agent.protocol import (
-    DeviceChanged,
-    ErrorEvent,
-    Event,
-    ObservationRecorded,
-    SessionFlagsChanged,
-    StepStarted,
-    StreamError,
-    ToolCallFinished,
-    ToolCallRequested,
-    TurnAborted,
-    WarningEvent,
-    encode,
-)
+from agent import protocol
 from agent.records import ActionOutcome, DeviceState
 
 
@@ -55,10 +42,10 @@ class DrillResult(msgspec.Struct, frozen=True, kw_only=True):
         return bool(self.events_lost or self.steps_repeated or not self.recovered)
 
 
-def events_lost(published: Sequence[Event], stored: Sequence[Event]) -> int:
+def events_lost(published: Sequence[protocol.Event], stored: Sequence[protocol.Event]) -> int:
     """Count what was published otherwise than stored, stored unpublished, or left a gap."""
-    seen = {event.event_id: encode(event) for event in published}
-    kept = {event.event_id: encode(event) for event in stored}
+    seen = {event.event_id: protocol.encode(event) for event in published}
+    kept = {event.event_id: protocol.encode(event) for event in stored}
     different = sum(kept.get(number) != data for number, data in seen.items())
     unpublished = sum(number not in seen for number in kept)
     twice = len(published) - len(seen)
@@ -66,7 +53,7 @@ def events_lost(published: Sequence[Event], stored: Sequence[Event]) -> int:
     return different + unpublished + twice + gaps + _gaps_within(stored)
 
 
-def _gaps_within(stored: Sequence[Event]) -> int:
+def _gaps_within(stored: Sequence[protocol.Event]) -> int:
     """Count the numbers that are missing from the sessions' own order."""
     newest: dict[str, int] = {}
     missing = 0
@@ -77,21 +64,21 @@ def _gaps_within(stored: Sequence[Event]) -> int:
     return missing
 
 
-def steps_repeated(stored: Sequence[Event]) -> int:
+def steps_repeated(stored: Sequence[protocol.Event]) -> int:
     """Count actions that were sent again, the same, without an observation between."""
     repeated = 0
     unseen: set[tuple[str, str]] = set()
     refused: dict[str, tuple[str, str]] = {}
     for event in stored:
         match event.msg:
-            case ObservationRecorded():
+            case protocol.ObservationRecorded():
                 unseen.clear()
-            case ToolCallRequested(kind="action") as call:
+            case protocol.ToolCallRequested(kind="action") as call:
                 what = (call.tool, call.arguments)
                 repeated += what in unseen
                 unseen.add(what)
                 refused[call.call_id] = what
-            case ToolCallFinished(outcome=ActionOutcome.FAILED) as finished:
+            case protocol.ToolCallFinished(outcome=ActionOutcome.FAILED) as finished:
                 # It is known not to have happened: sending it again repeats nothing.
                 unseen.discard(refused.get(finished.call_id, ("", "")))
             case _:
@@ -99,23 +86,28 @@ def steps_repeated(stored: Sequence[Event]) -> int:
     return repeated
 
 
-def steps_taken(stored: Sequence[Event]) -> int:
+def steps_taken(stored: Sequence[protocol.Event]) -> int:
     """Count the steps that were begun."""
-    return sum(isinstance(event.msg, StepStarted) for event in stored)
+    return sum(isinstance(event.msg, protocol.StepStarted) for event in stored)
 
 
-def tells_of_trouble(event: Event) -> bool:
+def tells_of_trouble(event: protocol.Event) -> bool:
     """Return whether an operator who sees this event knows that something is wrong."""
     match event.msg:
-        case DeviceChanged(device=device):
+        case protocol.DeviceChanged(device=device):
             return device.state is not DeviceState.ONLINE
-        case SessionFlagsChanged(lost=lost):
+        case protocol.SessionFlagsChanged(lost=lost):
             return lost
-        case ObservationRecorded(observation=observation):
+        case protocol.ObservationRecorded(observation=observation):
             return bool(observation.tree_note) or observation.frame is None
-        case ToolCallFinished(outcome=outcome):
+        case protocol.ToolCallFinished(outcome=outcome):
             return outcome is not ActionOutcome.DONE
-        case ErrorEvent() | WarningEvent() | StreamError() | TurnAborted():
+        case (
+            protocol.ErrorEvent()
+            | protocol.WarningEvent()
+            | protocol.StreamError()
+            | protocol.TurnAborted()
+        ):
             return True
         case _:
             return False

@@ -5,51 +5,7 @@ Not the transcript of the console. Invariant: pure, and every line is cleaned fo
 
 from __future__ import annotations
 
-from agent.protocol import (
-    AgentMessage,
-    AllowanceUsed,
-    BudgetExtended,
-    ErrorEvent,
-    Event,
-    EventMsg,
-    FactsUpdate,
-    HistoryCompacted,
-    PlanUpdate,
-    QuestionAnswered,
-    QuestionClosed,
-    RecoveryScheduled,
-    RequestUserInput,
-    ResultPublished,
-    ReviewPublished,
-    RouteGiven,
-    SessionAssigned,
-    SessionConfigured,
-    SessionContinued,
-    SessionDeferred,
-    SessionDismissed,
-    SessionFlagsChanged,
-    SessionKept,
-    SessionPruned,
-    SessionRolledBack,
-    SessionsDeleted,
-    SessionStateChanged,
-    SessionTagged,
-    SteerEdited,
-    SteerWithdrawn,
-    StreamError,
-    TargetObserved,
-    TargetsPlanned,
-    TextLetThrough,
-    TextRedacted,
-    ToolCallFinished,
-    ToolCallRequested,
-    TurnAborted,
-    UserMessage,
-    VerificationRecorded,
-    WarningEvent,
-    WheelActed,
-    WheelHandedBack,
-)
+from agent import protocol
 from agent.records import PlanStatus, attributed
 from agent.safety.effects.wording import headline
 from agent.safety.redacting.notice import let_through_notice, redacted_notice
@@ -67,107 +23,107 @@ _MARKS = {
 }
 
 
-def narrate(event: Event) -> str:
+def narrate(event: protocol.Event) -> str:
     """Return an event in a line; empty when a person need not hear of it."""
     return one_line(_said(event.msg), 400)
 
 
-def _said(msg: EventMsg) -> str:
+def _said(msg: protocol.EventMsg) -> str:
     match msg:
-        case SessionConfigured(session=session):
+        case protocol.SessionConfigured(session=session):
             return f"session {session.session_id}: {session.goal}"
-        case SessionAssigned(serial=serial):
+        case protocol.SessionAssigned(serial=serial):
             return f"on {serial}" if serial else "no device any more"
-        case SessionContinued(after_step=step, reason=reason):
+        case protocol.SessionContinued(after_step=step, reason=reason):
             return f"resumes after step {step}" + (f": {reason}" if reason else "")
-        case SessionStateChanged(state=state, reason=reason):
+        case protocol.SessionStateChanged(state=state, reason=reason):
             return term(state) + (f": {reason}" if reason else "")
-        case SessionFlagsChanged():
+        case protocol.SessionFlagsChanged():
             flags = [name for name in ("paused", "held", "lost") if getattr(msg, name)]
             return " and ".join(flags or ["resumed"]) + (f": {msg.reason}" if msg.reason else "")
-        case SessionDeferred(state=state):
+        case protocol.SessionDeferred(state=state):
             return f"{term(state)} once no client drives it"
-        case TurnAborted(reason=reason):
+        case protocol.TurnAborted(reason=reason):
             return f"turn ended early: {term(reason)}"
-        case AgentMessage(step=step, text=text):
+        case protocol.AgentMessage(step=step, text=text):
             return f"step {step}: {text}"
-        case ToolCallRequested():
+        case protocol.ToolCallRequested():
             return f"step {msg.step}: {_call(msg)}"
-        case ToolCallFinished(step=step, outcome=outcome, text=text):
+        case protocol.ToolCallFinished(step=step, outcome=outcome, text=text):
             return f"step {step}: {term(outcome)}: {result_text(text)}"
-        case PlanUpdate(plan=plan):
+        case protocol.PlanUpdate(plan=plan):
             return "plan: " + "  ".join(f"{_MARKS[item.status]} {item.step}" for item in plan)
-        case FactsUpdate(facts=facts):
+        case protocol.FactsUpdate(facts=facts):
             return "remembered: " + "; ".join(facts)
-        case RequestUserInput(question=question):
+        case protocol.RequestUserInput(question=question):
             labels = " / ".join(option.shown for option in question.options)
             return f"{question.kind.value}: {question.shown}" + (f" ({labels})" if labels else "")
-        case QuestionAnswered(answer=answer, answered_by=by):
+        case protocol.QuestionAnswered(answer=answer, answered_by=by):
             return f"answered by {by}: {answer}"
-        case QuestionClosed(reason=reason):
+        case protocol.QuestionClosed(reason=reason):
             return f"question closed: {reason}"
-        case VerificationRecorded(verification=verification):
+        case protocol.VerificationRecorded(verification=verification):
             shown = evidence_words(verification)
             said = verified_words(verification)
             return f"verification: {said}" + (f" ({shown})" if shown else "")
-        case ResultPublished(text=text):
+        case protocol.ResultPublished(text=text):
             return f"result: {attributed(text, msg.speaker)}"
-        case ErrorEvent(message=message, remedy=remedy):
+        case protocol.ErrorEvent(message=message, remedy=remedy):
             return f"error: {sentence(message)} {remedy}".rstrip()
-        case WheelActed(said=said, outcome=outcome):
+        case protocol.WheelActed(said=said, outcome=outcome):
             return f"operator: {said}: {term(outcome)}"
-        case WheelHandedBack(note=note):
+        case protocol.WheelHandedBack(note=note):
             return "the operator handed the wheel back" + (f": {note}" if note else "")
-        case BudgetExtended(kind=kind, amount=amount):
+        case protocol.BudgetExtended(kind=kind, amount=amount):
             return f"budget extended by {amount:g} {term(kind)}"
-        case AllowanceUsed(effect=effect):
+        case protocol.AllowanceUsed(effect=effect):
             return f"allowed for this session: {headline(effect)}"
-        case TextRedacted(kinds=kinds, where=where):
+        case protocol.TextRedacted(kinds=kinds, where=where):
             return f"warning: {redacted_notice(kinds, where)}"
-        case TextLetThrough(texts=texts):
+        case protocol.TextLetThrough(texts=texts):
             return let_through_notice(len(texts))
-        case WarningEvent(message=message):
+        case protocol.WarningEvent(message=message):
             return f"warning: {message}"
-        case StreamError(message=message, attempt=attempt, delay_ms=delay_ms):
+        case protocol.StreamError(message=message, attempt=attempt, delay_ms=delay_ms):
             wait_s = max(1, round(delay_ms / 1000))
             return f"model: {sentence(message)} Attempt {attempt} failed; the next is in {wait_s} s"
-        case UserMessage(text=text):
+        case protocol.UserMessage(text=text):
             return f"operator: {text}"
-        case RouteGiven(origin=origin, deeds=deeds):
+        case protocol.RouteGiven(origin=origin, deeds=deeds):
             return f"follows the {len(deeds)} actions of session {origin}"
-        case TargetsPlanned(targets=targets, reason=reason):
+        case protocol.TargetsPlanned(targets=targets, reason=reason):
             parts = "; ".join(f"{t.objective} ({t.serial or 'any phone'})" for t in targets)
             return f"delegates: {parts}" + (f" – {reason}" if reason else "")
-        case TargetObserved(runtime=runtime, message=message):
+        case protocol.TargetObserved(runtime=runtime, message=message):
             return f"app {term(runtime)}" + (f": {message}" if message else "")
-        case RecoveryScheduled(attempt=attempt, limit=limit, reason=reason):
+        case protocol.RecoveryScheduled(attempt=attempt, limit=limit, reason=reason):
             return f"recovery {attempt} of {limit}: {reason}"
-        case SteerEdited(text=text):
+        case protocol.SteerEdited(text=text):
             return f"operator, instead: {text}"
-        case SteerWithdrawn():
+        case protocol.SteerWithdrawn():
             return "operator: hint withdrawn"
-        case ReviewPublished(review=review):
+        case protocol.ReviewPublished(review=review):
             found = "; ".join(finding.title for finding in review.findings)
             return f"review: {found or review.explanation}"
-        case HistoryCompacted():
+        case protocol.HistoryCompacted():
             return compacted(msg)
-        case SessionRolledBack(turns=turns):
+        case protocol.SessionRolledBack(turns=turns):
             return f"rolled back {turns} turn" + ("s" if turns != 1 else "")
-        case SessionKept(kept=kept):
+        case protocol.SessionKept(kept=kept):
             return "kept" if kept else "no longer kept"
-        case SessionTagged(tags=tags):
+        case protocol.SessionTagged(tags=tags):
             return f"tags: {' '.join(tags) or 'none'}"
-        case SessionDismissed(dismissed=dismissed):
+        case protocol.SessionDismissed(dismissed=dismissed):
             return "dismissed" if dismissed else "no longer dismissed"
-        case SessionPruned(reason=reason):
+        case protocol.SessionPruned(reason=reason):
             return f"frames dropped: {reason}" if reason else "frames dropped"
-        case SessionsDeleted(session_ids=session_ids):
+        case protocol.SessionsDeleted(session_ids=session_ids):
             return f"deleted {', '.join(session_ids)}"
         case _:
             return event_text.sentence(msg)[1]
 
 
-def _call(msg: ToolCallRequested) -> str:
+def _call(msg: protocol.ToolCallRequested) -> str:
     action = ActionView(
         call_id=msg.call_id, tool=msg.tool, arguments=msg.arguments, element=msg.element
     )

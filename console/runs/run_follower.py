@@ -14,21 +14,8 @@ from typing import Any
 
 import msgspec
 
+from agent import protocol
 from agent.errors import RuntimeDiedError
-from agent.protocol import (
-    AbortReason,
-    ErrorEvent,
-    Event,
-    Interrupt,
-    QuestionAnswered,
-    QuestionClosed,
-    RequestUserInput,
-    SessionConfigured,
-    StepStarted,
-    TaskStarted,
-    TurnAborted,
-    encode,
-)
 from agent.records import GoalVerdict, Question, Session, SessionState
 from agent.state.event_text import UNVERIFIED
 from agent.state.reducer import fold_session
@@ -105,9 +92,9 @@ class Follower:
         """Let only a picture that has this event in it say what has settled or is asked."""
         self._judged_after_id = event_id
 
-    async def follow(self, feed: AsyncIterator[Event], stop: StopRequest) -> ExitCode:
+    async def follow(self, feed: AsyncIterator[protocol.Event], stop: StopRequest) -> ExitCode:
         """Follow until the tree settles, a signal stops it, or an answer does not come."""
-        coming: asyncio.Future[Event] | None = None
+        coming: asyncio.Future[protocol.Event] | None = None
         asked = asyncio.ensure_future(stop.asked.wait())
         try:
             with stop.graceful():
@@ -134,7 +121,7 @@ class Follower:
             # The feed cannot be closed while somebody still waits for its next event.
             await asyncio.gather(*left, return_exceptions=True)
 
-    def _received(self, coming: asyncio.Future[Event]) -> Event:
+    def _received(self, coming: asyncio.Future[protocol.Event]) -> protocol.Event:
         try:
             return coming.result()
         except StopAsyncIteration:
@@ -143,10 +130,10 @@ class Follower:
                 f"Resume with: switchboard sessions resume {self.root_id}",
             ) from None
 
-    async def _take(self, event: Event) -> None:
+    async def _take(self, event: protocol.Event) -> None:
         self.seen_id = event.event_id
         msg = event.msg
-        if isinstance(msg, SessionConfigured) and msg.session.parent_id in self._members:
+        if isinstance(msg, protocol.SessionConfigured) and msg.session.parent_id in self._members:
             self._members[event.session_id] = msg.session
         if event.session_id != self.root_id and event.session_id not in self._members:
             return
@@ -154,29 +141,31 @@ class Follower:
         if folded is not None:
             self._members[event.session_id] = folded
         match msg:
-            case TurnAborted(reason=AbortReason.FAILED):
+            case protocol.TurnAborted(reason=protocol.AbortReason.FAILED):
                 self._broken.add(event.session_id)
-            case TaskStarted():
+            case protocol.TaskStarted():
                 self._broken.discard(event.session_id)
-            case RequestUserInput(question=question):
+            case protocol.RequestUserInput(question=question):
                 self._prompts.open(question)
-            case QuestionAnswered(question_id=question_id):
+            case protocol.QuestionAnswered(question_id=question_id):
                 self._prompts.close(question_id)
-            case QuestionClosed(question_id=question_id):
+            case protocol.QuestionClosed(question_id=question_id):
                 self._prompts.close(question_id, unanswered=True)
             case _:
                 pass
         await self._tell(event)
 
-    async def _tell(self, event: Event) -> None:
+    async def _tell(self, event: protocol.Event) -> None:
         if self._manner.json_lines:
             # In a thread: a reader that does not read must not stop the core in this process.
-            await asyncio.to_thread(_write_line, encode(event))
+            await asyncio.to_thread(_write_line, protocol.encode(event))
         if not self._manner.quiet:
             said = narrate(event)
-            if event.session_id == self.root_id and isinstance(event.msg, ErrorEvent):
+            if event.session_id == self.root_id and isinstance(event.msg, protocol.ErrorEvent):
                 said, self._withheld = self._withheld, said
-            elif self._withheld and isinstance(event.msg, TaskStarted | StepStarted):
+            elif self._withheld and isinstance(
+                event.msg, protocol.TaskStarted | protocol.StepStarted
+            ):
                 await asyncio.to_thread(say, self._withheld)
                 self._withheld = ""
             if said:
@@ -283,7 +272,7 @@ class Follower:
         core = self._host.core
         try:
             async with asyncio.timeout(STOP_BOUND_S):
-                await core.request(Interrupt(session_id=self.root_id))
+                await core.request(protocol.Interrupt(session_id=self.root_id))
                 self.judge_from((await core.overview()).event_id)
         except TimeoutError:
             return

@@ -13,15 +13,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from agent.protocol import (
-    ErrorEvent,
-    Event,
-    ObservationRecorded,
-    RequestUserInput,
-    ResultPublished,
-    StepStarted,
-    UserMessage,
-)
+from agent import protocol
 from agent.state.reducer import State, reduce_all
 
 _EVERY = 64
@@ -46,8 +38,8 @@ class Playback:
             before.
     """
 
-    def __init__(self, events: Sequence[Event], *, is_whole: bool = True) -> None:
-        self.events: list[Event] = []
+    def __init__(self, events: Sequence[protocol.Event], *, is_whole: bool = True) -> None:
+        self.events: list[protocol.Event] = []
         self.signs: list[Sign] = []
         self.position = 0
         self.is_whole = False
@@ -60,7 +52,7 @@ class Playback:
         """The app that was in front at the end of what is known."""
         self.add(events, is_whole=is_whole)
 
-    def add(self, events: Sequence[Event], *, is_whole: bool) -> None:
+    def add(self, events: Sequence[protocol.Event], *, is_whole: bool) -> None:
         """Take in the events that follow."""
         at = len(self.events)
         now_ms = self.length_ms
@@ -71,12 +63,12 @@ class Playback:
             self._at_ms.append(now_ms)
             before_ms = event.ts_ms
             kind = type(event.msg)
-            if kind is StepStarted:
+            if kind is protocol.StepStarted:
                 self._starts.append(at)
             at += 1
             if kind in _SIGNS:
                 self.signs.append(Sign(at, _SIGNS[kind]))
-            elif isinstance(event.msg, ObservationRecorded):
+            elif isinstance(event.msg, protocol.ObservationRecorded):
                 package = event.msg.observation.foreground.package
                 if package and self._package and package != self._package:
                     self.signs.append(Sign(at, "app"))
@@ -150,8 +142,8 @@ class Playback:
 
 
 _SIGNS: dict[type, str] = {
-    RequestUserInput: "question",
-    ErrorEvent: "error",
-    UserMessage: "message",
-    ResultPublished: "result",
+    protocol.RequestUserInput: "question",
+    protocol.ErrorEvent: "error",
+    protocol.UserMessage: "message",
+    protocol.ResultPublished: "result",
 }

@@ -15,44 +15,9 @@ import msgspec
 import numpy as np
 from msgspec.structs import replace
 
+from agent import protocol, records
 from agent.core import CoreBase, Overview, TextDelta
 from agent.errors import StoreError, UsageError, WrongStateError
-from agent.protocol import (
-    Answer,
-    CommitmentSearch,
-    Event,
-    EventMsg,
-    FindSession,
-    Interrupt,
-    JobHistory,
-    JobQueue,
-    ListSessions,
-    LookUp,
-    Op,
-    QuestionAnswered,
-    Reply,
-    SearchEvents,
-    SessionConfigured,
-    SessionCreate,
-    SessionDismiss,
-    SessionDismissed,
-    SumSpending,
-    UserInputAnswer,
-    WatcherList,
-)
-from agent.records import (
-    Commitment,
-    DeviceInfo,
-    DeviceState,
-    FrameSource,
-    FrameStatus,
-    Job,
-    LiveFrame,
-    RunRecord,
-    SearchHit,
-    Session,
-    Watcher,
-)
 from agent.state.reducer import State, reduce
 from tests.spending import spent
 
@@ -64,18 +29,18 @@ class FakeCore(CoreBase):
 
     def __init__(self) -> None:
         self.state = State()
-        self.stored: list[Event] = []
-        self.ops: list[Op] = []
-        self.reads: list[Op] = []
-        self.runs: dict[int, tuple[RunRecord, ...]] = {}
+        self.stored: list[protocol.Event] = []
+        self.ops: list[protocol.Op] = []
+        self.reads: list[protocol.Op] = []
+        self.runs: dict[int, tuple[records.RunRecord, ...]] = {}
         self.blobs: dict[str, bytes] = {}
-        self.listeners: list[asyncio.Queue[Event]] = []
+        self.listeners: list[asyncio.Queue[protocol.Event]] = []
         self.delta_listeners: list[asyncio.Queue[TextDelta]] = []
         self.frames_asked: list[tuple[str, int, int]] = []
         self.frames_open = 0
         self.picture: np.ndarray | None = None
         self.fails_with: Exception | None = None
-        self.answers: dict[type, Callable[[Any], Reply]] = {}
+        self.answers: dict[type, Callable[[Any], protocol.Reply]] = {}
         """What an op of a type is answered with, where that is more than that it was done."""
         self.looks: dict[type, Any] = {}
         """What any other look-up is answered with."""
@@ -84,13 +49,13 @@ class FakeCore(CoreBase):
 
     # --- what a test does ----------
 
-    def tell(self, msg: EventMsg, session_id: str = "") -> Event:
+    def tell(self, msg: protocol.EventMsg, session_id: str = "") -> protocol.Event:
         """Store an event and publish it."""
         seq = 0
         if session_id:
             seq = self._seqs[session_id] = self._seqs.get(session_id, 0) + 1
         self.now_ms += 100
-        event = Event(
+        event = protocol.Event(
             event_id=len(self.stored) + 1,
             session_id=session_id,
             seq=seq,
@@ -110,65 +75,84 @@ class FakeCore(CoreBase):
 
     # --- Core ----------
 
-    async def submit(self, op: Op) -> str:
+    async def submit(self, op: protocol.Op) -> str:
         await self.request(op)
         return f"sub-{len(self.ops)}"
 
-    async def request(self, op: Op) -> Reply:
-        if isinstance(op, JobQueue | JobHistory | WatcherList | CommitmentSearch):
+    async def request(self, op: protocol.Op) -> protocol.Reply:
+        if isinstance(
+            op,
+            protocol.JobQueue
+            | protocol.JobHistory
+            | protocol.WatcherList
+            | protocol.CommitmentSearch,
+        ):
             return self._listed(op)
         # The id is random; what it is good for is the core's to show.
-        self.ops.append(replace(op, request_id="") if isinstance(op, SessionCreate) else op)
+        self.ops.append(
+            replace(op, request_id="") if isinstance(op, protocol.SessionCreate) else op
+        )
         if self.fails_with is not None:
             raise self.fails_with
         if type(op) in self.answers:
             return self.answers[type(op)](op)
         match op:
-            case UserInputAnswer(question_id=question_id, answer=answer):
+            case protocol.UserInputAnswer(question_id=question_id, answer=answer):
                 question = self.state.questions.get(question_id)
                 if question is None:
                     raise WrongStateError(f"Question {question_id} is not open.")
                 self.tell(
-                    QuestionAnswered(question_id=question_id, answer=answer), question.session_id
+                    protocol.QuestionAnswered(question_id=question_id, answer=answer),
+                    question.session_id,
                 )
-            case SessionCreate(goal=goal, serial=serial):
+            case protocol.SessionCreate(goal=goal, serial=serial):
                 made = f"s{len(self.state.sessions) + 1}"
-                session = Session(session_id=made, goal=goal, created_ms=self.now_ms, serial=serial)
-                self.tell(SessionConfigured(session=session), made)
-                return Reply(submission_id="x", session_id=made)
-            case SessionDismiss(session_id=session_id, dismissed=dismissed):
-                self.tell(SessionDismissed(dismissed=dismissed), session_id)
-            case Interrupt():
+                session = records.Session(
+                    session_id=made, goal=goal, created_ms=self.now_ms, serial=serial
+                )
+                self.tell(protocol.SessionConfigured(session=session), made)
+                return protocol.Reply(submission_id="x", session_id=made)
+            case protocol.SessionDismiss(session_id=session_id, dismissed=dismissed):
+                self.tell(protocol.SessionDismissed(dismissed=dismissed), session_id)
+            case protocol.Interrupt():
                 pass
             case _:
                 pass
-        return Reply(submission_id="x")
+        return protocol.Reply(submission_id="x")
 
-    def _listed(self, op: JobQueue | JobHistory | WatcherList | CommitmentSearch) -> Reply:
+    def _listed(
+        self,
+        op: protocol.JobQueue
+        | protocol.JobHistory
+        | protocol.WatcherList
+        | protocol.CommitmentSearch,
+    ) -> protocol.Reply:
         """Return a page of a list; these ask for nothing to be done, and are not noted."""
         self.reads.append(op)
         match op:
-            case JobHistory(job_id=job_id):
-                return Reply(submission_id="x", runs=tuple(self.runs.get(job_id, ())))
-            case JobQueue(query=query, limit=limit, after=after):
+            case protocol.JobHistory(job_id=job_id):
+                return protocol.Reply(submission_id="x", runs=tuple(self.runs.get(job_id, ())))
+            case protocol.JobQueue(query=query, limit=limit, after=after):
                 words = query.casefold()
                 found = [j for j in self.state.jobs.values() if words in j.title.casefold()]
                 start = int(after or 0)
                 more = str(start + limit) if len(found) > start + limit else ""
                 jobs = tuple(found[start : start + limit])
-                return Reply(submission_id="x", jobs=jobs, after=more)
-            case WatcherList(limit=limit, before=before):
+                return protocol.Reply(submission_id="x", jobs=jobs, after=more)
+            case protocol.WatcherList(limit=limit, before=before):
                 watchers = sorted(self.state.watchers.values(), key=lambda one: -one.id)
                 listed = [one for one in watchers if not 0 < before <= one.id]
-                return Reply(submission_id="x", watchers=tuple(listed[:limit]))
-            case CommitmentSearch(limit=limit, before=before):
+                return protocol.Reply(submission_id="x", watchers=tuple(listed[:limit]))
+            case protocol.CommitmentSearch(limit=limit, before=before):
                 all_of_them = sorted(self.state.commitments.values(), key=lambda one: -one.id)
                 open_ones = [one for one in all_of_them if not 0 < before <= one.id]
-                return Reply(submission_id="x", commitments=tuple(open_ones[:limit]))
+                return protocol.Reply(submission_id="x", commitments=tuple(open_ones[:limit]))
 
     @asynccontextmanager
-    async def events(self, *, after: int | None = None) -> AsyncIterator[AsyncIterator[Event]]:
-        queue: asyncio.Queue[Event] = asyncio.Queue()
+    async def events(
+        self, *, after: int | None = None
+    ) -> AsyncIterator[AsyncIterator[protocol.Event]]:
+        queue: asyncio.Queue[protocol.Event] = asyncio.Queue()
         if after is not None:
             for event in self.stored[after:]:
                 queue.put_nowait(event)
@@ -190,11 +174,11 @@ class FakeCore(CoreBase):
     @asynccontextmanager
     async def frames(
         self, serial: str, *, width_px: int, height_px: int, max_hz: float
-    ) -> AsyncIterator[AsyncIterator[LiveFrame]]:
+    ) -> AsyncIterator[AsyncIterator[records.LiveFrame]]:
         self.frames_asked.append((serial, width_px, height_px))
         self.frames_open += 1
 
-        async def follow() -> AsyncIterator[LiveFrame]:
+        async def follow() -> AsyncIterator[records.LiveFrame]:
             tick = 0
             while True:
                 yield self._frame(serial, width_px, height_px, tick)
@@ -206,7 +190,7 @@ class FakeCore(CoreBase):
         finally:
             self.frames_open -= 1
 
-    def _frame(self, serial: str, width: int, height: int, tick: int) -> LiveFrame:
+    def _frame(self, serial: str, width: int, height: int, tick: int) -> records.LiveFrame:
         if self.picture is not None:
             down = np.arange(height) * self.picture.shape[0] // height
             across = np.arange(width) * self.picture.shape[1] // width
@@ -221,14 +205,14 @@ class FakeCore(CoreBase):
                 ],
                 axis=-1,
             )
-        return LiveFrame(
+        return records.LiveFrame(
             serial=serial,
             width_px=width,
             height_px=height,
             rgb=np.ascontiguousarray(pixels, dtype=np.uint8).tobytes(),
             captured_ms=self.now_ms,
-            source=FrameSource.CAPTURE,
-            status=FrameStatus.LIVE,
+            source=records.FrameSource.CAPTURE,
+            status=records.FrameStatus.LIVE,
         )
 
     async def overview(self) -> Overview:
@@ -243,28 +227,28 @@ class FakeCore(CoreBase):
             notices=tuple(self.state.notices.values()),
         )
 
-    async def look_up(self, query: LookUp[Answer]) -> Answer:
+    async def look_up(self, query: protocol.LookUp[protocol.Answer]) -> protocol.Answer:
         found: Any
         match query:
-            case ListSessions():
+            case protocol.ListSessions():
                 found = self._sessions(query)
-            case FindSession():
+            case protocol.FindSession():
                 found = self._found(query)
-            case SearchEvents():
+            case protocol.SearchEvents():
                 found = self._hits(query)
-            case SumSpending():
+            case protocol.SumSpending():
                 sessions = (view.session for view in self.state.sessions.values())
                 found = spent(sessions, {}, since_ms=query.since_ms)
             case _:
                 found = self.looks[type(query)]
         return found
 
-    def _sessions(self, query: ListSessions) -> tuple[Session, ...]:
+    def _sessions(self, query: protocol.ListSessions) -> tuple[records.Session, ...]:
         listed = [view.session for view in reversed(self.state.sessions.values())]
         ids = [session.session_id for session in listed]
         return tuple(listed[ids.index(query.before) + 1 if query.before else 0 :][: query.limit])
 
-    def _found(self, query: FindSession) -> Session:
+    def _found(self, query: protocol.FindSession) -> records.Session:
         view = self.state.sessions.get(query.session_id)
         if view is None:
             raise UsageError(f"There is no session {query.session_id}.")
@@ -272,22 +256,22 @@ class FakeCore(CoreBase):
 
     async def history(
         self, session_id: str, *, after_seq: int = 0, before_seq: int = 0, limit: int = 10_000
-    ) -> tuple[Event, ...]:
+    ) -> tuple[protocol.Event, ...]:
         found = [e for e in self.stored if e.session_id == session_id and e.seq > after_seq]
         if before_seq:
             return tuple([e for e in found if e.seq < before_seq][-limit:])
         return tuple(found[:limit])
 
-    def _hits(self, query: SearchEvents) -> tuple[SearchHit, ...]:
+    def _hits(self, query: protocol.SearchEvents) -> tuple[records.SearchHit, ...]:
         if query.query.startswith("-"):
             raise UsageError("A search needs a word that must occur.")
         word = query.query.rstrip("*").casefold()
-        hits: list[SearchHit] = []
+        hits: list[records.SearchHit] = []
         for event in reversed(self.stored):
             text = getattr(event.msg, "text", "")
             at = text.casefold().find(word)
             if event.session_id and at >= 0:
-                hit = SearchHit(
+                hit = records.SearchHit(
                     session_id=event.session_id,
                     seq=event.seq,
                     ts_ms=event.ts_ms,
@@ -312,19 +296,19 @@ async def _drain(queue: asyncio.Queue[T]) -> AsyncIterator[T]:
         yield await queue.get()
 
 
-def phone(serial: str = "phone-1", **fields: object) -> DeviceInfo:
+def phone(serial: str = "phone-1", **fields: object) -> records.DeviceInfo:
     """Make an online device."""
     known = {
-        "state": DeviceState.ONLINE,
+        "state": records.DeviceState.ONLINE,
         "model": f"Pixel {serial[-1]}",
         "width_px": 1080,
         "height_px": 2400,
         **fields,
     }
-    return DeviceInfo(serial=serial, **known)  # type: ignore[arg-type]
+    return records.DeviceInfo(serial=serial, **known)  # type: ignore[arg-type]
 
 
-def job(number: int, **fields: object) -> Job:
+def job(number: int, **fields: object) -> records.Job:
     """Make a job."""
     known: dict[str, object] = {
         "title": f"Job {number}",
@@ -349,10 +333,10 @@ def job(number: int, **fields: object) -> Job:
         "failure_count": 0,
         "failure_alert_at": 0,
     }
-    return msgspec.convert({**blank, **known}, Job)
+    return msgspec.convert({**blank, **known}, records.Job)
 
 
-def watcher(number: int, **fields: object) -> Watcher:
+def watcher(number: int, **fields: object) -> records.Watcher:
     """Make a watcher."""
     blank = {
         "id": number,
@@ -371,10 +355,10 @@ def watcher(number: int, **fields: object) -> Watcher:
         "next_run_at": 1,
         "last_run_at": 0,
     }
-    return msgspec.convert({**blank, **fields}, Watcher)
+    return msgspec.convert({**blank, **fields}, records.Watcher)
 
 
-def commitment(number: int, **fields: object) -> Commitment:
+def commitment(number: int, **fields: object) -> records.Commitment:
     """Make a commitment."""
     blank = {
         "id": number,
@@ -390,4 +374,4 @@ def commitment(number: int, **fields: object) -> Commitment:
         "created_at": 1,
         "updated_at": 1,
     }
-    return msgspec.convert({**blank, **fields}, Commitment)
+    return msgspec.convert({**blank, **fields}, records.Commitment)

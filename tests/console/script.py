@@ -2,52 +2,23 @@
 
 from __future__ import annotations
 
-from agent.protocol import (
-    AgentMessage,
-    DeviceChanged,
-    ErrorEvent,
-    JobChanged,
-    ObservationRecorded,
-    PlanUpdate,
-    RequestUserInput,
-    ResultPublished,
-    SessionConfigured,
-    SessionStateChanged,
-    StepCompleted,
-    StepStarted,
-    TaskStarted,
-    ToolCallFinished,
-    ToolCallRequested,
-)
-from agent.records import (
-    ActionOutcome,
-    Bounds,
-    Element,
-    Foreground,
-    Observation,
-    PlanItem,
-    PlanStatus,
-    Question,
-    QuestionOption,
-    Session,
-    SessionState,
-    TimeSplit,
-    Usage,
-)
+from agent import protocol, records
 from tests.console.fakes import FakeCore, job, phone
 
 LABELS = ("Back", "Bluetooth", "Connected devices", "Pair new device", "Search settings")
 
 
-def elements() -> tuple[Element, ...]:
+def elements() -> tuple[records.Element, ...]:
     """Make a few numbered rows."""
     return tuple(
-        Element(
+        records.Element(
             number=number,
             key=f"e{number}",
             kind="button",
             label=label,
-            bounds=Bounds(left=0.08, top=0.1 * number, right=0.9, bottom=0.1 * number + 0.08),
+            bounds=records.Bounds(
+                left=0.08, top=0.1 * number, right=0.9, bottom=0.1 * number + 0.08
+            ),
             clickable=True,
             is_new=number == 4,
         )
@@ -57,14 +28,14 @@ def elements() -> tuple[Element, ...]:
 
 def configure(core: FakeCore, session_id: str, goal: str, **fields: object) -> None:
     """Create a session that runs."""
-    session = Session(session_id=session_id, goal=goal, created_ms=core.now_ms, **fields)  # type: ignore[arg-type]
-    core.tell(SessionConfigured(session=session), session_id)
+    session = records.Session(session_id=session_id, goal=goal, created_ms=core.now_ms, **fields)  # type: ignore[arg-type]
+    core.tell(protocol.SessionConfigured(session=session), session_id)
 
 
 def run(core: FakeCore, session_id: str) -> None:
     """Let a session's turn begin."""
-    core.tell(SessionStateChanged(state=SessionState.RUNNING), session_id)
-    core.tell(TaskStarted(turn_id=f"turn-{session_id}"), session_id)
+    core.tell(protocol.SessionStateChanged(state=records.SessionState.RUNNING), session_id)
+    core.tell(protocol.TaskStarted(turn_id=f"turn-{session_id}"), session_id)
 
 
 def step(
@@ -76,41 +47,41 @@ def step(
     tool: str = "click_element",
     arguments: str = '{"element": 2}',
     result: str = "Bluetooth is on now; the switch changed.",
-    outcome: ActionOutcome = ActionOutcome.DONE,
+    outcome: records.ActionOutcome = records.ActionOutcome.DONE,
 ) -> None:
     """Play one whole step."""
     seen = elements()
-    core.tell(StepStarted(step=number), session_id)
+    core.tell(protocol.StepStarted(step=number), session_id)
     core.tell(
-        ObservationRecorded(
+        protocol.ObservationRecorded(
             step=number,
-            observation=Observation(
+            observation=records.Observation(
                 started_ms=core.now_ms,
                 ended_ms=core.now_ms,
-                foreground=Foreground(package="com.android.settings"),
+                foreground=records.Foreground(package="com.android.settings"),
                 elements=seen,
                 change="2 elements are new",
             ),
         ),
         session_id,
     )
-    core.tell(AgentMessage(step=number, text=thought), session_id)
+    core.tell(protocol.AgentMessage(step=number, text=thought), session_id)
     element = seen[1] if tool == "click_element" else None
     core.tell(
-        ToolCallRequested(
+        protocol.ToolCallRequested(
             step=number, call_id=f"c{number}", tool=tool, arguments=arguments, element=element
         ),
         session_id,
     )
     core.tell(
-        ToolCallFinished(step=number, call_id=f"c{number}", outcome=outcome, text=result),
+        protocol.ToolCallFinished(step=number, call_id=f"c{number}", outcome=outcome, text=result),
         session_id,
     )
     core.tell(
-        StepCompleted(
+        protocol.StepCompleted(
             step=number,
-            time=TimeSplit(observe_ms=420, model_ms=1_900, act_ms=260, settle_ms=610),
-            usage=Usage(input_tokens=3_100, output_tokens=90, cost_usd=0.0021, calls=1),
+            time=records.TimeSplit(observe_ms=420, model_ms=1_900, act_ms=260, settle_ms=610),
+            usage=records.Usage(input_tokens=3_100, output_tokens=90, cost_usd=0.0021, calls=1),
         ),
         session_id,
     )
@@ -119,13 +90,13 @@ def step(
 def ask(core: FakeCore, session_id: str, question_id: str, text: str, *options: str) -> None:
     """Open a question."""
     core.tell(
-        RequestUserInput(
-            question=Question(
+        protocol.RequestUserInput(
+            question=records.Question(
                 question_id=question_id,
                 session_id=session_id,
                 text=text,
                 asked_ms=core.now_ms,
-                options=tuple(QuestionOption(label=label) for label in options),
+                options=tuple(records.QuestionOption(label=label) for label in options),
             )
         ),
         session_id,
@@ -134,9 +105,11 @@ def ask(core: FakeCore, session_id: str, question_id: str, text: str, *options: 
 
 def evening(core: FakeCore) -> None:
     """Play it all."""
-    core.tell(DeviceChanged(device=phone("phone-1", driver="s1")))
-    core.tell(DeviceChanged(device=phone("phone-2")))
-    core.tell(JobChanged(job=job(1, title="Morning digest", next_run_at=core.now_ms + 600_000)))
+    core.tell(protocol.DeviceChanged(device=phone("phone-1", driver="s1")))
+    core.tell(protocol.DeviceChanged(device=phone("phone-2")))
+    core.tell(
+        protocol.JobChanged(job=job(1, title="Morning digest", next_run_at=core.now_ms + 600_000))
+    )
     configure(
         core,
         "s1",
@@ -145,11 +118,11 @@ def evening(core: FakeCore) -> None:
     )
     run(core, "s1")
     core.tell(
-        PlanUpdate(
+        protocol.PlanUpdate(
             plan=(
-                PlanItem(step="Open Settings", status=PlanStatus.COMPLETED),
-                PlanItem(step="Turn on Bluetooth", status=PlanStatus.IN_PROGRESS),
-                PlanItem(step="Pair the headphones"),
+                records.PlanItem(step="Open Settings", status=records.PlanStatus.COMPLETED),
+                records.PlanItem(step="Turn on Bluetooth", status=records.PlanStatus.IN_PROGRESS),
+                records.PlanItem(step="Pair the headphones"),
             )
         ),
         "s1",
@@ -178,18 +151,20 @@ def evening(core: FakeCore) -> None:
     )
     configure(core, "s3", "Send Anna the address of the restaurant")
     run(core, "s3")
-    step(core, "s3", 1, outcome=ActionOutcome.FAILED, result="The button is disabled.")
+    step(core, "s3", 1, outcome=records.ActionOutcome.FAILED, result="The button is disabled.")
     core.tell(
-        ErrorEvent(
+        protocol.ErrorEvent(
             message="Messages has no thread with Anna.", remedy="Name the contact as it is stored."
         ),
         "s3",
     )
     core.tell(
-        SessionStateChanged(state=SessionState.FAILED, reason="Messages has no thread with Anna."),
+        protocol.SessionStateChanged(
+            state=records.SessionState.FAILED, reason="Messages has no thread with Anna."
+        ),
         "s3",
     )
     configure(core, "s4", "Set an alarm for 6:45")
     run(core, "s4")
-    core.tell(ResultPublished(text="The alarm is set for 6:45, every weekday."), "s4")
-    core.tell(SessionStateChanged(state=SessionState.COMPLETED), "s4")
+    core.tell(protocol.ResultPublished(text="The alarm is set for 6:45, every weekday."), "s4")
+    core.tell(protocol.SessionStateChanged(state=records.SessionState.COMPLETED), "s4")

@@ -8,15 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.devices.gestures import (
-    DoubleTap,
-    Gesture,
-    LongPress,
-    MultiSwipe,
-    Pinch,
-    Rotate,
-    Swipe,
-)
+from agent.devices import gestures
 from agent.devices.protocols import Button
 from agent.episodes.actions import TOOLS, carry_out, checked
 from agent.errors import UsageError
@@ -29,7 +21,7 @@ class Recording:
     def __init__(self) -> None:
         self.done: list[Any] = []
 
-    async def perform(self, gesture: Gesture, *, timeout_s: float = 5.0) -> None:
+    async def perform(self, gesture: gestures.Gesture, *, timeout_s: float = 5.0) -> None:
         self.done.append(gesture)
 
     async def type_text(self, text: str, *, timeout_s: float = 15.0) -> None:
@@ -51,17 +43,17 @@ def at(x: float, y: float) -> Point:
 
 
 async def test_the_ten_actions_are_those_of_android_env() -> None:
-    assert await done("tap", x=0.5, y=0.5) == LongPress(at(0.5, 0.5), 100)
-    assert await done("tap", x=1.5, y=-0.5) == LongPress(at(1, 0), 100)
-    assert await done("long_press", x=0, y=1) == LongPress(at(0, 1), 1000)
-    assert await done("double_tap", x=0.1, y=0.2) == DoubleTap(at(0.1, 0.2), 100)
+    assert await done("tap", x=0.5, y=0.5) == gestures.LongPress(at(0.5, 0.5), 100)
+    assert await done("tap", x=1.5, y=-0.5) == gestures.LongPress(at(1, 0), 100)
+    assert await done("long_press", x=0, y=1) == gestures.LongPress(at(0, 1), 1000)
+    assert await done("double_tap", x=0.1, y=0.2) == gestures.DoubleTap(at(0.1, 0.2), 100)
     swiped = await done("swipe", x1=0.5, y1=0.8, x2=0.5, y2=0.2)
-    assert swiped == Swipe(at(0.5, 0.8), at(0.5, 0.2), 300)
-    assert await done("scroll_down") == Swipe(at(0.5, 0.7), at(0.5, 0.2), 300)
-    assert await done("scroll_down", distance=1) == Swipe(at(0.5, 0.7), at(0.5, 0.2), 300)
-    assert await done("scroll_up", x=0.2) == Swipe(at(0.2, 0.3), at(0.2, 0.8), 300)
-    assert await done("swipe_left") == Swipe(at(0.7, 0.5), at(0.2, 0.5), 300)
-    assert await done("swipe_right", y=0.9) == Swipe(at(0.3, 0.9), at(0.8, 0.9), 300)
+    assert swiped == gestures.Swipe(at(0.5, 0.8), at(0.5, 0.2), 300)
+    assert await done("scroll_down") == gestures.Swipe(at(0.5, 0.7), at(0.5, 0.2), 300)
+    assert await done("scroll_down", distance=1) == gestures.Swipe(at(0.5, 0.7), at(0.5, 0.2), 300)
+    assert await done("scroll_up", x=0.2) == gestures.Swipe(at(0.2, 0.3), at(0.2, 0.8), 300)
+    assert await done("swipe_left") == gestures.Swipe(at(0.7, 0.5), at(0.2, 0.5), 300)
+    assert await done("swipe_right", y=0.9) == gestures.Swipe(at(0.3, 0.9), at(0.8, 0.9), 300)
     assert await done("type_text", text="$HOME 世界 🌍") == "$HOME 世界 🌍"
     assert await done("press_button", button="home") is Button.HOME
     assert len(TOOLS) == 10 + 3
@@ -69,12 +61,12 @@ async def test_the_ten_actions_are_those_of_android_env() -> None:
 
 async def test_several_fingers_act_too() -> None:
     middle = at(0.5, 0.5)
-    assert await done("pinch", scale=2) == Pinch(middle, 2, duration_ms=400)
+    assert await done("pinch", scale=2) == gestures.Pinch(middle, 2, duration_ms=400)
     shrunk = await done("pinch", scale=0.5, x=1.5, y=0.2, duration_ms=90)
-    assert shrunk == Pinch(at(1, 0.2), 0.5, duration_ms=90)
-    assert await done("rotate", degrees=-90) == Rotate(middle, -90, duration_ms=500)
+    assert shrunk == gestures.Pinch(at(1, 0.2), 0.5, duration_ms=90)
+    assert await done("rotate", degrees=-90) == gestures.Rotate(middle, -90, duration_ms=500)
     swiped = await done("multi_swipe", x1=0.5, y1=0.2, x2=0.5, y2=0.8)
-    assert swiped == MultiSwipe(at(0.5, 0.2), at(0.5, 0.8), 3)
+    assert swiped == gestures.MultiSwipe(at(0.5, 0.2), at(0.5, 0.8), 3)
     told = TOOLS["pinch"].schema
     assert told["required"] == ["scale"]
     scale = told["properties"]["scale"]  # type: ignore[index]

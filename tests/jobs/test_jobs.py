@@ -5,23 +5,12 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
+from agent import protocol
 from agent.errors import ModelError, UsageError
 from agent.jobs import job_scheduler
 from agent.jobs.history import begun
 from agent.jobs.schedule import NEVER_MS, STUCK_AFTER_MS, STUCK_RESULT
 from agent.loop.task_context import TaskContext, TurnEnd
-from agent.protocol import (
-    DeviceChanged,
-    Event,
-    Interrupt,
-    JobChanged,
-    JobList,
-    JobPause,
-    JobResume,
-    JobRun,
-    JobStop,
-    SessionContinued,
-)
 from agent.records import (
     DeviceState,
     Job,
@@ -148,11 +137,11 @@ async def test_stop_while_running_stays_stopped_and_ends_the_session(stage: Stag
         job = await create(stage, interval_ms=60_000)
         await ring(stage)
         await cue.there()
-        stopped = (await stage.do(JobStop(job_id=job.id))).job
+        stopped = (await stage.do(protocol.JobStop(job_id=job.id))).job
         assert stopped is not None and (stopped.status, stopped.next_run_at) == (STOPPED, 0)
         [session] = await sessions_of(stage, job.id)
         assert session.state is SessionState.CANCELLED
-        assert (await stage.do(JobStop(job_id=job.id))).job == stopped
+        assert (await stage.do(protocol.JobStop(job_id=job.id))).job == stopped
         await ring(stage, after_ms=3_600_000)
         assert await stage.store.job(job.id) == stopped
 
@@ -162,7 +151,7 @@ async def test_a_late_success_of_a_stopped_job_changes_nothing(stage: Stage) -> 
         job = await create(stage, interval_ms=60_000, job_type=JobType.HEARTBEAT)
         running = replace(job, status=RUNNING, running_at=stage.clock())
         assert await stage.store.replace_job(running, expect=ACTIVE, reason="claimed")
-        stopped = (await stage.do(JobStop(job_id=job.id))).job
+        stopped = (await stage.do(protocol.JobStop(job_id=job.id))).job
         await stage.core._job_service._runs.run(running, begun(job, stage.clock()))
         assert await stage.store.job(job.id) == stopped
 
@@ -242,13 +231,13 @@ async def test_a_stopped_session_that_a_job_takes_on_says_that_it_was_the_job(
     async with stage.play():
         session_id = await stage.create("tidy up")
         await cue.there()
-        await stage.do(Interrupt(session_id=session_id))
+        await stage.do(protocol.Interrupt(session_id=session_id))
         await stage.reach(session_id, SessionState.WAITING_FOR_USER)
         cue.go.set()
         job = await create(stage, session_target=f"session:{session_id}")
         await ring(stage)
         await settled(stage, job.id, COMPLETED)
-        continued = of_type(await stage.msgs(session_id), SessionContinued)
+        continued = of_type(await stage.msgs(session_id), protocol.SessionContinued)
     assert [one.reason for one in continued] == [f"taken on by job {job.id}"]
 
 
@@ -292,26 +281,30 @@ async def test_jobs_are_listed_newest_first_and_an_unknown_one_cannot_be_stopped
     async with stage.play():
         for title in ("Milk", "Eggs"):
             await create(stage, title=title)
-        jobs = (await stage.do(JobList())).jobs
+        jobs = (await stage.do(protocol.JobList())).jobs
         assert [job.title for job in jobs] == ["Eggs", "Milk"]
-        assert [job.title for job in (await stage.do(JobList(query="MIL"))).jobs] == ["Milk"]
+        assert [job.title for job in (await stage.do(protocol.JobList(query="MIL"))).jobs] == [
+            "Milk"
+        ]
         with pytest.raises(UsageError):
-            await stage.do(JobStop(job_id=99))
+            await stage.do(protocol.JobStop(job_id=99))
         with pytest.raises(UsageError):
-            await stage.do(JobList(limit=51))
-        changes = [e.msg for e in await stage.all_events() if isinstance(e.msg, JobChanged)]
+            await stage.do(protocol.JobList(limit=51))
+        changes = [
+            e.msg for e in await stage.all_events() if isinstance(e.msg, protocol.JobChanged)
+        ]
     assert [change.job.title for change in changes] == ["Milk", "Eggs"]
 
 
 async def test_a_paused_job_sleeps_until_it_is_resumed(stage: Stage) -> None:
     async with stage.play():
         job = await create(stage)
-        await stage.do(JobPause(job_id=job.id))
+        await stage.do(protocol.JobPause(job_id=job.id))
         await ring(stage)
         assert (await stage.store.job(job.id)).status is JobStatus.PAUSED
         with pytest.raises(UsageError, match="no job 99"):
-            await stage.do(JobPause(job_id=99))
-        await stage.do(JobResume(job_id=job.id))
+            await stage.do(protocol.JobPause(job_id=99))
+        await stage.do(protocol.JobResume(job_id=job.id))
         await ring(stage, after_ms=0)
         await settled(stage, job.id, COMPLETED)
 
@@ -321,7 +314,7 @@ async def test_a_job_is_run_at_once_when_the_operator_says_so(stage: Stage) -> N
         job = await create(stage, on=(Trigger.MANUAL,))
         await ring(stage, after_ms=90_000_000)
         assert (await stage.store.job(job.id)).status is ACTIVE
-        await stage.do(JobRun(job_id=job.id))
+        await stage.do(protocol.JobRun(job_id=job.id))
         await ring(stage, after_ms=0)
 
         async def there() -> Job | None:
@@ -341,7 +334,7 @@ async def test_a_job_waits_for_a_phone_to_be_plugged_in(stage: Stage) -> None:
 
         async def gone() -> bool | None:
             told = [event.msg for event in await stage.all_events()]
-            devices = [msg.device for msg in told if isinstance(msg, DeviceChanged)]
+            devices = [msg.device for msg in told if isinstance(msg, protocol.DeviceChanged)]
             return devices[-1].state is DeviceState.GONE or None
 
         await stage.until(gone, "the phone to be gone")
@@ -368,7 +361,7 @@ async def test_a_run_reads_its_session_at_most_twice(
     async with stage.play():
         events = stage.store.session_events
 
-        async def counted(session_id: str, **more: int) -> tuple[Event, ...]:
+        async def counted(session_id: str, **more: int) -> tuple[protocol.Event, ...]:
             read.append(session_id)
             return await events(session_id, **more)
 

@@ -4,21 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from agent import protocol
 from agent.loop.conversation.memory import Memory
 from agent.loop.task_context import TaskContext
 from agent.models.model import MessageKind
-from agent.protocol import (
-    BudgetExtended,
-    JobRun,
-    JobStop,
-    SessionCancel,
-    SessionCreate,
-    SessionDelete,
-    SessionResume,
-    StepCompleted,
-    StepStarted,
-    UserMessage,
-)
 from agent.records import Job, JobStatus, Session, SessionState, TimeSplit, Usage
 from tests.jobs.reviewing import create, ring, runs_of, sessions_of, settled
 from tests.stage import Cue, Stage, of_type, waiting_at
@@ -27,7 +16,7 @@ from tests.stage import Cue, Stage, of_type, waiting_at
 async def again(stage: Stage, job: Job) -> Job:
     """Have a job run once more, and give it as it then is."""
     before = len(await runs_of(stage, job.id))
-    await stage.do(JobRun(job_id=job.id))
+    await stage.do(protocol.JobRun(job_id=job.id))
     await ring(stage, after_ms=0)
 
     async def over() -> Job | None:
@@ -47,7 +36,7 @@ async def test_a_main_job_goes_on_in_one_session_and_an_isolated_one_begins_anew
                 await again(stage, job)
             assert len(await sessions_of(stage, job.id)) == sessions
             assert {run.outcome for run in await runs_of(stage, job.id)} == {"task.finished"}
-            await stage.do(JobStop(job_id=job.id))
+            await stage.do(protocol.JobStop(job_id=job.id))
 
 
 async def test_the_same_prompt_of_a_job_is_a_new_goal_each_time_and_of_a_person_is_not() -> None:
@@ -56,12 +45,12 @@ async def test_the_same_prompt_of_a_job_is_a_new_goal_each_time_and_of_a_person_
     def goals() -> int:
         return sum(one.kind is MessageKind.GOAL for one in memory.messages)
 
-    memory.fold(UserMessage(text="water them", message_id="m0", job_id=1))
+    memory.fold(protocol.UserMessage(text="water them", message_id="m0", job_id=1))
     assert goals() == 1
-    memory.fold(StepStarted(step=1))
-    memory.fold(UserMessage(text="water them", message_id="m1"))
+    memory.fold(protocol.StepStarted(step=1))
+    memory.fold(protocol.UserMessage(text="water them", message_id="m1"))
     assert goals() == 1
-    memory.fold(UserMessage(text="water them", message_id="m2", job_id=1))
+    memory.fold(protocol.UserMessage(text="water them", message_id="m2", job_id=1))
     memory.order("water them")
     assert goals() == 2
 
@@ -72,8 +61,10 @@ async def test_each_run_has_the_budget_of_a_run(stage: Stage) -> None:
     async def part(context: TaskContext) -> str:
         step = context.session.last_step + 1
         await context.emit(
-            StepStarted(step=step),
-            StepCompleted(step=step, time=TimeSplit(), usage=Usage(calls=1, input_tokens=80)),
+            protocol.StepStarted(step=step),
+            protocol.StepCompleted(
+                step=step, time=TimeSplit(), usage=Usage(calls=1, input_tokens=80)
+            ),
         )
         return "watered"
 
@@ -83,7 +74,7 @@ async def test_each_run_has_the_budget_of_a_run(stage: Stage) -> None:
         await again(stage, job)
         await again(stage, job)
         [session] = await sessions_of(stage, job.id)
-        extended = of_type(await stage.msgs(session.session_id), BudgetExtended)
+        extended = of_type(await stage.msgs(session.session_id), protocol.BudgetExtended)
     assert [(one.kind, one.amount) for one in extended] == [("tokens", 80)]
     assert session.budget.tokens - session.usage.input_tokens == 20
 
@@ -98,17 +89,17 @@ async def test_a_session_that_a_person_ended_or_uses_is_left_to_them(
         await again(stage, job)
         [first] = await sessions_of(stage, job.id)
         if how == "deleted":
-            await stage.do(SessionDelete(session_id=first.session_id))
+            await stage.do(protocol.SessionDelete(session_id=first.session_id))
         elif how == "long":
             monkeypatch.setattr("agent.jobs.session_start.STANDING_STEPS", 0)
         else:
             stage.parts["water them"] = waiting_at(cue)
-            await stage.do(SessionResume(session_id=first.session_id))
+            await stage.do(protocol.SessionResume(session_id=first.session_id))
             await cue.there()
             del stage.parts["water them"]
             stage.fleet.plug("phone-2")
         if how == "cancelled":
-            await stage.do(SessionCancel(session_id=first.session_id))
+            await stage.do(protocol.SessionCancel(session_id=first.session_id))
             await stage.reach(first.session_id, SessionState.CANCELLED)
         after = await again(stage, job)
         newest = (await runs_of(stage, job.id))[0]
@@ -141,7 +132,7 @@ async def test_a_job_for_any_phone_goes_on_where_one_is_free(stage: Stage) -> No
         job = await create(stage, interval_ms=60_000)
         await again(stage, job)
         stage.fleet.plug("phone-2")
-        await stage.do(SessionCreate(goal="stay", serial="phone-1"))
+        await stage.do(protocol.SessionCreate(goal="stay", serial="phone-1"))
         await cue.reached.wait()
         await again(stage, job)
         [session] = await sessions_of(stage, job.id)
@@ -158,10 +149,12 @@ async def test_a_job_that_waits_takes_the_first_phone_that_comes_free(stage: Sta
     async with stage.play():
         stays = {}
         for goal, (serial, cue) in cues.items():
-            stays[serial] = (await stage.do(SessionCreate(goal=goal, serial=serial))).session_id
+            stays[serial] = (
+                await stage.do(protocol.SessionCreate(goal=goal, serial=serial))
+            ).session_id
             await cue.reached.wait()
         job = await create(stage, tags=("lab",), interval_ms=60_000)
-        await stage.do(JobRun(job_id=job.id))
+        await stage.do(protocol.JobRun(job_id=job.id))
         await ring(stage, after_ms=0)
 
         async def waiting() -> Session | None:
@@ -169,7 +162,7 @@ async def test_a_job_that_waits_takes_the_first_phone_that_comes_free(stage: Sta
 
         waits = await stage.until(waiting, "the session that waits")
         other = "phone-2" if waits.serial == "phone-1" else "phone-1"
-        await stage.do(SessionCancel(session_id=stays[other]))
+        await stage.do(protocol.SessionCancel(session_id=stays[other]))
 
         async def done() -> bool | None:
             [run] = await runs_of(stage, job.id)

@@ -26,19 +26,9 @@ from pathlib import Path
 from unittest.mock import patch
 from zoneinfo import ZoneInfo
 
+from agent import records
 from agent.loop.task_context import TaskContext, TurnEnd
 from agent.protocol import JobCreate, WatcherCreate
-from agent.records import (
-    Job,
-    JobStatus,
-    Misfire,
-    QuietHours,
-    RunOutcome,
-    RunRecord,
-    RunStatus,
-    Trigger,
-    WatcherType,
-)
 from agent.runtime.runtime import Runtime
 from agent.settings import RecoverySettings, Settings
 from agent.store.embedded.sqlite_store import SqliteStore
@@ -148,14 +138,14 @@ WEEK = (
             prompt="deed",
             cron="0 * * * *",
             timezone=ZONE,
-            quiet=QuietHours(since="22:00", until="07:00"),
+            quiet=records.QuietHours(since="22:00", until="07:00"),
         ),
         every_hour_but(22, 7),
     ),
     Planned(
         "hourly, skips what it misses",
         lambda _: JobCreate(
-            title="a", prompt="deed", cron="0 * * * *", timezone=ZONE, misfire=Misfire.SKIP
+            title="a", prompt="deed", cron="0 * * * *", timezone=ZONE, misfire=records.Misfire.SKIP
         ),
         every_hour_but(24, 0),
         may_skip=True,
@@ -177,7 +167,7 @@ WEEK = (
     Planned("fails always", lambda _: JobCreate(title="a", prompt="fails always"), gives_up=True),
     Planned(
         "at every start",
-        lambda _: JobCreate(title="a", prompt="deed", on=(Trigger.CONSOLE_START,)),
+        lambda _: JobCreate(title="a", prompt="deed", on=(records.Trigger.CONSOLE_START,)),
     ),
 )
 
@@ -267,9 +257,9 @@ async def quiet(store: SqliteStore, clock: FileClock) -> None:
             # The timers look at the clock as often.
             await asyncio.sleep(2 * LOOK_S)
             jobs = await store.jobs(limit=50)
-            runs = any(job.status is JobStatus.RUNNING for job in jobs)
+            runs = any(job.status is records.JobStatus.RUNNING for job in jobs)
             due = any(
-                job.status is JobStatus.ACTIVE and 0 < job.next_run_at <= clock.now_ms
+                job.status is records.JobStatus.ACTIVE and 0 < job.next_run_at <= clock.now_ms
                 for job in jobs
             )
             if not runs and not due:
@@ -288,8 +278,8 @@ class Row:
     """What came of one job."""
 
     title: str
-    job: Job
-    runs: tuple[RunRecord, ...]
+    job: records.Job
+    runs: tuple[records.RunRecord, ...]
     due: int = 0
     faults: list[str] = field(default_factory=list)
 
@@ -299,8 +289,8 @@ class Row:
         ends = Counter(run.outcome for run in self.runs)
         return (
             f"{self.title:30} {self.due or '-':>4} {len(self.runs):>5} "
-            f"{ends[RunOutcome.FINISHED]:>9} {ends[RunOutcome.RESTARTED]:>7} "
-            f"{ends[RunOutcome.FAILED]:>7} {len(self.faults):>7}  {self.job.status}"
+            f"{ends[records.RunOutcome.FINISHED]:>9} {ends[records.RunOutcome.RESTARTED]:>7} "
+            f"{ends[records.RunOutcome.FAILED]:>7} {len(self.faults):>7}  {self.job.status}"
         )
 
 
@@ -339,7 +329,7 @@ async def fill(directory: Path, began_ms: int) -> None:
                 await core.request(planned.make(began_ms))
             await core.request(
                 WatcherCreate(
-                    watcher_type=WatcherType.TIME,
+                    watcher_type=records.WatcherType.TIME,
                     title="watched",
                     next_run_at=began_ms + 4 * HOUR_MS,
                     interval_ms=8 * HOUR_MS,
@@ -418,15 +408,19 @@ def check_runs(row: Row, done: Counter[str]) -> None:
         if times > 1:
             row.faults.append(f"ran {times} times for {local(due_ms):%a %H:%M}")
     for run in row.runs:
-        if run.status is not RunStatus.ENDED:
+        if run.status is not records.RunStatus.ENDED:
             row.faults.append(f"the run of {local(run.started_at):%a %H:%M} is open")
-        if run.outcome not in {RunOutcome.FINISHED, RunOutcome.RESTARTED, RunOutcome.FAILED}:
+        if run.outcome not in {
+            records.RunOutcome.FINISHED,
+            records.RunOutcome.RESTARTED,
+            records.RunOutcome.FAILED,
+        }:
             row.faults.append(f"a run came to {run.outcome}")
     # The runs of a job may share a session, and a killed run may have done its deed or not.
     for session_id, times in Counter(run.session_id for run in row.runs).items():
         ends = Counter(run.outcome for run in row.runs if run.session_id == session_id)
         deeds = done[f"{row.job.id} {session_id}"]
-        if session_id and not ends[RunOutcome.FINISHED] <= deeds <= times:
+        if session_id and not ends[records.RunOutcome.FINISHED] <= deeds <= times:
             row.faults.append(f"{deeds} deeds in {times} runs of session {session_id}: {ends}")
     sessions = {run.session_id for run in row.runs}
     stray = [deed for deed in done if int(deed.split()[0]) == row.job.id]
@@ -447,7 +441,7 @@ def check_due(
         if not met and not (planned.may_skip and missed) and not _retried_over(row, at_ms):
             row.faults.append(f"{local(at_ms):%a %d %H:%M} was lost")
     for before, run in zip((None, *row.runs), row.runs, strict=False):
-        is_retry = before is not None and before.outcome is not RunOutcome.FINISHED
+        is_retry = before is not None and before.outcome is not records.RunOutcome.FINISHED
         if run.due_at not in due and not is_retry:
             row.faults.append(f"{local(run.due_at):%a %d %H:%M} was not due")
 
@@ -455,7 +449,8 @@ def check_due(
 def _retried_over(row: Row, at_ms: int) -> bool:
     """Whether a due time fell between a run that was killed and the one that made up for it."""
     return any(
-        before.outcome is not RunOutcome.FINISHED and before.due_at <= at_ms <= run.started_at
+        before.outcome is not records.RunOutcome.FINISHED
+        and before.due_at <= at_ms <= run.started_at
         for before, run in zip(row.runs, row.runs[1:], strict=False)
     )
 
@@ -465,15 +460,15 @@ def check_own(rows: list[Row], starts: int) -> None:
     by_title = {row.title: row for row in rows}
     for before, run in zip(*(by_title["every six hours"].runs[n:] for n in (0, 1)), strict=False):
         late_ms = run.due_at - before.ended_at - 6 * HOUR_MS
-        if before.outcome is RunOutcome.FINISHED and abs(late_ms) > LONGEST_STEP_MS:
+        if before.outcome is records.RunOutcome.FINISHED and abs(late_ms) > LONGEST_STEP_MS:
             by_title["every six hours"].faults.append(f"came {late_ms} ms off its interval")
     always, twice = by_title["fails always"], by_title["fails twice"]
-    if always.job.status is not JobStatus.FAILED or len(always.runs) != 6:
+    if always.job.status is not records.JobStatus.FAILED or len(always.runs) != 6:
         always.faults.append(f"{len(always.runs)} runs, {always.job.status}")
-    if twice.job.status is not JobStatus.COMPLETED:
+    if twice.job.status is not records.JobStatus.COMPLETED:
         twice.faults.append(f"{len(twice.runs)} runs, {twice.job.status}")
     started = by_title["at every start"]
-    finished = sum(run.outcome is RunOutcome.FINISHED for run in started.runs)
+    finished = sum(run.outcome is records.RunOutcome.FINISHED for run in started.runs)
     if not 0 < finished <= starts:
         started.faults.append(f"finished {finished} times in {starts} starts")
 

@@ -6,41 +6,32 @@ import hashlib
 from collections.abc import Callable, Sequence
 from xml.sax.saxutils import quoteattr
 
+from agent import records
 from agent.devices.gestures import Gesture
 from agent.devices.no_displays import NoDisplays
 from agent.devices.protocols import Button, Capture, Displays, Typed, UiTree
 from agent.errors import DeviceError
-from agent.records import (
-    AppInfo,
-    Bounds,
-    DeviceInfo,
-    DeviceState,
-    Foreground,
-    Frame,
-    Point,
-    UiNode,
-)
 
 APP = "org.example.app"
 
 
 def node(
     text: str = "", at: tuple[float, float, float, float] = (0.1, 0.4, 0.9, 0.45), **more: object
-) -> UiNode:
+) -> records.UiNode:
     """Make a node; bounds are left, top, right, bottom."""
     left, top, right, bottom = at
-    bounds = Bounds(left=left, top=top, right=right, bottom=bottom)
+    bounds = records.Bounds(left=left, top=top, right=right, bottom=bottom)
     fields: dict[str, object] = {"class_name": "android.widget.TextView", "package": APP, **more}
-    return UiNode(text=text, bounds=bounds, **fields)  # type: ignore[arg-type]
+    return records.UiNode(text=text, bounds=bounds, **fields)  # type: ignore[arg-type]
 
 
-def button(text: str, y: float, **more: object) -> UiNode:
+def button(text: str, y: float, **more: object) -> records.UiNode:
     """Make a button across the screen."""
     fields: dict[str, object] = {"class_name": "android.widget.Button", "clickable": True, **more}
     return node(text, (0.1, y, 0.9, y + 0.05), **fields)
 
 
-def field(hint: str, y: float, text: str = "", **more: object) -> UiNode:
+def field(hint: str, y: float, text: str = "", **more: object) -> records.UiNode:
     """Make a field."""
     fields: dict[str, object] = {
         "class_name": "android.widget.EditText",
@@ -56,7 +47,7 @@ class PaperPhone:
 
     def __init__(
         self,
-        screen: Callable[[], Sequence[UiNode]],
+        screen: Callable[[], Sequence[records.UiNode]],
         on: Callable[[str], None] = lambda what: None,
         *,
         apps: Sequence[str] = (APP, "com.android.settings"),
@@ -64,7 +55,7 @@ class PaperPhone:
         self.screen = screen
         self.on = on
         self.installed = apps
-        self.front = Foreground(package=APP, activity=".Main")
+        self.front = records.Foreground(package=APP, activity=".Main")
         self.done: list[str] = []
         self.copied = ""
         self.failures: dict[str, list[Exception]] = {}
@@ -78,14 +69,14 @@ class PaperPhone:
     def displays(self) -> Displays:
         return NoDisplays("paper", "it is made of paper.")
 
-    async def info(self) -> DeviceInfo:
-        return DeviceInfo(serial="paper", state=DeviceState.ONLINE)
+    async def info(self) -> records.DeviceInfo:
+        return records.DeviceInfo(serial="paper", state=records.DeviceState.ONLINE)
 
     async def capture(self, *, timeout_s: float = 10.0) -> Capture:
         self._may_fail("capture")
         data = b"picture of " + str(len(self.done)).encode()
         digest = hashlib.sha256(data).hexdigest()
-        frame = Frame(digest=digest, width_px=1080, height_px=2400, captured_ms=1)
+        frame = records.Frame(digest=digest, width_px=1080, height_px=2400, captured_ms=1)
         return Capture(frame=frame, data=data)
 
     async def tree(self, *, timeout_s: float = 15.0) -> UiTree:
@@ -97,28 +88,30 @@ class PaperPhone:
         )
         return UiTree(nodes=nodes, xml=f"<h>{lines}</h>".encode(), started_ms=1, ended_ms=2)
 
-    async def foreground(self, *, timeout_s: float = 5.0) -> Foreground:
+    async def foreground(self, *, timeout_s: float = 5.0) -> records.Foreground:
         self._may_fail("foreground")
         return self.front
 
-    async def apps(self, *, timeout_s: float = 10.0) -> tuple[AppInfo, ...]:
+    async def apps(self, *, timeout_s: float = 10.0) -> tuple[records.AppInfo, ...]:
         self._may_fail("apps")
-        return tuple(AppInfo(package=package) for package in self.installed)
+        return tuple(records.AppInfo(package=package) for package in self.installed)
 
-    async def tap(self, at: Point, *, timeout_s: float = 5.0) -> None:
+    async def tap(self, at: records.Point, *, timeout_s: float = 5.0) -> None:
         self._do("tap", f"tap {self._label(at)}")
 
-    async def long_press(self, at: Point, *, duration_ms: int = 1000) -> None:
+    async def long_press(self, at: records.Point, *, duration_ms: int = 1000) -> None:
         self._do("long_press", f"long_press {self._label(at)}")
 
-    async def swipe(self, start: Point, end: Point, *, duration_ms: int = 300) -> None:
+    async def swipe(
+        self, start: records.Point, end: records.Point, *, duration_ms: int = 300
+    ) -> None:
         self._do("swipe", "swipe up" if end.y < start.y else "swipe down")
 
     async def perform(self, gesture: Gesture, *, timeout_s: float = 5.0) -> None:
         self._do("perform", type(gesture).__name__.lower())
 
     async def scroll(
-        self, at: Point, *, vertical: float, horizontal: float = 0.0, timeout_s: float = 5.0
+        self, at: records.Point, *, vertical: float, horizontal: float = 0.0, timeout_s: float = 5.0
     ) -> None:
         self._do("scroll", f"scroll {vertical:g} {horizontal:g}")
 
@@ -148,7 +141,7 @@ class PaperPhone:
         if package not in self.installed:
             raise DeviceError(f"{package} has nothing to start.")
         self._do("launch", f"launch {package}")
-        self.front = Foreground(package=package, activity=".Main")
+        self.front = records.Foreground(package=package, activity=".Main")
 
     def _do(self, call: str, what: str) -> None:
         self._may_fail(call)
@@ -159,7 +152,7 @@ class PaperPhone:
         if self.failures.get(call):
             raise self.failures[call].pop(0)
 
-    def _label(self, at: Point) -> str:
+    def _label(self, at: records.Point) -> str:
         for candidate in reversed(list(self.screen())):
             b = candidate.bounds
             if candidate.clickable and b.left <= at.x <= b.right and b.top <= at.y <= b.bottom:

@@ -9,26 +9,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from agent import records
 from agent.loop.acting.action_replay import Route, find
 from agent.protocol import Event, EventMsg, RouteGiven, ToolCallRequested
-from agent.records import (
-    ActionOutcome,
-    Bounds,
-    Element,
-    Foreground,
-    Observation,
-    RouteDeed,
-    UiNode,
-)
 from agent.sessions.lifecycle.replaying import deeds_of
 from tests.loop.paper_phone import PaperPhone, button
 from tests.tasks.context import MemoryContext
 from tests.tasks.scripted import DONE, says, scripted, task
 
-DONE_OUTCOME = ActionOutcome.DONE
+DONE_OUTCOME = records.ActionOutcome.DONE
 
 
-def element(number: int, label: str, **fields: object) -> Element:
+def element(number: int, label: str, **fields: object) -> records.Element:
     known: dict[str, object] = {
         "kind": "btn",
         "package": "org.example",
@@ -36,19 +28,19 @@ def element(number: int, label: str, **fields: object) -> Element:
         "resource_id": "",
         **fields,
     }
-    bounds = Bounds(left=0, top=number / 100, right=1, bottom=(number + 1) / 100)
-    return Element(number=number, key=label, label=label, bounds=bounds, **known)  # type: ignore[arg-type]
+    bounds = records.Bounds(left=0, top=number / 100, right=1, bottom=(number + 1) / 100)
+    return records.Element(number=number, key=label, label=label, bounds=bounds, **known)  # type: ignore[arg-type]
 
 
-def screen(*elements: Element, package: str = "org.example") -> Observation:
-    return Observation(
-        started_ms=0, ended_ms=0, foreground=Foreground(package=package), elements=elements
+def screen(*elements: records.Element, package: str = "org.example") -> records.Observation:
+    return records.Observation(
+        started_ms=0, ended_ms=0, foreground=records.Foreground(package=package), elements=elements
     )
 
 
-def click(wanted: Element) -> RouteDeed:
+def click(wanted: records.Element) -> records.RouteDeed:
     arguments = json.dumps({"element": wanted.number, "expected": "x"})
-    return RouteDeed(
+    return records.RouteDeed(
         tool="click_element", arguments=arguments, element=wanted, package="org.example"
     )
 
@@ -129,7 +121,9 @@ def test_after_a_deed_that_did_not_do_what_it_did_the_model_is_asked() -> None:
 
 
 def test_a_key_is_pressed_only_in_the_app_it_was_pressed_in() -> None:
-    back = RouteDeed(tool="press_button", arguments='{"button": "BACK"}', package="org.example")
+    back = records.RouteDeed(
+        tool="press_button", arguments='{"button": "BACK"}', package="org.example"
+    )
     assert Route([back]).next(screen(package="other.app")) is None
     assert Route([back]).next(screen()) is not None
 
@@ -170,7 +164,7 @@ class Form:
         self.asks = asks
         self.phone = PaperPhone(self.nodes, self.on)
 
-    def nodes(self) -> Sequence[UiNode]:
+    def nodes(self) -> Sequence[records.UiNode]:
         if self.place == 1 and self.asks:
             return (button("Allow", 0.3),)
         return (button(("Next", "Send form", "Sent")[self.place], 0.5 - self.place / 10),)

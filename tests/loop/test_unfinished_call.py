@@ -4,26 +4,17 @@ from __future__ import annotations
 
 import pytest
 
+from agent import protocol
 from agent.loop.turn.unfinished_call import Lost, what_became_of
-from agent.protocol import (
-    AbortReason,
-    Event,
-    EventMsg,
-    QuestionAnswered,
-    QuestionClosed,
-    RequestUserInput,
-    TaskStarted,
-    TurnAborted,
-)
 from agent.records import Question
 
-ASKED = RequestUserInput(
+ASKED = protocol.RequestUserInput(
     question=Question(question_id="q", session_id="s", text="Which?", asked_ms=1, call_id="c")
 )
-ENDED = TurnAborted(turn_id="t", reason=AbortReason.INTERRUPTED)
-BEGUN = TaskStarted(turn_id="t-2")
-ANSWERED = QuestionAnswered(question_id="q", answer="this")
-CLOSED = QuestionClosed(question_id="q", reason="superseded by a new message")
+ENDED = protocol.TurnAborted(turn_id="t", reason=protocol.AbortReason.INTERRUPTED)
+BEGUN = protocol.TaskStarted(turn_id="t-2")
+ANSWERED = protocol.QuestionAnswered(question_id="q", answer="this")
+CLOSED = protocol.QuestionClosed(question_id="q", reason="superseded by a new message")
 
 
 @pytest.mark.parametrize(
@@ -38,10 +29,10 @@ CLOSED = QuestionClosed(question_id="q", reason="superseded by a new message")
     ],
 )
 def test_a_call_that_waited_until_its_turn_ended_did_nothing(
-    history: tuple[EventMsg, ...], known: Lost
+    history: tuple[protocol.EventMsg, ...], known: Lost
 ) -> None:
     events = [
-        Event(event_id=at, session_id="s", seq=at, ts_ms=at, msg=msg)
+        protocol.Event(event_id=at, session_id="s", seq=at, ts_ms=at, msg=msg)
         for at, msg in enumerate(history, 1)
     ]
     assert what_became_of(events, "c") is known

@@ -8,19 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from agent import records
 from agent.config import load_settings
 from agent.core import Core
 from agent.protocol import JobCreate, JobList, SessionCreate
-from agent.records import (
-    Autonomy,
-    Budget,
-    Job,
-    JobStatus,
-    QuestionKind,
-    Session,
-    SessionState,
-    Speaker,
-)
 from bench.exercises.house import house
 from tests.mcp.stand import Stand
 
@@ -28,7 +19,7 @@ ERAS = pytest.mark.parametrize("era", ["handshake", "2026-07-28"])
 WEATHER = {"title": "Weather", "prompt": "Read the weather", "interval_ms": 3_600_000}
 
 
-async def jobs(core: Core) -> tuple[Job, ...]:
+async def jobs(core: Core) -> tuple[records.Job, ...]:
     return (await core.request(JobList())).jobs
 
 
@@ -37,22 +28,24 @@ async def test_a_job_is_stored_once_the_operator_says_so(stand: Stand) -> None:
         approving = asyncio.create_task(stand.operator_answers("Approve"))
         text = await agent.call("create_job", **WEATHER)
         question = await approving
-        assert question.kind is QuestionKind.APPROVAL and "Read the weather" in question.shown
+        assert (
+            question.kind is records.QuestionKind.APPROVAL and "Read the weather" in question.shown
+        )
         (job,) = await jobs(stand.at.core)
         assert (job.title, job.prompt, job.status) == (
             "Weather",
             "Read the weather",
-            JobStatus.ACTIVE,
+            records.JobStatus.ACTIVE,
         )
         assert f"Job {job.id} is stored" in text
         assert "Weather" in await agent.call("list_jobs")
         session = await stand.at.core.session(question.session_id)
-        assert session.state is SessionState.COMPLETED
+        assert session.state is records.SessionState.COMPLETED
         # The phone is free again, and the record is the client's.
         assert session.model == "direct:test-agent"
         await agent.call("take_phone", purpose="Look around")
         await agent.call("stop_job", job_id=job.id)
-        assert (await jobs(stand.at.core))[0].status is not JobStatus.ACTIVE
+        assert (await jobs(stand.at.core))[0].status is not records.JobStatus.ACTIVE
 
 
 async def test_a_job_that_the_operator_refuses_is_not_stored(stand: Stand) -> None:
@@ -95,7 +88,7 @@ async def test_a_client_stops_no_job_of_others(stand: Stand) -> None:
     assert theirs is not None
     async with stand.agent() as agent:
         assert "not stored by you" in await agent.refused("stop_job", job_id=theirs.id)
-    assert (await jobs(stand.at.core))[0].status is JobStatus.ACTIVE
+    assert (await jobs(stand.at.core))[0].status is records.JobStatus.ACTIVE
 
 
 async def test_a_client_that_hangs_up_leaves_no_question_about_its_job(stand: Stand) -> None:
@@ -107,7 +100,7 @@ async def test_a_client_that_hangs_up_leaves_no_question_about_its_job(stand: St
     async with stand.agent() as another:
         await another.call("take_phone", purpose="Look around")
         session = await stand.at.core.session(question.session_id)
-        assert session.state is SessionState.CANCELLED
+        assert session.state is records.SessionState.CANCELLED
         assert (await stand.at.core.overview()).questions == ()
     assert await jobs(stand.at.core) == ()
 
@@ -146,19 +139,21 @@ async def test_a_program_asks_only_for_less_than_is_set(tmp_path: Path) -> None:
     settings = load_settings(overrides=overrides, environ={})
     async with house(tmp_path, settings, phones=1) as at:
 
-        async def made(speaker: Speaker, autonomy: Autonomy, budget: Budget) -> Session:
+        async def made(
+            speaker: records.Speaker, autonomy: records.Autonomy, budget: records.Budget
+        ) -> records.Session:
             op = SessionCreate(
                 goal="x", start=False, speaker=speaker, autonomy=autonomy, budget=budget
             )
             return await at.core.session((await at.core.request(op)).session_id)
 
-        more = Budget(seconds=200.0, tokens=7, cost_usd=2.0)
-        program = await made(Speaker.MODEL, Autonomy.TRUSTED_ACTIONS, more)
-        assert program.autonomy is Autonomy.ASK_BEFORE_ACTION
-        assert program.budget == Budget(seconds=100.0, tokens=7, cost_usd=1.0)
-        less = Budget(seconds=50.0)
-        program = await made(Speaker.MODEL, Autonomy.OBSERVE_ONLY, less)
-        assert program.autonomy is Autonomy.OBSERVE_ONLY
-        assert program.budget == Budget(seconds=50.0, cost_usd=1.0)
-        operator = await made(Speaker.OPERATOR, Autonomy.TRUSTED_ACTIONS, more)
-        assert (operator.autonomy, operator.budget) == (Autonomy.TRUSTED_ACTIONS, more)
+        more = records.Budget(seconds=200.0, tokens=7, cost_usd=2.0)
+        program = await made(records.Speaker.MODEL, records.Autonomy.TRUSTED_ACTIONS, more)
+        assert program.autonomy is records.Autonomy.ASK_BEFORE_ACTION
+        assert program.budget == records.Budget(seconds=100.0, tokens=7, cost_usd=1.0)
+        less = records.Budget(seconds=50.0)
+        program = await made(records.Speaker.MODEL, records.Autonomy.OBSERVE_ONLY, less)
+        assert program.autonomy is records.Autonomy.OBSERVE_ONLY
+        assert program.budget == records.Budget(seconds=50.0, cost_usd=1.0)
+        operator = await made(records.Speaker.OPERATOR, records.Autonomy.TRUSTED_ACTIONS, more)
+        assert (operator.autonomy, operator.budget) == (records.Autonomy.TRUSTED_ACTIONS, more)

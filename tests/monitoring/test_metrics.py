@@ -14,29 +14,9 @@ from hypothesis import strategies as st
 from prometheus_client import CollectorRegistry, generate_latest
 from prometheus_client.parser import text_string_to_metric_families
 
+from agent import protocol, records
 from agent.core import Overview
 from agent.errors import ErrorKind
-from agent.protocol import (
-    AbortReason,
-    ErrorEvent,
-    Event,
-    RunChanged,
-    SessionsDeleted,
-    StreamError,
-    ToolCallFinished,
-    ToolCallRequested,
-    TurnAborted,
-)
-from agent.records import (
-    ActionOutcome,
-    DeviceInfo,
-    DeviceState,
-    RunOutcome,
-    RunRecord,
-    RunStatus,
-    Session,
-    SessionState,
-)
 from console.monitoring.exporting import exporting
 from console.monitoring.labels import OTHER, LabelValues
 from console.monitoring.metrics import MOST_TOOLS, Metrics
@@ -50,7 +30,7 @@ class Scraped:
     metrics: Metrics
     registry: CollectorRegistry
 
-    def take(self, *events: Event) -> None:
+    def take(self, *events: protocol.Event) -> None:
         for event in events:
             self.metrics.take(event, is_live=True)
 
@@ -105,11 +85,15 @@ def test_no_text_of_a_session_is_shown(scraped: Scraped) -> None:
 
 
 def test_what_there_was_before_is_held_and_not_counted(scraped: Scraped) -> None:
-    running = Session(session_id="a", goal="g", created_ms=1, state=SessionState.RUNNING)
-    ended = Session(session_id="b", goal="g", created_ms=1, state=SessionState.FAILED)
+    running = records.Session(
+        session_id="a", goal="g", created_ms=1, state=records.SessionState.RUNNING
+    )
+    ended = records.Session(
+        session_id="b", goal="g", created_ms=1, state=records.SessionState.FAILED
+    )
     phones = [
-        DeviceInfo(serial="p1", state=DeviceState.ONLINE, driver="a"),
-        DeviceInfo(serial="p2", state=DeviceState.OFFLINE),
+        records.DeviceInfo(serial="p1", state=records.DeviceState.ONLINE, driver="a"),
+        records.DeviceInfo(serial="p2", state=records.DeviceState.OFFLINE),
     ]
     scraped.metrics.begin(Overview(event_id=9, sessions=(running, ended), devices=tuple(phones)))
     assert scraped.value("sessions", state="RUNNING") == 1
@@ -117,24 +101,24 @@ def test_what_there_was_before_is_held_and_not_counted(scraped: Scraped) -> None
     assert scraped.value("phones", state="device") == 1
     assert scraped.value("phones", state="gone") == 0
     assert scraped.value("phones_driven") == 1
-    scraped.take(*Facts(session_id="").add(SessionsDeleted(session_ids=("a",))).events)
+    scraped.take(*Facts(session_id="").add(protocol.SessionsDeleted(session_ids=("a",))).events)
     assert scraped.value("sessions", state="RUNNING") == 0
 
 
 def test_the_dashboard_asks_for_nothing_that_is_not_measured(scraped: Scraped) -> None:
     """Its queries name series that exist once everything has happened."""
     trouble = Facts(session_id="s1").add(
-        TurnAborted(turn_id="t", reason=AbortReason.FAILED),
-        ErrorEvent(message="no", kind=ErrorKind.INTERNAL),
-        StreamError(message="no", attempt=1, delay_ms=1),
-        RunChanged(
-            run=RunRecord(
+        protocol.TurnAborted(turn_id="t", reason=protocol.AbortReason.FAILED),
+        protocol.ErrorEvent(message="no", kind=ErrorKind.INTERNAL),
+        protocol.StreamError(message="no", attempt=1, delay_ms=1),
+        protocol.RunChanged(
+            run=records.RunRecord(
                 run_id="r",
                 job_id=1,
                 due_at=1,
                 started_at=1,
-                status=RunStatus.ENDED,
-                outcome=RunOutcome.FINISHED,
+                status=records.RunStatus.ENDED,
+                outcome=records.RunOutcome.FINISHED,
             )
         ),
     )
@@ -149,15 +133,17 @@ def test_the_dashboard_asks_for_nothing_that_is_not_measured(scraped: Scraped) -
     asked = {name for query in queries for name in re.findall(r"switchboard_\w+", query)}
     assert asked and asked <= there, asked - there
     states = {state for query in queries for state in re.findall(r'state="(\w+)"', query)}
-    assert states and states <= {*SessionState, *DeviceState}
+    assert states and states <= {*records.SessionState, *records.DeviceState}
 
 
 def test_names_that_a_model_makes_up_do_not_grow_the_series(scraped: Scraped) -> None:
     facts = Facts()
     for at in range(3 * MOST_TOOLS):
         facts.add(
-            ToolCallRequested(step=1, call_id=f"c{at}", tool=f"tool_{at}", arguments="{}"),
-            ToolCallFinished(step=1, call_id=f"c{at}", outcome=ActionOutcome.FAILED, text=""),
+            protocol.ToolCallRequested(step=1, call_id=f"c{at}", tool=f"tool_{at}", arguments="{}"),
+            protocol.ToolCallFinished(
+                step=1, call_id=f"c{at}", outcome=records.ActionOutcome.FAILED, text=""
+            ),
         )
     scraped.take(*facts.events)
     series = re.findall(r'switchboard_tool_calls_total\{.*tool="', scraped.page())

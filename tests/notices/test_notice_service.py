@@ -8,33 +8,14 @@ from typing import Any
 
 import pytest
 
+from agent import protocol, records
 from agent.errors import WrongStateError
 from agent.loop.task_context import TaskContext
-from agent.protocol import (
-    NoticeDone,
-    NoticePosted,
-    NoticeReply,
-    NoticeSend,
-    NoticeWithdrawn,
-    SessionCreate,
-    UserInputAnswer,
-    WithdrawReason,
-)
-from agent.records import (
-    AtLimit,
-    Autonomy,
-    Budget,
-    Notice,
-    NoticeKind,
-    ReasoningEffort,
-    SessionKind,
-    SessionState,
-)
 from agent.sessions.registry.live_session import LiveSession
 from tests.fakes import FakeFleet
 from tests.stage import Cue, Stage
 
-COMPLETED, WAITING = SessionState.COMPLETED, SessionState.WAITING_FOR_USER
+COMPLETED, WAITING = records.SessionState.COMPLETED, records.SessionState.WAITING_FOR_USER
 
 
 @pytest.fixture
@@ -47,8 +28,8 @@ async def asks(context: TaskContext) -> str:
     return f"answer: {await context.ask('Which one?', call_id='c1', step=1)}"
 
 
-async def shown(stage: Stage, session_id: str, kind: NoticeKind) -> Notice:
-    async def found() -> Notice | None:
+async def shown(stage: Stage, session_id: str, kind: records.NoticeKind) -> records.Notice:
+    async def found() -> records.Notice | None:
         notices = (await stage.core.overview()).notices
         fits = [n for n in notices if (n.session_id, n.kind) == (session_id, kind)]
         return fits[0] if fits else None
@@ -60,9 +41,9 @@ async def test_a_question_is_answered_from_its_notice_which_goes_first(stage: St
     stage.parts["ask"] = asks
     async with stage.play():
         session_id = await stage.create("ask")
-        notice = await shown(stage, session_id, NoticeKind.WAITING)
+        notice = await shown(stage, session_id, records.NoticeKind.WAITING)
         assert notice.text == "Which one?" and notice.may_reply
-        reply = NoticeReply(session_id=session_id, token=notice.token, text="this")
+        reply = protocol.NoticeReply(session_id=session_id, token=notice.token, text="this")
         await stage.do(reply)
         session = await stage.reach(session_id, COMPLETED)
         with pytest.raises(WrongStateError):
@@ -72,7 +53,8 @@ async def test_a_question_is_answered_from_its_notice_which_goes_first(stage: St
     [withdrawn] = [
         at
         for at, msg in enumerate(told)
-        if isinstance(msg, NoticeWithdrawn) and msg.reason is WithdrawReason.SUPPRESSED
+        if isinstance(msg, protocol.NoticeWithdrawn)
+        and msg.reason is protocol.WithdrawReason.SUPPRESSED
     ]
     [answered] = [at for at, msg in enumerate(told) if getattr(msg, "answer", None) == "this"]
     assert withdrawn < answered
@@ -84,14 +66,19 @@ async def test_an_answer_from_elsewhere_takes_the_notice_away_and_the_end_is_tol
     stage.parts["ask"] = asks
     async with stage.play():
         session_id = await stage.create("ask")
-        notice = await shown(stage, session_id, NoticeKind.WAITING)
-        await stage.do(UserInputAnswer(question_id=notice.question_id, answer="that"))
-        ended = await shown(stage, session_id, NoticeKind.COMPLETED)
+        notice = await shown(stage, session_id, records.NoticeKind.WAITING)
+        await stage.do(protocol.UserInputAnswer(question_id=notice.question_id, answer="that"))
+        ended = await shown(stage, session_id, records.NoticeKind.COMPLETED)
         assert ended.text == "The agent says: answer: that" and ended.token != notice.token
-        await stage.do(NoticeDone(session_id=session_id))
+        await stage.do(protocol.NoticeDone(session_id=session_id))
         assert (await stage.core.overview()).notices == ()
-        posted = [e.msg for e in await stage.all_events() if isinstance(e.msg, NoticePosted)]
-    assert [msg.notice.kind for msg in posted] == [NoticeKind.WAITING, NoticeKind.COMPLETED]
+        posted = [
+            e.msg for e in await stage.all_events() if isinstance(e.msg, protocol.NoticePosted)
+        ]
+    assert [msg.notice.kind for msg in posted] == [
+        records.NoticeKind.WAITING,
+        records.NoticeKind.COMPLETED,
+    ]
 
 
 async def test_of_a_tree_only_the_parent_speaks_and_what_a_child_asks_is_its_parents(
@@ -100,14 +87,14 @@ async def test_of_a_tree_only_the_parent_speaks_and_what_a_child_asks_is_its_par
     stage.parts["part"] = asks
     async with stage.play():
         parent_id = await stage.create("whole", "part")
-        notice = await shown(stage, parent_id, NoticeKind.WAITING)
+        notice = await shown(stage, parent_id, records.NoticeKind.WAITING)
         assert notice.text == "Which one?"
-        await stage.do(NoticeReply(session_id=parent_id, token=notice.token, text="this"))
-        await shown(stage, parent_id, NoticeKind.COMPLETED)
+        await stage.do(protocol.NoticeReply(session_id=parent_id, token=notice.token, text="this"))
+        await shown(stage, parent_id, records.NoticeKind.COMPLETED)
         told = {
             e.msg.notice.session_id
             for e in await stage.all_events()
-            if isinstance(e.msg, NoticePosted)
+            if isinstance(e.msg, protocol.NoticePosted)
         }
     assert told == {parent_id}
 
@@ -119,7 +106,7 @@ async def test_a_parent_whose_child_was_just_answered_is_not_told_to_wait(
     cue = Cue()
     async with stage.play():
         parent_id = await stage.create("whole", "part")
-        notice = await shown(stage, parent_id, NoticeKind.WAITING)
+        notice = await shown(stage, parent_id, records.NoticeKind.WAITING)
         settle = stage.core._tree.settle
 
         async def late(parent: LiveSession) -> None:
@@ -127,19 +114,21 @@ async def test_a_parent_whose_child_was_just_answered_is_not_told_to_wait(
             await settle(parent)
 
         monkeypatch.setattr(stage.core._tree, "settle", late)
-        await stage.do(UserInputAnswer(question_id=notice.question_id, answer="this"))
+        await stage.do(protocol.UserInputAnswer(question_id=notice.question_id, answer="this"))
         await cue.there()
         assert (await stage.store.session(parent_id)).state is WAITING
         await stage.core._notices._tell(parent_id)
         cue.go.set()
 
-        async def ended() -> list[NoticeKind] | None:
-            posted = [e.msg for e in await stage.all_events() if isinstance(e.msg, NoticePosted)]
+        async def ended() -> list[records.NoticeKind] | None:
+            posted = [
+                e.msg for e in await stage.all_events() if isinstance(e.msg, protocol.NoticePosted)
+            ]
             kinds = [msg.notice.kind for msg in posted]
-            return kinds if NoticeKind.COMPLETED in kinds else None
+            return kinds if records.NoticeKind.COMPLETED in kinds else None
 
         kinds = await stage.until(ended, "the notice of its end")
-    assert kinds == [NoticeKind.WAITING, NoticeKind.COMPLETED]
+    assert kinds == [records.NoticeKind.WAITING, records.NoticeKind.COMPLETED]
 
 
 async def test_send_goes_on_from_a_home_session_in_a_new_one_and_from_an_agents_in_itself(
@@ -147,17 +136,19 @@ async def test_send_goes_on_from_a_home_session_in_a_new_one_and_from_an_agents_
 ) -> None:
     async with stage.play():
         home_id = (
-            await stage.do(SessionCreate(goal="look", target_package="org.virtual.notes"))
+            await stage.do(protocol.SessionCreate(goal="look", target_package="org.virtual.notes"))
         ).session_id
-        await shown(stage, home_id, NoticeKind.COMPLETED)
-        again = await stage.do(NoticeSend(session_id=home_id, text="look again"))
+        await shown(stage, home_id, records.NoticeKind.COMPLETED)
+        again = await stage.do(protocol.NoticeSend(session_id=home_id, text="look again"))
         new = await stage.reach(again.session_id, COMPLETED)
-        assert new.session_id != home_id and new.kind is SessionKind.HOME
+        assert new.session_id != home_id and new.kind is records.SessionKind.HOME
         assert new.goal.startswith("look again") and "done: look" in new.goal
         agent_id = await stage.create("work")
-        await shown(stage, agent_id, NoticeKind.COMPLETED)
+        await shown(stage, agent_id, records.NoticeKind.COMPLETED)
         before = await stage.store.session(agent_id)
-        assert (await stage.do(NoticeSend(session_id=agent_id, text="more"))).session_id == agent_id
+        assert (
+            await stage.do(protocol.NoticeSend(session_id=agent_id, text="more"))
+        ).session_id == agent_id
 
         async def gone_on() -> bool | None:
             session = await stage.store.session(agent_id)
@@ -170,18 +161,18 @@ async def test_send_goes_on_from_a_home_session_in_a_new_one_and_from_an_agents_
 
 async def test_what_goes_on_from_a_home_session_is_bound_as_it_was(stage: Stage) -> None:
     bounds: dict[str, Any] = {
-        "reasoning_effort": ReasoningEffort.HIGH,
+        "reasoning_effort": records.ReasoningEffort.HIGH,
         "max_steps": 7,
-        "budget": Budget(seconds=60, tokens=9_000, cost_usd=0.5),
-        "at_limit": AtLimit.STOP,
-        "autonomy": Autonomy.OBSERVE_ONLY,
+        "budget": records.Budget(seconds=60, tokens=9_000, cost_usd=0.5),
+        "at_limit": records.AtLimit.STOP,
+        "autonomy": records.Autonomy.OBSERVE_ONLY,
         "dry_run": True,
     }
     async with stage.play():
-        op = SessionCreate(goal="look", target_package="org.virtual.notes", **bounds)
+        op = protocol.SessionCreate(goal="look", target_package="org.virtual.notes", **bounds)
         home_id = (await stage.do(op)).session_id
-        await shown(stage, home_id, NoticeKind.COMPLETED)
-        again = await stage.do(NoticeSend(session_id=home_id, text="look again"))
+        await shown(stage, home_id, records.NoticeKind.COMPLETED)
+        again = await stage.do(protocol.NoticeSend(session_id=home_id, text="look again"))
         new = await stage.store.session(again.session_id)
     assert {name: getattr(new, name) for name in bounds} == bounds
 
@@ -202,9 +193,9 @@ async def test_a_core_that_starts_again_tells_of_what_still_waits(stage: Stage) 
     stage.parts["ask"] = asks
     async with stage.play():
         session_id = await stage.create("ask")
-        first = await shown(stage, session_id, NoticeKind.WAITING)
+        first = await shown(stage, session_id, records.NoticeKind.WAITING)
     async with stage.play():
-        again = await shown(stage, session_id, NoticeKind.WAITING)
+        again = await shown(stage, session_id, records.NoticeKind.WAITING)
     assert again.token != first.token and again.question_id == first.question_id
 
 
@@ -214,24 +205,24 @@ async def test_the_notice_of_an_end_outlives_the_core_and_is_done_with_by_its_ow
     stage.parts["ask"] = asks
     async with stage.play():
         ended_id = await stage.create("at once")
-        ended = await shown(stage, ended_id, NoticeKind.COMPLETED)
+        ended = await shown(stage, ended_id, records.NoticeKind.COMPLETED)
         read_id = await stage.create("read")
-        await shown(stage, read_id, NoticeKind.COMPLETED)
-        await stage.do(NoticeDone(session_id=read_id))
+        await shown(stage, read_id, records.NoticeKind.COMPLETED)
+        await stage.do(protocol.NoticeDone(session_id=read_id))
         waiting_id = await stage.create("ask")
-        asked = await shown(stage, waiting_id, NoticeKind.WAITING)
+        asked = await shown(stage, waiting_id, records.NoticeKind.WAITING)
     async with stage.play():
-        again = await shown(stage, waiting_id, NoticeKind.WAITING)
+        again = await shown(stage, waiting_id, records.NoticeKind.WAITING)
         notices = (await stage.core.overview()).notices
         assert [n for n in notices if n.session_id != waiting_id] == [ended]
         assert again.token != asked.token, "who waits is told of anew"
         posted = [
             event.msg.notice.token
             for event in await stage.all_events()
-            if isinstance(event.msg, NoticePosted)
+            if isinstance(event.msg, protocol.NoticePosted)
         ]
         assert posted.count(ended.token) == 1, "it is shown again, not posted again"
-        await stage.do(NoticeDone(session_id=ended_id))
+        await stage.do(protocol.NoticeDone(session_id=ended_id))
     async with stage.play():
-        await shown(stage, waiting_id, NoticeKind.WAITING)
+        await shown(stage, waiting_id, records.NoticeKind.WAITING)
         assert ended_id not in {n.session_id for n in (await stage.core.overview()).notices}

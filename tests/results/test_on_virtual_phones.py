@@ -13,24 +13,13 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import Any
 
+from agent import protocol
 from agent.devices.adb.server import AdbServer
 from agent.devices.fleet.fleet import AdbFleet
 from agent.devices.pool.virtual_phones import VirtualPhones
 from agent.loop.verification.request import VERDICT_TOOL
 from agent.models.openai import OpenAIModel
 from agent.models.verifier_choice import verifying_for
-from agent.protocol import (
-    DeviceChanged,
-    Event,
-    JobCreate,
-    JobHistory,
-    ResultPublished,
-    RunChanged,
-    SessionCreate,
-    SessionStateChanged,
-    Target,
-    ToolCallFinished,
-)
 from agent.records import DeviceState, RunStatus, Session, SessionState
 from agent.runtime.runtime import Runtime
 from agent.settings import Settings
@@ -88,7 +77,10 @@ async def core_on(folder: Path, phones: int) -> AsyncIterator[tuple[Runtime, lis
         async with asyncio.timeout(BOUND_S), core.events(after=0) as events:
             async for event in events:
                 msg = event.msg
-                if isinstance(msg, DeviceChanged) and msg.device.state is DeviceState.ONLINE:
+                if (
+                    isinstance(msg, protocol.DeviceChanged)
+                    and msg.device.state is DeviceState.ONLINE
+                ):
                     online.add(msg.device.serial)
                 if len(online) == phones:
                     break
@@ -99,17 +91,17 @@ async def ended(core: Runtime, session_id: str) -> Session:
     async with asyncio.timeout(BOUND_S), core.events(after=0) as events:
         async for event in events:
             msg = event.msg
-            moved = isinstance(msg, SessionStateChanged) and msg.state.is_terminal
+            moved = isinstance(msg, protocol.SessionStateChanged) and msg.state.is_terminal
             if event.session_id == session_id and moved:
                 break
     return await core.session(session_id)
 
 
-def result_of(events: tuple[Event, ...]) -> ResultPublished:
-    return next(e.msg for e in reversed(events) if isinstance(e.msg, ResultPublished))
+def result_of(events: tuple[protocol.Event, ...]) -> protocol.ResultPublished:
+    return next(e.msg for e in reversed(events) if isinstance(e.msg, protocol.ResultPublished))
 
 
-async def source_shows(core: Runtime, session_id: str, published: ResultPublished) -> None:
+async def source_shows(core: Runtime, session_id: str, published: protocol.ResultPublished) -> None:
     """Check that the one value stands on the stored tree that its source names."""
     [source] = published.sources
     assert source.path == "$.app" and source.step > 0
@@ -120,12 +112,12 @@ async def source_shows(core: Runtime, session_id: str, published: ResultPublishe
 
 async def test_a_slip_is_named_by_its_field_and_mended_once(tmp_path: Path) -> None:
     async with core_on(tmp_path, 1) as (core, [serial]):
-        op = SessionCreate(goal=f"{GOAL} (slip)", serial=serial, output_schema=SCHEMA)
+        op = protocol.SessionCreate(goal=f"{GOAL} (slip)", serial=serial, output_schema=SCHEMA)
         session = await ended(core, (await core.request(op)).session_id)
         history = await core.history(session.session_id)
         assert session.state is SessionState.COMPLETED
         assert session.is_verified, session.latest_result
-        told = [e.msg.text for e in history if isinstance(e.msg, ToolCallFinished)]
+        told = [e.msg.text for e in history if isinstance(e.msg, protocol.ToolCallFinished)]
         assert any("result.app: 7 is not of type 'string'" in text for text in told)
         published = result_of(history)
         assert published.result == session.result_json
@@ -134,7 +126,7 @@ async def test_a_slip_is_named_by_its_field_and_mended_once(tmp_path: Path) -> N
 
 async def test_a_result_that_never_fits_fails_with_the_field(tmp_path: Path) -> None:
     async with core_on(tmp_path, 1) as (core, [serial]):
-        op = SessionCreate(goal=f"{GOAL} (stubborn)", serial=serial, output_schema=SCHEMA)
+        op = protocol.SessionCreate(goal=f"{GOAL} (stubborn)", serial=serial, output_schema=SCHEMA)
         session = await ended(core, (await core.request(op)).session_id)
     assert session.state is SessionState.FAILED and not session.result_json
     assert "does not fit the output schema: result.app: 7" in session.latest_error
@@ -142,8 +134,8 @@ async def test_a_result_that_never_fits_fails_with_the_field(tmp_path: Path) -> 
 
 async def test_a_tree_has_a_result_of_each_child_and_where_it_was_read(tmp_path: Path) -> None:
     async with core_on(tmp_path, 2) as (core, serials):
-        targets = tuple(Target(objective=GOAL, serial=serial) for serial in serials)
-        op = SessionCreate(goal=GOAL, targets=targets, output_schema=SCHEMA)
+        targets = tuple(protocol.Target(objective=GOAL, serial=serial) for serial in serials)
+        op = protocol.SessionCreate(goal=GOAL, targets=targets, output_schema=SCHEMA)
         reply = await core.request(op)
         parent = await ended(core, reply.session_id)
         assert parent.state is SessionState.COMPLETED and parent.is_verified
@@ -161,16 +153,19 @@ async def test_a_tree_has_a_result_of_each_child_and_where_it_was_read(tmp_path:
 
 async def test_a_jobs_run_keeps_its_result_and_where_it_was_read(tmp_path: Path) -> None:
     async with core_on(tmp_path, 1) as (core, [serial]):
-        op = JobCreate(
+        op = protocol.JobCreate(
             title="Look", prompt=GOAL, serial=serial, next_run_at=1, output_schema=SCHEMA
         )
         job = (await core.request(op)).job
         assert job is not None
         async with asyncio.timeout(BOUND_S), core.events(after=0) as events:
             async for event in events:
-                if isinstance(event.msg, RunChanged) and event.msg.run.status is RunStatus.ENDED:
+                if (
+                    isinstance(event.msg, protocol.RunChanged)
+                    and event.msg.run.status is RunStatus.ENDED
+                ):
                     break
-        [run] = (await core.request(JobHistory(job_id=job.id))).runs
+        [run] = (await core.request(protocol.JobHistory(job_id=job.id))).runs
         published = result_of(await core.history(run.session_id))
         assert run.result_json == published.result
         assert run.sources == published.sources

@@ -7,7 +7,7 @@ import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from agent import records
+from agent import protocol, records
 from agent.devices.protocols import Device
 from agent.errors import DeviceLostError
 from agent.knowledge.library import Library, load
@@ -15,17 +15,6 @@ from agent.loop.conversation.operator_words import OperatorWords
 from agent.loop.task_context import Grant, Limits, ServiceOp, Steering
 from agent.models.model import Model
 from agent.models.verifying import Verifying
-from agent.protocol import (
-    Event,
-    EventMsg,
-    QuestionAnswered,
-    Reply,
-    RequestUserInput,
-    SessionConfigured,
-    SessionFlagsChanged,
-    TaskStarted,
-    ToolCallRequested,
-)
 from agent.records import (
     Allowance,
     AtLimit,
@@ -71,7 +60,7 @@ class MemoryContext:
     background: bool = False
     grant: Grant | None = None
     requested: list[ServiceOp] = field(default_factory=list)
-    reply: Callable[[ServiceOp], Reply] = lambda op: Reply(submission_id="")
+    reply: Callable[[ServiceOp], protocol.Reply] = lambda op: protocol.Reply(submission_id="")
     refuse: Callable[[ServiceOp], None] | None = None
     """Raises what an op is refused with before anybody is asked."""
     limits: Limits = field(default_factory=Limits)
@@ -85,22 +74,24 @@ class MemoryContext:
     at_limit: AtLimit = AtLimit.ASK
     turn_id: str = "t-1"
     target: str = ""
-    past: Sequence[Event] = ()
+    past: Sequence[protocol.Event] = ()
     asks_goal: bool = True
-    events: list[Event] = field(default_factory=list)
-    appends: list[tuple[EventMsg, ...]] = field(default_factory=list)
+    events: list[protocol.Event] = field(default_factory=list)
+    appends: list[tuple[protocol.EventMsg, ...]] = field(default_factory=list)
     """What was stored together, oldest first."""
     blobs: dict[str, bytes] = field(default_factory=dict)
     deltas: list[str] = field(default_factory=list)
     questions: list[Question] = field(default_factory=list)
     steering: list[Steering] = field(default_factory=list)
-    exchanges: list[RequestUserInput | QuestionAnswered] = field(default_factory=list)
+    exchanges: list[protocol.RequestUserInput | protocol.QuestionAnswered] = field(
+        default_factory=list
+    )
     waits_for_device: int = 0
     checkpoints: int = 0
     pauses: list[str] = field(default_factory=list)
     may_go: asyncio.Event = field(default_factory=_set)
     disturbed_ms: int = 0
-    on_emit: Callable[[EventMsg], None] | None = None
+    on_emit: Callable[[protocol.EventMsg], None] | None = None
     on_wait: Callable[[], None] | None = None
     clock: int = 1_700_000_000_000
     session: Session = field(init=False)
@@ -124,11 +115,11 @@ class MemoryContext:
             self.events.append(event)
             self._fold(event)
         if not self.past:
-            self._store(SessionConfigured(session=first))
+            self._store(protocol.SessionConfigured(session=first))
         self.history = tuple(self.events)
-        self._store(TaskStarted(turn_id=self.turn_id))
+        self._store(protocol.TaskStarted(turn_id=self.turn_id))
 
-    history: Sequence[Event] = ()
+    history: Sequence[protocol.Event] = ()
 
     @property
     def device(self) -> Device:
@@ -138,7 +129,7 @@ class MemoryContext:
         self.clock += 1
         return self.clock
 
-    async def emit(self, *msgs: EventMsg) -> tuple[Event, ...]:
+    async def emit(self, *msgs: protocol.EventMsg) -> tuple[protocol.Event, ...]:
         stored = []
         self.appends.append(msgs)
         for msg in msgs:
@@ -162,7 +153,7 @@ class MemoryContext:
         if self.refuse is not None:
             self.refuse(op)
 
-    async def request(self, op: ServiceOp) -> Reply:
+    async def request(self, op: ServiceOp) -> protocol.Reply:
         self.requested.append(op)
         return self.reply(op)
 
@@ -170,7 +161,7 @@ class MemoryContext:
         self,
         text: str,
         *,
-        call: ToolCallRequested,
+        call: protocol.ToolCallRequested,
         params_digest: str,
         screen_digest: str,
         subject: Subject,
@@ -223,13 +214,13 @@ class MemoryContext:
             step=step,
         )
         self.questions.append(question)
-        await self.emit(RequestUserInput(question=question))
+        await self.emit(protocol.RequestUserInput(question=question))
         answer = self.answer(question)
         if answer is not None:
             stored = "" if secret else answer
-            answered = QuestionAnswered(question_id=question.question_id, answer=stored)
+            answered = protocol.QuestionAnswered(question_id=question.question_id, answer=stored)
             await self.emit(answered)
-            self.exchanges += (RequestUserInput(question=question), answered)
+            self.exchanges += (protocol.RequestUserInput(question=question), answered)
         return answer
 
     async def ask_all(
@@ -252,19 +243,19 @@ class MemoryContext:
             step=step,
         )
         self.questions.append(question)
-        await self.emit(RequestUserInput(question=question))
+        await self.emit(protocol.RequestUserInput(question=question))
         text = self.answer(question)
         if text is None:
             return None
         answer = read_answer(question, text)
-        answered = QuestionAnswered(
+        answered = protocol.QuestionAnswered(
             question_id=question.question_id, answer=answer.text, answers=answer.by_part
         )
         await self.emit(answered)
-        self.exchanges += (RequestUserInput(question=question), answered)
+        self.exchanges += (protocol.RequestUserInput(question=question), answered)
         return answer
 
-    def take_exchanges(self) -> tuple[RequestUserInput | QuestionAnswered, ...]:
+    def take_exchanges(self) -> tuple[protocol.RequestUserInput | protocol.QuestionAnswered, ...]:
         taken = tuple(self.exchanges)
         self.exchanges.clear()
         return taken
@@ -286,7 +277,7 @@ class MemoryContext:
         self.pauses.append(reason)
         self.may_go.clear()
         self.disturbed_ms = self.now_ms()
-        await self.emit(SessionFlagsChanged(paused=True, reason=reason))
+        await self.emit(protocol.SessionFlagsChanged(paused=True, reason=reason))
 
     async def wait_for_device(self) -> None:
         self.waits_for_device += 1
@@ -294,18 +285,20 @@ class MemoryContext:
             raise DeviceLostError("The device stayed away.")
         self.on_wait()
 
-    def of(self, kind: type) -> list[EventMsg]:
+    def of(self, kind: type) -> list[protocol.EventMsg]:
         """List what was stored of one kind, oldest first."""
         return [event.msg for event in self.events if isinstance(event.msg, kind)]
 
-    def _store(self, msg: EventMsg) -> Event:
+    def _store(self, msg: protocol.EventMsg) -> protocol.Event:
         count = len(self.events) + 1
-        event = Event(event_id=count, session_id="s-1", seq=count, ts_ms=self.now_ms(), msg=msg)
+        event = protocol.Event(
+            event_id=count, session_id="s-1", seq=count, ts_ms=self.now_ms(), msg=msg
+        )
         self.events.append(event)
         self._fold(event)
         return event
 
-    def _fold(self, event: Event) -> None:
+    def _fold(self, event: protocol.Event) -> None:
         folded = fold_session(self.session, event)
         assert folded is not None
         self.session = folded

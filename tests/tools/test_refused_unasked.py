@@ -12,34 +12,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from agent import protocol, records
 from agent.errors import SwitchboardError, UsageError
 from agent.loop.task_context import ServiceOp, TaskContext
-from agent.protocol import (
-    CommitmentCreate,
-    CommitmentSearch,
-    CommitmentUpdate,
-    JobCreate,
-    JobList,
-    JobStop,
-    ToolCallFinished,
-    WatcherCreate,
-    WatcherList,
-    WatcherStop,
-)
-from agent.records import (
-    ActionOutcome,
-    Autonomy,
-    CommitmentStatus,
-    Evaluator,
-    Misfire,
-    NotifyOn,
-    Origin,
-    OriginKind,
-    QuietHours,
-    SessionState,
-    Trigger,
-    WatcherType,
-)
 from agent.tools.registry import TOOLS, ToolKind, schemas
 from tests.fakes import FakeFleet
 from tests.loop.paper_phone import PaperPhone, button
@@ -62,7 +37,7 @@ async def use(
         phone,
         answer=lambda _: "Deny",
         refuse=refuse,
-        autonomy=Autonomy.ASK_BEFORE_ACTION,
+        autonomy=records.Autonomy.ASK_BEFORE_ACTION,
     )
     await task().run(context)
     return context, phone
@@ -75,9 +50,9 @@ async def test_a_field_of_another_type_is_refused_unasked(name: str) -> None:
         assert context.questions == [] and context.requested == [], wrong
         assert phone.done == [], wrong
         if TOOLS[name].kind is not ToolKind.CONTROL:
-            first = context.of(ToolCallFinished)[0]
-            assert isinstance(first, ToolCallFinished), wrong
-            assert first.outcome is ActionOutcome.FAILED, wrong
+            first = context.of(protocol.ToolCallFinished)[0]
+            assert isinstance(first, protocol.ToolCallFinished), wrong
+            assert first.outcome is records.ActionOutcome.FAILED, wrong
 
 
 @pytest.mark.parametrize(
@@ -123,18 +98,22 @@ LIMITS = st.sampled_from([0, 1, 50, 10_000])
 MODES = st.sampled_from(["notification", "silent", "none", "loud", ""])
 OPS = st.one_of(
     st.builds(
-        JobCreate,
+        protocol.JobCreate,
         title=WORDS,
         prompt=WORDS,
         next_run_at=MOMENTS,
         interval_ms=SPANS,
         cron=st.sampled_from(["", "0 8 * * *", "* * * *", "99 99 * * *", "soon", "0 0 30 2 *"]),
         timezone=st.sampled_from(["", "Europe/Berlin", "Mars/Olympus"]),
-        on=st.sampled_from([(), (Trigger.MANUAL,), tuple(Trigger)]),
+        on=st.sampled_from([(), (records.Trigger.MANUAL,), tuple(records.Trigger)]),
         quiet=st.sampled_from(
-            [None, QuietHours(since="22:00", until="07:00"), QuietHours(since="25:00", until="x")]
+            [
+                None,
+                records.QuietHours(since="22:00", until="07:00"),
+                records.QuietHours(since="25:00", until="x"),
+            ]
         ),
-        misfire=st.sampled_from(Misfire),
+        misfire=st.sampled_from(records.Misfire),
         session_target=TARGETS,
         delivery_mode=MODES,
         notification_text=WORDS,
@@ -143,17 +122,17 @@ OPS = st.one_of(
         payload=st.sampled_from([{}, {"a": "b" * 17_000}, {"tool": "no_such"}]),
         output_schema=st.sampled_from(["", "{}", "not json"]),
     ),
-    st.builds(JobList, query=WORDS, limit=LIMITS),
-    st.builds(JobStop, job_id=IDS),
+    st.builds(protocol.JobList, query=WORDS, limit=LIMITS),
+    st.builds(protocol.JobStop, job_id=IDS),
     st.builds(
-        WatcherCreate,
-        watcher_type=st.sampled_from(WatcherType),
+        protocol.WatcherCreate,
+        watcher_type=st.sampled_from(records.WatcherType),
         title=WORDS,
         texts=st.sampled_from([(), ("x",), ("\x00",)]),
         url=st.sampled_from(["", "https://example.org/", "file:///etc/passwd", "nowhere"]),
-        evaluator=st.sampled_from(Evaluator),
+        evaluator=st.sampled_from(records.Evaluator),
         meaning=WORDS,
-        notify_on=st.sampled_from(NotifyOn),
+        notify_on=st.sampled_from(records.NotifyOn),
         next_run_at=MOMENTS,
         interval_ms=SPANS,
         deadline_at=MOMENTS,
@@ -163,24 +142,24 @@ OPS = st.one_of(
         session_target=TARGETS,
         delivery_mode=MODES,
     ),
-    st.builds(WatcherList, query=WORDS, limit=LIMITS),
-    st.builds(WatcherStop, watcher_id=IDS, query=WORDS, all=st.booleans()),
+    st.builds(protocol.WatcherList, query=WORDS, limit=LIMITS),
+    st.builds(protocol.WatcherStop, watcher_id=IDS, query=WORDS, all=st.booleans()),
     st.builds(
-        CommitmentCreate,
+        protocol.CommitmentCreate,
         title=WORDS,
         description=WORDS,
         due_at=MOMENTS,
         expires_at=MOMENTS,
         confidence=st.sampled_from([None, 0.5, 7.0]),
         origin=st.sampled_from(
-            [None, Origin(kind=OriginKind.NOTIFICATION, text="x", serial="phone-9")]
+            [None, records.Origin(kind=records.OriginKind.NOTIFICATION, text="x", serial="phone-9")]
         ),
     ),
-    st.builds(CommitmentSearch, query=WORDS, limit=LIMITS),
+    st.builds(protocol.CommitmentSearch, query=WORDS, limit=LIMITS),
     st.builds(
-        CommitmentUpdate,
+        protocol.CommitmentUpdate,
         commitment_id=IDS,
-        status=st.sampled_from(CommitmentStatus),
+        status=st.sampled_from(records.CommitmentStatus),
         due_at=MOMENTS,
     ),
 )
@@ -203,9 +182,11 @@ def test_what_is_refused_is_known_before_it_is_done(ops: list[ServiceOp]) -> Non
         stage.parts["ask the desks"] = part
         async with stage.play():
             session = await stage.reach(
-                await stage.create("ask the desks"), SessionState.COMPLETED, SessionState.FAILED
+                await stage.create("ask the desks"),
+                records.SessionState.COMPLETED,
+                records.SessionState.FAILED,
             )
-            assert session.state is SessionState.COMPLETED, session.outcome
+            assert session.state is records.SessionState.COMPLETED, session.outcome
 
     with tempfile.TemporaryDirectory() as name:
         asyncio.run(play(Path(name)))

@@ -7,18 +7,9 @@ from typing import Any
 
 import pytest
 
+from agent import protocol
 from agent.errors import DeviceError, UsageError, WrongStateError
 from agent.loop.task_context import ServiceOp
-from agent.protocol import (
-    CommitmentCreate,
-    CommitmentSearch,
-    CommitmentUpdate,
-    Reply,
-    ToolCallFinished,
-    WatcherCreate,
-    WatcherList,
-    WatcherStop,
-)
 from agent.records import Autonomy, Commitment, Watcher
 from agent.tools.registry import TOOLS, ToolKind, schemas
 from tests.console.fakes import commitment, watcher
@@ -35,23 +26,23 @@ def seen() -> tuple[Watcher, Commitment]:
     )
 
 
-def answered(op: ServiceOp) -> Reply:
+def answered(op: ServiceOp) -> protocol.Reply:
     one, promised = seen()
     match op:
-        case WatcherCreate(url="file:///x"):
+        case protocol.WatcherCreate(url="file:///x"):
             raise UsageError("'file:///x' is no address of a page.", "Give another.")
-        case CommitmentUpdate(commitment_id=99):
+        case protocol.CommitmentUpdate(commitment_id=99):
             raise WrongStateError("Commitment 99 is completed.")
-        case CommitmentCreate(title="Unread"):
+        case protocol.CommitmentCreate(title="Unread"):
             raise DeviceError("phone-2 cannot tell its notifications.", "Try another.")
-        case WatcherList() | WatcherStop():
-            return Reply(submission_id="", watchers=(one,))
-        case CommitmentSearch():
-            return Reply(submission_id="", commitments=(promised,))
-        case CommitmentCreate() | CommitmentUpdate():
-            return Reply(submission_id="", commitment=promised)
+        case protocol.WatcherList() | protocol.WatcherStop():
+            return protocol.Reply(submission_id="", watchers=(one,))
+        case protocol.CommitmentSearch():
+            return protocol.Reply(submission_id="", commitments=(promised,))
+        case protocol.CommitmentCreate() | protocol.CommitmentUpdate():
+            return protocol.Reply(submission_id="", commitment=promised)
         case _:
-            return Reply(submission_id="", watcher=one)
+            return protocol.Reply(submission_id="", watcher=one)
 
 
 async def use(
@@ -64,8 +55,8 @@ async def use(
         model, phone, reply=answered, autonomy=autonomy, answer=lambda _: "Approve"
     )
     await task().run(context)
-    finished = context.of(ToolCallFinished)[0]
-    assert isinstance(finished, ToolCallFinished)
+    finished = context.of(protocol.ToolCallFinished)[0]
+    assert isinstance(finished, protocol.ToolCallFinished)
     text = finished.text
     return (json.loads(text) if text.startswith("{") else text), context.requested
 
@@ -99,7 +90,7 @@ async def test_a_watcher_that_was_created_is_told_and_asked_for_as_it_was_said()
     )
     assert (reply["status"], reply["watcher_id"]) == ("watcher.created", 3)
     [op] = ops
-    assert isinstance(op, WatcherCreate)
+    assert isinstance(op, protocol.WatcherCreate)
     assert (op.sender, op.deadline_at) == ("Ana", 1_896_076_800_000)
 
 

@@ -8,21 +8,12 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from agent import records
 from agent.devices.protocols import UiTree
 from agent.devices.shell.call_log import Call
 from agent.devices.shell.notifications import Notification
 from agent.errors import DeviceError
 from agent.protocol import CommitmentUpdate, JobChanged, Op, WatcherChanged, WatcherCreate
-from agent.records import (
-    Bounds,
-    Commitment,
-    CommitmentStatus,
-    Job,
-    Notice,
-    UiNode,
-    Watcher,
-    WatcherStatus,
-)
 from tests.fakes import FakeDevice, FakeFleet
 from tests.stage import PATIENCE_S, Stage
 
@@ -59,9 +50,11 @@ class ShowingPhone(FakeDevice):
 
     async def tree(self, *, timeout_s: float = 15.0) -> UiTree:
         self.looks += 1
-        box = Bounds(left=0, top=0, right=1, bottom=1)
+        box = records.Bounds(left=0, top=0, right=1, bottom=1)
         nodes = tuple(
-            UiNode(text=text, bounds=box, package="com.shop", password=text.startswith("pw:"))
+            records.UiNode(
+                text=text, bounds=box, package="com.shop", password=text.startswith("pw:")
+            )
             for text in self.shown
         )
         return UiTree(nodes=nodes, xml=b"", started_ms=0, ended_ms=0)
@@ -73,9 +66,9 @@ class Lookout:
     def __init__(self, stage: Stage, phone: ShowingPhone) -> None:
         self.stage = stage
         self.phone = phone
-        self.reminded: list[Notice] = []
+        self.reminded: list[records.Notice] = []
 
-    async def watch(self, kind: str, **fields: object) -> Watcher:
+    async def watch(self, kind: str, **fields: object) -> records.Watcher:
         """Create a watcher and let it look for the first time."""
         op = msgspec.convert(
             {"type": "watcher_create", "watcher_type": kind, **fields}, WatcherCreate
@@ -99,22 +92,22 @@ class Lookout:
                 while wake._looking:
                     await asyncio.sleep(0)
 
-    async def now(self, watcher: Watcher) -> Watcher:
+    async def now(self, watcher: records.Watcher) -> records.Watcher:
         """Return a watcher as it is stored."""
         stored = await self.stage.store.watches.watcher(watcher.id)
         assert stored is not None
         return stored
 
-    async def ended(self, watcher: Watcher) -> Watcher:
+    async def ended(self, watcher: records.Watcher) -> records.Watcher:
         """Wait until a watcher looks no more, by the core's own timer."""
 
-        async def there() -> Watcher | None:
+        async def there() -> records.Watcher | None:
             now = await self.now(watcher)
-            return None if now.status is WatcherStatus.ACTIVE else now
+            return None if now.status is records.WatcherStatus.ACTIVE else now
 
         return await self.stage.until(there, f"watcher {watcher.id} to end")
 
-    async def changes(self, watcher: Watcher) -> list[str]:
+    async def changes(self, watcher: records.Watcher) -> list[str]:
         """Return why a watcher's record changed, each time."""
         return [
             event.msg.reason
@@ -122,7 +115,7 @@ class Lookout:
             if isinstance(event.msg, WatcherChanged) and event.msg.watcher.id == watcher.id
         ]
 
-    async def jobs(self) -> list[Job]:
+    async def jobs(self) -> list[records.Job]:
         """Return the jobs as they were created, in order."""
         return [
             event.msg.job
@@ -130,11 +123,13 @@ class Lookout:
             if isinstance(event.msg, JobChanged) and event.msg.reason == "created"
         ]
 
-    async def update(self, number: int, status: str, *, due_at: int = 0) -> Commitment:
-        op = CommitmentUpdate(commitment_id=number, status=CommitmentStatus(status), due_at=due_at)
+    async def update(self, number: int, status: str, *, due_at: int = 0) -> records.Commitment:
+        op = CommitmentUpdate(
+            commitment_id=number, status=records.CommitmentStatus(status), due_at=due_at
+        )
         return await self.commitment(op)
 
-    async def commitment(self, op: Op) -> Commitment:
+    async def commitment(self, op: Op) -> records.Commitment:
         reply = await self.stage.do(op)
         assert reply.commitment is not None
         return reply.commitment

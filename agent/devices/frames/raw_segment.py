@@ -7,15 +7,7 @@ Invariant: only this user may open it, and its writer removes it.
 
 from __future__ import annotations
 
-from agent.devices.frames.shared_segment import (
-    BYTES_PER_PIXEL,
-    SCHEME,
-    check_size,
-    map_new,
-    new_name,
-    remove_abandoned,
-    unlink,
-)
+from agent.devices.frames import shared_segment
 from agent.errors import UsageError
 
 
@@ -31,17 +23,17 @@ class RawSegment:
     """
 
     def __init__(self, width_px: int, height_px: int, *, name: str = "") -> None:
-        check_size(width_px, height_px)
-        remove_abandoned()
-        self.name = name or new_name()
-        self.size_bytes = width_px * height_px * BYTES_PER_PIXEL
-        self._memory = map_new(self.name, self.size_bytes)
+        shared_segment.check_size(width_px, height_px)
+        shared_segment.remove_abandoned()
+        self.name = name or shared_segment.new_name()
+        self.size_bytes = width_px * height_px * shared_segment.BYTES_PER_PIXEL
+        self._memory = shared_segment.map_new(self.name, self.size_bytes)
         self._is_open = True
 
     @property
     def url(self) -> str:
         """Where it is: `shm://NAME`."""
-        return f"{SCHEME}{self.name}"
+        return f"{shared_segment.SCHEME}{self.name}"
 
     def write(self, rgb: bytes) -> None:
         """Replace the picture. Raises UsageError: it has another size."""
@@ -56,5 +48,5 @@ class RawSegment:
         """Remove it; may be repeated. Who has mapped it keeps the last picture."""
         if self._is_open:
             self._is_open = False
-            unlink(self.name)
+            shared_segment.unlink(self.name)
             self._memory.close()

@@ -9,17 +9,8 @@ from __future__ import annotations
 
 from typing import Protocol
 
+from agent.devices import gestures
 from agent.devices.frames.display_size import DisplaySize
-from agent.devices.gestures import (
-    DoubleTap,
-    Drag,
-    Gesture,
-    LongPress,
-    Swipe,
-    Tap,
-    duration_ms,
-    strokes,
-)
 from agent.devices.shell.phone_shell import PhoneShell
 from agent.errors import DeviceError
 from agent.records import Point
@@ -28,7 +19,7 @@ from agent.records import Point
 class InputChannel(Protocol):
     """One way for touches and keys to reach one phone."""
 
-    async def perform(self, gesture: Gesture, *, timeout_s: float) -> None:
+    async def perform(self, gesture: gestures.Gesture, *, timeout_s: float) -> None:
         """Do a gesture; `timeout_s` is beyond the gesture's own time.
 
         Raises DeviceError for one that this way cannot do.
@@ -59,23 +50,23 @@ class ShellInput:
         # Android before 10 has no such option, and no second display to need it.
         self._input = f"input -d {number}" if number else "input"
 
-    async def perform(self, gesture: Gesture, *, timeout_s: float) -> None:
+    async def perform(self, gesture: gestures.Gesture, *, timeout_s: float) -> None:
         """Do a gesture of one finger. Raises DeviceError for other ones."""
         # What no hand can do is refused by the same rules on every way.
-        lasting_s = duration_ms(strokes(gesture)) / 1000
+        lasting_s = gestures.duration_ms(gestures.strokes(gesture)) / 1000
         match gesture:
-            case Tap(at):
+            case gestures.Tap(at):
                 words = f"tap {await self._pixels(at)}"
-            case DoubleTap(at):
+            case gestures.DoubleTap(at):
                 tap = f"{self._input} tap {await self._pixels(at)}"
                 # Starting `input` again takes as long as the gap should be.
                 await self._shell.checked(f"{tap} && {tap}", timeout_s + lasting_s)
                 return
-            case LongPress(at, lasting_ms):
+            case gestures.LongPress(at, lasting_ms):
                 words = f"swipe {await self._pixels(at, at)} {lasting_ms}"
-            case Swipe(start, end, lasting_ms):
+            case gestures.Swipe(start, end, lasting_ms):
                 words = f"swipe {await self._pixels(start, end)} {lasting_ms}"
-            case Drag(start, end, _, lasting_ms):
+            case gestures.Drag(start, end, _, lasting_ms):
                 words = f"draganddrop {await self._pixels(start, end)} {lasting_ms}"
             case _:
                 raise DeviceError(

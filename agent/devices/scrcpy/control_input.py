@@ -12,17 +12,8 @@ import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 
+from agent.devices import gestures
 from agent.devices.frames.display_size import DisplaySize
-from agent.devices.gestures import (
-    Gesture,
-    MultiSwipe,
-    Path,
-    Pinch,
-    Rotate,
-    duration_ms,
-    events,
-    strokes,
-)
 from agent.devices.input.input_channel import InputChannel
 from agent.devices.scrcpy.arguments import SessionOptions
 from agent.devices.scrcpy.control import ControlChannel
@@ -33,7 +24,7 @@ from agent.records import Point
 
 FIRST_RETRY_S = 2.0
 LONGEST_RETRY_S = 60.0
-_NEEDS_CONTROL = (Path, Pinch, Rotate, MultiSwipe)
+_NEEDS_CONTROL = (gestures.Path, gestures.Pinch, gestures.Rotate, gestures.MultiSwipe)
 
 
 class WarmInput:
@@ -86,14 +77,14 @@ class WarmInput:
 
     # --- acting ----------
 
-    async def perform(self, gesture: Gesture, *, timeout_s: float) -> None:
+    async def perform(self, gesture: gestures.Gesture, *, timeout_s: float) -> None:
         """Do a gesture over the socket; one finger's may go by `input` while there is none.
 
         Raises DeviceTimeoutError when it is not known whether it took effect.
         """
         width, height = await self._display.current()
-        fingers = strokes(gesture, aspect=height / width)
-        steps = events(fingers)
+        fingers = gestures.strokes(gesture, aspect=height / width)
+        steps = gestures.events(fingers)
 
         def place(at: Point) -> Place:
             return _place(at, width, height)
@@ -103,7 +94,7 @@ class WarmInput:
         if channel is None:
             await self._cold.perform(gesture, timeout_s=timeout_s)
             return
-        async with self._bounded(timeout_s + duration_ms(fingers) / 1000, "a gesture"):
+        async with self._bounded(timeout_s + gestures.duration_ms(fingers) / 1000, "a gesture"):
             try:
                 await channel.play(steps, place)
             except DeviceLostError:

@@ -33,16 +33,8 @@ from agent.records import ActionOutcome, Element, Foreground, Observation
 from agent.safety.redacting.redaction import hidden_as_written, redact
 from agent.safety.redacting.secrets import Secrets
 from agent.text import on_one_line, one_line
+from agent.tools import arguments as args
 from agent.tools.actions import Deed, carry_out, swipe_for
-from agent.tools.arguments import (
-    BadArguments,
-    ClickElement,
-    LaunchApp,
-    LongPressElement,
-    PressButton,
-    Scroll,
-    TypeText,
-)
 from agent.tools.gestures.keypad import PressKeys, keys_for
 from agent.tools.gestures.pointing import smallest_at
 from agent.tools.planned_action import Anchor, PhoneTool
@@ -99,11 +91,11 @@ class Actor:
         ruling = await self.guard.rule(deed, screen, call)
         if ruling.refusal:
             return Act(ActionOutcome.FAILED, ruling.refusal, idle_ms=self._since(asked))
-        if ruling.secret is not None and isinstance(deed.action, TypeText):
+        if ruling.secret is not None and isinstance(deed.action, args.TypeText):
             deed = replace(deed, action=replace(deed.action, text=ruling.secret))
-        if ruling.instead is not None and isinstance(deed.action, TypeText):
+        if ruling.instead is not None and isinstance(deed.action, args.TypeText):
             deed = replace(deed, action=replace(deed.action, text=ruling.instead))
-        if deed.is_secret and isinstance(deed.action, TypeText):
+        if deed.is_secret and isinstance(deed.action, args.TypeText):
             self.secrets.add(deed.action.text)
         if ruling.secret is not None and isinstance(deed.action, PressKeys):
             self.secrets.add(ruling.secret)
@@ -149,7 +141,7 @@ class Actor:
         began = self.seconds()
         try:
             note = await self._send(deed, device)
-        except BadArguments as error:
+        except args.BadArguments as error:
             return Act(ActionOutcome.FAILED, verify.failed(str(error)), act_ms=self._since(began))
         except (DeviceTimeoutError, DeviceLostError) as error:
             text = verify.unknown(deed.said, self._said(error))
@@ -180,7 +172,7 @@ class Actor:
         return self.context.now_ms() - screen.ended_ms > self.pace.fresh_s * 1000
 
     async def _send(self, deed: Deed, device: Device) -> str:
-        if isinstance(deed.action, TypeText) and deed.point is not None:
+        if isinstance(deed.action, args.TypeText) and deed.point is not None:
             await device.tap(deed.point)
             await self._await_focus(deed, device)
         return await carry_out(deed, device, self.context.session)
@@ -212,7 +204,7 @@ class Actor:
                 break
             await self.sleep(self.pace.poll_s)
         if elsewhere:
-            raise BadArguments("another field kept the focus, so nothing was typed")
+            raise args.BadArguments("another field kept the focus, so nothing was typed")
 
     def _said(self, error: DeviceError) -> str:
         return redact(self.secrets.hide(one_line(error.message, 300)))
@@ -227,17 +219,17 @@ def judge_effect(
     """Return what a deed that was sent came to; `covered` is what a dialog before it stood over."""
     action = deed.action
     match action:
-        case ClickElement() | LongPressElement():
+        case args.ClickElement() | args.LongPressElement():
             return verify.verify_click(deed.said, before, after, deed.element, covered)
-        case TypeText(text=text):
+        case args.TypeText(text=text):
             shown = hidden_as_written(text, redact, 2000)
             return verify.verify_typing(deed.said, shown, deed.element, before, after)
-        case Scroll(direction=direction):
+        case args.Scroll(direction=direction):
             swipe = swipe_for(direction, deed.element)
             return verify.verify_scroll(deed.said, before, after, swipe)
-        case PressButton():
+        case args.PressButton():
             return verify.verify_button(deed.said, before, after, covered)
-        case LaunchApp():
+        case args.LaunchApp():
             return verify.verify_launch(deed.said, deed.package, after)
         case PhoneTool(typed=None):
             judged = action.verify(deed, before, after)
@@ -272,10 +264,12 @@ def _again(deed: Deed, before: Observation, now: Observation, guard: Guard) -> D
         if (same.label, same.package) != (deed.element.label, deed.element.package):
             return None
         point = same.bounds.center if deed.point is not None else None
-        if isinstance(deed.action, TypeText):
+        if isinstance(deed.action, args.TypeText):
             point = None if same.focused else same.bounds.center
         found = replace(deed, element=same, point=point)
-    elif isinstance(deed.action, PressButton | TypeText) and _focus(before) != _focus(now):
+    elif isinstance(deed.action, args.PressButton | args.TypeText) and _focus(before) != _focus(
+        now
+    ):
         # A key goes to whatever has the focus: elsewhere, or with other text, it does other things.
         return None
     if guard.bound(found, now) != guard.bound(deed, before):

@@ -19,18 +19,8 @@ from agent.models.model import ToolCall
 from agent.records import AppInfo, Element, Observation
 from agent.safety.words import words
 from agent.text import one_line
+from agent.tools import arguments as args
 from agent.tools.actions import Deed, resolve
-from agent.tools.arguments import (
-    NUMBERS,
-    AskUser,
-    BadArguments,
-    Finish,
-    MoreElements,
-    MoreTools,
-    Remember,
-    UpdatePlan,
-    Wait,
-)
 from agent.tools.registry import Tool, ToolArguments, read_call
 from agent.tools.service_tool_args import ServiceCall
 
@@ -68,7 +58,7 @@ def read_choice(
     try:
         tool, arguments = read_call(_numbered(call, screen), offered)
         return Choice(tool, arguments, deed_of(arguments, screen, apps, library))
-    except BadArguments as error:
+    except args.BadArguments as error:
         return Choice(tool, unusable=str(error))
 
 
@@ -101,10 +91,10 @@ def _numbered(call: ToolCall, screen: Observation) -> ToolCall:
         fitting = titled
     if len(fitting) > 1:
         listed = _listed(fitting, screen.elements)
-        raise BadArguments(f'several elements are called "{shown}": name one of {listed}')
+        raise args.BadArguments(f'several elements are called "{shown}": name one of {listed}')
     if not fitting:
         kind = "field" if call.name == "type_text" else "element that can be clicked"
-        raise BadArguments(f'no {kind} is called "{shown}"{_nearest(label, usable)}')
+        raise args.BadArguments(f'no {kind} is called "{shown}"{_nearest(label, usable)}')
     rest = {key: value for key, value in said.items() if key != name and value is not None}
     return replace(call, arguments=json.dumps({**rest, "element": fitting[0].number}))
 
@@ -128,7 +118,7 @@ def _label_of(said: dict[str, object]) -> tuple[str, str]:
 
     Models that read a screen by its words also write a label where the number belongs.
     """
-    numbers = [name for name in NUMBERS if said.get(name) is not None]
+    numbers = [name for name in args.NUMBERS if said.get(name) is not None]
     for name in numbers or ["label"]:
         value = said.get(name)
         if isinstance(value, str) and value.strip() and not any(map(str.isdigit, value)):
@@ -157,8 +147,10 @@ def deed_of(
     Raises:
         BadArguments: the screen has no such thing, or it cannot take the action.
     """
-    if isinstance(arguments, Wait | AskUser | Finish | MoreElements | ServiceCall):
+    if isinstance(
+        arguments, args.Wait | args.AskUser | args.Finish | args.MoreElements | ServiceCall
+    ):
         return None
-    if isinstance(arguments, UpdatePlan | Remember | MoreTools):
+    if isinstance(arguments, args.UpdatePlan | args.Remember | args.MoreTools):
         return None
     return resolve(arguments, screen, apps, library)

@@ -9,16 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from agent import protocol
 from agent.loop.conversation.prompts import operator_text
-from agent.protocol import (
-    EventMsg,
-    QuestionAnswered,
-    RequestUserInput,
-    SessionConfigured,
-    SteerEdited,
-    SteerWithdrawn,
-    UserMessage,
-)
 from agent.records import Question, QuestionKind, Speaker
 from agent.text import one_line
 
@@ -32,7 +24,7 @@ class OperatorWords:
         msgs: the stored facts, oldest first; all others say nothing.
     """
 
-    def __init__(self, goal: str = "", msgs: Iterable[EventMsg] = ()) -> None:
+    def __init__(self, goal: str = "", msgs: Iterable[protocol.EventMsg] = ()) -> None:
         self._said: dict[str, str] = {}
         self._written: dict[str, str] = {}
         self._asked: dict[str, Question] = {}
@@ -50,25 +42,25 @@ class OperatorWords:
         """The words that are the operator's own: what a policy may go by."""
         return tuple(dict.fromkeys(self._written.values()))
 
-    def fold(self, msg: EventMsg) -> None:
+    def fold(self, msg: protocol.EventMsg) -> None:
         """Take in one stored fact."""
         match msg:
-            case SessionConfigured(session=session):
+            case protocol.SessionConfigured(session=session):
                 self._say(session.goal, own=session.operators_goal)
-            case UserMessage(message_id=message_id, speaker=Speaker.PRODUCT, said=said):
+            case protocol.UserMessage(message_id=message_id, speaker=Speaker.PRODUCT, said=said):
                 self._say(said, message_id, own=said)
-            case UserMessage(text=text, message_id=message_id, speaker=speaker, said=said):
+            case protocol.UserMessage(text=text, message_id=message_id, speaker=speaker, said=said):
                 is_own = speaker is Speaker.OPERATOR
                 self._say(text, message_id, own=(said or text) if is_own else "")
-            case SteerEdited(message_id=message_id, text=text):
+            case protocol.SteerEdited(message_id=message_id, text=text):
                 if message_id in self._said:
                     self._say(text, message_id, own=text if message_id in self._written else "")
-            case SteerWithdrawn(message_id=message_id):
+            case protocol.SteerWithdrawn(message_id=message_id):
                 self._said.pop(message_id, None)
                 self._written.pop(message_id, None)
-            case RequestUserInput(question=question):
+            case protocol.RequestUserInput(question=question):
                 self._asked[question.question_id] = question
-            case QuestionAnswered(question_id=question_id):
+            case protocol.QuestionAnswered(question_id=question_id):
                 asked = self._asked.pop(question_id, None)
                 if asked is not None:
                     self._answered(asked, msg)
@@ -82,7 +74,7 @@ class OperatorWords:
             if own:
                 self._written[key] = own
 
-    def _answered(self, question: Question, msg: QuestionAnswered) -> None:
+    def _answered(self, question: Question, msg: protocol.QuestionAnswered) -> None:
         line = answer_line(question, msg.answer)
         if line:
             self._said[question.question_id] = line
@@ -98,7 +90,7 @@ def answer_line(question: Question, answer: str) -> str:
     return f'asked "{one_line(question.text, _QUESTION_CHARS)}": {answer}'
 
 
-def _own_words(question: Question, msg: QuestionAnswered) -> Iterable[str]:
+def _own_words(question: Question, msg: protocol.QuestionAnswered) -> Iterable[str]:
     """Return what of an answer is none of the options that the asker wrote."""
     offered = {option.label for option in question.options}
     offered |= {option.label for part in question.parts for option in part.options}

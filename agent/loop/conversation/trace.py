@@ -9,66 +9,51 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from agent import protocol
 from agent.loop.conversation.prompts import operator_text
-from agent.protocol import (
-    AgentMessage,
-    ErrorEvent,
-    Event,
-    EventMsg,
-    ObservationRecorded,
-    QuestionAnswered,
-    RequestUserInput,
-    ResultPublished,
-    SessionStateChanged,
-    StreamError,
-    ToolCallFinished,
-    ToolCallRequested,
-    TurnAborted,
-    UserMessage,
-)
 from agent.text import one_line
 
 _LINE_CHARS = 400
 
 
-def story(history: Iterable[Event]) -> tuple[str, ...]:
+def story(history: Iterable[protocol.Event]) -> tuple[str, ...]:
     """Return every line of a session's past, oldest first."""
     return tuple(line for event in history for line in [line_of(event.msg)] if line)
 
 
-def call_line(call: ToolCallRequested) -> str:
+def call_line(call: protocol.ToolCallRequested) -> str:
     """Write an action down: its step, its tool, its arguments and its element."""
     on = f' on "{one_line(call.element.label, 80)}"' if call.element is not None else ""
     return f"step {call.step}: {call.tool} {one_line(call.arguments, 200)}{on}"
 
 
-def line_of(msg: EventMsg) -> str:
+def line_of(msg: protocol.EventMsg) -> str:
     """Write one fact down in a line; empty for what tells nothing."""
     match msg:
-        case UserMessage(text=text):
+        case protocol.UserMessage(text=text):
             line = f"operator: {operator_text(text)}"
-        case ObservationRecorded(step=step, observation=seen):
+        case protocol.ObservationRecorded(step=step, observation=seen):
             line = f"step {step}: saw {seen.foreground.package} {seen.foreground.activity}"
             line += f"; {seen.change}" if seen.change else ""
-        case AgentMessage(step=step, text=text):
+        case protocol.AgentMessage(step=step, text=text):
             line = f"step {step}: said: {text}"
-        case ToolCallRequested() as call:
+        case protocol.ToolCallRequested() as call:
             line = call_line(call)
-        case ToolCallFinished(step=step, outcome=outcome, text=text):
+        case protocol.ToolCallFinished(step=step, outcome=outcome, text=text):
             line = f"step {step}: {outcome.value}: {text}"
-        case RequestUserInput(question=question):
+        case protocol.RequestUserInput(question=question):
             line = f"asked: {question.text}"
-        case QuestionAnswered(answer=answer):
+        case protocol.QuestionAnswered(answer=answer):
             line = f"answered: {answer or '(not kept)'}"
-        case ResultPublished(text=text):
+        case protocol.ResultPublished(text=text):
             line = f"result: {text}"
-        case ErrorEvent(message=text):
+        case protocol.ErrorEvent(message=text):
             line = f"error: {text}"
-        case StreamError(message=text):
+        case protocol.StreamError(message=text):
             line = f"model error: {text}"
-        case TurnAborted(reason=reason):
+        case protocol.TurnAborted(reason=reason):
             line = f"turn ended early: {reason.value}"
-        case SessionStateChanged(state=state, reason=reason):
+        case protocol.SessionStateChanged(state=state, reason=reason):
             line = f"became {state.value}: {reason}"
         case _:
             return ""

@@ -13,6 +13,7 @@ from typing import TypeAlias
 
 from msgspec.structs import replace
 
+from agent import records
 from agent.errors import UsageError
 from agent.loop.conversation import prompts
 from agent.loop.conversation.facts import with_fact
@@ -25,33 +26,16 @@ from agent.loop.task_context import TaskContext, TurnEnd
 from agent.loop.turn.observation_cache import ObservationCache
 from agent.loop.turn.turn_recorder import TurnRecorder
 from agent.protocol import FactsUpdate, PlanUpdate, RequestUserInput, ToolCallRequested
-from agent.records import (
-    ActionOutcome,
-    Autonomy,
-    PlanItem,
-    PlanStatus,
-    Question,
-    QuestionOption,
-    QuestionPart,
-    Speaker,
-)
 from agent.safety.attribution import asks_for_secret, asks_to_act
 from agent.safety.redacting.secrets import SECRET, Secrets, is_secret_field
 from agent.text import counted, one_line
-from agent.tools.arguments import (
-    AskedQuestion,
-    AskUser,
-    BadArguments,
-    MoreElements,
-    MoreTools,
-    Remember,
-    UpdatePlan,
-    Wait,
-)
+from agent.tools import arguments as args
 from agent.tools.registry import names_of
 from agent.tools.tool_groups import ToolGroup
 
-ControlArguments: TypeAlias = UpdatePlan | Wait | AskUser | MoreElements | Remember | MoreTools
+ControlArguments: TypeAlias = (
+    args.UpdatePlan | args.Wait | args.AskUser | args.MoreElements | args.Remember | args.MoreTools
+)
 
 _WAIT_SLICE_S = 5.0
 """How long what the operator says may wait for a wait to end."""
@@ -73,7 +57,7 @@ class Controlled:
     """What a control tool came to."""
 
     text: str
-    outcome: ActionOutcome = ActionOutcome.DONE
+    outcome: records.ActionOutcome = records.ActionOutcome.DONE
     end: TurnEnd | None = None
 
 
@@ -98,18 +82,18 @@ class Controls:
     ) -> Controlled:
         """Carry one out."""
         match arguments:
-            case UpdatePlan(plan=plan, explanation=explanation):
+            case args.UpdatePlan(plan=plan, explanation=explanation):
                 return await self._plan(plan, tidy(explanation))
-            case Wait(seconds=seconds):
+            case args.Wait(seconds=seconds):
                 return Controlled(await self._wait(seconds, request.step))
-            case MoreElements():
+            case args.MoreElements():
                 return self._more_elements()
-            case Remember(text=text, replaces=replaces):
+            case args.Remember(text=text, replaces=replaces):
                 return await self._remember(text, replaces)
-            case MoreTools(group=group):
+            case args.MoreTools(group=group):
                 self._keep_screen()
                 return Controlled(f"Now there are {', '.join(names_of(ToolGroup(group)))}.")
-            case AskUser():
+            case args.AskUser():
                 return await self.ask(arguments, request)
 
     async def _wait(self, wanted_s: float, step: int) -> str:
@@ -133,12 +117,12 @@ class Controls:
         waited_s = until_s - max(left_s, 0) if spoken else until_s
         return f"Waited {waited_s:g} s{why}."
 
-    async def _plan(self, plan: Sequence[PlanItem], explanation: str) -> Controlled:
+    async def _plan(self, plan: Sequence[records.PlanItem], explanation: str) -> Controlled:
         """Store a plan; what was done stays so until the operator speaks (CONTRACTS 5.5)."""
         wanted = tuple(replace(item, step=tidy(item.step)) for item in plan)
         done = self.ledger.memory.done
         kept = tuple(
-            replace(item, status=PlanStatus.COMPLETED) if item.step in done else item
+            replace(item, status=records.PlanStatus.COMPLETED) if item.step in done else item
             for item in wanted
         )
         await self.ledger.tell(PlanUpdate(plan=kept, explanation=explanation))
@@ -156,7 +140,7 @@ class Controls:
         fact = self.secrets.hide(tidy(text))
         try:
             facts = with_fact(memory.facts, fact, replaces)
-        except BadArguments as error:
+        except args.BadArguments as error:
             return _failed(str(error))
         if facts != memory.facts:
             await self.ledger.tell(FactsUpdate(facts=facts))
@@ -182,7 +166,7 @@ class Controls:
         head = f"OK: {shown}, which may be named while this screen is in front.{more}"
         return Controlled(f"{head}\n{lines}")
 
-    async def ask(self, asked: AskUser, request: ToolCallRequested) -> Controlled:
+    async def ask(self, asked: args.AskUser, request: ToolCallRequested) -> Controlled:
         """Ask the operator what the model wants to know."""
         began = self.seconds()
         try:
@@ -203,14 +187,14 @@ class Controls:
             place = await self._secret_place()
             if place is None:
                 return _failed(_NO_SECRETS)
-            asked = AskUser(question=question, secret_for=place)
+            asked = args.AskUser(question=question, secret_for=place)
             return await self._ask_secret(asked, place, request)
         answer = await self.context.ask(
             tidy(question)[:_MAX_QUESTION_CHARS],
             call_id=request.call_id,
             step=request.step,
             options=_options(options),
-            speaker=Speaker.MODEL,
+            speaker=records.Speaker.MODEL,
         )
         if answer is None:
             return _failed(_NO_ANSWER)
@@ -231,13 +215,13 @@ class Controls:
         return keys[0] if keys and is_keypad(screen.elements) else None
 
     async def _ask_secret(
-        self, asked: AskUser, number: int, request: ToolCallRequested
+        self, asked: args.AskUser, number: int, request: ToolCallRequested
     ) -> Controlled:
         """Ask, in the model's words, for what is to be typed into one password field."""
         if asked.questions or asked.options or not asked.question.strip():
             return _failed("A secret is asked for by one `question` of its own, without options")
         session = self.context.session
-        looks_only = session.dry_run or session.autonomy is Autonomy.OBSERVE_ONLY
+        looks_only = session.dry_run or session.autonomy is records.Autonomy.OBSERVE_ONLY
         if self.observations is None or self.context.background or looks_only:
             return _failed("Nothing is typed here, so no secret is asked for")
         screen = self.observations.screen or (await self.observations.observe(None)).observation
@@ -259,7 +243,7 @@ class Controls:
             call_id=request.call_id,
             step=request.step,
             secret=True,
-            speaker=Speaker.MODEL,
+            speaker=records.Speaker.MODEL,
             note=note,
         )
         if answer is None:
@@ -272,24 +256,24 @@ class Controls:
         self.secrets.give(wanted, answer)
         return Controlled(f"The operator gave it. Type {SECRET} into that field; it is used once.")
 
-    def _asked_before(self, call_id: str) -> list[Question]:
+    def _asked_before(self, call_id: str) -> list[records.Question]:
         """Return what a call asked before a restart."""
         said = (event.msg for event in self.context.history)
         asked = (msg.question for msg in said if isinstance(msg, RequestUserInput))
         return [question for question in asked if question.call_id == call_id]
 
     async def _ask_all(
-        self, questions: Sequence[AskedQuestion], request: ToolCallRequested
+        self, questions: Sequence[args.AskedQuestion], request: ToolCallRequested
     ) -> Controlled:
         if any(asks_for_secret(f"{asked.header}. {asked.question}") for asked in questions):
             return _failed(_NO_SECRETS)
         parts = tuple(
-            QuestionPart(
+            records.QuestionPart(
                 part_id=f"q{number}",
                 text=tidy(asked.question)[:_MAX_QUESTION_CHARS],
                 header=one_line(tidy(asked.header), 40),
                 options=_options(asked.options),
-                speaker=Speaker.MODEL,
+                speaker=records.Speaker.MODEL,
             )
             for number, asked in enumerate(questions, start=1)
         )
@@ -308,10 +292,14 @@ class Controls:
 
 
 def _failed(reason: str) -> Controlled:
-    return Controlled(verify.failed(reason), ActionOutcome.FAILED)
+    return Controlled(verify.failed(reason), records.ActionOutcome.FAILED)
 
 
-def _options(labels: Sequence[str]) -> tuple[QuestionOption, ...]:
+def _options(labels: Sequence[str]) -> tuple[records.QuestionOption, ...]:
     """Make at most ten options, each said once."""
     said = dict.fromkeys(one_line(tidy(label), 200) for label in labels[:10])
-    return tuple(QuestionOption(label=label, speaker=Speaker.MODEL) for label in said if label)
+    return tuple(
+        records.QuestionOption(label=label, speaker=records.Speaker.MODEL)
+        for label in said
+        if label
+    )

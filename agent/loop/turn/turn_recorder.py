@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
+from agent import protocol
 from agent.loop.conversation.history import HistoryLines
 from agent.loop.conversation.memory import Memory
 from agent.loop.conversation.model_call import Kept
@@ -16,16 +17,6 @@ from agent.loop.observe import Seconds
 from agent.loop.task_context import TaskContext
 from agent.loop.verification.past import Past
 from agent.models.model import ToolCall
-from agent.protocol import (
-    Event,
-    EventMsg,
-    SteerApplied,
-    StepCompleted,
-    StepStarted,
-    ToolCallFinished,
-    ToolCallRequested,
-    UserMessage,
-)
 from agent.records import ActionOutcome, TimeSplit, Usage
 from agent.safety.effects.verdict import Verdict
 from agent.text import one_line
@@ -51,9 +42,9 @@ class TurnRecorder:
     more_steps: int = 0
     """How many the operator has granted beyond the turn's limit."""
     _call_ids: set[str] = field(default_factory=set)
-    _held: tuple[EventMsg, ...] = ()
+    _held: tuple[protocol.EventMsg, ...] = ()
 
-    async def tell(self, *msgs: EventMsg) -> None:
+    async def tell(self, *msgs: protocol.EventMsg) -> None:
         """Store what is held and these facts, then remember them."""
         self._hear()
         held, self._held = self._held, ()
@@ -66,13 +57,13 @@ class TurnRecorder:
         for msg in self.context.take_exchanges():
             self._remember(msg)
 
-    def hold(self, msg: EventMsg) -> None:
+    def hold(self, msg: protocol.EventMsg) -> None:
         """Take a fact that is stored with the next one: only where that follows without a wait."""
         self._held = (*self._held, msg)
 
-    def recall(self, event: Event) -> None:
+    def recall(self, event: protocol.Event) -> None:
         """Remember a fact that was stored before."""
-        if isinstance(event.msg, ToolCallRequested):
+        if isinstance(event.msg, protocol.ToolCallRequested):
             self._call_ids.add(event.msg.call_id)
         self._remember(event.msg)
 
@@ -82,7 +73,7 @@ class TurnRecorder:
         if self.past is not None:
             self.past.ask_goal()
 
-    def _remember(self, msg: EventMsg) -> None:
+    def _remember(self, msg: protocol.EventMsg) -> None:
         self.memory.fold(msg)
         self.history.take(msg)
         if self.past is not None:
@@ -93,7 +84,7 @@ class TurnRecorder:
         hints = self.context.take_steering()
         for hint in hints:
             # Where the hint came with the live turn, its own event is not in the history.
-            told = UserMessage(
+            told = protocol.UserMessage(
                 text=hint.text,
                 message_id=hint.message_id,
                 speaker=hint.speaker,
@@ -101,7 +92,7 @@ class TurnRecorder:
                 steer=True,
             )
             self._remember(told)
-            await self.tell(SteerApplied(message_id=hint.message_id, step=step))
+            await self.tell(protocol.SteerApplied(message_id=hint.message_id, step=step))
         return bool(hints)
 
     def open_step(self) -> int:
@@ -109,12 +100,14 @@ class TurnRecorder:
         self.time, self.usage = TimeSplit(), Usage()
         # The steps of a planner are not remembered here, and their numbers are taken.
         step = max(self.memory.step, self.context.session.last_step) + 1
-        self.hold(StepStarted(step=step))
+        self.hold(protocol.StepStarted(step=step))
         return step
 
     async def close_step(self, step: int, *, counted: bool) -> None:
         """End a step with what it took."""
-        await self.tell(StepCompleted(step=step, time=self.time, usage=self.usage, counted=counted))
+        await self.tell(
+            protocol.StepCompleted(step=step, time=self.time, usage=self.usage, counted=counted)
+        )
 
     async def request(
         self,
@@ -125,9 +118,9 @@ class TurnRecorder:
         kept: Kept,
         deed: Deed | None = None,
         verdict: Verdict | None = None,
-    ) -> ToolCallRequested:
+    ) -> protocol.ToolCallRequested:
         """Store what the model chose; for an action, the intent before the phone is touched."""
-        msg = ToolCallRequested(
+        msg = protocol.ToolCallRequested(
             step=step,
             call_id=call.call_id,
             tool=one_line(call.name, 60) or "unnamed",
@@ -146,16 +139,18 @@ class TurnRecorder:
         return msg
 
     async def finish(
-        self, call: ToolCall | ToolCallRequested, outcome: ActionOutcome, text: str
+        self, call: ToolCall | protocol.ToolCallRequested, outcome: ActionOutcome, text: str
     ) -> None:
         """Store what a call came to."""
         self.end(call, outcome, text)
         await self.tell()
 
-    def end(self, call: ToolCall | ToolCallRequested, outcome: ActionOutcome, text: str) -> None:
+    def end(
+        self, call: ToolCall | protocol.ToolCallRequested, outcome: ActionOutcome, text: str
+    ) -> None:
         """Hold what the step's call came to, which is stored with the end of the step."""
         self.hold(
-            ToolCallFinished(
+            protocol.ToolCallFinished(
                 step=self.memory.step, call_id=call.call_id, outcome=outcome, text=text
             )
         )

@@ -8,24 +8,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from agent import protocol
 from agent.loop.conversation.asked_for import AskedFor
 from agent.loop.verification.quotes import StoredScreen, stored_reply, stored_screen
-from agent.protocol import (
-    EventMsg,
-    FactsUpdate,
-    ObservationRecorded,
-    QuestionAnswered,
-    RequestUserInput,
-    SteerApplied,
-    SteerEdited,
-    SteerWithdrawn,
-    TaskComplete,
-    TaskStarted,
-    ToolCallFinished,
-    ToolCallRequested,
-    UserMessage,
-    WheelActed,
-)
 from agent.records import ActionOutcome, Element, Observation, Question, QuestionKind
 from agent.safety.approval import is_yes
 from agent.tools.registry import moves_view
@@ -115,7 +100,7 @@ class Past:
     _first_goal: str = field(init=False)
     _asked_for: AskedFor = field(default_factory=AskedFor)
     _hints: dict[str, str] = field(default_factory=dict)
-    _calls: dict[str, ToolCallRequested] = field(default_factory=dict)
+    _calls: dict[str, protocol.ToolCallRequested] = field(default_factory=dict)
     _asked: dict[str, Question] = field(default_factory=dict)
     _begun: bool = False
     _over: bool = False
@@ -142,11 +127,11 @@ class Past:
         since = self.first[0] if self.first is not None else None
         return [] if since is None else [one for one in self.screens if one.step >= since]
 
-    def fold(self, msg: EventMsg) -> None:
+    def fold(self, msg: protocol.EventMsg) -> None:
         """Take in one stored event."""
         self._asked_for.fold(msg)
         match msg:
-            case UserMessage(text=text, message_id=message_id, steer=steer, job_id=job_id):
+            case protocol.UserMessage(text=text, message_id=message_id, steer=steer, job_id=job_id):
                 if steer:
                     self._hints[message_id] = text
                 elif (
@@ -156,36 +141,36 @@ class Past:
                     or (job_id and self._begun)
                 ):
                     self._begin(text)
-            case SteerEdited(message_id=message_id, text=text):
+            case protocol.SteerEdited(message_id=message_id, text=text):
                 if message_id in self._hints:
                     self._hints[message_id] = text
-            case SteerWithdrawn(message_id=message_id):
+            case protocol.SteerWithdrawn(message_id=message_id):
                 self._hints.pop(message_id, None)
-            case SteerApplied(message_id=message_id):
+            case protocol.SteerApplied(message_id=message_id):
                 hint = self._hints.pop(message_id, "")
                 if hint:
                     self.hints.append(hint)
                     self.refusals = self.misfits = 0
-            case TaskStarted():
+            case protocol.TaskStarted():
                 if self._asked_for.goal:
                     self.ask_goal()
-            case TaskComplete():
+            case protocol.TaskComplete():
                 self.refusals = self.misfits = 0
                 self._over = True
-            case ObservationRecorded(step=step, observation=seen):
+            case protocol.ObservationRecorded(step=step, observation=seen):
                 self._see(step, seen)
-            case ToolCallRequested(call_id=call_id):
+            case protocol.ToolCallRequested(call_id=call_id):
                 self._begun = True
                 self._calls[call_id] = msg
-            case ToolCallFinished():
+            case protocol.ToolCallFinished():
                 self._finish(msg)
-            case RequestUserInput(question=question):
+            case protocol.RequestUserInput(question=question):
                 self._asked[question.question_id] = question
-            case QuestionAnswered(question_id=question_id, answer=answer):
+            case protocol.QuestionAnswered(question_id=question_id, answer=answer):
                 self._answered(self._asked.pop(question_id, None), answer)
-            case FactsUpdate(facts=facts):
+            case protocol.FactsUpdate(facts=facts):
                 self.facts = facts
-            case WheelActed():
+            case protocol.WheelActed():
                 self.operator_acted = True
             case _:
                 # Every other fact says nothing of whether the goal is met.
@@ -233,7 +218,7 @@ class Past:
             keys = frozenset(element.key for element in there)
             self.approved = ApprovedAct(question.subject.element, keys)
 
-    def _finish(self, msg: ToolCallFinished) -> None:
+    def _finish(self, msg: protocol.ToolCallFinished) -> None:
         call = self._calls.pop(msg.call_id, None)
         if call is None or call.tool != "finish":
             self.came_to = msg.outcome

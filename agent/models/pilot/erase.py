@@ -6,22 +6,10 @@ counts as gone when a list that showed it shows it no more.
 
 from __future__ import annotations
 
+from agent.models.pilot import moves
 from agent.models.pilot.entries import ask_about_similar, matches, pick
 from agent.models.pilot.intents import Delete
 from agent.models.pilot.match import EXACT, GOOD, key_tokens, score, starts_alike
-from agent.models.pilot.moves import (
-    Call,
-    Done,
-    GiveUp,
-    Move,
-    Trail,
-    affirm,
-    back,
-    button_called,
-    click,
-    in_app,
-    scroll_on,
-)
 from agent.models.pilot.reading import Item, View
 
 _WORDS = ("delete", "delete note", "delete conversation", "remove", "move to trash", "erase")
@@ -29,41 +17,43 @@ _MENU = ("more options", "more", "menu", "overflow", "options")
 _MAX_BACKS = 4
 
 
-def delete(intent: Delete, view: View, trail: Trail) -> Move:
+def delete(intent: Delete, view: View, trail: moves.Trail) -> moves.Move:
     """Delete an entry and see that it is gone."""
-    starting = in_app(view, trail, intent.package)
+    starting = moves.in_app(view, trail, intent.package)
     if starting is not None:
         return starting
-    confirm = affirm(view, *_WORDS)
+    confirm = moves.affirm(view, *_WORDS)
     pressed = [deed for deed in trail.deeds if deed.ok and _is_delete(deed.label)]
     if confirm is not None and pressed:
-        return click(confirm, f"Confirm that “{intent.name}” is to be deleted")
+        return moves.click(confirm, f"Confirm that “{intent.name}” is to be deleted")
     opened = _opened(intent, trail)
     if pressed:
         return _gone(intent, view, trail)
-    button = button_called(view, *_WORDS)
+    button = moves.button_called(view, *_WORDS)
     if opened and button is not None and trail.clicks(button.label) < 2:
-        return click(button, f"Delete “{intent.name}”")
+        return moves.click(button, f"Delete “{intent.name}”")
     if opened and trail.path:
-        menu = button_called(view, *_MENU)
+        menu = moves.button_called(view, *_MENU)
         if menu is not None and not trail.clicks(menu.label):
-            return click(menu, "Look what the menu offers")
+            return moves.click(menu, "Look what the menu offers")
         if trail.backs < _MAX_BACKS:
-            return back("There is nothing to delete it with here")
+            return moves.back("There is nothing to delete it with here")
     found = pick(view, trail, intent.name, intent.what)
     if found is None:
         return _look_on(intent, view, trail)
     if not isinstance(found, Item):
         return found
     if not opened:
-        return click(found, f"Open the {intent.what} “{found.title}”")
+        return moves.click(found, f"Open the {intent.what} “{found.title}”")
     if not trail.count("long_press_element"):
         arguments: dict[str, object] = {"element": found.number}
-        return Call("long_press_element", arguments, f"See what can be done with “{found.title}”")
-    return GiveUp(f"I find no way to delete the {intent.what} “{intent.name}”")
+        return moves.Call(
+            "long_press_element", arguments, f"See what can be done with “{found.title}”"
+        )
+    return moves.GiveUp(f"I find no way to delete the {intent.what} “{intent.name}”")
 
 
-def _gone(intent: Delete, view: View, trail: Trail) -> Move:
+def _gone(intent: Delete, view: View, trail: moves.Trail) -> moves.Move:
     left = matches(view, intent.name)
     opened = [d.label.split(" | ", 1)[0] for d in trail.deeds if d.ok and d.label]
     if any(score(intent.name, title) >= EXACT for title in opened):
@@ -76,27 +66,29 @@ def _gone(intent: Delete, view: View, trail: Trail) -> Move:
         options = asked[-1].arguments.get("options") if asked else None
         before = len(options) if isinstance(options, list) else 0
         if len(left) < before:
-            return Done(f"the list shows {len(left)} left of {before} that fit “{intent.name}”")
+            return moves.Done(
+                f"the list shows {len(left)} left of {before} that fit “{intent.name}”"
+            )
     elif not left and in_list and view.items:
-        return Done(f"the list shows no {intent.what} “{intent.name}” any more")
+        return moves.Done(f"the list shows no {intent.what} “{intent.name}” any more")
     if trail.backs < _MAX_BACKS and not in_list:
-        return back("Look at the list")
-    return GiveUp(f"I pressed delete, but “{intent.name}” is still there")
+        return moves.back("Look at the list")
+    return moves.GiveUp(f"I pressed delete, but “{intent.name}” is still there")
 
 
-def _look_on(intent: Delete, view: View, trail: Trail) -> Move:
+def _look_on(intent: Delete, view: View, trail: moves.Trail) -> moves.Move:
     if view.fields() and not any(map(_is_searchlike, view.fields())) and trail.backs < _MAX_BACKS:
-        return back("This is not the list")
-    onward = scroll_on(view, trail, f"Look for “{intent.name}”")
+        return moves.back("This is not the list")
+    onward = moves.scroll_on(view, trail, f"Look for “{intent.name}”")
     if onward is not None:
         return onward
     near = ask_about_similar(view, trail, intent.name, intent.what)
     if isinstance(near, Item):
-        return click(near, f"Open “{near.title}”, as answered")
-    return near or GiveUp(f"there is no {intent.what} “{intent.name}”")
+        return moves.click(near, f"Open “{near.title}”, as answered")
+    return near or moves.GiveUp(f"there is no {intent.what} “{intent.name}”")
 
 
-def _opened(intent: Delete, trail: Trail) -> bool:
+def _opened(intent: Delete, trail: moves.Trail) -> bool:
     """Return whether the entry was opened or long-pressed before."""
     return any(
         deed.ok

@@ -6,22 +6,9 @@ particular app's screens. Invariant: nothing is entered twice without reason, so
 
 from __future__ import annotations
 
+from agent.models.pilot import moves
 from agent.models.pilot.intents import Open, Toggle
 from agent.models.pilot.match import EXACT, GOOD, key_tokens, score, tokens
-from agent.models.pilot.moves import (
-    Call,
-    Done,
-    GiveUp,
-    Move,
-    Trail,
-    affirm,
-    back,
-    click,
-    in_app,
-    scroll_on,
-    type_into,
-    wait,
-)
 from agent.models.pilot.reading import Item, View
 
 # Where things usually are, by the words of the thing; the likeliest first.
@@ -63,80 +50,82 @@ _SUMMARY = 45
 _MAIN_SWITCH = frozenset({"on", "off", "unlabeled"})
 
 
-def toggle(intent: Toggle, view: View, trail: Trail) -> Move:
+def toggle(intent: Toggle, view: View, trail: moves.Trail) -> moves.Move:
     """Bring a switch into a state."""
-    starting = in_app(view, trail, intent.package)
+    starting = moves.in_app(view, trail, intent.package)
     if starting is not None:
         return starting
     state = "on" if intent.on else "off"
-    confirm = affirm(view, f"turn {state}", "turn on" if intent.on else "turn off", "allow")
+    confirm = moves.affirm(view, f"turn {state}", "turn on" if intent.on else "turn off", "allow")
     if confirm is not None and trail.clicks(confirm.label) < 2:
-        return click(confirm, f"Confirm with {confirm.title}")
+        return moves.click(confirm, f"Confirm with {confirm.title}")
     found = _switch(intent.name, view, trail)
-    if isinstance(found, Call):
+    if isinstance(found, moves.Call):
         return found
     if found is None:
         return way_to(intent.name, view, trail, f"a switch for {intent.name}")
     name = intent.name
     if found.is_on == intent.on:
-        return Done(f"{name} is {state}")
+        return moves.Done(f"{name} is {state}")
     if "DISABLED" in found.states:
-        return GiveUp(f"the switch {name} cannot be used now: it is disabled")
+        return moves.GiveUp(f"the switch {name} cannot be used now: it is disabled")
     if trail.clicks(found.label) >= 2:
-        return GiveUp(f"the switch {name} stays {'off' if intent.on else 'on'} when it is tapped")
-    return click(found, f"{name} is {'off' if intent.on else 'on'}: turn it {state}")
+        return moves.GiveUp(
+            f"the switch {name} stays {'off' if intent.on else 'on'} when it is tapped"
+        )
+    return moves.click(found, f"{name} is {'off' if intent.on else 'on'}: turn it {state}")
 
 
-def open_page(intent: Open, view: View, trail: Trail) -> Move:
+def open_page(intent: Open, view: View, trail: moves.Trail) -> moves.Move:
     """Bring a page or an entry of an app onto the screen."""
-    starting = in_app(view, trail, intent.package)
+    starting = moves.in_app(view, trail, intent.package)
     if starting is not None:
         return starting
     if score(intent.name, view.app_name(view.package)) >= EXACT:
-        return Done(f"{view.app_name(view.package)} is in front")
+        return moves.Done(f"{view.app_name(view.package)} is in front")
     last = trail.last
     if last is not None and last.ok and last.label:
         title = last.label.split(" | ", 1)[0]
         if score(intent.name, title) >= GOOD and trail.path[-1:] == [last.label]:
-            return Done(f"“{title}” is open")
+            return moves.Done(f"“{title}” is open")
     headings = [item for item in view.items if item.kind == "text"][:3]
     for heading in headings:
         if score(intent.name, heading.title) >= EXACT:
-            return Done(f"“{heading.title}” is open")
+            return moves.Done(f"“{heading.title}” is open")
     return way_to(intent.name, view, trail, f"“{intent.name}”")
 
 
-def way_to(name: str, view: View, trail: Trail, what: str) -> Move:
+def way_to(name: str, view: View, trail: moves.Trail, what: str) -> moves.Move:
     """Take the next step towards something that is not on the screen."""
     ahead = _lead(name, view, trail)
     if ahead is not None:
-        return click(ahead, f"{ahead.title} may lead to {what}")
+        return moves.click(ahead, f"{ahead.title} may lead to {what}")
     box = None if trail.typed(name) else _search_box(view)
     if box is not None and box.kind == "INPUT" and box.value and trail.backs < _MAX_BACKS:
-        return back("Leave an old search")
+        return moves.back("Leave an old search")
     if box is not None and box.kind == "INPUT":
-        return type_into(box, name, f"Search for {name}")
+        return moves.type_into(box, name, f"Search for {name}")
     if box is not None and not trail.clicks(box.label):
-        return click(box, f"Search for {name}")
-    onward = scroll_on(view, trail, f"Look further on for {what}")
+        return moves.click(box, f"Search for {name}")
+    onward = moves.scroll_on(view, trail, f"Look further on for {what}")
     if onward is not None:
         return onward
     # An app's own search knows all of it: what it does not find is not there.
     searched = trail.typed(name)
     if trail.last is not None and trail.last.tool == "type_text":
-        return wait("Results may take a moment")
+        return moves.wait("Results may take a moment")
     if not searched and trail.backs < _MAX_BACKS and (trail.path or not _saw_the_top(trail)):
-        return back(f"{what} is not here")
-    return GiveUp(f"I looked through {view.app_name(view.package)} and found no {name}")
+        return moves.back(f"{what} is not here")
+    return moves.GiveUp(f"I looked through {view.app_name(view.package)} and found no {name}")
 
 
-def _saw_the_top(trail: Trail) -> bool:
+def _saw_the_top(trail: moves.Trail) -> bool:
     """Return whether going back left the app, so that it was opened again at its first page."""
     tools = [deed.tool for deed in trail.deeds if deed.tool in {"press_button", "launch_app"}]
     return "launch_app" in tools and tools[0] == "press_button"
 
 
-def _switch(name: str, view: View, trail: Trail) -> Item | Call | None:
+def _switch(name: str, view: View, trail: moves.Trail) -> Item | moves.Call | None:
     toggles = [item for item in view.items if item.is_toggle]
     exact = [item for item in toggles if score(name, item.title) >= EXACT]
     if exact:
@@ -153,14 +142,14 @@ def _switch(name: str, view: View, trail: Trail) -> Item | Call | None:
         agreed = [item for item in near if item.title == trail.answer]
         return agreed[0] if agreed else None
     options = list(dict.fromkeys(item.title for item in near))
-    return Call(
+    return moves.Call(
         "ask_user",
         {"question": f"Which switch is “{name}”?", "options": [*options, "None of these"]},
         f"No switch is called {name} exactly",
     )
 
 
-def _lead(name: str, view: View, trail: Trail) -> Item | None:
+def _lead(name: str, view: View, trail: moves.Trail) -> Item | None:
     """Find what most likely leads on: by its own name, its summary, or where such things are."""
     wanted = set(key_tokens(name))
     above = [place for words, places in _ABOVE if words & wanted for place in places]

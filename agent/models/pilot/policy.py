@@ -14,6 +14,7 @@ from collections.abc import Callable, Sequence
 from typing import assert_never
 
 from agent.models.model import ModelReply, ModelRequest, ToolCall
+from agent.models.pilot import moves
 from agent.models.pilot.choose import choose
 from agent.models.pilot.compose import note, search, send, type_text
 from agent.models.pilot.erase import delete
@@ -33,18 +34,7 @@ from agent.models.pilot.intents import (
     Unclear,
 )
 from agent.models.pilot.match import likeness
-from agent.models.pilot.moves import (
-    Call,
-    Done,
-    GiveUp,
-    Move,
-    Trail,
-    back,
-    click,
-    swipe_up,
-    wait,
-    wake,
-)
+from agent.models.pilot.moves import wait
 from agent.models.pilot.planning import plan
 from agent.models.pilot.press import press
 from agent.models.pilot.reading import Deed, Item, View, read
@@ -114,7 +104,7 @@ HOW_TO_CONNECT = (
 )
 
 
-def decide(view: View) -> Call:
+def decide(view: View) -> moves.Call:
     """Choose what to do in a conversation."""
     intents = _intents(view)
     refusal = _cannot(intents, view)
@@ -133,12 +123,12 @@ def decide(view: View) -> Call:
     since = view.done[plans[-1] + 1 :]
     move = _move(intents[done], view, since)
     match move:
-        case Call():
+        case moves.Call():
             return move
-        case Done(evidence=evidence_now):
+        case moves.Done(evidence=evidence_now):
             told = sentence(evidence_now[:1].upper() + evidence_now[1:])
             return _plan(intents, done + 1, told)
-        case GiveUp(reason=reason):
+        case moves.GiveUp(reason=reason):
             return _finish(False, sentence(reason[:1].upper() + reason[1:]))
         case _:
             assert_never(move)
@@ -190,19 +180,19 @@ def _what_there_is(view: View, sought: str) -> str:
     )
 
 
-def _move(intent: Intent, view: View, since: Sequence[Deed]) -> Move:
-    trail = Trail.of(since)
+def _move(intent: Intent, view: View, since: Sequence[Deed]) -> moves.Move:
+    trail = moves.Trail.of(since)
     refused = next((deed for deed in since if deed.refused), None)
     if refused is not None:
-        return GiveUp(f"“{intent}” was not done: {refused.result.removeprefix('FAILED: ')}")
+        return moves.GiveUp(f"“{intent}” was not done: {refused.result.removeprefix('FAILED: ')}")
     unanswered = next((deed for deed in since if "Nobody answered" in deed.result), None)
     if unanswered is not None:
-        return GiveUp("I needed an answer to go on, and nobody answered in time")
+        return moves.GiveUp("I needed an answer to go on, and nobody answered in time")
     if len(since) >= MAX_CALLS_PER_INTENT:
-        return GiveUp(f"“{intent}” takes more steps than I should spend on it")
+        return moves.GiveUp(f"“{intent}” takes more steps than I should spend on it")
     failures = [deed for deed in since[-3:] if deed.result.startswith(("FAILED", "BLOCKED"))]
     if len(failures) >= 3:
-        return GiveUp(f"nothing that I try works: {failures[-1].result}")
+        return moves.GiveUp(f"nothing that I try works: {failures[-1].result}")
     obstacle = _obstacle(view, trail)
     if obstacle is not None:
         return obstacle
@@ -226,31 +216,31 @@ def _move(intent: Intent, view: View, since: Sequence[Deed]) -> Move:
         case Type():
             return type_text(intent, view, trail)
         case Unclear():
-            return GiveUp(f"I do not know how to do “{intent.words}”")
+            return moves.GiveUp(f"I do not know how to do “{intent.words}”")
         case _:
             assert_never(intent)
 
 
-def _obstacle(view: View, trail: Trail) -> Move | None:
+def _obstacle(view: View, trail: moves.Trail) -> moves.Move | None:
     """Deal with what stands in the way of any intent."""
     if SCREEN_OFF in view.note and trail.presses("POWER") < 2:
-        return wake()
+        return moves.wake()
     if not view.clickable() and any(_opens(item) for item in view.items):
         if trail.count("scroll") < MAX_SWIPES:
-            return swipe_up("The phone is locked and asks for no secret")
-        return GiveUp("the phone stays locked")
+            return moves.swipe_up("The phone is locked and asks for no secret")
+        return moves.GiveUp("the phone stays locked")
     if view.note or (view.empty and not view.items):
         waits = trail.count("wait")
         if waits < 3:
             return wait("The screen shows nothing yet")
         if trail.backs < 2:
-            return back("The screen stays empty")
-        return GiveUp(f"the screen cannot be read: {view.note or 'it stays empty'}")
+            return moves.back("The screen stays empty")
+        return moves.GiveUp(f"the screen cannot be read: {view.note or 'it stays empty'}")
     buttons = view.clickable()
     if len(buttons) <= 4:
         for button in buttons:
             if button.title.casefold() in _DISMISS and trail.clicks(button.label) < 2:
-                return click(button, "Put this message away")
+                return moves.click(button, "Put this message away")
     return None
 
 
@@ -259,7 +249,7 @@ def _opens(item: Item) -> bool:
     return item.title.casefold().startswith("swipe up to ")
 
 
-def _plan(intents: Sequence[Intent], done: int, explanation: str) -> Call:
+def _plan(intents: Sequence[Intent], done: int, explanation: str) -> moves.Call:
     plan = [
         {
             "step": str(intent),
@@ -267,7 +257,7 @@ def _plan(intents: Sequence[Intent], done: int, explanation: str) -> Call:
         }
         for at, intent in enumerate(intents)
     ]
-    return Call("update_plan", {"plan": plan, "explanation": explanation}, explanation)
+    return moves.Call("update_plan", {"plan": plan, "explanation": explanation}, explanation)
 
 
 def _completed(planned: object, intents: Sequence[Intent]) -> int:
@@ -282,5 +272,5 @@ def _completed(planned: object, intents: Sequence[Intent]) -> int:
     return done
 
 
-def _finish(success: bool, summary: str) -> Call:
-    return Call("finish", {"success": success, "summary": summary}, summary)
+def _finish(success: bool, summary: str) -> moves.Call:
+    return moves.Call("finish", {"success": success, "summary": summary}, summary)

@@ -5,44 +5,35 @@ Pure. Invariant: it counts as done only when the press had an effect that the sc
 
 from __future__ import annotations
 
+from agent.models.pilot import moves
 from agent.models.pilot.entries import pick
 from agent.models.pilot.intents import Press
 from agent.models.pilot.match import EXACT, GOOD, key_tokens, score
-from agent.models.pilot.moves import (
-    Done,
-    GiveUp,
-    Move,
-    Trail,
-    button_called,
-    click,
-    in_app,
-    scroll_on,
-)
 from agent.models.pilot.reading import Item, View
 
 
-def press(intent: Press, view: View, trail: Trail) -> Move:
+def press(intent: Press, view: View, trail: moves.Trail) -> moves.Move:
     """Open the entry, then press the button."""
-    starting = in_app(view, trail, intent.package)
+    starting = moves.in_app(view, trail, intent.package)
     if starting is not None:
         return starting
     if any(deed.ok and deed.label and _is_it(intent, deed.label) for deed in trail.deeds):
-        return Done(f"{intent.verb} was pressed for “{intent.name}”")
+        return moves.Done(f"{intent.verb} was pressed for “{intent.name}”")
     opened = any(deed.ok and deed.label and _names(intent.name, deed.label) for deed in trail.deeds)
-    button = button_called(view, intent.verb, f"{intent.verb} {intent.name}")
+    button = moves.button_called(view, intent.verb, f"{intent.verb} {intent.name}")
     if button is not None and (opened or score(intent.name, button.title) >= GOOD):
         if trail.clicks(button.label) >= 2:
-            return GiveUp(f"“{button.title}” does nothing")
-        return click(button, f"{intent.verb.capitalize()} “{intent.name}”")
+            return moves.GiveUp(f"“{button.title}” does nothing")
+        return moves.click(button, f"{intent.verb.capitalize()} “{intent.name}”")
     if opened:
-        return GiveUp(f"I find nothing here to {intent.verb} “{intent.name}” with")
+        return moves.GiveUp(f"I find nothing here to {intent.verb} “{intent.name}” with")
     found = pick(view, trail, intent.name, intent.what or "entry") or _row(intent, view)
     if isinstance(found, Item):
-        return click(found, f"Open “{found.title}”")
+        return moves.click(found, f"Open “{found.title}”")
     if found is not None:
         return found
-    onward = scroll_on(view, trail, f"Look for “{intent.name}”")
-    return onward or GiveUp(f"there is no “{intent.name}” here")
+    onward = moves.scroll_on(view, trail, f"Look for “{intent.name}”")
+    return onward or moves.GiveUp(f"there is no “{intent.name}” here")
 
 
 def _row(intent: Press, view: View) -> Item | None:

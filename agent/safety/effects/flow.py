@@ -14,16 +14,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from agent.protocol import (
-    AllowanceUsed,
-    Event,
-    EventMsg,
-    ObservationRecorded,
-    QuestionAnswered,
-    RequestUserInput,
-    ToolCallFinished,
-    ToolCallRequested,
-)
+from agent import protocol
 from agent.records import ActionOutcome, Effect, EffectVerb, Element, Observation, Source, Stated
 from agent.safety.approval import is_yes
 from agent.safety.effects.acts import Act, ActKind
@@ -82,7 +73,7 @@ class Flow:
         self._seen: Observation | None = None
 
     @classmethod
-    def of(cls, history: Iterable[Event]) -> Flow:
+    def of(cls, history: Iterable[protocol.Event]) -> Flow:
         """Fold the flow of a session from its stored events."""
         flow = cls()
         fold = Folding(flow)
@@ -248,24 +239,24 @@ class Folding:
 
     flow: Flow
     _screen: Observation | None = None
-    _open: dict[str, ToolCallRequested] = field(default_factory=dict)
-    _asked: dict[str, RequestUserInput] = field(default_factory=dict)
+    _open: dict[str, protocol.ToolCallRequested] = field(default_factory=dict)
+    _asked: dict[str, protocol.RequestUserInput] = field(default_factory=dict)
 
-    def take(self, msg: EventMsg) -> None:
+    def take(self, msg: protocol.EventMsg) -> None:
         """Take in one event; most are of no concern."""
         match msg:
-            case ObservationRecorded(observation=seen):
+            case protocol.ObservationRecorded(observation=seen):
                 self._screen = seen
                 self.flow.saw(seen)
-            case ToolCallRequested(kind="action"):
+            case protocol.ToolCallRequested(kind="action"):
                 self._open[msg.call_id] = msg
-            case ToolCallFinished(call_id=call_id, outcome=outcome):
+            case protocol.ToolCallFinished(call_id=call_id, outcome=outcome):
                 call = self._open.pop(call_id, None)
                 if call is not None and self._screen is not None and outcome is ActionOutcome.DONE:
                     self.flow.did(_act_of(call), self._screen)
-            case RequestUserInput(question=question) if question.subject is not None:
+            case protocol.RequestUserInput(question=question) if question.subject is not None:
                 self._asked[question.question_id] = msg
-            case QuestionAnswered(question_id=question_id, answer=answer):
+            case protocol.QuestionAnswered(question_id=question_id, answer=answer):
                 asked = self._asked.pop(question_id, None)
                 subject = asked.question.subject if asked is not None else None
                 if (
@@ -275,13 +266,13 @@ class Folding:
                     and is_yes(answer)
                 ):
                     self.flow.approve(subject.effect, self._screen, subject.element)
-            case AllowanceUsed(effect=effect, element=element) if self._screen is not None:
+            case protocol.AllowanceUsed(effect=effect, element=element) if self._screen is not None:
                 self.flow.approve(effect, self._screen, element)
             case _:
                 return
 
 
-def _act_of(call: ToolCallRequested) -> Act:
+def _act_of(call: protocol.ToolCallRequested) -> Act:
     """Return a stored call as an act; its text is as it was stored, without secrets."""
     kinds = {
         "type_text": ActKind.TYPE,

@@ -12,84 +12,13 @@ from collections.abc import Callable
 import numpy as np
 from msgspec.structs import replace
 
+from agent import protocol, records
 from agent.errors import UsageError, WrongStateError
-from agent.protocol import (
-    AbortReason,
-    CommitmentChanged,
-    CommitmentCreate,
-    CommitmentUpdate,
-    DeviceChanged,
-    DeviceExamine,
-    DeviceLog,
-    DeviceLook,
-    DeviceRepair,
-    Interrupt,
-    JobChanged,
-    JobCreate,
-    JobEdit,
-    JobPause,
-    JobRead,
-    JobResume,
-    JobRun,
-    JobStop,
-    NoticeSend,
-    Op,
-    QuestionAnswered,
-    Reply,
-    RequestUserInput,
-    SessionCancel,
-    SessionConfigured,
-    SessionCreate,
-    SessionDismiss,
-    SessionDismissed,
-    SessionFlagsChanged,
-    SessionFork,
-    SessionKeep,
-    SessionKept,
-    SessionPause,
-    SessionRename,
-    SessionRenamed,
-    SessionReplay,
-    SessionResume,
-    SessionStart,
-    SessionStateChanged,
-    SessionTag,
-    SessionTagged,
-    SteerEdit,
-    SteerEdited,
-    SteerWithdraw,
-    SteerWithdrawn,
-    TaskStarted,
-    TurnAborted,
-    UserInput,
-    UserInputAnswer,
-    UserMessage,
-    WatcherChanged,
-    WatcherCreate,
-    WatcherRead,
-    WatcherStop,
-    WheelAct,
-    WheelHandBack,
-    WheelTake,
-)
-from agent.records import (
-    Foreground,
-    Job,
-    JobStatus,
-    PhoneFinding,
-    PhoneLook,
-    Question,
-    QuestionKind,
-    Session,
-    SessionState,
-    Subject,
-    WatcherStatus,
-)
 from agent.state.reducer import SessionView
 from tests.console.fakes import FakeCore, commitment, job, phone, watcher
 from tests.console.script import ask, configure, elements, run, step
 
-_OPEN = (SessionState.QUEUED, SessionState.RUNNING)
+_OPEN = (records.SessionState.QUEUED, records.SessionState.RUNNING)
 
 
 class ScriptedCore(FakeCore):
@@ -102,10 +31,10 @@ class ScriptedCore(FakeCore):
         self.now_ms = now_ms or self.now_ms
         self.picture = np.full((48, 27, 3), 90, dtype=np.uint8)
         self.answers = {
-            DeviceLook: self._looked_at,
-            DeviceLog: lambda _: Reply(submission_id="x", lines=_LOG),
-            DeviceExamine: lambda _: Reply(submission_id="x", findings=_FINDINGS),
-            DeviceRepair: _repaired,
+            protocol.DeviceLook: self._looked_at,
+            protocol.DeviceLog: lambda _: protocol.Reply(submission_id="x", lines=_LOG),
+            protocol.DeviceExamine: lambda _: protocol.Reply(submission_id="x", findings=_FINDINGS),
+            protocol.DeviceRepair: _repaired,
         }
         self._goes = asyncio.Event()
         self._goes.set()
@@ -122,13 +51,13 @@ class ScriptedCore(FakeCore):
         """Answer again, what waits first."""
         self._goes.set()
 
-    async def request(self, op: Op) -> Reply:
+    async def request(self, op: protocol.Op) -> protocol.Reply:
         async with self._line:
             await self._goes.wait()
             reply = await super().request(op) if not self._is_known(op) else self._carry_out(op)
             return replace(reply, event_id=self.state.event_id)
 
-    async def sessions(self, *, limit: int = 200, before: str = "") -> tuple[Session, ...]:
+    async def sessions(self, *, limit: int = 200, before: str = "") -> tuple[records.Session, ...]:
         await self._goes.wait()
         return await super().sessions(limit=limit, before=before)
 
@@ -136,24 +65,24 @@ class ScriptedCore(FakeCore):
         await self._goes.wait()
         return await super().history(session_id, **options)
 
-    def _looked_at(self, op: DeviceLook) -> Reply:
-        look = PhoneLook(
+    def _looked_at(self, op: protocol.DeviceLook) -> protocol.Reply:
+        look = records.PhoneLook(
             serial=op.serial,
             at_ms=1_760_000_000_000,
-            foreground=Foreground(package="com.android.settings"),
+            foreground=records.Foreground(package="com.android.settings"),
             elements=elements(),
         )
-        return Reply(submission_id="x", look=look)
+        return protocol.Reply(submission_id="x", look=look)
 
     # --- ops ----------
 
-    def _is_known(self, op: Op) -> bool:
+    def _is_known(self, op: protocol.Op) -> bool:
         return isinstance(op, _KNOWN)
 
-    def _carry_out(self, op: Op) -> Reply:
+    def _carry_out(self, op: protocol.Op) -> protocol.Reply:
         self.ops.append(op)
         match op:
-            case SessionCreate(goal=goal, serial=serial, start=start):
+            case protocol.SessionCreate(goal=goal, serial=serial, start=start):
                 if op.request_id in self._made:
                     return _reply(self._made[op.request_id])
                 made = self._create(goal, serial=serial, target_package=op.target_package)
@@ -161,42 +90,44 @@ class ScriptedCore(FakeCore):
                 if start:
                     self._begin(made)
                 return _reply(made)
-            case NoticeSend(session_id=one) | SessionFork(session_id=one):
+            case protocol.NoticeSend(session_id=one) | protocol.SessionFork(session_id=one):
                 made = self._create(f"after {one}")
                 return _reply(made)
-            case SessionReplay(session_id=one):
+            case protocol.SessionReplay(session_id=one):
                 made = self._create(f"again {one}")
                 self._begin(made)
                 return _reply(made)
-            case SessionStart(session_id=one, prompt=prompt):
-                if self._view(one).session.state is not SessionState.CREATED:
+            case protocol.SessionStart(session_id=one, prompt=prompt):
+                if self._view(one).session.state is not records.SessionState.CREATED:
                     raise WrongStateError("It is no draft.")
                 if prompt:
-                    self.tell(UserMessage(text=prompt, message_id=self._id("m")), one)
+                    self.tell(protocol.UserMessage(text=prompt, message_id=self._id("m")), one)
                 self._begin(one)
-            case UserInput(session_id=one, text=text):
+            case protocol.UserInput(session_id=one, text=text):
                 session = self._view(one).session
                 if session.state.is_terminal:
                     raise WrongStateError("It has ended.")
                 steers = bool(session.turn_id)
-                self.tell(UserMessage(text=text, message_id=self._id("m"), steer=steers), one)
+                self.tell(
+                    protocol.UserMessage(text=text, message_id=self._id("m"), steer=steers), one
+                )
                 if not steers:
                     self._begin(one)
-            case SteerEdit(session_id=one, message_id=message_id, text=text):
-                self.tell(SteerEdited(message_id=message_id, text=text), one)
-            case SteerWithdraw(session_id=one, message_id=message_id):
-                self.tell(SteerWithdrawn(message_id=message_id), one)
-            case Interrupt(session_id=one):
+            case protocol.SteerEdit(session_id=one, message_id=message_id, text=text):
+                self.tell(protocol.SteerEdited(message_id=message_id, text=text), one)
+            case protocol.SteerWithdraw(session_id=one, message_id=message_id):
+                self.tell(protocol.SteerWithdrawn(message_id=message_id), one)
+            case protocol.Interrupt(session_id=one):
                 for view in list(self.state.sessions.values()):
                     if one in ("", view.session.session_id):
-                        self._abort(view, SessionState.WAITING_FOR_USER)
-            case SessionKeep(session_id=one, kept=kept):
-                self.tell(SessionKept(kept=kept), one)
-            case SessionTag(session_id=one, tags=tags):
-                self.tell(SessionTagged(tags=tags), one)
-            case SessionRename(session_id=one, title=title):
-                self.tell(SessionRenamed(title=title), one)
-            case SessionDismiss(session_id=one, dismissed=dismissed):
+                        self._abort(view, records.SessionState.WAITING_FOR_USER)
+            case protocol.SessionKeep(session_id=one, kept=kept):
+                self.tell(protocol.SessionKept(kept=kept), one)
+            case protocol.SessionTag(session_id=one, tags=tags):
+                self.tell(protocol.SessionTagged(tags=tags), one)
+            case protocol.SessionRename(session_id=one, title=title):
+                self.tell(protocol.SessionRenamed(title=title), one)
+            case protocol.SessionDismiss(session_id=one, dismissed=dismissed):
                 members = [
                     view.session
                     for view in self.state.sessions.values()
@@ -205,73 +136,73 @@ class ScriptedCore(FakeCore):
                 if any(not member.state.is_terminal for member in members):
                     raise WrongStateError("It has not ended.")
                 for member in members:
-                    self.tell(SessionDismissed(dismissed=dismissed), member.session_id)
-            case SessionCancel(session_id=one):
+                    self.tell(protocol.SessionDismissed(dismissed=dismissed), member.session_id)
+            case protocol.SessionCancel(session_id=one):
                 if not self._view(one).session.state.is_terminal:
-                    self._abort(self._view(one), SessionState.CANCELLED, always=True)
-            case SessionPause(session_id=one):
+                    self._abort(self._view(one), records.SessionState.CANCELLED, always=True)
+            case protocol.SessionPause(session_id=one):
                 if self._view(one).session.state not in _OPEN:
                     raise WrongStateError("No turn of it is open.")
-                self.tell(SessionFlagsChanged(paused=True), one)
-            case SessionResume(session_id=one):
+                self.tell(protocol.SessionFlagsChanged(paused=True), one)
+            case protocol.SessionResume(session_id=one):
                 session = self._view(one).session
                 if session.paused:
-                    self.tell(SessionFlagsChanged(paused=False), one)
+                    self.tell(protocol.SessionFlagsChanged(paused=False), one)
                 elif session.turn_id:
                     raise WrongStateError("It needs no resume.")
                 else:
                     self._begin(one)
-            case UserInputAnswer(question_id=question_id, answer=answer):
+            case protocol.UserInputAnswer(question_id=question_id, answer=answer):
                 question = self.state.questions.get(question_id)
                 if question is None:
                     raise WrongStateError("It is not open.")
-                told = QuestionAnswered(question_id=question_id, answer=answer)
+                told = protocol.QuestionAnswered(question_id=question_id, answer=answer)
                 self.tell(told, question.session_id)
-            case JobCreate(title=title, prompt=prompt):
+            case protocol.JobCreate(title=title, prompt=prompt):
                 made_job = job(len(self.state.jobs) + 1, title=title, prompt=prompt)
-                self.tell(JobChanged(job=made_job))
-                return Reply(submission_id="x", job=made_job)
-            case JobEdit(job_id=number, prompt=prompt):
+                self.tell(protocol.JobChanged(job=made_job))
+                return protocol.Reply(submission_id="x", job=made_job)
+            case protocol.JobEdit(job_id=number, prompt=prompt):
                 self._change(number, prompt=prompt or self._job(number).prompt)
-            case JobPause(job_id=number):
-                self._change(number, status=JobStatus.PAUSED)
-            case JobResume(job_id=number):
-                self._change(number, status=JobStatus.ACTIVE)
-            case JobStop(job_id=number):
-                self._change(number, status=JobStatus.STOPPED)
-            case JobRun(job_id=number):
+            case protocol.JobPause(job_id=number):
+                self._change(number, status=records.JobStatus.PAUSED)
+            case protocol.JobResume(job_id=number):
+                self._change(number, status=records.JobStatus.ACTIVE)
+            case protocol.JobStop(job_id=number):
+                self._change(number, status=records.JobStatus.STOPPED)
+            case protocol.JobRun(job_id=number):
                 self._change(number, next_run_at=self.now_ms)
-            case JobRead(job_id=number):
+            case protocol.JobRead(job_id=number):
                 self._change(number, unread_result=False)
-            case WatcherCreate(title=title, texts=texts):
+            case protocol.WatcherCreate(title=title, texts=texts):
                 number = len(self.state.watchers) + 1
                 made_watcher = watcher(number, title=title or ", ".join(texts) or "anything")
-                self.tell(WatcherChanged(watcher=made_watcher))
-                return Reply(submission_id="x", watcher=made_watcher)
-            case WatcherRead(watcher_id=number):
+                self.tell(protocol.WatcherChanged(watcher=made_watcher))
+                return protocol.Reply(submission_id="x", watcher=made_watcher)
+            case protocol.WatcherRead(watcher_id=number):
                 self._change_watcher(number, unread=False)
-            case WatcherStop(watcher_id=number):
-                self._change_watcher(number, status=WatcherStatus.STOPPED)
-            case CommitmentCreate(title=title, due_at=due_at):
+            case protocol.WatcherStop(watcher_id=number):
+                self._change_watcher(number, status=records.WatcherStatus.STOPPED)
+            case protocol.CommitmentCreate(title=title, due_at=due_at):
                 number = len(self.state.commitments) + 1
                 promised = commitment(number, title=title, due_at=due_at, status="pending")
-                self.tell(CommitmentChanged(commitment=promised))
-                return Reply(submission_id="x", commitment=promised)
-            case CommitmentUpdate(commitment_id=number, status=status):
+                self.tell(protocol.CommitmentChanged(commitment=promised))
+                return protocol.Reply(submission_id="x", commitment=promised)
+            case protocol.CommitmentUpdate(commitment_id=number, status=status):
                 held = self.state.commitments.get(number)
                 if held is None:
                     raise UsageError(f"There is no commitment {number}.")
-                self.tell(CommitmentChanged(commitment=replace(held, status=status)))
-            case WheelTake(serial=serial):
+                self.tell(protocol.CommitmentChanged(commitment=replace(held, status=status)))
+            case protocol.WheelTake(serial=serial):
                 self._drive(serial, "operator", paused=True)
-            case WheelHandBack(serial=serial):
+            case protocol.WheelHandBack(serial=serial):
                 self._drive(serial, "", paused=False)
-            case WheelAct(serial=serial):
+            case protocol.WheelAct(serial=serial):
                 if self.state.devices[serial].driver != "operator":
                     raise WrongStateError("The wheel is not yours.")
             case _:
                 raise AssertionError(f"{type(op).__name__} is listed and not carried out.")
-        return Reply(submission_id="x")
+        return protocol.Reply(submission_id="x")
 
     def _id(self, kind: str) -> str:
         self._count += 1
@@ -285,112 +216,118 @@ class ScriptedCore(FakeCore):
 
     def _create(self, goal: str, **fields: object) -> str:
         made = self._id("n")
-        session = Session(session_id=made, goal=goal, created_ms=self.now_ms, **fields)  # type: ignore[arg-type]
-        self.tell(SessionConfigured(session=session), made)
+        session = records.Session(session_id=made, goal=goal, created_ms=self.now_ms, **fields)  # type: ignore[arg-type]
+        self.tell(protocol.SessionConfigured(session=session), made)
         return made
 
     def _begin(self, session_id: str) -> None:
-        self.tell(SessionStateChanged(state=SessionState.QUEUED), session_id)
-        self.tell(SessionStateChanged(state=SessionState.RUNNING), session_id)
-        self.tell(TaskStarted(turn_id=self._id("t")), session_id)
+        self.tell(protocol.SessionStateChanged(state=records.SessionState.QUEUED), session_id)
+        self.tell(protocol.SessionStateChanged(state=records.SessionState.RUNNING), session_id)
+        self.tell(protocol.TaskStarted(turn_id=self._id("t")), session_id)
 
-    def _abort(self, view: SessionView, state: SessionState, *, always: bool = False) -> None:
+    def _abort(
+        self, view: SessionView, state: records.SessionState, *, always: bool = False
+    ) -> None:
         session = view.session
         if session.turn_id:
-            aborted = TurnAborted(turn_id=session.turn_id, reason=AbortReason.INTERRUPTED)
+            aborted = protocol.TurnAborted(
+                turn_id=session.turn_id, reason=protocol.AbortReason.INTERRUPTED
+            )
             self.tell(aborted, session.session_id)
         if session.paused:
-            self.tell(SessionFlagsChanged(paused=False), session.session_id)
+            self.tell(protocol.SessionFlagsChanged(paused=False), session.session_id)
         if session.turn_id or always:
-            self.tell(SessionStateChanged(state=state), session.session_id)
+            self.tell(protocol.SessionStateChanged(state=state), session.session_id)
 
     def _drive(self, serial: str, driver: str, *, paused: bool) -> None:
         """Change who has a phone; the session that works on it waits, or goes on."""
         for view in list(self.state.sessions.values()):
             session = view.session
             if session.serial == serial and session.turn_id and session.state in _OPEN:
-                self.tell(SessionFlagsChanged(paused=paused), session.session_id)
+                self.tell(protocol.SessionFlagsChanged(paused=paused), session.session_id)
                 driver = driver or session.session_id
-        self.tell(DeviceChanged(device=replace(self.state.devices[serial], driver=driver)))
+        self.tell(protocol.DeviceChanged(device=replace(self.state.devices[serial], driver=driver)))
 
     def _change_watcher(self, number: int, **fields: object) -> None:
         held = self.state.watchers.get(number)
         if held is None:
             raise UsageError(f"There is no watcher {number}.")
-        self.tell(WatcherChanged(watcher=replace(held, **fields)))
+        self.tell(protocol.WatcherChanged(watcher=replace(held, **fields)))
 
-    def _job(self, number: int) -> Job:
+    def _job(self, number: int) -> records.Job:
         found = self.state.jobs.get(number)
         if found is None:
             raise UsageError(f"There is no job {number}.")
         return found
 
     def _change(self, number: int, **fields: object) -> None:
-        self.tell(JobChanged(job=replace(self._job(number), **fields)))
+        self.tell(protocol.JobChanged(job=replace(self._job(number), **fields)))
 
 
 _LOG = tuple(f"01-01 12:00:{at:02} I/Settings: line {at}" for at in range(30))
 _FINDINGS = (
-    PhoneFinding(name="screen", ok=True, detail="It stays on."),
-    PhoneFinding(name="keyboard", ok=False, detail="It is another.", can_repair=True),
+    records.PhoneFinding(name="screen", ok=True, detail="It stays on."),
+    records.PhoneFinding(name="keyboard", ok=False, detail="It is another.", can_repair=True),
 )
 
 
-def _repaired(op: DeviceRepair) -> Reply:
+def _repaired(op: protocol.DeviceRepair) -> protocol.Reply:
     findings = [replace(one, ok=True) for one in _FINDINGS if one.name == op.name]
-    return Reply(submission_id="x", findings=tuple(findings))
+    return protocol.Reply(submission_id="x", findings=tuple(findings))
 
 
 _KNOWN = (
-    CommitmentCreate,
-    CommitmentUpdate,
-    Interrupt,
-    JobCreate,
-    JobEdit,
-    JobPause,
-    JobRead,
-    JobResume,
-    JobRun,
-    JobStop,
-    NoticeSend,
-    SessionCancel,
-    SessionCreate,
-    SessionDismiss,
-    SessionFork,
-    SessionKeep,
-    SessionPause,
-    SessionReplay,
-    SessionResume,
-    SessionStart,
-    SessionRename,
-    SessionTag,
-    SteerEdit,
-    SteerWithdraw,
-    UserInput,
-    UserInputAnswer,
-    WatcherCreate,
-    WatcherRead,
-    WatcherStop,
-    WheelAct,
-    WheelHandBack,
-    WheelTake,
+    protocol.CommitmentCreate,
+    protocol.CommitmentUpdate,
+    protocol.Interrupt,
+    protocol.JobCreate,
+    protocol.JobEdit,
+    protocol.JobPause,
+    protocol.JobRead,
+    protocol.JobResume,
+    protocol.JobRun,
+    protocol.JobStop,
+    protocol.NoticeSend,
+    protocol.SessionCancel,
+    protocol.SessionCreate,
+    protocol.SessionDismiss,
+    protocol.SessionFork,
+    protocol.SessionKeep,
+    protocol.SessionPause,
+    protocol.SessionReplay,
+    protocol.SessionResume,
+    protocol.SessionStart,
+    protocol.SessionRename,
+    protocol.SessionTag,
+    protocol.SteerEdit,
+    protocol.SteerWithdraw,
+    protocol.UserInput,
+    protocol.UserInputAnswer,
+    protocol.WatcherCreate,
+    protocol.WatcherRead,
+    protocol.WatcherStop,
+    protocol.WheelAct,
+    protocol.WheelHandBack,
+    protocol.WheelTake,
 )
 
 
-def _reply(session_id: str) -> Reply:
-    return Reply(submission_id="x", session_id=session_id)
+def _reply(session_id: str) -> protocol.Reply:
+    return protocol.Reply(submission_id="x", session_id=session_id)
 
 
 def play(core: FakeCore) -> None:
     """Play what was there before: two phones, six sessions, four questions, an approval, jobs."""
-    core.tell(DeviceChanged(device=phone("phone-1", driver="s1")))
-    core.tell(DeviceChanged(device=phone("phone-2", tags=("bench",))))
-    core.tell(WatcherChanged(watcher=watcher(1, title="Parcel", status="fired", unread=True)))
-    core.tell(WatcherChanged(watcher=watcher(2, title="Tickets")))
-    core.tell(CommitmentChanged(commitment=commitment(1, title="Call Ana")))
-    core.tell(CommitmentChanged(commitment=commitment(2, title="Pay", status="pending")))
+    core.tell(protocol.DeviceChanged(device=phone("phone-1", driver="s1")))
+    core.tell(protocol.DeviceChanged(device=phone("phone-2", tags=("bench",))))
+    core.tell(
+        protocol.WatcherChanged(watcher=watcher(1, title="Parcel", status="fired", unread=True))
+    )
+    core.tell(protocol.WatcherChanged(watcher=watcher(2, title="Tickets")))
+    core.tell(protocol.CommitmentChanged(commitment=commitment(1, title="Call Ana")))
+    core.tell(protocol.CommitmentChanged(commitment=commitment(2, title="Pay", status="pending")))
     for number, title in enumerate(("Digest", "Backup", "Battery"), 1):
-        core.tell(JobChanged(job=job(number, title=title)))
+        core.tell(protocol.JobChanged(job=job(number, title=title)))
     configure(core, "s1", "Open Settings and pair the headphones", serial="phone-1")
     run(core, "s1")
     for number in range(1, 4):
@@ -404,19 +341,19 @@ def play(core: FakeCore) -> None:
     ask(core, "s3", "q3", "Which Anna?", "Anna B.", "Anna K.")
     configure(core, "s4", "Set an alarm for 6:45")
     run(core, "s4")
-    core.tell(SessionStateChanged(state=SessionState.COMPLETED), "s4")
+    core.tell(protocol.SessionStateChanged(state=records.SessionState.COMPLETED), "s4")
     configure(core, "s5", "Tidy the downloads")
     configure(core, "s6", "Buy the train ticket")
     run(core, "s6")
     core.tell(
-        RequestUserInput(
-            question=Question(
+        protocol.RequestUserInput(
+            question=records.Question(
                 question_id="q4",
                 session_id="s6",
                 text="Press “Pay 12 €”?",
                 asked_ms=core.now_ms,
-                kind=QuestionKind.APPROVAL,
-                subject=Subject(action="click_element", capability="payment", risk="high"),
+                kind=records.QuestionKind.APPROVAL,
+                subject=records.Subject(action="click_element", capability="payment", risk="high"),
             )
         ),
         "s6",

@@ -5,30 +5,7 @@ from __future__ import annotations
 import asyncio
 import sys
 
-from agent.protocol import (
-    AgentMessage,
-    DeviceChanged,
-    ErrorEvent,
-    JobChanged,
-    PlanUpdate,
-    RequestUserInput,
-    SessionConfigured,
-    StepStarted,
-    ToolCallFinished,
-    ToolCallRequested,
-    UserMessage,
-    WarningEvent,
-)
-from agent.records import (
-    ActionOutcome,
-    Bounds,
-    Element,
-    Job,
-    PlanItem,
-    Question,
-    QuestionOption,
-    Session,
-)
+from agent import protocol, records
 from console.app import run_console
 from tests.console.fakes import FakeCore, job, phone
 
@@ -43,13 +20,15 @@ LONG = HOSTILE + "A" * 100_000
 
 def play(core: FakeCore) -> None:
     """Put hostile text wherever a phone or a model can."""
-    core.tell(DeviceChanged(device=phone("phone-1", model=HOSTILE, note=HOSTILE)))
+    core.tell(protocol.DeviceChanged(device=phone("phone-1", model=HOSTILE, note=HOSTILE)))
     wake = core.now_ms + 60_000
     core.tell(
-        JobChanged(job=job(1, title=LONG, prompt=LONG, last_result=LONG[:4000], next_run_at=wake))
+        protocol.JobChanged(
+            job=job(1, title=LONG, prompt=LONG, last_result=LONG[:4000], next_run_at=wake)
+        )
     )
-    assert isinstance(core.state.jobs[1], Job)
-    session = Session(
+    assert isinstance(core.state.jobs[1], records.Job)
+    session = records.Session(
         session_id="s1",
         goal=LONG,
         title=HOSTILE,
@@ -57,35 +36,45 @@ def play(core: FakeCore) -> None:
         created_ms=core.now_ms,
         target_package=HOSTILE,
     )
-    core.tell(SessionConfigured(session=session), "s1")
-    core.tell(PlanUpdate(plan=(PlanItem(step=LONG), PlanItem(step=HOSTILE))), "s1")
-    core.tell(UserMessage(text=LONG, message_id=HOSTILE), "s1")
-    core.tell(StepStarted(step=1), "s1")
-    core.tell(AgentMessage(step=1, text=LONG), "s1")
-    element = Element(
+    core.tell(protocol.SessionConfigured(session=session), "s1")
+    core.tell(
+        protocol.PlanUpdate(plan=(records.PlanItem(step=LONG), records.PlanItem(step=HOSTILE))),
+        "s1",
+    )
+    core.tell(protocol.UserMessage(text=LONG, message_id=HOSTILE), "s1")
+    core.tell(protocol.StepStarted(step=1), "s1")
+    core.tell(protocol.AgentMessage(step=1, text=LONG), "s1")
+    element = records.Element(
         number=1,
         key="k",
         kind=HOSTILE,
         label=LONG,
-        bounds=Bounds(left=float("nan"), top=-5, right=9, bottom=float("inf")),
+        bounds=records.Bounds(left=float("nan"), top=-5, right=9, bottom=float("inf")),
     )
-    call = ToolCallRequested(step=1, call_id="c", tool=HOSTILE, arguments=HOSTILE, element=element)
+    call = protocol.ToolCallRequested(
+        step=1, call_id="c", tool=HOSTILE, arguments=HOSTILE, element=element
+    )
     core.tell(call, "s1")
-    core.tell(ToolCallFinished(step=1, call_id="c", outcome=ActionOutcome.FAILED, text=LONG), "s1")
-    core.tell(ErrorEvent(message=LONG, remedy=HOSTILE), "s1")
-    core.tell(WarningEvent(message=HOSTILE), "s1")
-    question = Question(
+    core.tell(
+        protocol.ToolCallFinished(
+            step=1, call_id="c", outcome=records.ActionOutcome.FAILED, text=LONG
+        ),
+        "s1",
+    )
+    core.tell(protocol.ErrorEvent(message=LONG, remedy=HOSTILE), "s1")
+    core.tell(protocol.WarningEvent(message=HOSTILE), "s1")
+    question = records.Question(
         question_id="q1",
         session_id="s1",
         text=LONG,
         header=HOSTILE,
         asked_ms=core.now_ms,
         options=(
-            QuestionOption(label=HOSTILE, description=LONG),
-            QuestionOption(label=LONG),
+            records.QuestionOption(label=HOSTILE, description=LONG),
+            records.QuestionOption(label=LONG),
         ),
     )
-    core.tell(RequestUserInput(question=question), "s1")
+    core.tell(protocol.RequestUserInput(question=question), "s1")
 
 
 async def main() -> int:

@@ -7,19 +7,9 @@ import dataclasses
 import pytest
 from msgspec.structs import replace
 
+from agent import protocol
 from agent.errors import UsageError, WrongStateError
 from agent.loop.task_context import TaskContext, TurnEnd
-from agent.protocol import (
-    JobChanged,
-    JobPause,
-    JobStop,
-    QuestionClosed,
-    SessionCancel,
-    SessionDelete,
-    ToolCallFinished,
-    UserInput,
-    UserInputAnswer,
-)
 from agent.records import (
     ActionOutcome,
     JobStatus,
@@ -49,17 +39,19 @@ AWAITING, COMPLETED = JobStatus.AWAITING_REVIEW, JobStatus.COMPLETED
 async def expire(stage: Stage, question: Question) -> None:
     """Let a question's time pass without an answer."""
     stage.now_ms = question.deadline_ms
-    await stage.do(UserInputAnswer(question_id=question.question_id, answer="", expired=True))
+    await stage.do(
+        protocol.UserInputAnswer(question_id=question.question_id, answer="", expired=True)
+    )
 
 
 async def test_a_run_whose_review_expires_goes_on_without_the_action_and_may_finish(
     stage: Stage,
 ) -> None:
     act = Act()
-    seen: list[ToolCallFinished] = []
+    seen: list[protocol.ToolCallFinished] = []
 
     async def part(context: TaskContext) -> TurnEnd | str:
-        seen[:] = [e.msg for e in context.history if isinstance(e.msg, ToolCallFinished)]
+        seen[:] = [e.msg for e in context.history if isinstance(e.msg, protocol.ToolCallFinished)]
         return "two messages read, nothing sent" if seen else await act(context)
 
     stage.parts[PROMPT] = part
@@ -69,7 +61,9 @@ async def test_a_run_whose_review_expires_goes_on_without_the_action_and_may_fin
         job = await settled(stage, job.id, COMPLETED)
         [session] = await sessions_of(stage, job.id)
         [run] = await runs_of(stage, job.id)
-        changes = [e.msg for e in await stage.all_events() if isinstance(e.msg, JobChanged)]
+        changes = [
+            e.msg for e in await stage.all_events() if isinstance(e.msg, protocol.JobChanged)
+        ]
     assert (job.last_result, run.result) == ("two messages read, nothing sent",) * 2
     assert (session.state, run.outcome) == (SessionState.COMPLETED, RunOutcome.FINISHED)
     [told] = seen
@@ -93,7 +87,7 @@ async def test_what_a_run_does_not_finish_without_its_action_is_not_tried_again_
     act = Act()
 
     async def part(context: TaskContext) -> TurnEnd | str:
-        if any(isinstance(e.msg, ToolCallFinished) for e in context.history):
+        if any(isinstance(e.msg, protocol.ToolCallFinished) for e in context.history):
             return TurnEnd(completed=False, message="It cannot be done without sending.")
         return await act(context)
 
@@ -114,7 +108,7 @@ async def test_a_run_that_is_cancelled_after_its_review_expired_was_cancelled(
     act, cue = Act(), Cue()
 
     async def part(context: TaskContext) -> TurnEnd | str:
-        if any(isinstance(e.msg, ToolCallFinished) for e in context.history):
+        if any(isinstance(e.msg, protocol.ToolCallFinished) for e in context.history):
             await cue.wait()
         return await act(context)
 
@@ -123,7 +117,7 @@ async def test_a_run_that_is_cancelled_after_its_review_expired_was_cancelled(
         job, question = await waiting_job(stage)
         await expire(stage, question)
         await cue.there()
-        await stage.do(SessionCancel(session_id=question.session_id))
+        await stage.do(protocol.SessionCancel(session_id=question.session_id))
         job = await settled(stage, job.id, ACTIVE)
         [run] = await runs_of(stage, job.id)
     assert (run.outcome, job.failure_count, act.done) == (RunOutcome.CANCELLED, 1, [])
@@ -200,8 +194,8 @@ async def test_stopping_a_job_that_waits_closes_its_review(stage: Stage) -> None
     async with stage.play():
         job, question = await waiting_job(stage)
         with pytest.raises(UsageError):
-            await stage.do(JobPause(job_id=job.id))
-        await stage.do(JobStop(job_id=job.id))
+            await stage.do(protocol.JobPause(job_id=job.id))
+        await stage.do(protocol.JobStop(job_id=job.id))
         [session] = await sessions_of(stage, job.id)
         [run] = await runs_of(stage, job.id)
         assert session.state is SessionState.CANCELLED and run.outcome is RunOutcome.CANCELLED
@@ -224,14 +218,14 @@ async def test_a_session_that_goes_another_way_takes_its_review_along(
         [session] = await sessions_of(stage, job.id)
         match how:
             case "cancel":
-                await stage.do(SessionCancel(session_id=session.session_id))
+                await stage.do(protocol.SessionCancel(session_id=session.session_id))
             case "delete":
-                await stage.do(SessionCancel(session_id=session.session_id))
+                await stage.do(protocol.SessionCancel(session_id=session.session_id))
                 await settled(stage, job.id, ACTIVE)
-                await stage.do(SessionDelete(session_id=session.session_id))
+                await stage.do(protocol.SessionDelete(session_id=session.session_id))
             case _:
                 act.times = 0
-                await stage.do(UserInput(session_id=session.session_id, text="leave it"))
+                await stage.do(protocol.UserInput(session_id=session.session_id, text="leave it"))
         job = await settled(stage, job.id, ACTIVE)
         assert job.next_run_at == stage.clock() + 60_000
         assert await stage.store.open_questions() == ()
@@ -268,6 +262,6 @@ async def test_a_job_in_a_persons_session_leaves_it_to_the_person(stage: Stage) 
         await say(stage, question, "Deny")
         await settled(stage, job.id, FAILED)
         session = await stage.store.session(session_id)
-        closed = of_type(await stage.msgs(session_id), QuestionClosed)
+        closed = of_type(await stage.msgs(session_id), protocol.QuestionClosed)
     assert session.state is SessionState.WAITING_FOR_USER and closed == []
     assert act.done == []

@@ -2,35 +2,16 @@
 
 from __future__ import annotations
 
+from agent import protocol, records
 from agent.loop.verification.past import Past
 from agent.loop.verification.structure import NOTHING_DONE, objections, open_dialog
-from agent.protocol import (
-    ObservationRecorded,
-    QuestionAnswered,
-    RequestUserInput,
-    SteerApplied,
-    TaskComplete,
-    ToolCallFinished,
-    ToolCallRequested,
-    UserMessage,
-    WheelActed,
-)
-from agent.records import (
-    ActionOutcome,
-    Element,
-    Observation,
-    Question,
-    QuestionKind,
-    Subject,
-    UiNode,
-)
 from tests.loop.paper_phone import button, field, node
 from tests.loop.verification.screens import observation
 
 PAGE = (button("Lamp", 0.2), button("Back", 0.8), node("A page", (0.1, 0.1, 0.9, 0.15)))
 
 
-def dialog(*labels: str) -> tuple[UiNode, ...]:
+def dialog(*labels: str) -> tuple[records.UiNode, ...]:
     names = (f"android:id/button{3 - at}" for at in range(3))
     return tuple(
         button(label, 0.5 + at / 10, resource_id=name)
@@ -45,10 +26,10 @@ class Played:
         self.past = Past(goal)
         self.step = 0
 
-    def see(self, *nodes: UiNode) -> Observation:
+    def see(self, *nodes: records.UiNode) -> records.Observation:
         self.step += 1
         seen = observation(*nodes)
-        self.past.fold(ObservationRecorded(step=self.step, observation=seen))
+        self.past.fold(protocol.ObservationRecorded(step=self.step, observation=seen))
         return seen
 
     def do(
@@ -56,14 +37,14 @@ class Played:
         tool: str,
         result: str,
         *,
-        element: Element | None = None,
-        outcome: ActionOutcome = ActionOutcome.DONE,
+        element: records.Element | None = None,
+        outcome: records.ActionOutcome = records.ActionOutcome.DONE,
         arguments: str = "{}",
         kind: str = "action",
     ) -> None:
         call_id = f"c{self.step}-{len(self.past.deeds)}"
         self.past.fold(
-            ToolCallRequested(
+            protocol.ToolCallRequested(
                 step=self.step,
                 call_id=call_id,
                 tool=tool,
@@ -73,7 +54,7 @@ class Played:
             )
         )
         self.past.fold(
-            ToolCallFinished(step=self.step, call_id=call_id, outcome=outcome, text=result)
+            protocol.ToolCallFinished(step=self.step, call_id=call_id, outcome=outcome, text=result)
         )
 
 
@@ -99,17 +80,19 @@ def test_a_click_that_took_effect_stands_and_so_does_an_unknown_one_and_the_oper
     clicked.do("click_element", 'OK: Clicked [1] "Lamp".')
     assert objections(clicked.past) == ()
     unknown = Played()
-    unknown.do("click_element", "UNKNOWN: Clicked", outcome=ActionOutcome.UNKNOWN)
+    unknown.do("click_element", "UNKNOWN: Clicked", outcome=records.ActionOutcome.UNKNOWN)
     assert NOTHING_DONE not in objections(unknown.past)
     helped = Played()
-    helped.past.fold(WheelActed(serial="p", said="Tapped", outcome=ActionOutcome.DONE))
+    helped.past.fold(
+        protocol.WheelActed(serial="p", said="Tapped", outcome=records.ActionOutcome.DONE)
+    )
     assert objections(helped.past) == ()
 
 
 def test_a_question_may_be_answered_without_any_effect_and_after_a_click_that_failed() -> None:
     played = Played("Which lamps are on?")
     played.see(*PAGE)
-    played.do("click_element", "FAILED: no", outcome=ActionOutcome.FAILED)
+    played.do("click_element", "FAILED: no", outcome=records.ActionOutcome.FAILED)
     assert objections(played.past) == ()
 
 
@@ -161,16 +144,16 @@ def test_an_approved_act_that_the_app_asks_about_again_is_still_open() -> None:
         *(button(f"Row {at}", at / 20) for at in range(13)), button("Place order", 0.9)
     )
     element = cart.elements[-1]
-    asked = Question(
+    asked = records.Question(
         question_id="q",
         session_id="s",
         text="May it?",
         asked_ms=1,
-        kind=QuestionKind.APPROVAL,
-        subject=Subject(action="click_element", element=element),
+        kind=records.QuestionKind.APPROVAL,
+        subject=records.Subject(action="click_element", element=element),
     )
-    played.past.fold(RequestUserInput(question=asked))
-    played.past.fold(QuestionAnswered(question_id="q", answer="Approve"))
+    played.past.fold(protocol.RequestUserInput(question=asked))
+    played.past.fold(protocol.QuestionAnswered(question_id="q", answer="Approve"))
     played.do("click_element", 'OK: Clicked "Place order".', element=element)
     assert objections(played.past) == ()
     again = played.see(
@@ -189,7 +172,7 @@ def test_what_was_done_for_an_earlier_goal_does_not_count_for_a_newer_one() -> N
     played = Played()
     played.see(*PAGE)
     played.do("click_element", 'OK: Clicked [1] "Lamp".')
-    played.past.fold(UserMessage(text="Turn it off", message_id="m"))
+    played.past.fold(protocol.UserMessage(text="Turn it off", message_id="m"))
     assert objections(played.past) == (NOTHING_DONE,)
 
 
@@ -197,9 +180,9 @@ def test_asking_for_the_same_again_in_mid_work_is_the_same_goal_but_for_a_job() 
     played = Played()
     played.see(*PAGE)
     played.do("click_element", 'OK: Clicked [1] "Lamp".')
-    played.past.fold(UserMessage(text="Turn on the lamp", message_id="m"))
+    played.past.fold(protocol.UserMessage(text="Turn on the lamp", message_id="m"))
     assert objections(played.past) == ()
-    played.past.fold(UserMessage(text="Turn on the lamp", message_id="n", job_id=3))
+    played.past.fold(protocol.UserMessage(text="Turn on the lamp", message_id="n", job_id=3))
     assert objections(played.past) == (NOTHING_DONE,)
 
 
@@ -207,17 +190,17 @@ def test_asking_for_the_same_again_after_it_was_done_is_a_goal_of_its_own() -> N
     played = Played()
     played.see(*PAGE)
     played.do("click_element", 'OK: Clicked [1] "Lamp".')
-    played.past.fold(TaskComplete(turn_id="t", last_agent_message="It is on."))
+    played.past.fold(protocol.TaskComplete(turn_id="t", last_agent_message="It is on."))
     assert objections(played.past) == ()
-    played.past.fold(UserMessage(text="Turn on the lamp", message_id="m"))
+    played.past.fold(protocol.UserMessage(text="Turn on the lamp", message_id="m"))
     assert objections(played.past) == (NOTHING_DONE,)
 
 
 def test_asking_for_the_first_thing_again_takes_a_hint_back() -> None:
     played = Played()
     played.see(*PAGE)
-    played.past.fold(UserMessage(text="No, the heater", message_id="h", steer=True))
-    played.past.fold(SteerApplied(message_id="h", step=1))
+    played.past.fold(protocol.UserMessage(text="No, the heater", message_id="h", steer=True))
+    played.past.fold(protocol.SteerApplied(message_id="h", step=1))
     assert played.past.hints == ["No, the heater"]
-    played.past.fold(UserMessage(text="Turn on the lamp", message_id="m"))
+    played.past.fold(protocol.UserMessage(text="Turn on the lamp", message_id="m"))
     assert played.past.hints == []

@@ -7,18 +7,9 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
+from agent import protocol
 from agent.loop.task_context import Grant, TurnEnd
 from agent.models.model import ModelReply, ModelRequest
-from agent.protocol import (
-    AbortReason,
-    ObservationRecorded,
-    QuestionAnswered,
-    RequestUserInput,
-    SessionContinued,
-    ToolCallFinished,
-    TurnAborted,
-    WarningEvent,
-)
 from agent.records import ActionOutcome, Question, UiNode
 from agent.safety.review_binding import params_digest
 from tests.loop.paper_phone import PaperPhone, button, field, node
@@ -70,10 +61,10 @@ async def go_on(
     assert question.review is not None
     past = [*asked.events]
     for msg in (
-        RequestUserInput(question=question),
-        TurnAborted(turn_id="t-1", reason=AbortReason.AWAITING_REVIEW),
-        QuestionAnswered(question_id=question.question_id, answer="Approve"),
-        SessionContinued(generation=0, after_step=1, job_id=1),
+        protocol.RequestUserInput(question=question),
+        protocol.TurnAborted(turn_id="t-1", reason=protocol.AbortReason.AWAITING_REVIEW),
+        protocol.QuestionAnswered(question_id=question.question_id, answer="Approve"),
+        protocol.SessionContinued(generation=0, after_step=1, job_id=1),
     ):
         last = past[-1]
         past.append(replace(last, event_id=last.event_id + 1, seq=last.seq + 1, msg=msg))
@@ -89,8 +80,10 @@ async def go_on(
     return context, await task().run(context), model
 
 
-def results(context: MemoryContext) -> list[ToolCallFinished]:
-    return [m for m in context.of(ToolCallFinished) if isinstance(m, ToolCallFinished)]
+def results(context: MemoryContext) -> list[protocol.ToolCallFinished]:
+    return [
+        m for m in context.of(protocol.ToolCallFinished) if isinstance(m, protocol.ToolCallFinished)
+    ]
 
 
 async def test_what_is_asked_names_the_element_the_frame_and_the_digests() -> None:
@@ -141,7 +134,7 @@ async def test_another_text_on_the_screen_voids_the_approval_and_it_is_asked_ane
     assert question.review is not None
     assert end.review.call_id == question.call_id
     assert end.review.review.screen_digest != question.review.screen_digest
-    assert any("approval is void" in w.message for w in context.of(WarningEvent))  # type: ignore[attr-defined]
+    assert any("approval is void" in w.message for w in context.of(protocol.WarningEvent))  # type: ignore[attr-defined]
 
 
 async def test_an_element_that_is_gone_is_told_to_the_model_and_nothing_is_done() -> None:
@@ -151,7 +144,7 @@ async def test_an_element_that_is_gone_is_told_to_the_model_and_nothing_is_done(
     context, end, _ = await go_on(chat, asked, question)
     assert end.completed and chat.phone.done == []
     assert results(context)[0].outcome is ActionOutcome.FAILED
-    assert context.of(ObservationRecorded)
+    assert context.of(protocol.ObservationRecorded)
 
 
 async def test_what_looks_like_a_secret_is_put_into_no_review() -> None:

@@ -12,6 +12,7 @@ from PIL import Image
 from virtual_phone.display import fonts
 from virtual_phone.input import editing
 from virtual_phone.state.records import FieldState
+from virtual_phone.ui import vocabulary as ui
 from virtual_phone.ui.bind import path_at, walk
 from virtual_phone.ui.canvas import Canvas
 from virtual_phone.ui.draw import paint
@@ -20,20 +21,6 @@ from virtual_phone.ui.icons import DRAWINGS, mask
 from virtual_phone.ui.layout import Metrics, lay_out
 from virtual_phone.ui.theme import DARK, LIGHT, parse
 from virtual_phone.ui.views import MATCH, Align, Kind, Rect, View
-from virtual_phone.ui.vocabulary import (
-    button,
-    column,
-    edges,
-    field,
-    grid,
-    icon,
-    row,
-    scroll,
-    space,
-    stack,
-    switch,
-    text,
-)
 
 FRAME = Rect(0, 0, 1080, 2400)
 METRICS = Metrics(2.625)
@@ -48,11 +35,11 @@ anything = st.text(
 def leaf(words: str) -> st.SearchStrategy[View]:
     return st.sampled_from([0, 1, 2, 3, 4]).map(
         lambda i: [
-            text(words),
-            button(words, lambda: None),
-            icon("add"),
-            switch(True),
-            field("f", hint="h"),
+            ui.text(words),
+            ui.button(words, lambda: None),
+            ui.icon("add"),
+            ui.switch(True),
+            ui.field("f", hint="h"),
         ][i]
     )
 
@@ -60,11 +47,11 @@ def leaf(words: str) -> st.SearchStrategy[View]:
 trees = st.recursive(
     anything.flatmap(leaf),
     lambda inner: st.one_of(
-        st.lists(inner, max_size=4).map(lambda c: column(*c, gap=4, pad=edges(8, 8))),
-        st.lists(inner, max_size=4).map(lambda c: row(*c, space(weight=1), width=MATCH)),
-        st.lists(inner, max_size=3).map(lambda c: stack(*c, width=MATCH)),
-        st.lists(inner, min_size=1, max_size=5).map(lambda c: grid(3, *c)),
-        st.lists(inner, max_size=4).map(lambda c: scroll("s", *c)),
+        st.lists(inner, max_size=4).map(lambda c: ui.column(*c, gap=4, pad=ui.edges(8, 8))),
+        st.lists(inner, max_size=4).map(lambda c: ui.row(*c, ui.space(weight=1), width=MATCH)),
+        st.lists(inner, max_size=3).map(lambda c: ui.stack(*c, width=MATCH)),
+        st.lists(inner, min_size=1, max_size=5).map(lambda c: ui.grid(3, *c)),
+        st.lists(inner, max_size=4).map(lambda c: ui.scroll("s", *c)),
     ),
     max_leaves=12,
 )
@@ -167,23 +154,23 @@ def test_an_emoji_is_drawn_in_color() -> None:
 
 
 def test_weights_share_what_is_left() -> None:
-    left, right = space(weight=1), space(weight=3)
-    lay_out(row(left, right, width=MATCH, height=10), FRAME, Metrics(1))
+    left, right = ui.space(weight=1), ui.space(weight=3)
+    lay_out(ui.row(left, right, width=MATCH, height=10), FRAME, Metrics(1))
     assert (left.rect.width, right.rect.width) == (270, 810)
 
 
 def test_a_view_over_another_takes_the_touch() -> None:
-    below = button("below", lambda: None, width=MATCH, height=100)
-    above = button("above", lambda: None, width=50, height=50, halign=Align.END)
-    root = stack(below, above, width=MATCH)
+    below = ui.button("below", lambda: None, width=MATCH, height=100)
+    above = ui.button("above", lambda: None, width=50, height=50, halign=Align.END)
+    root = ui.stack(below, above, width=MATCH)
     lay_out(root, FRAME, Metrics(1))
     assert path_at(root, 1060, 20)[-1] is above
     assert path_at(root, 500, 20)[-1] is below
 
 
 def test_what_is_scrolled_away_is_neither_dumped_nor_touched() -> None:
-    rows = [button(f"row {i}", lambda: None, height=100) for i in range(50)]
-    root = scroll("list", *rows)
+    rows = [ui.button(f"row {i}", lambda: None, height=100) for i in range(50)]
+    root = ui.scroll("list", *rows)
     root.scroll_y = 1000
     lay_out(root, Rect(0, 0, 1080, 500), Metrics(1))
     assert root.scroll_range == 4500
@@ -193,15 +180,15 @@ def test_what_is_scrolled_away_is_neither_dumped_nor_touched() -> None:
 
 
 def test_a_named_button_is_fine_and_a_nameless_one_is_marked() -> None:
-    root = column(
-        icon("add", on_click=lambda: None), icon("add", on_click=lambda: None, desc="Add")
+    root = ui.column(
+        ui.icon("add", on_click=lambda: None), ui.icon("add", on_click=lambda: None, desc="Add")
     )
     lay_out(root, FRAME, METRICS)
     assert dump(root, "p", 0).count('NAF="true"') == 1
 
 
 def test_controls_become_dots_and_markup_is_escaped_in_a_dump() -> None:
-    root = text('a<b>&"\n\x00\ud800')
+    root = ui.text('a<b>&"\n\x00\ud800')
     lay_out(root, FRAME, METRICS)
     assert 'text="a&lt;b&gt;&amp;&quot;&#10;.."' in dump(root, "p", 0)
 
@@ -210,7 +197,7 @@ def test_huge_text_is_laid_out_in_reasonable_time() -> None:
     import time
 
     start = time.thread_time()
-    made = text("word " * 40_000 + "x" * 100_000)
+    made = ui.text("word " * 40_000 + "x" * 100_000)
     lay_out(made, FRAME, METRICS)
     assert time.thread_time() - start < 60
 
@@ -228,9 +215,9 @@ def test_every_icon_draws_something_and_not_everything(name: str) -> None:
 
 
 def test_a_field_shows_dots_for_a_password_and_its_hint_when_empty() -> None:
-    secret = field("p", value="abc", password=True)
-    empty = field("q", hint="Name")
-    root = column(secret, empty)
+    secret = ui.field("p", value="abc", password=True)
+    empty = ui.field("q", hint="Name")
+    root = ui.column(secret, empty)
     lay_out(root, FRAME, METRICS)
     xml = dump(root, "p", 0)
     assert 'text="•••"' in xml and 'password="true"' in xml and 'text="Name"' in xml

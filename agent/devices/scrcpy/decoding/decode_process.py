@@ -15,21 +15,9 @@ from collections import deque
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 
 from agent.devices.frames.subscribers import Size
+from agent.devices.scrcpy.decoding import decode_wire
 from agent.devices.scrcpy.decoding.decode_link import DecodeLink
 from agent.devices.scrcpy.decoding.decode_memory import Place
-from agent.devices.scrcpy.decoding.decode_wire import (
-    Answer,
-    Asked,
-    Close,
-    Closed,
-    Decode,
-    Drawn,
-    Encoded,
-    Failed,
-    Scale,
-    Want,
-    Whole,
-)
 from agent.devices.scrcpy.decoding.pictures import (
     Decoded,
     DecoderLostError,
@@ -178,7 +166,7 @@ class ProcessPictures:
         """Decode packets; see `Pictures`. Raises DeviceError when the process cannot."""
         wants = self._wants(boxes)
         drawn = await self._drawing(
-            lambda call: Decode(
+            lambda call: decode_wire.Decode(
                 call=call,
                 stream=self._stream,
                 packets=tuple(packets),
@@ -194,12 +182,14 @@ class ProcessPictures:
     async def scaled(self, boxes: Sequence[Size]) -> Mapping[Size, bytes]:
         """Scale the newest picture to fit each box. Raises DeviceError when there is none."""
         wants = self._wants(boxes)
-        return self._read(await self._drawing(lambda call: Scale(call, self._stream, wants)))
+        return self._read(
+            await self._drawing(lambda call: decode_wire.Scale(call, self._stream, wants))
+        )
 
     async def whole(self) -> tuple[Size, bytes]:
         """Return the newest picture as a PNG. Raises DeviceError when there is none."""
-        answer = await self._call(lambda call: Whole(call, self._stream))
-        assert isinstance(answer, Encoded)
+        answer = await self._call(lambda call: decode_wire.Whole(call, self._stream))
+        assert isinstance(answer, decode_wire.Encoded)
         return answer.size, answer.data
 
     async def renew(self) -> None:
@@ -222,16 +212,16 @@ class ProcessPictures:
         places, self._places = self._places, {}
         link, stream = self._link, self._stream
 
-        def free(answer: asyncio.Future[Answer]) -> None:
+        def free(answer: asyncio.Future[decode_wire.Answer]) -> None:
             if not answer.cancelled() and answer.exception() is None:
                 for place in places.values():
                     link.places.give_back(place)
 
-        link.post(lambda call: Close(call, stream)).add_done_callback(free)
+        link.post(lambda call: decode_wire.Close(call, stream)).add_done_callback(free)
 
     # --- below ----------
 
-    def _wants(self, boxes: Sequence[Size]) -> tuple[Want, ...]:
+    def _wants(self, boxes: Sequence[Size]) -> tuple[decode_wire.Want, ...]:
         """Have a place for each box; those that were wanted long ago are given back."""
         if len(self._places) > _KEPT_PLACES:
             for box in self._places.keys() - set(boxes):
@@ -239,21 +229,23 @@ class ProcessPictures:
         for box in boxes:
             if box not in self._places:
                 self._places[box] = self._link.places.take(box)
-        return tuple(Want(box, self._places[box].at) for box in boxes)
+        return tuple(decode_wire.Want(box, self._places[box].at) for box in boxes)
 
-    async def _drawing(self, make: Callable[[int], Asked]) -> Drawn:
+    async def _drawing(self, make: Callable[[int], decode_wire.Asked]) -> decode_wire.Drawn:
         drawn = await self._call(make)
-        assert isinstance(drawn, Drawn)
+        assert isinstance(drawn, decode_wire.Drawn)
         self.size, self.awaits_key, self._drawn = drawn.size, drawn.awaits_key, drawn.pictures
         return drawn
 
-    def _read(self, drawn: Drawn) -> dict[Size, bytes]:
+    def _read(self, drawn: decode_wire.Drawn) -> dict[Size, bytes]:
         memory = self._link.memory
         return dict(memory.read(filled.at, filled.number) for filled in drawn.filled)
 
-    async def _call(self, make: Callable[[int], Asked]) -> Drawn | Encoded | Closed:
+    async def _call(
+        self, make: Callable[[int], decode_wire.Asked]
+    ) -> decode_wire.Drawn | decode_wire.Encoded | decode_wire.Closed:
         answer = await self._link.call(make)
-        if isinstance(answer, Failed):
+        if isinstance(answer, decode_wire.Failed):
             raise DeviceError(
                 f"The video of {self._serial} could not be decoded: {answer.why}.",
                 "It is started again by itself.",

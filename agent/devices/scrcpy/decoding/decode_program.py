@@ -17,27 +17,9 @@ from typing import IO, Never, assert_never
 import msgspec
 
 from agent.devices.frames.subscribers import fit
+from agent.devices.scrcpy.decoding import decode_wire
 from agent.devices.scrcpy.decoding.decode_memory import THREADS, PictureMemory
 from agent.devices.scrcpy.decoding.decode_schedule import DecodeSchedule
-from agent.devices.scrcpy.decoding.decode_wire import (
-    LENGTH_BYTES,
-    MESSAGE_LIMIT_BYTES,
-    Asked,
-    Close,
-    Closed,
-    Decode,
-    Drawn,
-    Encoded,
-    Failed,
-    Filled,
-    Ready,
-    Said,
-    Scale,
-    Want,
-    Whole,
-    asked_decoder,
-    framed,
-)
 from agent.devices.scrcpy.decoding.decoder import Decoder, load
 from agent.devices.scrcpy.decoding.pictures import whole_png
 
@@ -61,7 +43,7 @@ def main(memory: int) -> Never:
 class _Work:
     """A call, and how far it is carried out."""
 
-    asked: Decode | Scale | Close
+    asked: decode_wire.Decode | decode_wire.Scale | decode_wire.Close
     next_packet: int = 0
     made: int = 0
     """How many pictures its packets made so far."""
@@ -76,7 +58,7 @@ class DecodeProgram:
         self._saying = threading.Lock()
         self._decoders: dict[int, Decoder] = {}
         self._schedule: DecodeSchedule[_Work] = DecodeSchedule()
-        self._wholes: SimpleQueue[Whole] = SimpleQueue()
+        self._wholes: SimpleQueue[decode_wire.Whole] = SimpleQueue()
         """A whole picture takes so long to encode that others would wait for it."""
 
     def run(self) -> Never:
@@ -87,21 +69,21 @@ class DecodeProgram:
         os.nice(_NICER)
         for number in range(THREADS):
             threading.Thread(target=self._work, args=(number,), daemon=True).start()
-        self._say(Ready())
+        self._say(decode_wire.Ready())
         stream = os.fdopen(self._link.fileno(), "rb", buffering=_BUFFER_BYTES, closefd=False)
         while (asked := _read(stream)) is not None:
             self.ask(asked)
         _end()
 
-    def ask(self, asked: Asked) -> None:
+    def ask(self, asked: decode_wire.Asked) -> None:
         """Have something done, when its turn comes."""
-        if isinstance(asked, Whole):
+        if isinstance(asked, decode_wire.Whole):
             self._wholes.put(asked)
         else:
             self._schedule.put(asked.stream, _Work(asked), rank=_rank(asked))
 
-    def _say(self, said: Said) -> None:
-        data = framed(said)
+    def _say(self, said: decode_wire.Said) -> None:
+        data = decode_wire.framed(said)
         try:
             with self._saying:
                 self._link.sendall(data)
@@ -122,7 +104,7 @@ class DecodeProgram:
         if said is None:
             self._schedule.put_back(stream, work)
             return
-        if isinstance(work.asked, Close):
+        if isinstance(work.asked, decode_wire.Close):
             self._schedule.forget(stream)
         else:
             self._schedule.done(stream)
@@ -140,32 +122,34 @@ class DecodeProgram:
                     if asked.stream == stream:
                         self._say(msgspec.structs.replace(said, call=asked.call))
 
-    def _encoded(self, stream: int) -> Encoded | Failed:
+    def _encoded(self, stream: int) -> decode_wire.Encoded | decode_wire.Failed:
         decoder = self._decoders.get(stream)
         if decoder is None:
-            return Failed(0, "There is no picture yet")
+            return decode_wire.Failed(0, "There is no picture yet")
         try:
-            return Encoded(0, *whole_png(decoder))
+            return decode_wire.Encoded(0, *whole_png(decoder))
         except Exception as error:  # whatever one stream does, the others go on
             return _failed(0, error)
 
-    def _carry_out(self, thread: int, work: _Work) -> Said | None:
+    def _carry_out(self, thread: int, work: _Work) -> decode_wire.Said | None:
         """Return the answer; None where a more urgent stream waits before this one is finished."""
         asked = work.asked
         match asked:
-            case Decode():
+            case decode_wire.Decode():
                 return self._decode(thread, asked, work)
-            case Scale():
+            case decode_wire.Scale():
                 decoder = self._decoder(asked.stream)
                 filled = self._fill(decoder, asked.wants, 0)
                 return _drawn(asked.call, decoder, 0, False, False, filled)
-            case Close():
+            case decode_wire.Close():
                 self._decoders.pop(asked.stream, None)
-                return Closed(asked.call)
+                return decode_wire.Closed(asked.call)
             case _:
                 assert_never(asked)
 
-    def _decode(self, thread: int, asked: Decode, work: _Work) -> Drawn | None:
+    def _decode(
+        self, thread: int, asked: decode_wire.Decode, work: _Work
+    ) -> decode_wire.Drawn | None:
         decoder = self._decoder(asked.stream)
         if asked.left_out and work.next_packet == 0:
             decoder.break_off()
@@ -192,8 +176,8 @@ class DecodeProgram:
         return decoder
 
     def _fill(
-        self, decoder: Decoder, wants: tuple[Want, ...], captured_ms: int
-    ) -> tuple[Filled, ...]:
+        self, decoder: Decoder, wants: tuple[decode_wire.Want, ...], captured_ms: int
+    ) -> tuple[decode_wire.Filled, ...]:
         """Put the newest picture where it is wanted, once at each size."""
         size = decoder.size
         if size is None:
@@ -202,23 +186,28 @@ class DecodeProgram:
         number = decoder.pictures
         for (scaled, at), rgb in zip(places.items(), decoder.scaled(tuple(places)), strict=True):
             self._memory.write(at, number, scaled, rgb, captured_ms)
-        return tuple(Filled(at, number) for at in places.values())
+        return tuple(decode_wire.Filled(at, number) for at in places.values())
 
 
-def _rank(asked: Decode | Scale | Close) -> int | None:
+def _rank(asked: decode_wire.Decode | decode_wire.Scale | decode_wire.Close) -> int | None:
     """Return the longer side of the largest picture that is wanted, in pixels; None for none."""
-    wants = () if isinstance(asked, Close) else asked.wants
+    wants = () if isinstance(asked, decode_wire.Close) else asked.wants
     return max((max(want.box) for want in wants), default=None)
 
 
-def _failed(call: int, error: Exception) -> Failed:
-    return Failed(call, f"{type(error).__name__}: {error}")
+def _failed(call: int, error: Exception) -> decode_wire.Failed:
+    return decode_wire.Failed(call, f"{type(error).__name__}: {error}")
 
 
 def _drawn(
-    call: int, decoder: Decoder, made: int, moved: bool, black: bool, filled: tuple[Filled, ...]
-) -> Drawn:
-    return Drawn(
+    call: int,
+    decoder: Decoder,
+    made: int,
+    moved: bool,
+    black: bool,
+    filled: tuple[decode_wire.Filled, ...],
+) -> decode_wire.Drawn:
+    return decode_wire.Drawn(
         call=call,
         made=made,
         pictures=decoder.pictures,
@@ -230,14 +219,14 @@ def _drawn(
     )
 
 
-def _read(stream: IO[bytes]) -> Asked | None:
+def _read(stream: IO[bytes]) -> decode_wire.Asked | None:
     """Read what is asked next; None when the core is gone."""
-    head = stream.read(LENGTH_BYTES)
+    head = stream.read(decode_wire.LENGTH_BYTES)
     length = int.from_bytes(head)
-    if len(head) < LENGTH_BYTES or length > MESSAGE_LIMIT_BYTES:
+    if len(head) < decode_wire.LENGTH_BYTES or length > decode_wire.MESSAGE_LIMIT_BYTES:
         return None
     data = stream.read(length)
-    return asked_decoder.decode(data) if len(data) == length else None
+    return decode_wire.asked_decoder.decode(data) if len(data) == length else None
 
 
 def _end() -> Never:

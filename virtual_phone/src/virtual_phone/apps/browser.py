@@ -12,24 +12,9 @@ from urllib.parse import quote, unquote
 import msgspec
 
 from virtual_phone.app import App, AppIcon, Page, Seed
+from virtual_phone.ui import vocabulary as ui
 from virtual_phone.ui.patterns import empty, list_page, menu, progress, screen, title_bar
 from virtual_phone.ui.views import MATCH, Align, TextStyle, View
-from virtual_phone.ui.vocabulary import (
-    BODY_LARGE,
-    CAPTION,
-    Child,
-    button,
-    column,
-    edges,
-    field,
-    icon,
-    icon_button,
-    row,
-    scroll,
-    space,
-    stack,
-    text,
-)
 
 
 class Browser(msgspec.Struct):
@@ -194,9 +179,9 @@ def browse(page: Page[Browser]) -> View:
             page.setter("menu", ""),
         )
     return screen(
-        row(
-            icon_button("home", "Home", lambda: _go(page, "home")),
-            field(
+        ui.row(
+            ui.icon_button("home", "Home", lambda: _go(page, "home")),
+            ui.field(
                 "url",
                 value=_shown(here),
                 hint="Search or type web address",
@@ -204,17 +189,17 @@ def browse(page: Page[Browser]) -> View:
                 height=48,
                 fill="surface2",
                 radius=24,
-                pad=edges(18, 0),
+                pad=ui.edges(18, 0),
                 id="url_bar",
                 on_submit=lambda typed: visit(page, typed),
             ),
-            icon_button(
+            ui.icon_button(
                 "bookmark", "Bookmark this page", mark, tint="accent" if marked else "text2"
             ),
-            icon_button("more", "More options", page.setter("menu"), id="menu_button"),
+            ui.icon_button("more", "More options", page.setter("menu"), id="menu_button"),
             width=MATCH,
             height=64,
-            pad=edges(6, 0),
+            pad=ui.edges(6, 0),
             gap=2,
             id="toolbar",
         ),
@@ -267,17 +252,17 @@ def _content(page: Page[Browser], address: str) -> View:
         ]
         return _list(page, f"{len(hits)} results", hits)
     if page.loading:
-        return column(
+        return ui.column(
             progress(),
-            scroll("web", fill="surface", cls="android.webkit.WebView", height=MATCH),
+            ui.scroll("web", fill="surface", cls="android.webkit.WebView", height=MATCH),
             width=MATCH,
             weight=1,
         )
     site = SITES.get(address)
     if site is None:
-        return column(
+        return ui.column(
             empty("cloud", "You're offline", f"{address[:80]} is not on this phone."),
-            button(
+            ui.button(
                 "Try again",
                 lambda: page.toast("Still offline"),
                 look="tonal",
@@ -287,12 +272,12 @@ def _content(page: Page[Browser], address: str) -> View:
             weight=1,
         )
     blocks = [_block(page, line) for line in site[1].splitlines() if line.strip()]
-    return scroll(
+    return ui.scroll(
         "web",
         *blocks,
-        space(60),
+        ui.space(60),
         gap=12,
-        pad=edges(22, 14),
+        pad=ui.edges(22, 14),
         fill="surface",
         cls="android.webkit.WebView",
         desc=site[0],
@@ -302,9 +287,9 @@ def _content(page: Page[Browser], address: str) -> View:
 def _block(page: Page[Browser], line: str) -> View:
     if line.startswith("~> "):
         words, _, address = line[3:].partition(" | ")
-        face = text(words, TextStyle(20, 600, "on_accent"), hidden_from_tree=True)
+        face = ui.text(words, TextStyle(20, 600, "on_accent"), hidden_from_tree=True)
         face.halign = face.valign = Align.CENTER
-        return stack(
+        return ui.stack(
             face,
             on_click=_opener(page, address),
             width=220,
@@ -315,28 +300,28 @@ def _block(page: Page[Browser], line: str) -> View:
             key=f"canvas {address}",
         )
     if line.startswith("~ "):
-        return text(line[2:], TextStyle(24, 500), pad=edges(0, 8), hidden_from_tree=True)
+        return ui.text(line[2:], TextStyle(24, 500), pad=ui.edges(0, 8), hidden_from_tree=True)
     if line.startswith("# "):
-        return text(line[2:], TextStyle(25, 600), pad=(0, 10, 0, 0))
+        return ui.text(line[2:], TextStyle(25, 600), pad=(0, 10, 0, 0))
     if line.startswith("> "):
         words, _, address = line[2:].partition(" | ")
-        return text(
+        return ui.text(
             words,
             TextStyle(17, 500, "link"),
             on_click=_opener(page, address),
             cls="android.view.View",
-            pad=edges(0, 6),
+            pad=ui.edges(0, 6),
         )
     if line.startswith("- "):
-        return row(
-            text("•", BODY_LARGE),
-            text(line[2:], TextStyle(17, 400), weight=1),
+        return ui.row(
+            ui.text("•", ui.BODY_LARGE),
+            ui.text(line[2:], TextStyle(17, 400), weight=1),
             width=MATCH,
             gap=12,
             pad=(6, 0, 0, 0),
             cls="android.view.View",
         )
-    return text(line, TextStyle(17, 400, line_height=1.5))
+    return ui.text(line, TextStyle(17, 400, line_height=1.5))
 
 
 def _opener(page: Page[Browser], address: str) -> Callable[[], None]:
@@ -346,28 +331,28 @@ def _opener(page: Page[Browser], address: str) -> Callable[[], None]:
 def _list(page: Page[Browser], title: str, addresses: list[str], *, start: bool = False) -> View:
     def item(i: int, address: str) -> View:
         site = SITES.get(address)
-        return row(
-            icon("globe", 24, "text2"),
-            column(
-                text(site[0] if site else _shown(address), TextStyle(17, 400, max_lines=1)),
-                text(address, CAPTION),
+        return ui.row(
+            ui.icon("globe", 24, "text2"),
+            ui.column(
+                ui.text(site[0] if site else _shown(address), TextStyle(17, 400, max_lines=1)),
+                ui.text(address, ui.CAPTION),
                 weight=1,
                 gap=2,
             ),
             on_click=_opener(page, address),
             width=MATCH,
             gap=18,
-            pad=edges(24, 11),
+            pad=ui.edges(24, 11),
             key=f"site {i} {address}",
         )
 
-    top: Child = None
+    top: ui.Child = None
     if start:
-        top = text("Where to?", TextStyle(32, 500), pad=(24, 40, 24, 24))
+        top = ui.text("Where to?", TextStyle(32, 500), pad=(24, 40, 24, 24))
     return list_page(
         "web",
         top,
-        text(title, TextStyle(15, 500, "accent"), pad=edges(24, 10)),
+        ui.text(title, TextStyle(15, 500, "accent"), pad=ui.edges(24, 10)),
         *(item(i, a) for i, a in enumerate(addresses)),
     )
 

@@ -12,26 +12,10 @@ from datetime import UTC, date, datetime, timedelta
 import msgspec
 
 from virtual_phone.app import App, AppIcon, Page, Seed
+from virtual_phone.ui import vocabulary as ui
 from virtual_phone.ui.patterns import fab, list_page, screen, title_bar
 from virtual_phone.ui.views import MATCH, Align, TextStyle, View
-from virtual_phone.ui.vocabulary import (
-    BODY_LARGE,
-    CAPTION,
-    OVERLINE,
-    Child,
-    button,
-    column,
-    edges,
-    field,
-    grid,
-    icon,
-    icon_button,
-    row,
-    scroll,
-    space,
-    stack,
-    text,
-)
+from virtual_phone.ui.vocabulary import text
 
 
 class Event(msgspec.Struct):
@@ -113,8 +97,8 @@ def month(page: Page[Events]) -> View:
         color = "on_accent" if on else "accent" if day == today else "text"
         if day.month != chosen.month:
             color = "text3"
-        return column(
-            stack(
+        return ui.column(
+            ui.stack(
                 text(
                     str(day.day),
                     TextStyle(15, 600 if day == today else 400, color),
@@ -126,42 +110,45 @@ def month(page: Page[Events]) -> View:
                 radius=19,
                 fill="accent" if on else "",
             ),
-            row(width=6, height=6, radius=3, fill="accent" if str(day) in busy else ""),
+            ui.row(width=6, height=6, radius=3, fill="accent" if str(day) in busy else ""),
             on_click=page.setter("day", str(day)),
             desc=f"{day.day} {day:%B} {day.year}",
             selected=on,
             cross=Align.CENTER,
             gap=2,
-            pad=edges(0, 3),
+            pad=ui.edges(0, 3),
             key=f"day {day}",
         )
 
     weeks = months.Calendar().monthdatescalendar(chosen.year, chosen.month)
     events = sorted((e for e in page.data.events if e.day == str(chosen)), key=lambda e: e.start)
-    rows: list[Child] = [_event_row(page, e) for e in events]
+    rows: list[ui.Child] = [_event_row(page, e) for e in events]
     if not rows:
-        rows = [text("Nothing planned", TextStyle(16, 400, "text2"), pad=edges(24, 16))]
+        rows = [text("Nothing planned", TextStyle(16, 400, "text2"), pad=ui.edges(24, 16))]
     return screen(
         title_bar(
             f"{chosen:%B} {chosen.year}",
             actions=(
-                icon_button("arrow_up", "Previous month", go(-1)),
-                icon_button("arrow_down", "Next month", go(1)),
-                icon_button("calendar", "Today", page.setter("day", "")),
+                ui.icon_button("arrow_up", "Previous month", go(-1)),
+                ui.icon_button("arrow_down", "Next month", go(1)),
+                ui.icon_button("calendar", "Today", page.setter("day", "")),
             ),
         ),
-        grid(
+        ui.grid(
             7,
             *(text(d, TextStyle(13, 500, "text2")) for d in ("M", "T", "W", "T", "F", "S", "S")),
             *(cell(d) for week in weeks for d in week),
-            pad=edges(12, 4),
+            pad=ui.edges(12, 4),
             id="month_view",
         ),
         text(
-            f"{chosen:%A}, {chosen.day} {chosen:%B}", OVERLINE, pad=(24, 10, 24, 6), id="day_title"
+            f"{chosen:%A}, {chosen.day} {chosen:%B}",
+            ui.OVERLINE,
+            pad=(24, 10, 24, 6),
+            id="day_title",
         ),
-        stack(
-            column(list_page("events", *rows), height=MATCH),
+        ui.stack(
+            ui.column(list_page("events", *rows), height=MATCH),
             fab(
                 "add",
                 "New event",
@@ -175,13 +162,13 @@ def month(page: Page[Events]) -> View:
 
 
 def _event_row(page: Page[Events], event: Event) -> View:
-    return row(
-        row(width=6, height=44, radius=3, fill=COLORS[event.id % len(COLORS)]),
-        column(
+    return ui.row(
+        ui.row(width=6, height=44, radius=3, fill=COLORS[event.id % len(COLORS)]),
+        ui.column(
             text(event.title, TextStyle(17, 500, max_lines=1), id="title"),
             text(
                 f"{event.start} – {event.end}" + (f" • {event.place}" if event.place else ""),
-                CAPTION,
+                ui.CAPTION,
                 id="when",
             ),
             weight=1,
@@ -192,7 +179,7 @@ def _event_row(page: Page[Events], event: Event) -> View:
         gap=14,
         fill="surface",
         radius=20,
-        pad=edges(16, 12),
+        pad=ui.edges(16, 12),
         margin=(16, 4, 16, 4),
         key=f"event {event.id}",
     )
@@ -220,12 +207,12 @@ def info(page: Page[Events]) -> View:
         page.confirm("Delete this event?", event.title, "Delete", delete, local="delete")
 
     def fact(drawing: str, value: str) -> View:
-        return row(
-            icon(drawing, 24, "text2"),
-            text(value, BODY_LARGE, weight=1),
+        return ui.row(
+            ui.icon(drawing, 24, "text2"),
+            text(value, ui.BODY_LARGE, weight=1),
             width=MATCH,
             gap=18,
-            pad=edges(24, 12),
+            pad=ui.edges(24, 12),
         )
 
     return screen(
@@ -233,20 +220,20 @@ def info(page: Page[Events]) -> View:
             "",
             back=page.close,
             actions=(
-                icon_button(
+                ui.icon_button(
                     "edit",
                     "Edit event",
                     page.opener(".event.EditEventActivity", event=str(event.id)),
                     id="info_action_edit",
                 ),
-                icon_button(
+                ui.icon_button(
                     "delete", "Delete event", page.setter("delete"), id="info_action_delete"
                 ),
             ),
         ),
-        scroll(
+        ui.scroll(
             "info",
-            text(event.title, TextStyle(30, 400), pad=edges(24, 10), id="title"),
+            text(event.title, TextStyle(30, 400), pad=ui.edges(24, 10), id="title"),
             fact("clock", f"{day:%A}, {day.day} {day:%B} • {event.start} – {event.end}"),
             fact("location", event.place) if event.place else None,
             fact("bell", "10 minutes before"),
@@ -288,42 +275,42 @@ def edit(page: Page[Events]) -> View:
         page.close()
 
     def entry(key: str, label: str, value: str, drawing: str) -> View:
-        return row(
-            icon(drawing, 24, "text2"),
-            column(
-                text(label, CAPTION),
-                field(
+        return ui.row(
+            ui.icon(drawing, 24, "text2"),
+            ui.column(
+                text(label, ui.CAPTION),
+                ui.field(
                     key,
                     value=value,
                     hint=label,
-                    style=BODY_LARGE,
+                    style=ui.BODY_LARGE,
                     height=50,
                     id=key,
                     fill="surface2",
                     radius=14,
-                    pad=edges(16, 0),
+                    pad=ui.edges(16, 0),
                 ),
                 weight=1,
                 gap=4,
             ),
             width=MATCH,
             gap=16,
-            pad=edges(18, 6),
+            pad=ui.edges(18, 6),
         )
 
     return screen(
         title_bar(
             "Edit event" if event else "New event",
             back=page.close,
-            actions=(button("Save", save, look="text", id="action_done"),),
+            actions=(ui.button("Save", save, look="text", id="action_done"),),
         ),
-        scroll(
+        ui.scroll(
             "edit",
             entry("title", "Title", old.title, "edit"),
             entry("day", "Date", old.day, "calendar"),
             entry("start", "Start", old.start, "clock"),
             entry("end", "End", old.end, "clock"),
             entry("place", "Location", old.place, "location"),
-            space(40),
+            ui.space(40),
         ),
     )

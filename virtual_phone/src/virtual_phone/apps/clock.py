@@ -12,23 +12,10 @@ from datetime import UTC, datetime
 import msgspec
 
 from virtual_phone.app import App, AppIcon, Page, Seed
+from virtual_phone.ui import vocabulary as ui
 from virtual_phone.ui.patterns import alert, bottom_nav, empty, fab, list_page, screen, title_bar
 from virtual_phone.ui.views import MATCH, Align, TextStyle, View
-from virtual_phone.ui.vocabulary import (
-    BODY_LARGE,
-    CAPTION,
-    Child,
-    button,
-    column,
-    edges,
-    field,
-    icon_button,
-    row,
-    space,
-    stack,
-    switch,
-    text,
-)
+from virtual_phone.ui.vocabulary import text
 
 
 class Alarm(msgspec.Struct):
@@ -122,24 +109,24 @@ def _alarms(page: Page[Clocks]) -> View:
         return act
 
     def card(alarm: Alarm) -> View:
-        return row(
-            column(
+        return ui.row(
+            ui.column(
                 text(
                     f"{alarm.hour:02d}:{alarm.minute:02d}",
                     TextStyle(44, 400, "text" if alarm.on else "text3"),
                     id="digital_clock",
                 ),
-                text(alarm.label or "Once", CAPTION, id="label"),
+                text(alarm.label or "Once", ui.CAPTION, id="label"),
                 weight=1,
             ),
-            icon_button("delete", "Delete alarm", remove(alarm), tint="text2", id="delete"),
-            switch(
+            ui.icon_button("delete", "Delete alarm", remove(alarm), tint="text2", id="delete"),
+            ui.switch(
                 alarm.on, toggle(alarm), id="onoff", desc=f"{alarm.hour:02d}:{alarm.minute:02d}"
             ),
             width=MATCH,
             fill="surface",
             radius=24,
-            pad=edges(22, 14),
+            pad=ui.edges(22, 14),
             margin=(16, 5, 16, 5),
             gap=10,
             id="alarm_card",
@@ -149,11 +136,11 @@ def _alarms(page: Page[Clocks]) -> View:
     if page.local("new"):
         _new_alarm(page)
     shown = sorted(page.data.alarms, key=lambda a: (a.hour, a.minute))
-    listing: Child = list_page("alarms", *(card(a) for a in shown))
+    listing: ui.Child = list_page("alarms", *(card(a) for a in shown))
     if not shown:
         listing = empty("alarm", "No alarms")
-    return stack(
-        column(listing, height=MATCH),
+    return ui.stack(
+        ui.column(listing, height=MATCH),
         fab("add", "Add alarm", page.setter("new"), id="fab"),
         width=MATCH,
         weight=1,
@@ -183,8 +170,8 @@ def _new_alarm(page: Page[Clocks]) -> None:
         close()
 
     def part(key: str, value: str, label: str) -> View:
-        return column(
-            field(
+        return ui.column(
+            ui.field(
                 key,
                 value=value,
                 style=TextStyle(40, 400, align=Align.CENTER),
@@ -192,9 +179,9 @@ def _new_alarm(page: Page[Clocks]) -> None:
                 fill="surface2",
                 radius=16,
                 height=84,
-                pad=edges(22, 0),
+                pad=ui.edges(22, 0),
             ),
-            text(label, CAPTION),
+            text(label, ui.CAPTION),
             weight=1,
             gap=6,
         )
@@ -203,25 +190,25 @@ def _new_alarm(page: Page[Clocks]) -> None:
         alert(
             "Enter time",
             "",
-            button("Cancel", close, look="text"),
-            button("OK", keep, look="text"),
-            body=column(
-                row(
+            ui.button("Cancel", close, look="text"),
+            ui.button("OK", keep, look="text"),
+            body=ui.column(
+                ui.row(
                     part("hour", "8", "Hour"),
                     text(":", TextStyle(40, 400)),
                     part("minute", "00", "Minute"),
                     width=MATCH,
                     gap=10,
                 ),
-                field(
+                ui.field(
                     "label",
                     hint="Label",
-                    style=BODY_LARGE,
+                    style=ui.BODY_LARGE,
                     id="edit_label",
                     fill="surface2",
                     radius=14,
                     height=54,
-                    pad=edges(16, 0),
+                    pad=ui.edges(16, 0),
                 ),
                 gap=14,
                 margin=(0, 16, 0, 0),
@@ -236,27 +223,27 @@ def _cities(page: Page[Clocks]) -> View:
 
     def city(name: str, offset: int) -> View:
         local = datetime.fromtimestamp(page.now + offset * 3600, UTC)
-        return row(
-            column(
+        return ui.row(
+            ui.column(
                 text(name, TextStyle(19, 500), id="city_name"),
-                text(f"{offset:+d} h", CAPTION),
+                text(f"{offset:+d} h", ui.CAPTION),
                 weight=1,
             ),
             text(f"{local:%H:%M}", TextStyle(34, 300), id="digital_clock"),
             width=MATCH,
             fill="surface",
             radius=24,
-            pad=edges(22, 14),
+            pad=ui.edges(22, 14),
             margin=(16, 5, 16, 5),
         )
 
     return list_page(
         "cities",
-        column(
+        ui.column(
             text(f"{now:%H:%M}", TextStyle(84, 300), id="digital_clock"),
             text(f"{now:%A}, {now.day} {now:%B}", TextStyle(17, 400, "text2"), id="date"),
             cross=Align.CENTER,
-            pad=edges(0, 26),
+            pad=ui.edges(0, 26),
             gap=4,
         ),
         *(city(*c) for c in CITIES),
@@ -296,18 +283,18 @@ def _timer(page: Page[Clocks]) -> View:
 
         return act
 
-    return column(
-        space(weight=1),
+    return ui.column(
+        ui.space(weight=1),
         text(_span(left), TextStyle(84, 300), id="timer_time_text"),
-        row(
+        ui.row(
             *(
-                button(n, change(s), look="tonal", enabled=not running)
+                ui.button(n, change(s), look="tonal", enabled=not running)
                 for n, s in (("−1 min", -60.0), ("+1 min", 60.0), ("+5 min", 300.0))
             ),
             gap=10,
         ),
-        space(weight=1),
-        icon_button(
+        ui.space(weight=1),
+        ui.icon_button(
             "pause" if running else "play",
             "Pause" if running else "Start",
             stop if running else start,
@@ -319,7 +306,7 @@ def _timer(page: Page[Clocks]) -> View:
             fill="accent",
             id="fab",
         ),
-        space(30),
+        ui.space(30),
         cross=Align.CENTER,
         weight=1,
         gap=24,
@@ -342,14 +329,17 @@ def _stopwatch(page: Page[Clocks]) -> View:
         data.stopwatch_kept_s = data.stopwatch_began = 0.0
         data.laps.clear()
 
-    return column(
-        space(weight=1),
+    return ui.column(
+        ui.space(weight=1),
         text(_span(spent), TextStyle(84, 300), id="stopwatch_time_text"),
-        *(text(f"Lap {i + 1}   {_span(lap)}", BODY_LARGE) for i, lap in enumerate(data.laps[-6:])),
-        space(weight=1),
-        row(
-            button("Reset", reset, look="tonal", enabled=spent > 0),
-            icon_button(
+        *(
+            text(f"Lap {i + 1}   {_span(lap)}", ui.BODY_LARGE)
+            for i, lap in enumerate(data.laps[-6:])
+        ),
+        ui.space(weight=1),
+        ui.row(
+            ui.button("Reset", reset, look="tonal", enabled=spent > 0),
+            ui.icon_button(
                 "pause" if running else "play",
                 "Pause" if running else "Start",
                 stop if running else start,
@@ -361,10 +351,10 @@ def _stopwatch(page: Page[Clocks]) -> View:
                 fill="accent",
                 id="fab",
             ),
-            button("Lap", lambda: data.laps.append(spent), look="tonal", enabled=running),
+            ui.button("Lap", lambda: data.laps.append(spent), look="tonal", enabled=running),
             gap=18,
         ),
-        space(30),
+        ui.space(30),
         cross=Align.CENTER,
         weight=1,
         gap=16,

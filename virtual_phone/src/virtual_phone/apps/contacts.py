@@ -10,34 +10,10 @@ from collections.abc import Callable
 import msgspec
 
 from virtual_phone.app import App, AppIcon, Page, Seed
-from virtual_phone.ui.patterns import (
-    avatar,
-    empty,
-    fab,
-    group,
-    list_page,
-    preference,
-    screen,
-    search_field,
-    title_bar,
-)
+from virtual_phone.ui import patterns
+from virtual_phone.ui import vocabulary as ui
 from virtual_phone.ui.views import MATCH, Align, TextStyle, View
-from virtual_phone.ui.vocabulary import (
-    BODY_LARGE,
-    CAPTION,
-    OVERLINE,
-    Child,
-    button,
-    column,
-    edges,
-    field,
-    icon,
-    icon_button,
-    row,
-    scroll,
-    stack,
-    text,
-)
+from virtual_phone.ui.vocabulary import text
 
 
 class Contact(msgspec.Struct):
@@ -123,40 +99,40 @@ def people(page: Page[Contacts]) -> View:
         page.focus("query")
 
     page.on_back = back
-    rows: list[Child] = []
+    rows: list[ui.Child] = []
     letter = ""
     for contact in shown:
         first = contact.name[:1].upper()
         if first != letter:
             letter = first
-            rows.append(text(letter, OVERLINE, pad=(22, 12, 0, 4), id="section_header"))
+            rows.append(text(letter, ui.OVERLINE, pad=(22, 12, 0, 4), id="section_header"))
         rows.append(
-            row(
-                avatar(contact.name, 44),
+            ui.row(
+                patterns.avatar(contact.name, 44),
                 text(
                     contact.name, TextStyle(17, 400, max_lines=1), weight=1, id="cliv_name_textview"
                 ),
-                icon("star", 18, "warn") if contact.starred else None,
+                ui.icon("star", 18, "warn") if contact.starred else None,
                 on_click=page.opener(".quickcontact.QuickContactActivity", contact=str(contact.id)),
                 width=MATCH,
                 gap=18,
-                pad=edges(22, 9),
+                pad=ui.edges(22, 9),
                 key=f"contact {contact.id}",
             )
         )
     bar = (
-        search_field("query", "Search contacts", back=lambda: _ignore(back()))
+        patterns.search_field("query", "Search contacts", back=lambda: _ignore(back()))
         if searching
-        else title_bar("Contacts", actions=(icon_button("search", "Search", search),))
+        else patterns.title_bar("Contacts", actions=(ui.icon_button("search", "Search", search),))
     )
-    listing: Child = list_page("contacts_list", *rows)
+    listing: ui.Child = patterns.list_page("contacts_list", *rows)
     if not shown:
-        listing = empty("contacts", "No contacts found")
-    return screen(
+        listing = patterns.empty("contacts", "No contacts found")
+    return patterns.screen(
         bar,
-        stack(
-            column(listing, height=MATCH),
-            fab(
+        ui.stack(
+            ui.column(listing, height=MATCH),
+            patterns.fab(
                 "person_add",
                 "Create contact",
                 page.opener(".activities.EditActivity"),
@@ -177,7 +153,9 @@ def person(page: Page[Contacts]) -> View:
     """Show one person: call, write, edit, delete."""
     contact = _find(page)
     if contact is None:
-        return screen(title_bar("", back=page.close), empty("contacts", "Contact not found"))
+        return patterns.screen(
+            patterns.title_bar("", back=page.close), patterns.empty("contacts", "Contact not found")
+        )
 
     def star() -> None:
         contact.starred = not contact.starred
@@ -192,9 +170,9 @@ def person(page: Page[Contacts]) -> View:
         page.confirm("Delete contact?", message, "Delete", delete, local="delete")
 
     def action(drawing: str, label: str, act: Callable[[], None]) -> View:
-        return column(
-            stack(
-                icon(drawing, 24, "on_accent_soft", halign=Align.CENTER, valign=Align.CENTER),
+        return ui.column(
+            ui.stack(
+                ui.icon(drawing, 24, "on_accent_soft", halign=Align.CENTER, valign=Align.CENTER),
                 width=56,
                 height=56,
                 radius=28,
@@ -221,47 +199,49 @@ def person(page: Page[Contacts]) -> View:
         "com.android.email",
         data=f"mailto:{contact.email}",
     )
-    return screen(
-        title_bar(
+    return patterns.screen(
+        patterns.title_bar(
             "",
             back=page.close,
             actions=(
-                icon_button(
+                ui.icon_button(
                     "star" if contact.starred else "star_border",
                     "Remove from favorites" if contact.starred else "Add to favorites",
                     star,
                     tint="warn" if contact.starred else "text",
                 ),
-                icon_button(
+                ui.icon_button(
                     "edit",
                     "Edit contact",
                     page.opener(".activities.EditActivity", contact=str(contact.id)),
                     id="menu_edit",
                 ),
-                icon_button("delete", "Delete", page.setter("delete"), id="menu_delete"),
+                ui.icon_button("delete", "Delete", page.setter("delete"), id="menu_delete"),
             ),
         ),
-        scroll(
+        ui.scroll(
             "person",
-            column(
-                avatar(contact.name, 120),
+            ui.column(
+                patterns.avatar(contact.name, 120),
                 text(contact.name, TextStyle(28, 400, align=Align.CENTER), id="large_title"),
                 cross=Align.CENTER,
                 gap=14,
-                pad=edges(24, 8),
+                pad=ui.edges(24, 8),
             ),
-            row(
+            ui.row(
                 action("call", "Call", call),
                 action("chat", "Text", write),
                 action("mail", "Email", mail) if contact.email else None,
                 width=MATCH,
-                pad=edges(24, 18),
+                pad=ui.edges(24, 18),
             ),
-            group(
-                preference(contact.phone, summary="Mobile", icon_name="call", on_click=call)
+            patterns.group(
+                patterns.preference(
+                    contact.phone, summary="Mobile", icon_name="call", on_click=call
+                )
                 if contact.phone
                 else None,
-                preference(contact.email, summary="Email", icon_name="mail", on_click=mail)
+                patterns.preference(contact.email, summary="Email", icon_name="mail", on_click=mail)
                 if contact.email
                 else None,
                 title="Contact info",
@@ -296,36 +276,36 @@ def edit(page: Page[Contacts]) -> View:
         page.close()
 
     def entry(key: str, hint: str, value: str, drawing: str) -> View:
-        return row(
-            icon(drawing, 24, "text2"),
-            field(
+        return ui.row(
+            ui.icon(drawing, 24, "text2"),
+            ui.field(
                 key,
                 value=value,
                 hint=hint,
-                style=BODY_LARGE,
+                style=ui.BODY_LARGE,
                 weight=1,
                 height=56,
                 id=key,
                 fill="surface2",
                 radius=14,
-                pad=edges(16, 0),
+                pad=ui.edges(16, 0),
             ),
             width=MATCH,
             gap=16,
-            pad=edges(18, 7),
+            pad=ui.edges(18, 7),
         )
 
-    return screen(
-        title_bar(
+    return patterns.screen(
+        patterns.title_bar(
             "Edit contact" if contact else "Create contact",
             back=page.close,
-            actions=(button("Save", save, look="text", id="editor_menu_save_button"),),
+            actions=(ui.button("Save", save, look="text", id="editor_menu_save_button"),),
         ),
-        scroll(
+        ui.scroll(
             "edit",
             entry("name", "Name", old.name, "person"),
             entry("phone", "Phone", old.phone, "call"),
             entry("email", "Email", old.email, "mail"),
         ),
-        text("Saved on this phone", CAPTION, pad=edges(22, 10)),
+        text("Saved on this phone", ui.CAPTION, pad=ui.edges(22, 10)),
     )

@@ -11,20 +11,10 @@ from urllib.parse import unquote
 import msgspec
 
 from virtual_phone.app import App, AppIcon, Page, Seed
+from virtual_phone.ui import vocabulary as ui
 from virtual_phone.ui.patterns import avatar, bottom_nav, empty, list_page, screen, title_bar
 from virtual_phone.ui.views import MATCH, Align, TextStyle, View
-from virtual_phone.ui.vocabulary import (
-    CAPTION,
-    Child,
-    column,
-    edges,
-    icon,
-    icon_button,
-    row,
-    space,
-    stack,
-    text,
-)
+from virtual_phone.ui.vocabulary import text
 
 
 class Call(msgspec.Struct):
@@ -139,9 +129,9 @@ def _recents(page: Page[Calls], start: Callable[[str], None]) -> View:
 
     def item(i: int, call: Call) -> View:
         missed = call.kind == "missed"
-        return row(
+        return ui.row(
             avatar(call.name, 46),
-            column(
+            ui.column(
                 text(
                     call.name,
                     TextStyle(17, 500, "error" if missed else "text", max_lines=1),
@@ -149,16 +139,16 @@ def _recents(page: Page[Calls], start: Callable[[str], None]) -> View:
                 ),
                 text(
                     f"{call.kind.capitalize()} • {when_text(page.now, call.when)}",
-                    CAPTION,
+                    ui.CAPTION,
                     id="call_details",
                 ),
                 weight=1,
                 gap=2,
             ),
-            icon_button("call", f"Call {call.name}", lambda: start(call.number), tint="accent"),
+            ui.icon_button("call", f"Call {call.name}", lambda: start(call.number), tint="accent"),
             width=MATCH,
             gap=16,
-            pad=edges(20, 9),
+            pad=ui.edges(20, 9),
             key=f"call {i}",
         )
 
@@ -172,7 +162,7 @@ def _keypad(page: Page[Calls], number: str, start: Callable[[], None]) -> View:
         return lambda: page.set("number", number + digit)
 
     def key(digit: str, letters: str) -> View:
-        return column(
+        return ui.column(
             text(digit, TextStyle(30, 400), id="dialpad_key_number"),
             text(letters, TextStyle(11, 500, "text2"), id="dialpad_key_letters"),
             on_click=press(digit),
@@ -187,11 +177,11 @@ def _keypad(page: Page[Calls], number: str, start: Callable[[], None]) -> View:
             key=f"dial {digit}",
         )
 
-    rows: list[Child] = [
-        row(*(key(*k) for k in KEYS[i : i + 3]), width=MATCH, gap=14) for i in range(0, 12, 3)
+    rows: list[ui.Child] = [
+        ui.row(*(key(*k) for k in KEYS[i : i + 3]), width=MATCH, gap=14) for i in range(0, 12, 3)
     ]
-    return column(
-        space(weight=1),
+    return ui.column(
+        ui.space(weight=1),
         text(
             number,
             TextStyle(34, 400, max_lines=1, align=Align.CENTER),
@@ -200,11 +190,11 @@ def _keypad(page: Page[Calls], number: str, start: Callable[[], None]) -> View:
             width=MATCH,
             height=60,
         ),
-        space(weight=1),
+        ui.space(weight=1),
         *rows,
-        row(
-            space(weight=1),
-            icon_button(
+        ui.row(
+            ui.space(weight=1),
+            ui.icon_button(
                 "call",
                 "dial",
                 start,
@@ -216,8 +206,8 @@ def _keypad(page: Page[Calls], number: str, start: Callable[[], None]) -> View:
                 fill="#1E9E50",
                 id="dialpad_floating_action_button",
             ),
-            stack(
-                icon_button(
+            ui.stack(
+                ui.icon_button(
                     "backspace",
                     "backspace",
                     lambda: page.set("number", number[:-1]),
@@ -231,7 +221,7 @@ def _keypad(page: Page[Calls], number: str, start: Callable[[], None]) -> View:
         ),
         weight=1,
         gap=12,
-        pad=edges(34, 0),
+        pad=ui.edges(34, 0),
     )
 
 
@@ -247,9 +237,9 @@ def in_call(page: Page[Calls]) -> View:
 
     def tool(drawing: str, label: str) -> View:
         on = page.local(label) == "1"
-        return column(
-            stack(
-                icon(
+        return ui.column(
+            ui.stack(
+                ui.icon(
                     drawing,
                     26,
                     "on_accent" if on else "text",
@@ -272,8 +262,8 @@ def in_call(page: Page[Calls]) -> View:
         )
 
     return screen(
-        column(
-            space(40),
+        ui.column(
+            ui.space(40),
             text(
                 "Calling…" if number else "Call ended",
                 TextStyle(16, 400, "text2"),
@@ -281,17 +271,17 @@ def in_call(page: Page[Calls]) -> View:
             ),
             text(name, TextStyle(34, 400), id="contactgrid_contact_name"),
             text(number if name != number else "", TextStyle(16, 400, "text2")),
-            space(30),
+            ui.space(30),
             avatar(name or "?", 140),
-            space(weight=1),
-            row(
+            ui.space(weight=1),
+            ui.row(
                 tool("volume_off", "Mute"),
                 tool("apps", "Keypad"),
                 tool("sound", "Speaker"),
                 width=MATCH,
             ),
-            space(40),
-            icon_button(
+            ui.space(40),
+            ui.icon_button(
                 "call",
                 "End call",
                 end,
@@ -303,7 +293,7 @@ def in_call(page: Page[Calls]) -> View:
                 fill="#D93025",
                 id="incall_end_call",
             ),
-            space(50),
+            ui.space(50),
             cross=Align.CENTER,
             weight=1,
             gap=8,

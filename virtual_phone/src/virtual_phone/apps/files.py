@@ -11,32 +11,11 @@ from collections.abc import Callable
 from virtual_phone.app import App, AppIcon, NoState, Page, no_state
 from virtual_phone.errors import PhoneError
 from virtual_phone.state.storage import PICTURES, StoredFile
-from virtual_phone.ui.patterns import (
-    alert,
-    empty,
-    fab,
-    list_page,
-    menu,
-    screen,
-    search_field,
-    title_bar,
-)
+from virtual_phone.ui import patterns
+from virtual_phone.ui import vocabulary as ui
+from virtual_phone.ui.patterns import menu
 from virtual_phone.ui.views import MATCH, TextStyle, View
-from virtual_phone.ui.vocabulary import (
-    BODY_LARGE,
-    CAPTION,
-    Child,
-    button,
-    column,
-    edges,
-    field,
-    icon,
-    icon_button,
-    row,
-    scroll,
-    stack,
-    text,
-)
+from virtual_phone.ui.vocabulary import text
 
 files = App(
     package="com.android.documentsui",
@@ -108,51 +87,51 @@ def browse(page: Page[NoState]) -> View:
             if file.folder
             else f"{size_text(file.size)} • {when_text(page.now, file.modified)}"
         )
-        return row(
-            stack(
-                icon(drawing, 24, "accent" if file.folder else "text2"),
+        return ui.row(
+            ui.stack(
+                ui.icon(drawing, 24, "accent" if file.folder else "text2"),
                 width=44,
                 height=44,
                 radius=14,
                 fill="surface2",
-                pad=edges(10, 10),
+                pad=ui.edges(10, 10),
             ),
-            column(
+            ui.column(
                 text(name, TextStyle(16.5, 400, max_lines=1), id="android:id/title"),
-                text(facts, CAPTION, id="android:id/summary"),
+                text(facts, ui.CAPTION, id="android:id/summary"),
                 weight=1,
                 gap=2,
             ),
-            icon_button(
+            ui.icon_button(
                 "more", f"More options for {name}", page.setter("menu", file.path), tint="text2"
             ),
             on_click=opened(file),
             on_long_click=page.setter("menu", file.path),
             width=MATCH,
             gap=16,
-            pad=edges(18, 8),
+            pad=ui.edges(18, 8),
             id="item_root",
             key=f"file {file.path}",
         )
 
-    listing: Child = list_page("dir_list", *(item(f) for f in shown))
+    listing: ui.Child = patterns.list_page("dir_list", *(item(f) for f in shown))
     if not shown:
-        listing = empty("folder", "No matches" if wanted else "No items")
+        listing = patterns.empty("folder", "No matches" if wanted else "No items")
     bar = (
-        search_field("query", "Search this phone", back=lambda: _ignore(up()))
+        patterns.search_field("query", "Search this phone", back=lambda: _ignore(up()))
         if searching
-        else title_bar(
+        else patterns.title_bar(
             here.rpartition("/")[2] or "Files",
             back=(lambda: _ignore(up())) if here else None,
-            actions=(icon_button("search", "Search", lambda: _search(page)),),
+            actions=(ui.icon_button("search", "Search", lambda: _search(page)),),
             subtitle=f"Internal storage/{here}" if here else "",
         )
     )
-    return screen(
+    return patterns.screen(
         bar,
-        stack(
-            column(listing, height=MATCH),
-            fab("add", "New folder", page.setter("new"), id="new_folder"),
+        ui.stack(
+            ui.column(listing, height=MATCH),
+            patterns.fab("add", "New folder", page.setter("new"), id="new_folder"),
             width=MATCH,
             weight=1,
         ),
@@ -220,21 +199,21 @@ def _ask_name(
         close()
 
     page.show_dialog(
-        alert(
+        patterns.alert(
             title,
             "",
-            button("Cancel", close, look="text"),
-            button("OK", keep, look="text"),
-            body=field(
+            ui.button("Cancel", close, look="text"),
+            ui.button("OK", keep, look="text"),
+            body=ui.field(
                 "name",
                 value=value,
                 hint="Name",
-                style=BODY_LARGE,
+                style=ui.BODY_LARGE,
                 id="android:id/text1",
                 fill="surface2",
                 radius=14,
                 height=54,
-                pad=edges(16, 0),
+                pad=ui.edges(16, 0),
                 margin=(0, 16, 0, 0),
                 on_submit=lambda _t: keep(),
             ),
@@ -279,8 +258,10 @@ def text_page(page: Page[NoState]) -> View:
         with page.host.storage.open_path(path).open("rb") as file:
             words = file.read(SHOWN_BYTES).decode("utf-8", "replace")
     except (PhoneError, OSError):
-        return screen(title_bar("", back=page.close), empty("file", "File not found"))
-    return screen(
-        title_bar(path.rpartition("/")[2], back=page.close),
-        scroll("text", text(words, BODY_LARGE, id="file_text"), pad=edges(20, 10)),
+        return patterns.screen(
+            patterns.title_bar("", back=page.close), patterns.empty("file", "File not found")
+        )
+    return patterns.screen(
+        patterns.title_bar(path.rpartition("/")[2], back=page.close),
+        ui.scroll("text", text(words, ui.BODY_LARGE, id="file_text"), pad=ui.edges(20, 10)),
     )

@@ -21,23 +21,11 @@ from virtual_phone.app import App, AppIcon, NoState, Page, Seed, no_state
 from virtual_phone.errors import PhoneError
 from virtual_phone.state.first_files import landscape, photo_path
 from virtual_phone.state.storage import SharedStorage, StoredFile
+from virtual_phone.ui import vocabulary as ui
 from virtual_phone.ui.canvas import Canvas
 from virtual_phone.ui.patterns import empty, screen, title_bar
 from virtual_phone.ui.views import MATCH, Align, Rect, TextStyle, View
-from virtual_phone.ui.vocabulary import (
-    CAPTION,
-    art,
-    button,
-    column,
-    edges,
-    grid,
-    icon_button,
-    recycler,
-    row,
-    space,
-    stack,
-    text,
-)
+from virtual_phone.ui.vocabulary import grid, text
 
 if TYPE_CHECKING:
     from PIL import Image
@@ -176,7 +164,7 @@ def photos(page: Page[Photos]) -> View:
 
     def cell(photo: StoredFile) -> View:
         day = datetime.fromtimestamp(photo.modified, UTC)
-        return art(
+        return ui.art(
             paint_file(storage, photo.path, fills=True),
             MATCH,
             116,
@@ -187,9 +175,9 @@ def photos(page: Page[Photos]) -> View:
 
     rows: list[View] = []
     for day, of_day in days.items():
-        rows.append(text(f"{day:%a}, {day.day} {day:%b}", TextStyle(15, 500), pad=edges(20, 12)))
+        rows.append(text(f"{day:%a}, {day.day} {day:%b}", TextStyle(15, 500), pad=ui.edges(20, 12)))
         rows.append(grid(3, *(cell(p) for p in of_day), gap=3))
-    return screen(title_bar("Photos"), recycler("grid", *rows, id="gallery_root"))
+    return screen(title_bar("Photos"), ui.recycler("grid", *rows, id="gallery_root"))
 
 
 @gallery.page(".app.PhotoActivity", actions=["android.intent.action.VIEW file"])
@@ -227,7 +215,7 @@ def photo_page(page: Page[Photos]) -> View:
         page.confirm("Delete this photo?", message, "Delete", delete, local="delete")
     return screen(
         title_bar(shown[at].name, back=page.close, subtitle=f"{at + 1} of {len(shown)}"),
-        art(
+        ui.art(
             paint_file(storage, path, fills=False),
             MATCH,
             0,
@@ -237,20 +225,20 @@ def photo_page(page: Page[Photos]) -> View:
             desc=f"Photo {shown[at].name}",
             clickable=False,
         ),
-        row(
-            icon_button("share", "Share", lambda: page.toast("No app to share with")),
-            icon_button(
+        ui.row(
+            ui.icon_button("share", "Share", lambda: page.toast("No app to share with")),
+            ui.icon_button(
                 "star" if liked else "star_border",
                 "Favorite",
                 favor,
                 tint="warn" if liked else "text",
                 selected=liked,
             ),
-            icon_button("edit", "Edit", lambda: page.toast("Editing is not available")),
-            icon_button("delete", "Delete", page.setter("delete")),
+            ui.icon_button("edit", "Edit", lambda: page.toast("Editing is not available")),
+            ui.icon_button("delete", "Delete", page.setter("delete")),
             width=MATCH,
             main=Align.BETWEEN,
-            pad=edges(40, 12),
+            pad=ui.edges(40, 12),
         ),
     )
 
@@ -289,37 +277,37 @@ def viewfinder(page: Page[NoState]) -> View:
 
     body: View
     if allowed:
-        body = art(paint_photo(4242 + taken), MATCH, 560, hidden_from_tree=True)
+        body = ui.art(paint_photo(4242 + taken), MATCH, 560, hidden_from_tree=True)
     else:
-        body = column(
+        body = ui.column(
             text(
                 "Camera needs access to take pictures.",
                 TextStyle(17, 400, "white", align=Align.CENTER),
                 id="message",
             ),
-            button("Allow access", ask, look="tonal"),
+            ui.button("Allow access", ask, look="tonal"),
             cross=Align.CENTER,
             gap=18,
-            pad=edges(40, 150),
+            pad=ui.edges(40, 150),
         )
-    return column(
-        row(
-            icon_button(
+    return ui.column(
+        ui.row(
+            ui.icon_button(
                 "flashlight", "Flash off", lambda: page.toast("Flash is off"), tint="white"
             ),
-            space(weight=1),
-            icon_button(
+            ui.space(weight=1),
+            ui.icon_button(
                 "settings", "Camera settings", lambda: page.toast("Nothing to set"), tint="white"
             ),
             width=MATCH,
-            pad=edges(14, 6),
+            pad=ui.edges(14, 6),
         ),
-        space(weight=1),
+        ui.space(weight=1),
         body,
-        space(weight=1),
+        ui.space(weight=1),
         text("Photo", TextStyle(14, 600, "white"), halign=Align.CENTER, id="mode"),
-        row(
-            art(
+        ui.row(
+            ui.art(
                 paint_file(storage, last.path, fills=True),
                 56,
                 56,
@@ -328,9 +316,9 @@ def viewfinder(page: Page[NoState]) -> View:
                 on_click=page.opener("com.android.gallery3d.app.GalleryActivity", gallery.package),
             )
             if last
-            else space(56),
-            stack(
-                row(
+            else ui.space(56),
+            ui.stack(
+                ui.row(
                     width=66,
                     height=66,
                     radius=33,
@@ -347,7 +335,7 @@ def viewfinder(page: Page[NoState]) -> View:
                 on_click=shoot if allowed else ask,
                 cls="android.widget.ImageView",
             ),
-            icon_button(
+            ui.icon_button(
                 "refresh",
                 "Switch camera",
                 lambda: page.toast("One camera only"),
@@ -357,9 +345,9 @@ def viewfinder(page: Page[NoState]) -> View:
             ),
             width=MATCH,
             main=Align.BETWEEN,
-            pad=edges(40, 22),
+            pad=ui.edges(40, 22),
         ),
-        text("", CAPTION),
+        text("", ui.CAPTION),
         fill="#101216",
         width=MATCH,
         height=MATCH,

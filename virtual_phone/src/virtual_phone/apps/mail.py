@@ -11,34 +11,11 @@ from collections.abc import Callable
 import msgspec
 
 from virtual_phone.app import App, AppIcon, Page, Seed
-from virtual_phone.ui.patterns import (
-    alert,
-    avatar,
-    empty,
-    fab,
-    list_page,
-    menu,
-    screen,
-    search_field,
-    title_bar,
-)
+from virtual_phone.ui import patterns
+from virtual_phone.ui import vocabulary as ui
+from virtual_phone.ui.patterns import menu
 from virtual_phone.ui.views import MATCH, Align, TextStyle, View
-from virtual_phone.ui.vocabulary import (
-    BODY_LARGE,
-    CAPTION,
-    Child,
-    button,
-    column,
-    divider,
-    edges,
-    field,
-    icon_button,
-    row,
-    scroll,
-    space,
-    stack,
-    text,
-)
+from virtual_phone.ui.vocabulary import text
 
 
 class Mail(msgspec.Struct):
@@ -173,29 +150,35 @@ def inbox(page: Page[Mails]) -> View:
     if page.local("menu"):
         page.show_dialog(menu(*((f, choose(f)) for f in FOLDERS)), page.setter("menu", ""))
     bar = (
-        search_field("query", "Search mail", back=lambda: _ignore(back()))
+        patterns.search_field("query", "Search mail", back=lambda: _ignore(back()))
         if searching
-        else row(
-            icon_button("menu", "Open folders", page.setter("menu")),
-            column(
-                text(folder, TextStyle(22, 400), id="action_bar_title"), text(ME, CAPTION), weight=1
+        else ui.row(
+            ui.icon_button("menu", "Open folders", page.setter("menu")),
+            ui.column(
+                text(folder, TextStyle(22, 400), id="action_bar_title"),
+                text(ME, ui.CAPTION),
+                weight=1,
             ),
-            icon_button("search", "Search", search),
+            ui.icon_button("search", "Search", search),
             width=MATCH,
             height=64,
-            pad=edges(4, 0),
+            pad=ui.edges(4, 0),
             gap=6,
             id="action_bar",
         )
     )
-    listing: Child = list_page("conversation_list_view", *(_item(page, m) for m in shown))
+    listing: ui.Child = patterns.list_page(
+        "conversation_list_view", *(_item(page, m) for m in shown)
+    )
     if not shown:
-        listing = empty("mail", "Nothing here")
-    return screen(
+        listing = patterns.empty("mail", "Nothing here")
+    return patterns.screen(
         bar,
-        stack(
-            column(listing, height=MATCH),
-            fab("edit", "Compose", page.opener(".activity.ComposeActivity"), id="compose_button"),
+        ui.stack(
+            ui.column(listing, height=MATCH),
+            patterns.fab(
+                "edit", "Compose", page.opener(".activity.ComposeActivity"), id="compose_button"
+            ),
             width=MATCH,
             weight=1,
         ),
@@ -221,12 +204,12 @@ def _item(page: Page[Mails], m: Mail) -> View:
         if draft
         else page.opener(".activity.MessageActivity", mail=str(m.id))
     )
-    return row(
-        avatar(who.removeprefix("To: "), 44),
-        column(
-            row(
+    return ui.row(
+        patterns.avatar(who.removeprefix("To: "), 44),
+        ui.column(
+            ui.row(
                 text(who, TextStyle(16.5, weight, max_lines=1), weight=1, id="senders"),
-                text(when_text(page.now, m.when), CAPTION, id="date"),
+                text(when_text(page.now, m.when), ui.CAPTION, id="date"),
                 width=MATCH,
                 gap=8,
             ),
@@ -235,7 +218,7 @@ def _item(page: Page[Mails], m: Mail) -> View:
             weight=1,
             gap=2,
         ),
-        icon_button(
+        ui.icon_button(
             "star" if m.starred else "star_border",
             "Unstar" if m.starred else "Star",
             star,
@@ -259,7 +242,9 @@ def message(page: Page[Mails]) -> View:
     """Show one message."""
     m = next((m for m in page.data.mails if str(m.id) == page.args.get("mail")), None)
     if m is None:
-        return screen(title_bar("", back=page.close), empty("mail", "Message not found"))
+        return patterns.screen(
+            patterns.title_bar("", back=page.close), patterns.empty("mail", "Message not found")
+        )
     m.read = True
 
     def move(folder: str, said: str) -> Callable[[], None]:
@@ -273,14 +258,14 @@ def message(page: Page[Mails]) -> View:
     def star() -> None:
         m.starred = not m.starred
 
-    return screen(
-        title_bar(
+    return patterns.screen(
+        patterns.title_bar(
             "",
             back=page.close,
             actions=(
-                icon_button("archive", "Archive", move("Archive", "Archived")),
-                icon_button("delete", "Delete", move("Trash", "Moved to trash")),
-                icon_button(
+                ui.icon_button("archive", "Archive", move("Archive", "Archived")),
+                ui.icon_button("delete", "Delete", move("Trash", "Moved to trash")),
+                ui.icon_button(
                     "star" if m.starred else "star_border",
                     "Star",
                     star,
@@ -288,7 +273,7 @@ def message(page: Page[Mails]) -> View:
                 ),
             ),
         ),
-        scroll(
+        ui.scroll(
             "message",
             text(
                 m.subject or "(no subject)",
@@ -296,11 +281,11 @@ def message(page: Page[Mails]) -> View:
                 pad=(0, 4, 0, 14),
                 id="subject_and_folder_view",
             ),
-            row(
-                avatar(name_of(m.sender), 44),
-                column(
+            ui.row(
+                patterns.avatar(name_of(m.sender), 44),
+                ui.column(
                     text(name_of(m.sender), TextStyle(16, 500), id="sender_name"),
-                    text(f"to {m.to}", CAPTION),
+                    text(f"to {m.to}", ui.CAPTION),
                     weight=1,
                 ),
                 width=MATCH,
@@ -313,24 +298,24 @@ def message(page: Page[Mails]) -> View:
                 id="body",
                 width=MATCH,
             ),
-            divider(),
-            row(
-                button(
+            ui.divider(),
+            ui.row(
+                ui.button(
                     "Reply",
                     page.opener(".activity.ComposeActivity", reply=str(m.id)),
                     look="tonal",
                     id="reply_button",
                 ),
-                button(
+                ui.button(
                     "Forward",
                     page.opener(".activity.ComposeActivity", forward=str(m.id)),
                     look="tonal",
                     id="forward_button",
                 ),
                 gap=12,
-                pad=edges(0, 18),
+                pad=ui.edges(0, 18),
             ),
-            pad=edges(22, 0),
+            pad=ui.edges(22, 0),
         ),
         fill="surface",
     )
@@ -398,40 +383,40 @@ def compose(page: Page[Mails]) -> View:
     if page.local("wrong"):
         close = page.setter("wrong", "")
         page.show_dialog(
-            alert(
+            patterns.alert(
                 "No recipient",
                 "Add at least one address to send this message.",
-                button("OK", close, look="text"),
+                ui.button("OK", close, look="text"),
             ),
             close,
         )
 
     def line(key: str, label: str) -> View:
-        return row(
+        return ui.row(
             text(label, TextStyle(16, 400, "text2"), width=76),
-            field(
-                key, value=values[key], style=BODY_LARGE, weight=1, height=52, id=key, desc=label
+            ui.field(
+                key, value=values[key], style=ui.BODY_LARGE, weight=1, height=52, id=key, desc=label
             ),
             width=MATCH,
-            pad=edges(22, 0),
+            pad=ui.edges(22, 0),
         )
 
-    return screen(
-        title_bar(
+    return patterns.screen(
+        patterns.title_bar(
             "Compose",
             back=leave,
             actions=(
-                icon_button("attach", "Attach file", lambda: page.toast("No files to attach")),
-                icon_button("send", "Send", send, tint="accent", id="send"),
+                ui.icon_button("attach", "Attach file", lambda: page.toast("No files to attach")),
+                ui.icon_button("send", "Send", send, tint="accent", id="send"),
             ),
         ),
         line("to", "To"),
-        divider(22),
+        ui.divider(22),
         line("subject", "Subject"),
-        divider(22),
-        scroll(
+        ui.divider(22),
+        ui.scroll(
             "compose",
-            field(
+            ui.field(
                 "body",
                 value=body,
                 hint="Compose email",
@@ -440,8 +425,8 @@ def compose(page: Page[Mails]) -> View:
                 id="body",
                 min_height=360,
             ),
-            space(20),
-            pad=edges(22, 14),
+            ui.space(20),
+            pad=ui.edges(22, 14),
         ),
         fill="surface",
     )

@@ -23,32 +23,11 @@ from virtual_phone.apps.messages_data import (
     thread_of,
     when_text,
 )
-from virtual_phone.ui.patterns import (
-    avatar,
-    empty,
-    fab,
-    list_page,
-    menu,
-    screen,
-    search_field,
-    title_bar,
-)
+from virtual_phone.ui import patterns
+from virtual_phone.ui import vocabulary as ui
+from virtual_phone.ui.patterns import menu
 from virtual_phone.ui.views import MATCH, WRAP, Align, TextStyle, View
-from virtual_phone.ui.vocabulary import (
-    BODY_LARGE,
-    CAPTION,
-    Child,
-    column,
-    edges,
-    field,
-    icon_button,
-    recycler,
-    row,
-    space,
-    stack,
-    styled,
-    text,
-)
+from virtual_phone.ui.vocabulary import text
 
 messages = App(
     package=PACKAGE,
@@ -92,21 +71,21 @@ def conversation_list(page: Page[Messages]) -> View:
 
     page.on_back = back
     bar = (
-        search_field("query", "Search messages", back=lambda: void(back()))
+        patterns.search_field("query", "Search messages", back=lambda: void(back()))
         if searching
-        else title_bar("Messages", actions=(icon_button("search", "Search", search),))
+        else patterns.title_bar("Messages", actions=(ui.icon_button("search", "Search", search),))
     )
-    listing: Child = list_page("list", *(_thread_row(page, t) for t in shown))
+    listing: ui.Child = patterns.list_page("list", *(_thread_row(page, t) for t in shown))
     if not shown:
-        listing = empty("chat", "No conversations")
+        listing = patterns.empty("chat", "No conversations")
     chosen = thread_of(page.data, page.local("delete")) if page.local("delete") else None
     if chosen is not None:
         ask_delete(page, chosen, lambda: None)
-    return screen(
+    return patterns.screen(
         bar,
-        stack(
-            column(listing, height=MATCH),
-            fab(
+        ui.stack(
+            ui.column(listing, height=MATCH),
+            patterns.fab(
                 "chat",
                 "Start new conversation",
                 page.opener(".ui.NewConversationActivity"),
@@ -126,17 +105,17 @@ def _thread_row(page: Page[Messages], thread: Thread) -> View:
     last = thread.messages[-1] if thread.messages else None
     bold = 700 if thread.unread else 400
     preview = f"You: {last.body}" if last and last.mine else last.body if last else ""
-    return row(
-        avatar(thread.name, 52),
-        column(
-            row(
+    return ui.row(
+        patterns.avatar(thread.name, 52),
+        ui.column(
+            ui.row(
                 text(
                     thread.name,
                     TextStyle(17, max(bold, 500), max_lines=1),
                     weight=1,
                     id="conversation_name",
                 ),
-                text(when_text(page.now, newest(thread)), CAPTION, id="conversation_timestamp"),
+                text(when_text(page.now, newest(thread)), ui.CAPTION, id="conversation_timestamp"),
                 width=MATCH,
                 gap=8,
             ),
@@ -148,12 +127,12 @@ def _thread_row(page: Page[Messages], thread: Thread) -> View:
             weight=1,
             gap=3,
         ),
-        row(width=10, height=10, radius=5, fill="accent") if thread.unread else None,
+        ui.row(width=10, height=10, radius=5, fill="accent") if thread.unread else None,
         on_click=page.opener(".ui.conversation.ConversationActivity", thread=str(thread.id)),
         on_long_click=page.setter("delete", str(thread.id)),
         width=MATCH,
         gap=16,
-        pad=edges(18, 12),
+        pad=ui.edges(18, 12),
         id="swipeableContent",
         key=f"thread {thread.id}",
         cls="android.widget.FrameLayout",
@@ -191,7 +170,10 @@ def conversation(page: Page[Messages]) -> View:
         name = key or number
         thread = Thread(0, name, name)
     if thread is None:
-        return screen(title_bar("Messages", back=page.close), empty("chat", "No conversation"))
+        return patterns.screen(
+            patterns.title_bar("Messages", back=page.close),
+            patterns.empty("chat", "No conversation"),
+        )
     thread.unread = 0
     current = thread
     body = page.field("compose", given)
@@ -229,13 +211,13 @@ def conversation(page: Page[Messages]) -> View:
         ask_delete(page, thread, page.close)
     rows = [_bubble(page, thread, i) for i in range(len(thread.messages))]
     has_text = bool(body.strip())
-    return screen(
-        row(
-            icon_button("arrow_back", "Navigate up", page.close),
-            avatar(thread.name, 38),
+    return patterns.screen(
+        ui.row(
+            ui.icon_button("arrow_back", "Navigate up", page.close),
+            patterns.avatar(thread.name, 38),
             text(thread.name, TextStyle(19, 500, max_lines=1), weight=1, id="conversation_title"),
-            icon_button("call", "Call", call, id="action_call"),
-            icon_button("more", "More options", page.setter("menu")),
+            ui.icon_button("call", "Call", call, id="action_call"),
+            ui.icon_button("more", "More options", page.setter("menu")),
             width=MATCH,
             height=64,
             gap=10,
@@ -243,17 +225,17 @@ def conversation(page: Page[Messages]) -> View:
             id="action_bar",
             cls="android.view.ViewGroup",
         ),
-        recycler(
+        ui.recycler(
             "message_list", *rows, reverse=True, id="android:id/list", pad=(14, 10, 14, 10), gap=4
         ),
-        row(
-            icon_button(
+        ui.row(
+            ui.icon_button(
                 "add",
                 "Attach",
                 lambda: page.toast("Nothing to attach yet"),
                 id="attach_media_button",
             ),
-            field(
+            ui.field(
                 "compose",
                 value=given,
                 hint="Text message",
@@ -262,12 +244,12 @@ def conversation(page: Page[Messages]) -> View:
                 multiline=True,
                 min_height=48,
                 max_height=140,
-                pad=edges(18, 12),
+                pad=ui.edges(18, 12),
                 fill="surface2",
                 radius=24,
-                style=BODY_LARGE,
+                style=ui.BODY_LARGE,
             ),
-            icon_button(
+            ui.icon_button(
                 "send",
                 "Send SMS",
                 act,
@@ -300,42 +282,42 @@ def choose_delete(page: Page[Messages]) -> None:
 def _bubble(page: Page[Messages], thread: Thread, i: int) -> View:
     message = thread.messages[i]
     before = thread.messages[i - 1] if i else None
-    stamp: Child = None
+    stamp: ui.Child = None
     if before is None or message.when - before.when > 3_600:
         day = datetime.fromtimestamp(message.when, UTC)
-        stamp = text(f"{day:%A} {day:%H:%M}", CAPTION, halign=Align.CENTER, margin=(0, 10, 0, 8))
+        stamp = text(f"{day:%A} {day:%H:%M}", ui.CAPTION, halign=Align.CENTER, margin=(0, 10, 0, 8))
     last = i == len(thread.messages) - 1
-    status: Child = None
+    status: ui.Child = None
     if message.status == "failed":
         status = text(
             "Not sent. Tap to retry.",
-            styled(CAPTION, color="error"),
+            ui.styled(ui.CAPTION, color="error"),
             id="message_status",
             halign=Align.END,
         )
     elif last and message.mine:
-        status = text("Sent", CAPTION, id="message_status", halign=Align.END)
+        status = text("Sent", ui.CAPTION, id="message_status", halign=Align.END)
     bubble = text(
         message.body,
         TextStyle(16.5, 400, "on_bubble_out" if message.mine else "text"),
         id="message_text",
         fill="bubble_out" if message.mine else "bubble_in",
         radius=20,
-        pad=edges(16, 10),
+        pad=ui.edges(16, 10),
     )
     if message.mine:
-        line = row(space(64), space(weight=1), bubble, width=MATCH)
+        line = ui.row(ui.space(64), ui.space(weight=1), bubble, width=MATCH)
         line = _right(bubble)
     else:
-        line = row(bubble, width=MATCH, pad=(0, 0, 64, 0))
-    return column(
+        line = ui.row(bubble, width=MATCH, pad=(0, 0, 64, 0))
+    return ui.column(
         stamp, line, status, gap=2, id="conversation_message_view", cls="android.widget.FrameLayout"
     )
 
 
 def _right(bubble: View) -> View:
     bubble.halign = Align.END
-    return stack(bubble, width=MATCH, pad=(64, 0, 0, 0), height=WRAP)
+    return ui.stack(bubble, width=MATCH, pad=(64, 0, 0, 0), height=WRAP)
 
 
 @messages.page(".ui.NewConversationActivity", actions=["android.intent.action.SENDTO"])
@@ -356,36 +338,36 @@ def new_conversation(page: Page[Messages]) -> View:
             choose(typed.strip())
 
     def person(name: str, number: str) -> View:
-        return row(
-            avatar(name, 44),
-            column(
+        return ui.row(
+            patterns.avatar(name, 44),
+            ui.column(
                 text(name, TextStyle(16.5, 500), id="contact_name"),
-                text(number, CAPTION, id="contact_details"),
+                text(number, ui.CAPTION, id="contact_details"),
                 weight=1,
                 gap=2,
             ),
             on_click=lambda: choose(name),
             width=MATCH,
             gap=16,
-            pad=edges(20, 10),
+            pad=ui.edges(20, 10),
             key=f"person {number}",
         )
 
-    number_row: Child = None
+    number_row: ui.Child = None
     if typed.strip() and not shown:
-        number_row = row(
-            avatar("#", 44),
-            text(f"Send to {typed.strip()}", BODY_LARGE, weight=1),
+        number_row = ui.row(
+            patterns.avatar("#", 44),
+            text(f"Send to {typed.strip()}", ui.BODY_LARGE, weight=1),
             on_click=choose_typed,
             width=MATCH,
             gap=16,
-            pad=edges(20, 10),
+            pad=ui.edges(20, 10),
         )
-    return screen(
-        title_bar("New conversation", back=page.close),
-        row(
-            text("To", styled(BODY_LARGE, color="text2")),
-            field(
+    return patterns.screen(
+        patterns.title_bar("New conversation", back=page.close),
+        ui.row(
+            text("To", ui.styled(ui.BODY_LARGE, color="text2")),
+            ui.field(
                 "to",
                 hint="Type a name, phone number, or email",
                 weight=1,
@@ -395,10 +377,10 @@ def new_conversation(page: Page[Messages]) -> View:
             ),
             width=MATCH,
             gap=14,
-            pad=edges(18, 0),
+            pad=ui.edges(18, 0),
             fill="surface2",
             radius=26,
-            margin=edges(16, 6),
+            margin=ui.edges(16, 6),
         ),
-        list_page("contacts", number_row, *(person(*p) for p in shown)),
+        patterns.list_page("contacts", number_row, *(person(*p) for p in shown)),
     )

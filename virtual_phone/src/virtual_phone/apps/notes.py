@@ -11,21 +11,10 @@ from datetime import UTC, datetime
 import msgspec
 
 from virtual_phone.app import App, AppIcon, Page, Seed
+from virtual_phone.ui import vocabulary as ui
 from virtual_phone.ui.patterns import empty, fab, list_page, screen, search_field, title_bar
 from virtual_phone.ui.views import MATCH, Align, TextStyle, View
-from virtual_phone.ui.vocabulary import (
-    BODY,
-    CAPTION,
-    Child,
-    column,
-    edges,
-    field,
-    icon_button,
-    scroll,
-    stack,
-    styled,
-    text,
-)
+from virtual_phone.ui.vocabulary import text
 
 
 class Note(msgspec.Struct):
@@ -112,9 +101,9 @@ def note_list(page: Page[Notes]) -> View:
     bar = (
         search_field("query", "Search notes", back=lambda: void(stop_search()))
         if searching
-        else title_bar("Notes", actions=(icon_button("search", "Search notes", start_search),))
+        else title_bar("Notes", actions=(ui.icon_button("search", "Search notes", start_search),))
     )
-    listing: Child = list_page("notes_list", *(_card(page, n) for n in shown))
+    listing: ui.Child = list_page("notes_list", *(_card(page, n) for n in shown))
     if not shown:
         listing = empty(
             "note",
@@ -123,8 +112,8 @@ def note_list(page: Page[Notes]) -> View:
         )
     return screen(
         bar,
-        stack(
-            column(listing, height=MATCH),
+        ui.stack(
+            ui.column(listing, height=MATCH),
             fab("add", "New note", page.opener(".NoteEditActivity"), id="fab_new_note"),
             width=MATCH,
             weight=1,
@@ -137,18 +126,18 @@ def void(_value: object) -> None:
 
 
 def _card(page: Page[Notes], note: Note) -> View:
-    return column(
+    return ui.column(
         text(note.title or "Untitled", TextStyle(17, 500, max_lines=1), id="note_title"),
-        text(note.body, styled(BODY, color="text2", max_lines=3, size=15), id="note_body")
+        text(note.body, ui.styled(ui.BODY, color="text2", max_lines=3, size=15), id="note_body")
         if note.body
         else None,
-        text(_when(page, note.edited), CAPTION, id="note_date", margin=(0, 4, 0, 0)),
+        text(_when(page, note.edited), ui.CAPTION, id="note_date", margin=(0, 4, 0, 0)),
         on_click=page.opener(".NoteEditActivity", note=str(note.id)),
         on_long_click=page.setter("delete", str(note.id)),
         id="note_card",
         fill="surface",
         radius=20,
-        pad=edges(18, 16),
+        pad=ui.edges(18, 16),
         gap=4,
         margin=(16, 5, 16, 5),
         key=f"note {note.id}",
@@ -220,7 +209,7 @@ def note_edit(page: Page[Notes]) -> View:
             "Edit note" if note else "New note",
             back=page.close,
             actions=(
-                icon_button(
+                ui.icon_button(
                     pin,
                     "Unpin" if note.pinned else "Pin",
                     lambda: toggle(note),
@@ -228,15 +217,15 @@ def note_edit(page: Page[Notes]) -> View:
                 )
                 if note
                 else None,
-                icon_button("delete", "Delete", page.setter("delete"), id="menu_delete")
+                ui.icon_button("delete", "Delete", page.setter("delete"), id="menu_delete")
                 if note
                 else None,
-                icon_button("check", "Save", done, id="menu_save"),
+                ui.icon_button("check", "Save", done, id="menu_save"),
             ),
         ),
-        scroll(
+        ui.scroll(
             "note_scroll",
-            field(
+            ui.field(
                 "title",
                 value=note.title if note else "",
                 hint="Title",
@@ -245,7 +234,7 @@ def note_edit(page: Page[Notes]) -> View:
                 on_text=keep,
                 height=56,
             ),
-            field(
+            ui.field(
                 "body",
                 value=note.body if note else "",
                 hint="Note",
@@ -256,14 +245,14 @@ def note_edit(page: Page[Notes]) -> View:
                 min_height=400,
                 valign=Align.START,
             ),
-            pad=edges(22, 8),
+            pad=ui.edges(22, 8),
             gap=6,
         ),
         text(
             f"Edited {_when(page, note.edited)}" if note else "",
-            CAPTION,
+            ui.CAPTION,
             id="edited",
-            pad=edges(22, 10),
+            pad=ui.edges(22, 10),
         ),
         fill="surface",
     )

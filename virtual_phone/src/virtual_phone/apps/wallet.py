@@ -11,25 +11,10 @@ from collections.abc import Callable
 import msgspec
 
 from virtual_phone.app import App, AppIcon, Page, Seed
+from virtual_phone.ui import vocabulary as ui
 from virtual_phone.ui.patterns import alert, avatar, empty, group, preference, screen, title_bar
 from virtual_phone.ui.views import MATCH, Align, TextStyle, View
-from virtual_phone.ui.vocabulary import (
-    BODY_LARGE,
-    CAPTION,
-    Child,
-    button,
-    column,
-    edges,
-    field,
-    icon,
-    icon_button,
-    recycler,
-    row,
-    scroll,
-    space,
-    stack,
-    text,
-)
+from virtual_phone.ui.vocabulary import text
 
 
 class Payment(msgspec.Struct):
@@ -95,11 +80,11 @@ def main(page: Page[Wallet]) -> View:
     data = page.data
 
     def item(p: Payment) -> View:
-        return row(
+        return ui.row(
             avatar(p.who, 44),
-            column(
+            ui.column(
                 text(p.who, TextStyle(16.5, 500, max_lines=1), id="payment_who"),
-                text(" • ".join(t for t in (when_text(page.now, p.when), p.note) if t), CAPTION),
+                text(" • ".join(t for t in (when_text(page.now, p.when), p.note) if t), ui.CAPTION),
                 weight=1,
                 gap=2,
             ),
@@ -110,14 +95,14 @@ def main(page: Page[Wallet]) -> View:
             ),
             width=MATCH,
             gap=14,
-            pad=edges(22, 9),
+            pad=ui.edges(22, 9),
             key=f"payment {p.id}",
         )
 
     def action(drawing: str, label: str, act: Callable[[], None]) -> View:
-        return column(
-            stack(
-                icon(drawing, 26, "on_accent_soft", halign=Align.CENTER, valign=Align.CENTER),
+        return ui.column(
+            ui.stack(
+                ui.icon(drawing, 26, "on_accent_soft", halign=Align.CENTER, valign=Align.CENTER),
                 width=60,
                 height=60,
                 radius=20,
@@ -133,11 +118,11 @@ def main(page: Page[Wallet]) -> View:
 
     return screen(
         title_bar(
-            "Wallet", actions=(icon_button("help", "Help", lambda: page.toast("Ask your bank")),)
+            "Wallet", actions=(ui.icon_button("help", "Help", lambda: page.toast("Ask your bank")),)
         ),
-        recycler(
+        ui.recycler(
             "wallet",
-            column(
+            ui.column(
                 text("Balance", TextStyle(15, 400, "on_accent")),
                 text(money(data.balance), TextStyle(40, 600, "on_accent"), id="balance"),
                 text(
@@ -146,22 +131,22 @@ def main(page: Page[Wallet]) -> View:
                 ),
                 fill="accent",
                 radius=28,
-                pad=edges(26, 26),
-                margin=edges(16, 4),
+                pad=ui.edges(26, 26),
+                margin=ui.edges(16, 4),
                 gap=6,
                 on_click=page.opener(".CardActivity"),
                 id="balance_card",
                 elevation=3,
             ),
-            row(
+            ui.row(
                 action("send", "Send", page.opener(".SendActivity")),
                 action("download", "Request", lambda: page.toast("Request sent to nobody")),
                 action("card", "Card", page.opener(".CardActivity")),
                 action("scan", "Scan", lambda: page.toast("No code in sight")),
                 width=MATCH,
-                pad=edges(16, 18),
+                pad=ui.edges(16, 18),
             ),
-            text("Activity", TextStyle(15, 500, "accent"), pad=edges(22, 8)),
+            text("Activity", TextStyle(15, 500, "accent"), pad=ui.edges(22, 8)),
             *(item(p) for p in sorted(data.payments, key=lambda p: -p.when)),
         ),
     )
@@ -196,7 +181,7 @@ def send(page: Page[Wallet]) -> View:
             alert(
                 "Not enough money",
                 f"Your balance is {money(page.data.balance)}.",
-                button("OK", close, look="text"),
+                ui.button("OK", close, look="text"),
             ),
             close,
         )
@@ -206,7 +191,7 @@ def send(page: Page[Wallet]) -> View:
             name,
             on_click=page.setter("who", name),
             key=f"to {name}",
-            trailing=icon("check", 22, "accent") if name == who else None,
+            trailing=ui.icon("check", 22, "accent") if name == who else None,
         )
         made.children.insert(0, avatar(name, 38))
         made.selected = name == who
@@ -214,37 +199,37 @@ def send(page: Page[Wallet]) -> View:
 
     return screen(
         title_bar("Send money", back=page.close),
-        scroll(
+        ui.scroll(
             "send",
-            field(
+            ui.field(
                 "amount",
                 hint="0.00",
                 style=TextStyle(46, 500, align=Align.CENTER),
                 height=84,
-                pad=edges(24, 0),
+                pad=ui.edges(24, 0),
                 id="amount",
             ),
-            field(
+            ui.field(
                 "note",
                 hint="What is it for?",
-                style=BODY_LARGE,
+                style=ui.BODY_LARGE,
                 height=54,
                 fill="surface",
                 radius=18,
-                pad=edges(18, 0),
-                margin=edges(16, 8),
+                pad=ui.edges(18, 0),
+                margin=ui.edges(16, 8),
                 id="note",
             ),
             group(*(person(n) for n in PEOPLE), title="To"),
         ),
-        button(
+        ui.button(
             "Continue",
             check,
             id="continue",
             width=MATCH,
             height=56,
             radius=28,
-            margin=edges(20, 14),
+            margin=ui.edges(20, 14),
         ),
     )
 
@@ -292,7 +277,7 @@ def pin(page: Page[Wallet]) -> View:
             page.close()
 
     def key(digit: str) -> View:
-        return stack(
+        return ui.stack(
             text(digit, TextStyle(28, 400), halign=Align.CENTER, valign=Align.CENTER),
             on_click=press(digit),
             desc=digit,
@@ -304,22 +289,22 @@ def pin(page: Page[Wallet]) -> View:
             cls="android.widget.Button",
         )
 
-    rows: list[Child] = [
-        row(*(key(d) for d in line), width=MATCH, gap=16) for line in ("123", "456", "789")
+    rows: list[ui.Child] = [
+        ui.row(*(key(d) for d in line), width=MATCH, gap=16) for line in ("123", "456", "789")
     ]
     return screen(
         title_bar("Confirm payment", back=page.close),
-        column(
-            space(weight=1),
+        ui.column(
+            ui.space(weight=1),
             text(f"{money(amount)} to {who}", TextStyle(24, 500), id="pin_summary"),
             text(
                 "Wrong PIN, try again" if page.local("wrong") else "Enter your PIN",
                 TextStyle(16, 400, "error" if page.local("wrong") else "text2"),
                 id="pin_hint",
             ),
-            row(
+            ui.row(
                 *(
-                    row(
+                    ui.row(
                         width=16,
                         height=16,
                         radius=8,
@@ -328,15 +313,15 @@ def pin(page: Page[Wallet]) -> View:
                     for i in range(4)
                 ),
                 gap=18,
-                pad=edges(0, 20),
+                pad=ui.edges(0, 20),
             ),
-            space(weight=1),
+            ui.space(weight=1),
             *rows,
-            row(
-                space(weight=1),
+            ui.row(
+                ui.space(weight=1),
                 key("0"),
-                stack(
-                    icon_button(
+                ui.stack(
+                    ui.icon_button(
                         "backspace",
                         "Delete",
                         lambda: page.set("pin", typed[:-1]),
@@ -349,11 +334,11 @@ def pin(page: Page[Wallet]) -> View:
                 width=MATCH,
                 gap=16,
             ),
-            space(24),
+            ui.space(24),
             cross=Align.CENTER,
             gap=14,
             weight=1,
-            pad=edges(36, 0),
+            pad=ui.edges(36, 0),
         ),
     )
 
@@ -362,21 +347,21 @@ def pin(page: Page[Wallet]) -> View:
 def done(page: Page[Wallet]) -> View:
     """Show that the money is on its way."""
     return screen(
-        column(
-            space(weight=1),
-            icon("check_circle", 96, "good"),
+        ui.column(
+            ui.space(weight=1),
+            ui.icon("check_circle", 96, "good"),
             text(
                 f"{money(float(page.args.get('amount', '0')))} sent",
                 TextStyle(30, 500),
                 id="done_title",
             ),
             text(f"to {page.args.get('who', '')}", TextStyle(18, 400, "text2")),
-            space(weight=1),
-            button("Done", lambda: _leave(page), id="done", width=MATCH, height=56, radius=28),
-            space(16),
+            ui.space(weight=1),
+            ui.button("Done", lambda: _leave(page), id="done", width=MATCH, height=56, radius=28),
+            ui.space(16),
             cross=Align.CENTER,
             gap=14,
-            pad=edges(24, 0),
+            pad=ui.edges(24, 0),
             weight=1,
         )
     )
@@ -402,13 +387,13 @@ def card(page: Page[Wallet]) -> View:
         return screen(title_bar("Card", back=page.close), empty("card", "No card"))
     return screen(
         title_bar("Card", back=page.close),
-        scroll(
+        ui.scroll(
             "card",
-            column(
+            ui.column(
                 text("Linewire Bank", TextStyle(17, 600, "#FFFFFF")),
-                space(46),
+                ui.space(46),
                 text(data.card, TextStyle(25, 500, "#FFFFFF"), id="card_number"),
-                row(
+                ui.row(
                     text("CASEY MORGAN", TextStyle(14, 500, "#FFFFFF"), weight=1),
                     text("09/29", TextStyle(14, 500, "#FFFFFF")),
                     width=MATCH,
@@ -416,8 +401,8 @@ def card(page: Page[Wallet]) -> View:
                 ),
                 fill="#22314F",
                 radius=26,
-                pad=edges(26, 26),
-                margin=edges(16, 8),
+                pad=ui.edges(26, 26),
+                margin=ui.edges(16, 8),
                 elevation=4,
             ),
             group(

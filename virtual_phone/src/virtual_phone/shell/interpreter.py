@@ -19,6 +19,7 @@ from virtual_phone.server.pipes import (
     Sink,
     Source,
 )
+from virtual_phone.shell import syntax
 from virtual_phone.shell.call import (
     Call,
     CommandError,
@@ -40,19 +41,6 @@ from virtual_phone.shell.patterns import matches
 from virtual_phone.shell.programs import run_argv
 from virtual_phone.shell.redirection import complain, redirected, shell_text, three
 from virtual_phone.shell.state import ShellState
-from virtual_phone.shell.syntax import (
-    AndOr,
-    Case,
-    Command,
-    For,
-    Function,
-    Group,
-    If,
-    Loop,
-    Pipeline,
-    Script,
-    Simple,
-)
 from virtual_phone.userland.processes import Process
 
 
@@ -92,7 +80,7 @@ class Shell(ShellState):
             self.status = status
         return self.status
 
-    async def run_script(self, script: Script, descriptors: Descriptors) -> int:
+    async def run_script(self, script: syntax.Script, descriptors: Descriptors) -> int:
         """Run a list of commands."""
         status = self.status
         for item in script.items:
@@ -107,7 +95,7 @@ class Shell(ShellState):
 
     # --- lists ---
 
-    async def _and_or(self, item: AndOr, descriptors: Descriptors) -> int:
+    async def _and_or(self, item: syntax.AndOr, descriptors: Descriptors) -> int:
         if item.background:
             return self._start_job(item, descriptors)
         status = await self._pipeline(item.first, descriptors)
@@ -119,11 +107,11 @@ class Shell(ShellState):
             raise ExitShell(status)
         return status
 
-    def _start_job(self, item: AndOr, descriptors: Descriptors) -> int:
+    def _start_job(self, item: syntax.AndOr, descriptors: Descriptors) -> int:
         shell = self.child()
         shell.pid = self.userland.processes.new_pid()
         streams: Descriptors = {**descriptors, 0: EmptySource()}
-        foreground = AndOr(item.first, item.rest)
+        foreground = syntax.AndOr(item.first, item.rest)
 
         async def job() -> int:
             try:
@@ -136,7 +124,7 @@ class Shell(ShellState):
         task = asyncio.create_task(job())
         pid = shell.pid
         first = item.first.commands[0]
-        words = first.words if isinstance(first, Simple) else ()
+        words = first.words if isinstance(first, syntax.Simple) else ()
         label = next((part.text for word in words for part in word if hasattr(part, "text")), "sh")
         self.register(pid, label, label, task)
         self.jobs[pid] = task
@@ -160,18 +148,18 @@ class Shell(ShellState):
         processes.add(Process(pid, self.pid, user, name, args, stop))
         task.add_done_callback(lambda _: processes.remove(pid))
 
-    async def _pipeline(self, pipeline: Pipeline, descriptors: Descriptors) -> int:
+    async def _pipeline(self, pipeline: syntax.Pipeline, descriptors: Descriptors) -> int:
         if len(pipeline.commands) == 1:
             status = await self.run_command(pipeline.commands[0], descriptors)
         else:
             status = await self._piped(pipeline.commands, descriptors)
         return int(status == 0) if pipeline.negated else status
 
-    async def _piped(self, commands: tuple[Command, ...], descriptors: Descriptors) -> int:
+    async def _piped(self, commands: tuple[syntax.Command, ...], descriptors: Descriptors) -> int:
         source = descriptors.get(0, EmptySource())
         tasks: list[asyncio.Task[int]] = []
 
-        async def run(command: Command, streams: Descriptors) -> int:
+        async def run(command: syntax.Command, streams: Descriptors) -> int:
             shell = self.child()
             # As they were: `exec` may change them.
             first, second = streams[0], streams[1]
@@ -208,11 +196,11 @@ class Shell(ShellState):
 
     # --- commands ---
 
-    async def run_command(self, command: Command, descriptors: Descriptors) -> int:
+    async def run_command(self, command: syntax.Command, descriptors: Descriptors) -> int:
         """Run one command of the syntax tree."""
-        if isinstance(command, Simple):
+        if isinstance(command, syntax.Simple):
             return await self._simple(command, descriptors)
-        if isinstance(command, Function):
+        if isinstance(command, syntax.Function):
             self.functions[command.name] = command.body
             return 0
         self.depth += 1
@@ -233,11 +221,15 @@ class Shell(ShellState):
             self.depth -= 1
             opened.close()
 
-    async def _compound(self, command: Group | If | Loop | For | Case, streams: Descriptors) -> int:
+    async def _compound(
+        self,
+        command: syntax.Group | syntax.If | syntax.Loop | syntax.For | syntax.Case,
+        streams: Descriptors,
+    ) -> int:
         match command:
-            case Group(body=body, subshell=False):
+            case syntax.Group(body=body, subshell=False):
                 return await self.run_script(body, streams)
-            case Group(body=body):
+            case syntax.Group(body=body):
                 shell = self.child()
                 own = dict(streams)
                 try:
@@ -248,16 +240,16 @@ class Shell(ShellState):
                     self.kept += shell.kept
                 self.jobs |= shell.jobs
                 return await shell._at_exit(own)
-            case If(branches=branches, otherwise=otherwise):
+            case syntax.If(branches=branches, otherwise=otherwise):
                 for condition, body in branches:
                     if await self.run_script(condition, streams) == 0:
                         return await self.run_script(body, streams)
                 return await self.run_script(otherwise, streams) if otherwise else 0
-            case Loop():
+            case syntax.Loop():
                 return await self._loop(command, streams)
-            case For():
+            case syntax.For():
                 return await self._for(command, streams)
-            case Case():
+            case syntax.Case():
                 expander = self._expander(streams)
                 subject = await expander.one(command.subject)
                 for patterns, body in command.branches:
@@ -268,7 +260,7 @@ class Shell(ShellState):
             case _:
                 assert_never(command)
 
-    async def _loop(self, command: Loop, streams: Descriptors) -> int:
+    async def _loop(self, command: syntax.Loop, streams: Descriptors) -> int:
         status = 0
         while True:
             await asyncio.sleep(0)
@@ -280,7 +272,7 @@ class Shell(ShellState):
                 if not _goes_on(leaving):
                     return 0
 
-    async def _for(self, command: For, streams: Descriptors) -> int:
+    async def _for(self, command: syntax.For, streams: Descriptors) -> int:
         if command.words is None:
             values = list(self.arguments)
         else:
@@ -297,7 +289,7 @@ class Shell(ShellState):
         return status
 
     def _expander(self, descriptors: Descriptors) -> Expander:
-        async def substitute(script: Script) -> str:
+        async def substitute(script: syntax.Script) -> str:
             sink = CollectingSink()
             shell = self.child()
             if shell.depth > MAX_CALL_DEPTH:
@@ -312,7 +304,7 @@ class Shell(ShellState):
 
         return Expander(self, substitute)
 
-    async def _simple(self, command: Simple, descriptors: Descriptors) -> int:
+    async def _simple(self, command: syntax.Simple, descriptors: Descriptors) -> int:
         opened = Call(self, [SHELL_NAME], *three(descriptors), environment={})
         streams = descriptors
         try:

@@ -11,21 +11,7 @@ pipeline).
 
 from __future__ import annotations
 
-from virtual_phone.shell.syntax import (
-    AndOr,
-    Case,
-    Command,
-    For,
-    Function,
-    Group,
-    If,
-    Loop,
-    Pipeline,
-    Redirect,
-    Script,
-    Simple,
-    Word,
-)
+from virtual_phone.shell import syntax
 from virtual_phone.shell.tokens import ShellSyntaxError as ShellSyntaxError
 from virtual_phone.shell.tokens import TokenReader
 
@@ -54,7 +40,7 @@ RESERVED = frozenset(
 class Parser(TokenReader):
     """Recursive descent over one line or script."""
 
-    def script(self) -> Script:
+    def script(self) -> syntax.Script:
         """Parse the whole text.
 
         Raises:
@@ -69,9 +55,9 @@ class Parser(TokenReader):
         self.here_documents = []
         return found
 
-    def _list(self, ends: frozenset[str]) -> Script:
+    def _list(self, ends: frozenset[str]) -> syntax.Script:
         """Parse commands up to one of the reserved words or a closing operator."""
-        items: list[AndOr] = []
+        items: list[syntax.AndOr] = []
         while True:
             self._skip_blanks(newlines=True)
             if self.at >= len(self.text) or self._peek_operator() in (")", ";;"):
@@ -82,34 +68,34 @@ class Parser(TokenReader):
             self._skip_blanks()
             operator = self._peek_operator()
             if operator == "&":
-                item = AndOr(item.first, item.rest, background=True)
+                item = syntax.AndOr(item.first, item.rest, background=True)
             items.append(item)
             if operator in ("&", ";"):
                 self.at += 1
             elif operator != "\n":
                 break
-        return Script(tuple(items))
+        return syntax.Script(tuple(items))
 
-    def _body(self, *ends: str) -> Script:
+    def _body(self, *ends: str) -> syntax.Script:
         body = self._list(frozenset(ends))
         if not body.items:
             self._skip_blanks(newlines=True)
             raise self._unexpected()
         return body
 
-    def _and_or(self) -> AndOr:
+    def _and_or(self) -> syntax.AndOr:
         first = self._pipeline()
-        rest: list[tuple[str, Pipeline]] = []
+        rest: list[tuple[str, syntax.Pipeline]] = []
         while True:
             self._skip_blanks()
             operator = self._peek_operator()
             if operator not in ("&&", "||"):
-                return AndOr(first, tuple(rest))
+                return syntax.AndOr(first, tuple(rest))
             self.at += 2
             self._skip_blanks(newlines=True)
             rest.append((operator, self._pipeline()))
 
-    def _pipeline(self) -> Pipeline:
+    def _pipeline(self) -> syntax.Pipeline:
         self._skip_blanks()
         negated = False
         while self._peek_word() == "!":
@@ -120,19 +106,19 @@ class Parser(TokenReader):
         while True:
             self._skip_blanks()
             if self._peek_operator() != "|":
-                return Pipeline(tuple(commands), negated)
+                return syntax.Pipeline(tuple(commands), negated)
             self.at += 1
             self._skip_blanks(newlines=True)
             commands.append(self._command())
 
-    def _command(self) -> Command:
+    def _command(self) -> syntax.Command:
         self.enter()
         try:
             return self._compound() or self._simple()
         finally:
             self.leave()
 
-    def _compound(self) -> Command | None:
+    def _compound(self) -> syntax.Command | None:
         if self._peek_operator() == "(":
             self.at += 1
             body = self._body()
@@ -140,7 +126,7 @@ class Parser(TokenReader):
             if self._peek_operator() != ")":
                 raise self._unexpected()
             self.at += 1
-            return Group(body, True, self._redirects())
+            return syntax.Group(body, True, self._redirects())
         word = self._peek_word()
         if word not in RESERVED:
             return self._function(word)
@@ -151,25 +137,25 @@ class Parser(TokenReader):
             case "{":
                 body = self._body("}")
                 self._expect_reserved("}")
-                return Group(body, False, self._redirects())
+                return syntax.Group(body, False, self._redirects())
             case "if":
                 return self._if()
             case "while" | "until":
                 condition = self._body("do")
-                return Loop(condition, self._do(), word == "until", self._redirects())
+                return syntax.Loop(condition, self._do(), word == "until", self._redirects())
             case "for":
                 return self._for()
             case _:
                 return self._case()
 
-    def _do(self) -> Script:
+    def _do(self) -> syntax.Script:
         self._expect_reserved("do")
         body = self._body("done")
         self._expect_reserved("done")
         return body
 
-    def _if(self) -> If:
-        branches: list[tuple[Script, Script]] = []
+    def _if(self) -> syntax.If:
+        branches: list[tuple[syntax.Script, syntax.Script]] = []
         while True:
             condition = self._body("then")
             self._expect_reserved("then")
@@ -178,17 +164,17 @@ class Parser(TokenReader):
                 break
         otherwise = self._body("fi") if self._accept_reserved("else") else None
         self._expect_reserved("fi")
-        return If(tuple(branches), otherwise, self._redirects())
+        return syntax.If(tuple(branches), otherwise, self._redirects())
 
-    def _for(self) -> For:
+    def _for(self) -> syntax.For:
         self._skip_blanks()
         name = self._peek_word()
         if not name.isidentifier():
             raise self._unexpected()
         self.at += len(name)
-        words: tuple[Word, ...] | None = None
+        words: tuple[syntax.Word, ...] | None = None
         if self._accept_reserved("in"):
-            found: list[Word] = []
+            found: list[syntax.Word] = []
             self._skip_blanks()
             while self.at < len(self.text) and not self._peek_operator():
                 found.append(self.read_word())
@@ -197,19 +183,19 @@ class Parser(TokenReader):
         self._skip_blanks()
         if self._peek_operator() == ";":
             self.at += 1
-        return For(name, words, self._do(), self._redirects())
+        return syntax.For(name, words, self._do(), self._redirects())
 
-    def _case(self) -> Case:
+    def _case(self) -> syntax.Case:
         self._skip_blanks()
         if self.at >= len(self.text) or self._peek_operator():
             raise self._unexpected()
         subject = self.read_word()
         self._expect_reserved("in")
-        branches: list[tuple[tuple[Word, ...], Script]] = []
+        branches: list[tuple[tuple[syntax.Word, ...], syntax.Script]] = []
         while not self._accept_reserved("esac"):
             if self._peek_operator() == "(":
                 self.at += 1
-            patterns: list[Word] = []
+            patterns: list[syntax.Word] = []
             while True:
                 self._skip_blanks()
                 if self.at >= len(self.text) or self._peek_operator():
@@ -226,9 +212,9 @@ class Parser(TokenReader):
             self._skip_blanks(newlines=True)
             if self._peek_operator() == ";;":
                 self.at += 2
-        return Case(subject, tuple(branches), self._redirects())
+        return syntax.Case(subject, tuple(branches), self._redirects())
 
-    def _function(self, word: str) -> Function | None:
+    def _function(self, word: str) -> syntax.Function | None:
         after = self.at + len(word)
         while after < len(self.text) and self.text[after] in " \t":
             after += 1
@@ -236,12 +222,12 @@ class Parser(TokenReader):
             return None
         self.at = after + 2
         self._skip_blanks(newlines=True)
-        return Function(word, self._command())
+        return syntax.Function(word, self._command())
 
-    def _simple(self) -> Simple:
-        assignments: list[tuple[str, Word]] = []
-        words: list[Word] = []
-        redirects: list[Redirect] = []
+    def _simple(self) -> syntax.Simple:
+        assignments: list[tuple[str, syntax.Word]] = []
+        words: list[syntax.Word] = []
+        redirects: list[syntax.Redirect] = []
         while True:
             self._skip_blanks()
             redirect = self._redirect()
@@ -258,7 +244,7 @@ class Parser(TokenReader):
                 words.append(self.read_word())
         if not words and not assignments and not redirects:
             raise self._unexpected()
-        return Simple(tuple(assignments), tuple(words), tuple(redirects))
+        return syntax.Simple(tuple(assignments), tuple(words), tuple(redirects))
 
     def _assignment_name(self) -> str:
         end = self.at
@@ -269,7 +255,7 @@ class Parser(TokenReader):
         return name if follows == "=" and name.isascii() and name.isidentifier() else ""
 
 
-def parse(text: str, depth: int = 0) -> Script:
+def parse(text: str, depth: int = 0) -> syntax.Script:
     """Parse a line or script.
 
     Raises:

@@ -9,22 +9,11 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 
 from virtual_phone.app import App, AppIcon, Host, NoState, Page, no_state
+from virtual_phone.ui import vocabulary as ui
 from virtual_phone.ui.canvas import Canvas
 from virtual_phone.ui.patterns import search_field
 from virtual_phone.ui.views import MATCH, Align, Rect, TextStyle, View
-from virtual_phone.ui.vocabulary import (
-    Child,
-    art,
-    column,
-    edges,
-    grid,
-    icon,
-    recycler,
-    row,
-    space,
-    stack,
-    text,
-)
+from virtual_phone.ui.vocabulary import icon, stack, text
 
 launcher = App(
     package="com.android.launcher3",
@@ -74,8 +63,8 @@ def shortcut(
     role: str = "on_wallpaper",
 ) -> View:
     """Draw an app's icon with its name, as one view that starts it."""
-    made = column(
-        art(icon_art(app_icon), 60, 60, hidden_from_tree=True),
+    made = ui.column(
+        ui.art(icon_art(app_icon), 60, 60, hidden_from_tree=True),
         text(
             label,
             TextStyle(12.5, 500, role, max_lines=1, align=Align.CENTER),
@@ -90,7 +79,7 @@ def shortcut(
         on_long_click=open_it_info(host, package),
         cross=Align.CENTER,
         gap=7,
-        pad=edges(2, 8),
+        pad=ui.edges(2, 8),
         width=84,
         key=f"icon {package} {labelled}",
     )
@@ -166,12 +155,12 @@ def home(page: Page[NoState]) -> View:
 
     page.on_back = lambda: True
     white = "on_wallpaper"
-    return column(
-        column(
+    return ui.column(
+        ui.column(
             text(
                 f"{local:%A}, {local:%B} {local.day}", TextStyle(22, 400, white), id="date", desc=""
             ),
-            row(
+            ui.row(
                 icon("brightness", 18, white),
                 text("21°C  Partly cloudy", TextStyle(15, 400, white)),
                 gap=8,
@@ -181,25 +170,25 @@ def home(page: Page[NoState]) -> View:
             gap=6,
             id="smartspace",
         ),
-        space(weight=1),
-        grid(
+        ui.space(weight=1),
+        ui.grid(
             COLUMNS,
             *(tile(p, True) for p in first),
             gap=10,
-            pad=edges(10, 0),
+            pad=ui.edges(10, 0),
             id="workspace",
             cls="android.view.ViewGroup",
         ),
-        space(14),
-        row(
+        ui.space(14),
+        ui.row(
             *(tile(p, False) for p in dock),
             width=MATCH,
             main=Align.BETWEEN,
-            pad=edges(18, 0),
+            pad=ui.edges(18, 0),
             id="hotseat",
             cls="android.view.ViewGroup",
         ),
-        row(
+        ui.row(
             icon("search", 22, "text2"),
             text("Search apps and web", TextStyle(16, 400, "text2"), weight=1),
             icon("mic", 22, "accent"),
@@ -210,7 +199,7 @@ def home(page: Page[NoState]) -> View:
             height=54,
             width=MATCH,
             margin=(18, 10, 18, 14),
-            pad=edges(18, 0),
+            pad=ui.edges(18, 0),
             gap=14,
             id="search_container_hotseat",
             cls="android.widget.FrameLayout",
@@ -242,16 +231,16 @@ def drawer(page: Page[NoState]) -> View:
         return direction == "down" and close()
 
     page.on_back = close
-    tiles: list[Child] = [
+    tiles: list[ui.Child] = [
         shortcut(page.host, p, icons[p], labels[p], _starter(page, p), role="text") for p in shown
     ]
-    return column(
+    return ui.column(
         search_field("drawer_search", "Search apps", id="fallback_search_view"),
-        recycler(
+        ui.recycler(
             "apps_list",
-            grid(COLUMNS, *tiles, gap=12, pad=edges(10, 8), cls="android.view.ViewGroup")
+            ui.grid(COLUMNS, *tiles, gap=12, pad=ui.edges(10, 8), cls="android.view.ViewGroup")
             if tiles
-            else text("No apps found", TextStyle(16, 400, "text2"), margin=edges(24, 24)),
+            else text("No apps found", TextStyle(16, 400, "text2"), margin=ui.edges(24, 24)),
             id="apps_list_view",
             pad=(0, 0, 0, 24),
         ),

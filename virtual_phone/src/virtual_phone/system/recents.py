@@ -9,19 +9,9 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from virtual_phone.app import NoState, Page
+from virtual_phone.ui import vocabulary as ui
 from virtual_phone.ui.patterns import empty
 from virtual_phone.ui.views import MATCH, Align, TextStyle, View
-from virtual_phone.ui.vocabulary import (
-    art,
-    button,
-    column,
-    edges,
-    recycler,
-    row,
-    space,
-    stack,
-    text,
-)
 
 if TYPE_CHECKING:
     from virtual_phone.state.records import TaskState
@@ -65,16 +55,16 @@ def recents(page: Page[NoState]) -> View:
     def card(task: TaskState) -> View:
         info = host.packages.get(task.package)
         label = info.label if info is not None else task.package
-        return column(
-            row(
-                art(icon_art(icon_of(task.package)), 36, 36, hidden_from_tree=True),
-                text(label, TextStyle(17, 500), weight=1, id="task_name"),
+        return ui.column(
+            ui.row(
+                ui.art(icon_art(icon_of(task.package)), 36, 36, hidden_from_tree=True),
+                ui.text(label, TextStyle(17, 500), weight=1, id="task_name"),
                 width=MATCH,
                 gap=14,
                 pad=(18, 14, 18, 10),
             ),
-            stack(
-                art(
+            ui.stack(
+                ui.art(
                     icon_art(icon_of(task.package)),
                     72,
                     72,
@@ -101,23 +91,23 @@ def recents(page: Page[NoState]) -> View:
         )
 
     if not tasks:
-        return column(
+        return ui.column(
             empty("apps", "No recent items"),
             fill="background",
             width=MATCH,
             height=MATCH,
             id="overview_panel",
         )
-    return column(
-        recycler(
+    return ui.column(
+        ui.recycler(
             "recents", *(card(t) for t in tasks), gap=16, pad=(34, 24, 34, 24), id="overview_panel"
         ),
-        row(
-            space(weight=1),
-            button("Clear all", clear, look="tonal", id="clear_all"),
-            space(weight=1),
+        ui.row(
+            ui.space(weight=1),
+            ui.button("Clear all", clear, look="tonal", id="clear_all"),
+            ui.space(weight=1),
             width=MATCH,
-            pad=edges(0, 10),
+            pad=ui.edges(0, 10),
         ),
         width=MATCH,
         height=MATCH,

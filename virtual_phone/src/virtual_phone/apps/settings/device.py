@@ -7,18 +7,10 @@ from __future__ import annotations
 
 from virtual_phone.app import NoState, Page
 from virtual_phone.apps.settings.app import choice_row, flag_row, open_sub, slider_row, sub_page
+from virtual_phone.ui import vocabulary as ui
 from virtual_phone.ui.patterns import alert, group, note, preference
 from virtual_phone.ui.views import TextStyle, View
-from virtual_phone.ui.vocabulary import (
-    BODY_LARGE,
-    Child,
-    button,
-    column,
-    edges,
-    field,
-    progress,
-    text,
-)
+from virtual_phone.ui.vocabulary import text
 
 P = Page[NoState]
 
@@ -181,11 +173,11 @@ def battery(page: P) -> list[View]:
     """Show the battery."""
     level = page.host.battery()
     return [
-        column(
+        ui.column(
             text(f"{level}%", TextStyle(52, 400), id="battery_percent"),
-            progress(level / 100, height=10, id="battery_progress"),
+            ui.progress(level / 100, height=10, id="battery_progress"),
             text("About 1 day left", TextStyle(15, 400, "text2")),
-            pad=edges(24, 6),
+            pad=ui.edges(24, 6),
             gap=10,
             margin=(0, 0, 0, 18),
         ),
@@ -230,10 +222,10 @@ def storage(page: P) -> list[View]:
         ("System", 0.08, "phone"),
     )
     return [
-        column(
+        ui.column(
             text("52 GB used of 128 GB", TextStyle(20, 400)),
-            progress(0.41, height=10),
-            pad=edges(24, 6),
+            ui.progress(0.41, height=10),
+            pad=ui.edges(24, 6),
             gap=12,
             margin=(0, 0, 0, 16),
         ),
@@ -492,7 +484,7 @@ def about(page: P) -> list[View]:
     def fact(title: str, value: str, icon: str = "") -> View:
         return preference(title, summary=value, key=f"row {title}")
 
-    rows: list[Child] = [
+    rows: list[ui.Child] = [
         preference(
             "Device name", summary=name, on_click=page.setter("rename"), key="row Device name"
         )
@@ -531,17 +523,17 @@ def _rename(page: P, name: str) -> None:
         alert(
             "Device name",
             "",
-            button("Cancel", cancel, look="text"),
-            button("OK", keep, look="text"),
-            body=field(
+            ui.button("Cancel", cancel, look="text"),
+            ui.button("OK", keep, look="text"),
+            body=ui.field(
                 "device_name",
                 value=name,
-                style=BODY_LARGE,
+                style=ui.BODY_LARGE,
                 id="android:id/edit",
                 fill="surface2",
                 radius=14,
                 height=54,
-                pad=edges(16, 0),
+                pad=ui.edges(16, 0),
                 margin=(0, 16, 0, 0),
                 on_submit=lambda _t: keep(),
             ),

@@ -12,32 +12,9 @@ import msgspec
 
 from virtual_phone.app import App, AppIcon, Page, Seed
 from virtual_phone.apps.shop.support import ChatLine
-from virtual_phone.ui.patterns import (
-    bottom_nav,
-    empty,
-    list_page,
-    progress,
-    screen,
-    search_field,
-    title_bar,
-)
+from virtual_phone.ui import patterns
+from virtual_phone.ui import vocabulary as ui
 from virtual_phone.ui.views import MATCH, Align, TextStyle, View
-from virtual_phone.ui.vocabulary import (
-    BODY,
-    BODY_LARGE,
-    CAPTION,
-    button,
-    column,
-    edges,
-    grid,
-    icon,
-    icon_button,
-    recycler,
-    row,
-    scroll,
-    stack,
-    text,
-)
 
 LOAD_S = 0.4
 
@@ -154,9 +131,9 @@ def main(page: Page[Shop]) -> View:
         return True
 
     page.on_back = back
-    return screen(
+    return patterns.screen(
         body,
-        bottom_nav(
+        patterns.bottom_nav(
             [
                 ("shop", "Shop", "home"),
                 ("cart", f"Cart ({count})" if count else "Cart", "cart"),
@@ -171,8 +148,8 @@ def main(page: Page[Shop]) -> View:
 
 def _picture(product: str, height: float) -> View:
     _, _, color, drawing, _ = PRODUCTS[product]
-    return stack(
-        icon(drawing, height * 0.42, "#FFFFFF", halign=Align.CENTER, valign=Align.CENTER),
+    return ui.stack(
+        ui.icon(drawing, height * 0.42, "#FFFFFF", halign=Align.CENTER, valign=Align.CENTER),
         width=MATCH,
         height=height,
         radius=18,
@@ -186,10 +163,10 @@ def _products(page: Page[Shop]) -> View:
 
     def card(product: str) -> View:
         name, price, *_ = PRODUCTS[product]
-        return column(
+        return ui.column(
             _picture(product, 130),
-            text(name, TextStyle(15.5, 500, max_lines=1), id="product_name"),
-            text(money(price), TextStyle(15, 400, "text2"), id="product_price"),
+            ui.text(name, TextStyle(15.5, 500, max_lines=1), id="product_name"),
+            ui.text(money(price), TextStyle(15, 400, "text2"), id="product_price"),
             on_click=page.opener(".ProductActivity", product=product),
             fill="surface",
             radius=22,
@@ -201,24 +178,25 @@ def _products(page: Page[Shop]) -> View:
 
     if fetching(page):
         listed = [
-            progress(),
-            recycler(
-                "products", grid(2, *(_blank_card() for _ in range(4)), gap=12, pad=edges(16, 8))
+            patterns.progress(),
+            ui.recycler(
+                "products",
+                ui.grid(2, *(_blank_card() for _ in range(4)), gap=12, pad=ui.edges(16, 8)),
             ),
         ]
     else:
         listed = [
-            recycler(
+            ui.recycler(
                 "products",
-                grid(2, *(card(p) for p in found), gap=12, pad=edges(16, 8))
+                ui.grid(2, *(card(p) for p in found), gap=12, pad=ui.edges(16, 8))
                 if found
-                else text("Nothing found", BODY_LARGE, pad=edges(24, 24)),
+                else ui.text("Nothing found", ui.BODY_LARGE, pad=ui.edges(24, 24)),
                 id="product_list",
             )
         ]
-    return column(
-        text("Larkspur", TextStyle(28, 600, "accent"), pad=(22, 18, 22, 4)),
-        search_field("search", "Search products", id="search_box"),
+    return ui.column(
+        ui.text("Larkspur", TextStyle(28, 600, "accent"), pad=(22, 18, 22, 4)),
+        patterns.search_field("search", "Search products", id="search_box"),
         *listed,
         weight=1,
     )
@@ -234,10 +212,10 @@ def fetching(page: Page[Shop]) -> bool:
 
 def _blank_card() -> View:
     """Return the gray shape of a product that has not come yet."""
-    return column(
-        row(width=MATCH, height=130, radius=18, fill="surface2"),
-        row(width=96, height=14, radius=7, fill="surface2"),
-        row(width=54, height=14, radius=7, fill="surface2"),
+    return ui.column(
+        ui.row(width=MATCH, height=130, radius=18, fill="surface2"),
+        ui.row(width=96, height=14, radius=7, fill="surface2"),
+        ui.row(width=54, height=14, radius=7, fill="surface2"),
         fill="surface",
         radius=22,
         pad=(10, 10, 10, 14),
@@ -250,35 +228,41 @@ def product_page(page: Page[Shop]) -> View:
     """Show one product."""
     product = page.args.get("product", "")
     if product not in PRODUCTS:
-        return screen(title_bar("", back=page.close), empty("bag", "Product not found"))
+        return patterns.screen(
+            patterns.title_bar("", back=page.close), patterns.empty("bag", "Product not found")
+        )
     if fetching(page):
-        return screen(title_bar("", back=page.close), progress())
+        return patterns.screen(patterns.title_bar("", back=page.close), patterns.progress())
     name, price, _, _, about = PRODUCTS[product]
 
     def add() -> None:
         page.data.cart[product] = page.data.cart.get(product, 0) + 1
         page.toast(f"{name} added to cart")
 
-    return screen(
-        title_bar("", back=page.close),
-        scroll(
+    return patterns.screen(
+        patterns.title_bar("", back=page.close),
+        ui.scroll(
             "product",
             _picture(product, 300),
-            text(name, TextStyle(28, 500), id="product_name", pad=(0, 14, 0, 0)),
-            text(money(price), TextStyle(22, 400, "accent"), id="product_price"),
-            text(about, TextStyle(16.5, 400, "text2", line_height=1.5), id="product_description"),
-            row(icon("truck", 22, "text2"), text("Free delivery in two days", BODY), gap=12),
-            pad=edges(20, 4),
+            ui.text(name, TextStyle(28, 500), id="product_name", pad=(0, 14, 0, 0)),
+            ui.text(money(price), TextStyle(22, 400, "accent"), id="product_price"),
+            ui.text(
+                about, TextStyle(16.5, 400, "text2", line_height=1.5), id="product_description"
+            ),
+            ui.row(
+                ui.icon("truck", 22, "text2"), ui.text("Free delivery in two days", ui.BODY), gap=12
+            ),
+            pad=ui.edges(20, 4),
             gap=10,
         ),
-        button(
+        ui.button(
             "Add to cart",
             add,
             id="add_to_cart",
             width=MATCH,
             height=56,
             radius=28,
-            margin=edges(20, 14),
+            margin=ui.edges(20, 14),
         ),
     )
 
@@ -286,7 +270,9 @@ def product_page(page: Page[Shop]) -> View:
 def _cart(page: Page[Shop]) -> View:
     data = page.data
     if not data.cart:
-        return column(title_bar("Cart"), empty("cart", "Your cart is empty"), weight=1)
+        return ui.column(
+            patterns.title_bar("Cart"), patterns.empty("cart", "Your cart is empty"), weight=1
+        )
 
     def change(product: str, step: int) -> Callable[[], None]:
         def act() -> None:
@@ -300,21 +286,21 @@ def _cart(page: Page[Shop]) -> View:
 
     def line(product: str, count: int) -> View:
         name, price, color, drawing, _ = PRODUCTS[product]
-        return row(
-            stack(
-                icon(drawing, 28, "#FFFFFF", halign=Align.CENTER, valign=Align.CENTER),
+        return ui.row(
+            ui.stack(
+                ui.icon(drawing, 28, "#FFFFFF", halign=Align.CENTER, valign=Align.CENTER),
                 width=60,
                 height=60,
                 radius=16,
                 fill=color,
             ),
-            column(
-                text(name, TextStyle(16, 500, max_lines=1), id="line_name"),
-                text(money(price * count), CAPTION, id="line_price"),
+            ui.column(
+                ui.text(name, TextStyle(16, 500, max_lines=1), id="line_name"),
+                ui.text(money(price * count), ui.CAPTION, id="line_price"),
                 weight=1,
                 gap=3,
             ),
-            icon_button(
+            ui.icon_button(
                 "stop",
                 f"Remove one {name}",
                 change(product, -1),
@@ -323,8 +309,8 @@ def _cart(page: Page[Shop]) -> View:
                 height=40,
                 fill="surface2",
             ),
-            text(str(count), TextStyle(17, 500), id="line_count"),
-            icon_button(
+            ui.text(str(count), TextStyle(17, 500), id="line_count"),
+            ui.icon_button(
                 "add",
                 f"Add one {name}",
                 change(product, 1),
@@ -335,20 +321,22 @@ def _cart(page: Page[Shop]) -> View:
             ),
             width=MATCH,
             gap=12,
-            pad=edges(20, 9),
+            pad=ui.edges(20, 9),
             key=f"line {product}",
         )
 
-    return column(
-        title_bar("Cart"),
-        list_page("cart_lines", *(line(p, n) for p, n in data.cart.items()), pad_bottom=10),
-        row(
-            text("Total", TextStyle(18, 500), weight=1),
-            text(money(total_of(data)), TextStyle(20, 600), id="cart_total"),
-            width=MATCH,
-            pad=edges(22, 10),
+    return ui.column(
+        patterns.title_bar("Cart"),
+        patterns.list_page(
+            "cart_lines", *(line(p, n) for p, n in data.cart.items()), pad_bottom=10
         ),
-        button(
+        ui.row(
+            ui.text("Total", TextStyle(18, 500), weight=1),
+            ui.text(money(total_of(data)), TextStyle(20, 600), id="cart_total"),
+            width=MATCH,
+            pad=ui.edges(22, 10),
+        ),
+        ui.button(
             "Check out",
             page.opener(".CheckoutActivity"),
             id="checkout",

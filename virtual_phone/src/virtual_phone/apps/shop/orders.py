@@ -9,27 +9,10 @@ from __future__ import annotations
 from virtual_phone.app import Page
 from virtual_phone.apps.shop.app import PRODUCTS, Line, Order, Shop, describe, money, shop, total_of
 from virtual_phone.apps.shop.support import ChatLine, answer
+from virtual_phone.ui import vocabulary as ui
 from virtual_phone.ui.patterns import alert, empty, group, list_page, preference, screen, title_bar
 from virtual_phone.ui.views import MATCH, Align, TextStyle, View
-from virtual_phone.ui.vocabulary import (
-    BODY,
-    BODY_LARGE,
-    CAPTION,
-    button,
-    column,
-    edges,
-    field,
-    icon,
-    icon_button,
-    radio,
-    recycler,
-    row,
-    scroll,
-    space,
-    stack,
-    styled,
-    text,
-)
+from virtual_phone.ui.vocabulary import text
 
 TONES = {
     "processing": "warn",
@@ -73,7 +56,7 @@ def checkout(page: Page[Shop]) -> View:
             name,
             icon_name=drawing,
             on_click=page.setter("method", name),
-            trailing=radio(method == name, clickable=False),
+            trailing=ui.radio(method == name, clickable=False),
             key=f"pay {name}",
         )
         made.checkable, made.checked = True, method == name
@@ -81,23 +64,23 @@ def checkout(page: Page[Shop]) -> View:
 
     return screen(
         title_bar("Checkout", back=page.close),
-        scroll(
+        ui.scroll(
             "checkout",
-            text("Deliver to", TextStyle(15, 500, "accent"), pad=edges(22, 8)),
-            field(
+            text("Deliver to", TextStyle(15, 500, "accent"), pad=ui.edges(22, 8)),
+            ui.field(
                 "address",
                 value=data.address,
-                style=BODY_LARGE,
+                style=ui.BODY_LARGE,
                 fill="surface",
                 radius=18,
                 min_height=64,
                 multiline=True,
-                pad=edges(18, 16),
-                margin=edges(16, 0),
+                pad=ui.edges(18, 16),
+                margin=ui.edges(16, 0),
                 id="address",
                 hint="Address",
             ),
-            space(14),
+            ui.space(14),
             group(
                 way("Card •••• 4242", "card"),
                 way("Larkspur balance", "wallet"),
@@ -111,14 +94,14 @@ def checkout(page: Page[Shop]) -> View:
                 title="Summary",
             ),
         ),
-        button(
+        ui.button(
             f"Place order • {money(total)}",
             ask,
             id="place_order",
             width=MATCH,
             height=56,
             radius=28,
-            margin=edges(20, 14),
+            margin=ui.edges(20, 14),
         ),
     )
 
@@ -128,8 +111,8 @@ def orders(page: Page[Shop]) -> View:
     from virtual_phone.apps.messages_data import when_text
 
     def item(order: Order) -> View:
-        return column(
-            row(
+        return ui.column(
+            ui.row(
                 text(f"Order {order.id}", TextStyle(17, 500), weight=1, id="order_number"),
                 text(
                     order.status.capitalize(),
@@ -138,18 +121,18 @@ def orders(page: Page[Shop]) -> View:
                 ),
                 width=MATCH,
             ),
-            text(describe(order), styled(BODY, color="text2", max_lines=1), id="order_items"),
-            text(f"{money(order.total)} • {when_text(page.now, order.when)}", CAPTION),
+            text(describe(order), ui.styled(ui.BODY, color="text2", max_lines=1), id="order_items"),
+            text(f"{money(order.total)} • {when_text(page.now, order.when)}", ui.CAPTION),
             on_click=page.opener(".OrderActivity", order=str(order.id)),
             fill="surface",
             radius=22,
-            pad=edges(20, 16),
+            pad=ui.edges(20, 16),
             margin=(16, 5, 16, 5),
             gap=4,
             key=f"order {order.id}",
         )
 
-    return column(
+    return ui.column(
         title_bar("Orders"), list_page("orders", *(item(o) for o in page.data.orders)), weight=1
     )
 
@@ -174,8 +157,8 @@ def order_page(page: Page[Shop]) -> View:
             alert(
                 f"{verb}?",
                 f"{money(order.total)} will be refunded to {order.paid_with}.",
-                button("Keep", close, look="text"),
-                button(verb, change, look="text"),
+                ui.button("Keep", close, look="text"),
+                ui.button(verb, change, look="text"),
             ),
             close,
         )
@@ -183,10 +166,10 @@ def order_page(page: Page[Shop]) -> View:
     reached = steps.index(order.status) if order.status in steps else -1
     return screen(
         title_bar(f"Order {order.id}", back=page.close),
-        scroll(
+        ui.scroll(
             "order",
-            row(
-                icon("check_circle", 28, "good"),
+            ui.row(
+                ui.icon("check_circle", 28, "good"),
                 text(
                     "Thank you! Your order is placed.",
                     TextStyle(17, 500),
@@ -195,31 +178,31 @@ def order_page(page: Page[Shop]) -> View:
                 ),
                 width=MATCH,
                 gap=14,
-                pad=edges(22, 8),
+                pad=ui.edges(22, 8),
             )
             if page.args.get("placed")
             else None,
             text(
                 order.status.capitalize(),
                 TextStyle(30, 500, TONES[order.status]),
-                pad=edges(22, 6),
+                pad=ui.edges(22, 6),
                 id="order_status",
             ),
             *(
-                row(
-                    icon(
+                ui.row(
+                    ui.icon(
                         "check_circle" if i <= reached else "radio_off",
                         22,
                         "good" if i <= reached else "text3",
                     ),
                     text(s.capitalize(), TextStyle(16, 400)),
                     gap=14,
-                    pad=edges(24, 7),
+                    pad=ui.edges(24, 7),
                 )
                 for i, s in enumerate(steps)
                 if reached >= 0
             ),
-            space(12),
+            ui.space(12),
             group(
                 *(
                     preference(
@@ -237,8 +220,8 @@ def order_page(page: Page[Shop]) -> View:
                 preference("Paid with", summary=order.paid_with, icon_name="card"),
             ),
         ),
-        row(
-            button(
+        ui.row(
+            ui.button(
                 "Get help",
                 page.opener(".SupportActivity", order=str(order.id)),
                 look="tonal",
@@ -246,21 +229,21 @@ def order_page(page: Page[Shop]) -> View:
                 height=52,
                 radius=26,
             ),
-            button(verb, page.setter("sure"), look="outlined", weight=1, height=52, radius=26)
+            ui.button(verb, page.setter("sure"), look="outlined", weight=1, height=52, radius=26)
             if verb
             else None,
             width=MATCH,
             gap=12,
-            pad=edges(20, 12),
+            pad=ui.edges(20, 12),
         ),
     )
 
 
 def account(page: Page[Shop]) -> View:
     """Draw the account: whose it is, where it delivers, and the ways to help."""
-    return column(
+    return ui.column(
         title_bar("Account"),
-        recycler(
+        ui.recycler(
             "account",
             group(
                 preference("Casey Morgan", summary="casey@example.org", icon_name="person"),
@@ -301,7 +284,7 @@ def help_page(page: Page[Shop]) -> View:
     """Show questions; a tap opens the answer."""
     return screen(
         title_bar("Help centre", back=page.close),
-        recycler(
+        ui.recycler(
             "help",
             group(
                 *(
@@ -315,11 +298,11 @@ def help_page(page: Page[Shop]) -> View:
                     for i, (q, a) in enumerate(HELP)
                 )
             ),
-            button(
+            ui.button(
                 "Chat with support",
                 page.opener(".SupportActivity"),
                 look="tonal",
-                margin=edges(20, 10),
+                margin=ui.edges(20, 10),
                 height=52,
                 radius=26,
             ),
@@ -359,28 +342,30 @@ def support(page: Page[Shop]) -> View:
             TextStyle(16.5, 400, "on_bubble_out" if line.mine else "text"),
             fill="bubble_out" if line.mine else "bubble_in",
             radius=20,
-            pad=edges(16, 10),
+            pad=ui.edges(16, 10),
             id="chat_message",
         )
         made.halign = Align.END if line.mine else Align.START
-        return stack(made, width=MATCH, pad=(56, 0, 0, 0) if line.mine else (0, 0, 56, 0))
+        return ui.stack(made, width=MATCH, pad=(56, 0, 0, 0) if line.mine else (0, 0, 56, 0))
 
     return screen(
         title_bar("Support", back=page.close, subtitle="Robin, Larkspur"),
-        recycler("chat", *(bubble(c) for c in data.chat), reverse=True, gap=8, pad=edges(16, 10)),
-        row(
-            field(
+        ui.recycler(
+            "chat", *(bubble(c) for c in data.chat), reverse=True, gap=8, pad=ui.edges(16, 10)
+        ),
+        ui.row(
+            ui.field(
                 "message",
                 hint="Write a message",
                 weight=1,
                 height=50,
                 fill="surface2",
                 radius=25,
-                pad=edges(18, 0),
+                pad=ui.edges(18, 0),
                 id="chat_input",
                 on_submit=lambda _t: send(),
             ),
-            icon_button("send", "Send", send, tint="accent", id="chat_send"),
+            ui.icon_button("send", "Send", send, tint="accent", id="chat_send"),
             width=MATCH,
             pad=(14, 8, 8, 10),
             gap=4,
