@@ -57,7 +57,7 @@ class StepItem(_Item, frozen=True, kw_only=True):
 
 
 class MessageItem(_Item, frozen=True, kw_only=True):
-    """What the operator wrote; a hint waits until a step applies it."""
+    """What somebody told a session; a hint waits until a step applies it."""
 
     text: str
     message_id: str

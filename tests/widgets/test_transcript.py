@@ -5,12 +5,14 @@ from __future__ import annotations
 from textual.app import App, ComposeResult
 
 from agent.protocol import AgentMessage, StepStarted
-from agent.state.reducer import Item, StepItem
+from agent.records import Speaker
+from agent.state.reducer import Item, MessageItem, NoticeItem, StepItem, Tone
 from console.terminal.themes import FALLBACK
 from tests.console.fakes import FakeCore
 from tests.console.script import configure, step
 from tests.console.waiting import wait_for
 from widgets.transcript.record_lines import Section, record_paragraphs
+from widgets.transcript.transcript_lines import paragraphs
 from widgets.transcript.transcript_view import WINDOW, TranscriptView
 
 
@@ -206,3 +208,29 @@ async def test_what_the_model_is_saying_stands_below_and_goes() -> None:
         )
         view.show_saying("")
         await wait_for(pilot, lambda: "I think" not in "".join(text_of(view)), "no saying")
+
+
+def lines_of(item: Item, names: dict[str, str]) -> str:
+    written = paragraphs(item, expanded=False, names=names)
+    return "".join(text for one in written for text, _ in (*one.head, *one.body))
+
+
+def test_only_what_the_operator_wrote_is_said_to_be_theirs() -> None:
+    def told(speaker: Speaker) -> str:
+        return lines_of(
+            MessageItem(key="1", at_ms=1, text="hurry", message_id="m", speaker=speaker), {}
+        )
+
+    assert told(Speaker.OPERATOR).strip() == "you hurry"
+    assert told(Speaker.MODEL).strip() == "agent hurry"
+    assert "you" not in told(Speaker.PRODUCT)
+
+
+def test_a_phone_is_called_by_its_name_in_what_switchboard_says_alone() -> None:
+    def said(text: str, speaker: Speaker = Speaker.PRODUCT) -> str:
+        notice = NoticeItem(key="1", at_ms=1, text=text, tone=Tone.INFO, speaker=speaker)
+        return lines_of(notice, {"127.0.0.1:23294": "virtual 23294", "p1": "Pixel \\1"})
+
+    assert said("Works on 127.0.0.1:23294.").endswith("Works on virtual 23294.")
+    assert said("Works on p1, not on p10.").endswith("Works on Pixel \\1, not on p10.")
+    assert said("Works on p1.", Speaker.PHONE).endswith("Works on p1.")

@@ -7,7 +7,7 @@ again while its width and how far it is open stay the same.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from textual.strip import Strip
@@ -42,6 +42,7 @@ class LaidItems:
         self._opened = opened
         self._laid: dict[str, _Laid] = {}
         self._tops: list[int] = []
+        self._names: Mapping[str, str] = {}
         self.shown: Sequence[Item] = ()
 
     @property
@@ -61,6 +62,14 @@ class LaidItems:
             self._tops.append(top)
             top += len(self._draw(session_id, item, width))
         return top
+
+    def name_phones(self, names: Mapping[str, str]) -> bool:
+        """Take what phones are called, by serial; returns whether that changes anything."""
+        if names == self._names:
+            return False
+        self._names = names
+        self.forget()
+        return True
 
     def forget(self) -> None:
         """Lay everything out anew the next time: its session or its style is another."""
@@ -97,7 +106,7 @@ class LaidItems:
             or laid.depth is not depth
             or laid.record is not record
         ):
-            written = [*paragraphs(item, expanded=depth > Depth.BRIEF), *record]
+            written = [*paragraphs(item, expanded=depth > Depth.BRIEF, names=self._names), *record]
             strips = [strip for one in written for strip in strips_of(self._widget, one, width)]
             laid = self._laid[item.key] = _Laid(item, width, depth, record, strips)
         return laid.strips

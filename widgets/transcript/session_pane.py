@@ -88,6 +88,7 @@ class SessionPane(FaultIsolated, Vertical):
             plan.show_plan(view.session.plan)
         else:
             plan.show_parts_of(parts)
+        self.transcript.name_phones({serial: device_name(serial, devices) for serial in devices})
         self.transcript.show_items(view.session.session_id, view.transcript.items)
         self.transcript.show_saying(saying)
 

@@ -6,7 +6,9 @@ every foreign string is cleaned here.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
 from typing import NamedTuple, assert_never
 
 from agent.records import QuestionKind, Speaker, attributed
@@ -26,6 +28,7 @@ from widgets.base.rich_parts import Parts
 from widgets.base.time_bar import bar, legend, total_ms
 
 _BRIEF = 240
+_NO_NAMES: Mapping[str, str] = MappingProxyType({})
 _WHOLE = 20_000
 
 
@@ -41,8 +44,10 @@ _INDENT = "     "
 """Five cells: a cursor, three digits of a step number, a space."""
 
 
-def paragraphs(item: Item, *, expanded: bool) -> list[Paragraph]:
-    """Write one item."""
+def paragraphs(
+    item: Item, *, expanded: bool, names: Mapping[str, str] = _NO_NAMES
+) -> list[Paragraph]:
+    """Write one item; `names` are what phones are called, by serial."""
     match item:
         case StepItem():
             return _step(item, expanded)
@@ -51,7 +56,7 @@ def paragraphs(item: Item, *, expanded: bool) -> list[Paragraph]:
         case QuestionItem():
             return _question(item, expanded)
         case NoticeItem():
-            return _notice(item, expanded)
+            return _notice(item, expanded, names)
         case _:
             assert_never(item)
 
@@ -170,7 +175,15 @@ def _message(said: MessageItem, expanded: bool) -> list[Paragraph]:
     else:
         right = (("waits for the next step", "$warn"),)
     text = _text(said.text, expanded)
-    return [Paragraph((("  you ", "bold $primary"),), ((text, "$foreground"),), right)]
+    if said.speaker is Speaker.PRODUCT:
+        # What Switchboard itself told the model: nobody typed it.
+        mark = status.TONE[Tone.INFO]
+        return [Paragraph(((f"   {mark.glyph} ", mark.style),), ((text, "$muted"),), right)]
+    who = "you" if said.speaker is Speaker.OPERATOR else _WRITERS[said.speaker]
+    return [Paragraph(((f"{who:>5} ", "bold $primary"),), ((text, "$foreground"),), right)]
+
+
+_WRITERS = {Speaker.MODEL: "agent", Speaker.PHONE: "phone"}
 
 
 def _question(asked: QuestionItem, expanded: bool) -> list[Paragraph]:
@@ -231,15 +244,26 @@ def _said(answer: str, expanded: bool) -> str:
     return _text(answer if expanded else answer.replace("\n\n", " · "), expanded)
 
 
-def _notice(notice: NoticeItem, expanded: bool) -> list[Paragraph]:
+def _notice(notice: NoticeItem, expanded: bool, names: Mapping[str, str]) -> list[Paragraph]:
     mark = status.TONE[notice.tone]
     strong = notice.tone in {Tone.RESULT, Tone.ERROR}
     text = attributed(notice.text, notice.speaker)
+    if notice.speaker is Speaker.PRODUCT:
+        text = _with_names(text, names)
     body: Parts = ((_text(text, expanded or strong), mark.style),)
     written = [Paragraph(((f"   {mark.glyph} ", mark.style),), body)]
     if notice.remedy:
         written.append(Paragraph(((_INDENT, ""),), ((_text(notice.remedy, expanded), "$muted"),)))
     return written
+
+
+def _with_names(text: str, names: Mapping[str, str]) -> str:
+    """Name phones as the lists do; a serial within a longer word is not one."""
+    for serial, name in names.items():
+        if serial in text:
+            whole = rf"(?<![\w.:-]){re.escape(serial)}(?![\w:-])"
+            text = re.sub(whole, name.replace("\\", r"\\"), text)
+    return text
 
 
 def as_text(item: Item) -> str:

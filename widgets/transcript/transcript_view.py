@@ -7,6 +7,7 @@ where it is when the size changes or items come, unless the reader follows the t
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import ClassVar
 
 from rich.cells import cell_len
@@ -102,6 +103,11 @@ class TranscriptView(FaultIsolated, ScrollView, can_focus=True):
         if sentence != self.empty:
             self.empty = sentence
             self.refresh()
+
+    def name_phones(self, names: Mapping[str, str]) -> None:
+        """Say what phones are called, by serial."""
+        if self._lines.name_phones(names) and self._items:
+            self._lay_out()
 
     def show_items(self, session_id: str, items: tuple[Item, ...]) -> None:
         """Show a session's items; another session starts at its newest item."""

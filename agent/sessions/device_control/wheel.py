@@ -52,7 +52,7 @@ PARK_S = 30.0
 """How long an act waits for the step that was in flight when the wheel was taken."""
 LEASE_S = 10.0
 _TOLD_LIMIT = 40
-_PAUSED = "the operator has the wheel"
+_PAUSED = "The operator has the wheel."
 
 
 @dataclass(eq=False)

@@ -13,8 +13,10 @@ from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.screen import ModalScreen
 
+from agent.records import SessionState
 from agent.state.reducer import State
 from console.core.active_sessions import is_under_way
+from widgets.base import status
 from widgets.base.fault_isolation import FaultIsolated
 from widgets.base.header_line import PartsLine
 from widgets.base.rich_parts import Parts
@@ -54,9 +56,17 @@ def under_way(state: State, *, ends_here: bool) -> Parts:
     running = [view.session for view in state.sessions.values() if is_under_way(view.session)]
     if not running:
         return ()
+    asking = {question.session_id for question in state.questions.values()}
+    # What only waits for a phone comes last.
+    running.sort(key=lambda session: session.state is SessionState.QUEUED)
     parts: list[tuple[str, str]] = [("Under way:\n", "$muted")]
     for session in running[:8]:
-        parts += [("  ● ", "$live"), (f"{session_title(session)}\n", "$foreground")]
+        mark = status.of_session(session, asks=session.session_id in asking)
+        parts += [
+            (f"  {mark.glyph} ", mark.style),
+            (session_title(session), "$foreground"),
+            (f"  {mark.word}\n", mark.style),
+        ]
     if len(running) > 8:
         parts.append((f"  and {len(running) - 8} more\n", "$muted"))
     one = len(running) == 1

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from agent.protocol import JobChanged, SessionFlagsChanged
+from agent.protocol import JobChanged, SessionFlagsChanged, SessionStateChanged
 from agent.records import SessionState
 from console.app import SwitchboardApp
 from console.keys import actions
@@ -145,4 +145,8 @@ def test_leaving_says_what_becomes_of_the_sessions(console: Open) -> None:
     ends = "".join(text for text, _ in under_way(state, ends_here=True))
     goes_on = "".join(text for text, _ in under_way(state, ends_here=False))
     assert "It stops with this console, and can be resumed." in ends
+    assert "● Look at the weather  running" in ends
+    core.tell(SessionStateChanged(state=SessionState.QUEUED), "s1")
+    queued = "".join(text for text, _ in under_way(core.state, ends_here=True))
+    assert "◌ Look at the weather  queued" in queued, "what waits is not said to run"
     assert "It goes on: the core is a process of its own." in goes_on

@@ -83,7 +83,7 @@ async def test_a_session_waits_while_the_operator_drives_and_is_told_what_was_do
         assert disturbed[0] > 0
         tellings = [sentence(msg)[1] for msg in msgs if not isinstance(msg, UserMessage)]
         assert [said for said in tellings if "wheel" in said] == [
-            "the operator has the wheel",
+            "The operator has the wheel.",
             "The operator handed the wheel back.",
         ]
 
