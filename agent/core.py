@@ -60,7 +60,9 @@ class ClientInfo(msgspec.Struct, frozen=True):
 
     client_id: str
     name: str
-    """For people: what it is, and its process."""
+    """For people: what it is, and its process; of an operator, whose it is first."""
+    operator: str = ""
+    """Who has signed in; empty where the core has no operators, and for its own process."""
 
 
 OWNER = ClientInfo("owner", "the process of the core")

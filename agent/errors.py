@@ -26,6 +26,7 @@ class ErrorKind(StrEnum):
     INTERNAL = "internal"
     USAGE = "usage"
     WRONG_STATE = "wrong_state"
+    NOT_ALLOWED = "not_allowed"
     CONFIG = "config"
     STORE = "store"
     DEVICE = "device"
@@ -71,6 +72,13 @@ class WrongStateError(SwitchboardError):
     """The call is known and its arguments are fine, but the session or job is not in that state."""
 
     kind = ErrorKind.WRONG_STATE
+    code = RpcCode.WRONG_STATE
+
+
+class NotAllowedError(SwitchboardError):
+    """The operator who asks has no right to it, or nobody has signed in."""
+
+    kind = ErrorKind.NOT_ALLOWED
     code = RpcCode.WRONG_STATE
 
 

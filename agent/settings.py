@@ -435,6 +435,22 @@ class StoreSettings(_Section, frozen=True, kw_only=True):
     ] = DispatcherKind.LOCAL
 
 
+class OperatorSettings(_Section, frozen=True, kw_only=True):
+    """`[operator]`: who you are, for a core that has operators."""
+
+    key: Annotated[
+        str,
+        Meta(
+            description="The file of the Ed25519 key that you sign in with at a core that has "
+            "operators. Empty: operator.key beside the settings file, where there is one."
+        ),
+    ] = ""
+    token_file: Annotated[
+        str,
+        Meta(description="A file with your token, instead of a key; its mode is 600."),
+    ] = ""
+
+
 class McpSettings(_Section, frozen=True, kw_only=True):
     """`[mcp]`: other programs' tools for sessions."""
 
@@ -542,6 +558,7 @@ class Settings(_Section, frozen=True, kw_only=True):
     notices: NoticeSettings = NoticeSettings()
     watchers: WatcherSettings = WatcherSettings()
     pool: PoolSettings = PoolSettings()
+    operator: OperatorSettings = OperatorSettings()
     mcp: McpSettings = McpSettings()
     log: LogSettings = LogSettings()
     ui: UiSettings = UiSettings()

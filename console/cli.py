@@ -28,6 +28,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "console.commands.fleet.host:host",
         "Join a fleet with this computer's phones.",
     ),
+    "operators": (
+        "console.commands.fleet.operators:operators",
+        "Say who else may use this core, and what they may do.",
+    ),
     "fleet": ("console.commands.fleet.fleet:fleet", "Show a fleet's hosts, and what is wrong."),
     "web": ("console.commands.servers.web:web", "Serve the console to a browser on this machine."),
     "serve": (

@@ -6,6 +6,8 @@ from typing import ClassVar
 
 import msgspec
 
+from agent.records import Right
+
 
 class OpBase(
     msgspec.Struct,
@@ -22,6 +24,8 @@ class OpBase(
     is offered nowhere but here."""
     returns: ClassVar[str] = "its submission id"
     """What its reply carries, for the reference."""
+    needs: ClassVar[tuple[Right, ...]]
+    """The rights of which an operator needs one, on the phone that it concerns. Each op says it."""
     waits_for_phone: ClassVar[bool] = False
     """It may take as long as a phone does: it is carried out beside the others."""
     changes_nothing: ClassVar[bool] = False

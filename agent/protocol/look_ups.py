@@ -13,7 +13,7 @@ from typing import Annotated, Any, ClassVar, Generic, TypeAlias, TypeVar
 
 import msgspec
 
-from agent.records import SearchHit, Session, Spending
+from agent.records import Right, SearchHit, Session, Spending
 
 Answer = TypeVar("Answer")
 
@@ -30,6 +30,8 @@ class LookUp(
     """Its name on the socket and over HTTP."""
     returns: ClassVar[str]
     """What comes back, for the reference."""
+    needs: ClassVar[tuple[Right, ...]] = (Right.WATCH,)
+    """The rights of which an operator needs one, on the phones that the answer tells of."""
 
 
 class ListSessions(LookUp[tuple[Session, ...]], frozen=True, kw_only=True):

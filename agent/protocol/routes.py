@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import ClassVar, TypeAlias
 
 from agent.protocol.base import EventBase, OpBase
-from agent.records import RouteDeed
+from agent.records import Right, RouteDeed
 
 
 class SessionReplay(OpBase, frozen=True, kw_only=True, tag="session_replay"):
@@ -13,6 +13,7 @@ class SessionReplay(OpBase, frozen=True, kw_only=True, tag="session_replay"):
     another; the reply names it.
     """
 
+    needs: ClassVar[tuple[Right, ...]] = (Right.DRIVE,)
     returns: ClassVar[str] = "the id of the new session"
 
     session_id: str

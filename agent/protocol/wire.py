@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import TypeAlias, get_args
+from typing import ClassVar, TypeAlias, get_args
 
 import msgspec
 
@@ -35,6 +35,7 @@ from agent.records import (
     Job,
     PhoneFinding,
     PhoneLook,
+    Right,
     RunRecord,
     TargetResult,
     Watcher,
@@ -45,6 +46,8 @@ PROTOCOL_VERSION = 1
 
 class Shutdown(OpBase, frozen=True, kw_only=True, tag="shutdown"):
     """Close the core: turns in flight are left to be resumed."""
+
+    needs: ClassVar[tuple[Right, ...]] = (Right.ADMINISTER,)
 
 
 Op: TypeAlias = (

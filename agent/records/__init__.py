@@ -57,6 +57,7 @@ from agent.records.observation import (
     UiNode,
     Usage,
 )
+from agent.records.operators import STOPPING, Right
 from agent.records.record import (
     Bounds,
     Point,
@@ -122,6 +123,7 @@ __all__ = [
     "DIRECT",
     "LATEST_MS",
     "LATEST_SHOWN_MS",
+    "STOPPING",
     "ActionOutcome",
     "Allowance",
     "Answer",
@@ -182,6 +184,7 @@ __all__ = [
     "ReviewDecision",
     "ReviewState",
     "ReviewTicket",
+    "Right",
     "RouteDeed",
     "RunOutcome",
     "RunRecord",

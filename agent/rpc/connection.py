@@ -21,7 +21,23 @@ import msgspec
 
 from agent.codex_bridge.calls import PREFIX, Bridge
 from agent.core import ClientInfo, Overview, SharedCore
-from agent.errors import RpcCode, RuntimeDiedError, SwitchboardError, UsageError, WrongStateError
+from agent.errors import (
+    NotAllowedError,
+    RpcCode,
+    RuntimeDiedError,
+    SwitchboardError,
+    UsageError,
+    WrongStateError,
+)
+from agent.operators.door import (
+    MOST_TRIES,
+    Door,
+    Seat,
+    new_challenge,
+    sign_in_first,
+    wrong_sign_in,
+)
+from agent.operators.operator_core import OperatorCore
 from agent.protocol import LOOK_UPS, PROTOCOL_VERSION, LookUp, Op, Reply
 from agent.rpc.rpc_messages import (
     CALLS_AT_ONCE,
@@ -41,6 +57,8 @@ from agent.rpc.rpc_messages import (
     OpParams,
     Params,
     Problem,
+    SignedIn,
+    SignInParams,
     Status,
     Submitted,
     UnsubscribeParams,
@@ -62,6 +80,7 @@ _call_decoder = msgspec.json.Decoder(Call)
 METHODS: dict[str, type[Params]] = {
     "hello": HelloParams,
     "ping": Nothing,
+    "sign_in": SignInParams,
     "overview": Nothing,
     "status": Nothing,
     "submit": OpParams,
@@ -75,6 +94,10 @@ METHODS: dict[str, type[Params]] = {
     "next": NextParams,
     "unsubscribe": UnsubscribeParams,
 }
+
+
+BEFORE_SIGN_IN = frozenset({"hello", "ping", "sign_in"})
+"""What may be called by whoever has not signed in, where the core has operators."""
 
 
 class _Unknown(UsageError):
@@ -94,10 +117,19 @@ class Link:
         *,
         peer: str,
         socket: str,
-        status: Callable[[], Awaitable[Status]],
+        status: Callable[[OperatorCore | None], Awaitable[Status]],
         may_follow: bool = True,
+        door: Door | None = None,
+        must_sign_in: bool = False,
+        channel: bytes = b"",
     ) -> None:
-        self._core = core
+        self._core: SharedCore = core
+        self._door = door
+        self._must_sign_in = must_sign_in
+        self._channel = channel
+        self._challenge = new_challenge()
+        self._tries = 0
+        self._seat: Seat | None = None
         self._peer = peer
         self._socket = socket
         self._status = status
@@ -109,6 +141,30 @@ class Link:
         self._calls: set[asyncio.Task[None]] = set()
         self._sending = asyncio.Lock()
         self._feeds = Feeds(core, self._send)
+
+    @property
+    def looks_at(self) -> tuple[str, ...]:
+        """The phones whose pictures it follows."""
+        return self._feeds.looks_at
+
+    @property
+    def _is_shut(self) -> bool:
+        """Whether it has to sign in first."""
+        if self._seat is not None:
+            return False
+        return self._must_sign_in or (self._door is not None and self._door.is_shut)
+
+    def look_again(self) -> None:
+        """Hang up on an operator who may not be here any more, and on who came before the first."""
+        if self._seat is None:
+            if self._is_shut and self._feeds.tasks:
+                self._writer.transport.abort()
+            return
+        try:
+            self._seat.operator()
+        except NotAllowedError:
+            _log.info("The sign-in of %s counts no more; hung up.", self._seat.name)
+            self._writer.transport.abort()
 
     async def run(self) -> None:
         """Serve until the client hangs up or breaks the rules."""
@@ -187,6 +243,9 @@ class Link:
                     await self._send(b'{"id":%b,"result":%b}' % (_json(call.id), result))
 
     async def _carry_out(self, call: Call) -> object:
+        if self._is_shut and call.method not in BEFORE_SIGN_IN:
+            # Nothing of what is asked is read before it is known who asks.
+            raise sign_in_first()
         if call.method.startswith(PREFIX):
             bridge = Bridge(self._core, self._request, socket=self._socket)
             return await bridge.call(call.method.removeprefix(PREFIX), call.params)
@@ -208,8 +267,10 @@ class Link:
             case HelloParams(client=name):
                 if name.strip():
                     named = f"{one_line(name, 80)} ({self._peer})"
-                    self.client = ClientInfo(self.client.client_id, named)
+                    self.client = self._client(named)
                 return self._hello()
+            case SignInParams():
+                return self._sign_in(params)
             case OpParams(op=op):
                 if call.method == "submit":
                     submission_id = await self._core.submit_as(self.client, op)
@@ -233,6 +294,36 @@ class Link:
                 assert_never(params)
         return None
 
+    def _client(self, named: str) -> ClientInfo:
+        if self._seat is None:
+            return ClientInfo(self.client.client_id, named)
+        # Whose it is comes first: what follows is what a program calls itself.
+        own = named.removeprefix(f"{self._seat.name}: ")
+        return ClientInfo(self.client.client_id, f"{self._seat.name}: {own}", self._seat.name)
+
+    def _sign_in(self, params: SignInParams) -> SignedIn:
+        if self._door is None or self._seat is not None:
+            raise WrongStateError("There is nothing to sign in to here.", "Go on.")
+        self._tries += 1
+        if self._tries > MOST_TRIES:
+            self._writer.transport.abort()
+            raise wrong_sign_in()
+        challenge, self._challenge = self._challenge, new_challenge()
+        try:
+            if params.token:
+                seat = self._door.by_token(params.token)
+            else:
+                seat = self._door.by_key(params.public, params.signature, challenge, self._channel)
+            operator = seat.operator()
+        except NotAllowedError:
+            _log.warning("A sign-in was refused (%s).", self._peer)
+            raise
+        self._seat = seat
+        self._core = self._door.core_for(seat)
+        self._feeds.core = self._core
+        self.client = self._client(self.client.name)
+        return SignedIn(operator=operator.name, grants=operator.grants)
+
     async def _request(self, op: Op) -> Reply:
         return await self._core.request_as(self.client, op)
 
@@ -241,12 +332,19 @@ class Link:
             case "overview":
                 return await self._core.overview()
             case "status":
-                return await self._status()
+                return await self._status(
+                    self._core if isinstance(self._core, OperatorCore) else None
+                )
             case _:
                 return self._hello()
 
     def _hello(self) -> Hello:
-        return Hello(protocol=PROTOCOL_VERSION, pid=os.getpid(), client_id=self.client.client_id)
+        return Hello(
+            protocol=PROTOCOL_VERSION,
+            pid=os.getpid(),
+            client_id=self.client.client_id,
+            challenge=self._challenge if self._is_shut else b"",
+        )
 
     async def _history(self, params: HistoryParams) -> HistoryPage:
         asked = min(_bounded(params.limit), 500)

@@ -20,6 +20,7 @@ from agent.private_files import check_unshared
 from agent.protocol import Answer, Event, LookUp, Op, Reply, answer_type
 from agent.records import LiveFrame
 from agent.rpc import rpc_messages
+from agent.rpc.credentials import Credentials, credentials_of
 from agent.rpc.rpc_client import NOBODY, OP_TIMEOUT_S, Caller
 
 __all__ = ["Client", "connect_or_none"]
@@ -32,7 +33,9 @@ class Client(CoreBase):
         self._caller = caller
 
     @classmethod
-    async def connect(cls, path: Path, *, name: str = "") -> Self:
+    async def connect(
+        cls, path: Path, *, name: str = "", credentials: Credentials | None = None
+    ) -> Self:
         """Connect to the core that listens on a socket, under a name for people.
 
         Raises:
@@ -40,7 +43,7 @@ class Client(CoreBase):
             WrongStateError: it speaks another version of the protocol.
         """
         try:
-            return cls(await Caller.connect(path, name=name))
+            return cls(await Caller.connect(path, name=name, credentials=credentials))
         except NOBODY as error:
             raise RuntimeDiedError(f"No core listens on {path}.", "Start one.") from error
 
@@ -177,11 +180,13 @@ async def connect_or_none(settings: Settings, *, name: str = "") -> Client | Non
 
     Raises:
         RuntimeDiedError: a core is there and cannot be used.
+        NotAllowedError: it has operators, and the settings name nobody's key or token.
         WrongStateError: it speaks another version of the protocol.
         ConfigError: others may write the data directory, so the socket may be anybody's.
     """
     check_unshared(settings.data_dir)
     try:
-        return Client(await Caller.connect(rpc_messages.socket_path(settings.data_dir), name=name))
+        path = rpc_messages.socket_path(settings.data_dir)
+        return Client(await Caller.connect(path, name=name, credentials=credentials_of(settings)))
     except NOBODY:
         return None

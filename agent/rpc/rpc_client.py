@@ -18,8 +18,10 @@ import msgspec
 
 from agent.core import TextDelta
 from agent.errors import RuntimeDiedError, SwitchboardError, UsageError, WrongStateError
+from agent.operators.door import sign_in_first
 from agent.protocol import PROTOCOL_VERSION, Event
 from agent.records import LiveFrame
+from agent.rpc.credentials import Credentials
 from agent.rpc.rpc_messages import (
     CALLS_AT_ONCE,
     EVENT_CREDIT,
@@ -31,6 +33,7 @@ from agent.rpc.rpc_messages import (
     NextParams,
     Nothing,
     Params,
+    SignedIn,
     UnsubscribeParams,
     error_of,
 )
@@ -116,6 +119,7 @@ class Caller:
         path: Path,
         *,
         name: str = "",
+        credentials: Credentials | None = None,
         timeout_s: float = CONNECT_TIMEOUT_S,
         ping_every_s: float = PING_EVERY_S,
         dead_after_s: float = DEAD_AFTER_S,
@@ -126,6 +130,7 @@ class Caller:
             FileNotFoundError, ConnectionRefusedError, NotADirectoryError: nobody is there.
             RuntimeDiedError: whoever is there cannot be used.
             WrongStateError: it speaks another version of the protocol.
+            NotAllowedError: it has operators, and the credentials are nobody's.
         """
         try:
             async with asyncio.timeout(timeout_s):
@@ -152,6 +157,12 @@ class Caller:
                     f"this one speaks {PROTOCOL_VERSION}.",
                     "Use the Switchboard that started it, or end it and start again.",
                 )
+            if hello.challenge:
+                if credentials is None:
+                    raise sign_in_first()
+                async with asyncio.timeout(timeout_s):
+                    shown = credentials.answer(hello.challenge, b"")
+                    await client._ask("sign_in", shown, SignedIn)
         except TimeoutError as error:
             await client.close()
             raise RuntimeDiedError(

@@ -19,6 +19,7 @@ import msgspec
 from agent import errors
 from agent.core import TextDelta
 from agent.errors import ModelError, RpcCode, StoreError, SwitchboardError
+from agent.operators.operator import Grant
 from agent.protocol import Event, LookUp, Number, Op
 from agent.records import DeviceInfo, LiveFrame
 
@@ -80,6 +81,18 @@ class HelloParams(_Params, frozen=True, kw_only=True):
     """`hello`: what the client is, for people who see who drives a session."""
 
     client: Annotated[str, msgspec.Meta(max_length=80)] = ""
+
+
+class SignInParams(_Params, frozen=True, kw_only=True):
+    """`sign_in`: with a token, or with a public key and the challenge that it signed."""
+
+    token: Annotated[str, msgspec.Meta(max_length=200)] = ""
+    public: bytes = b""
+    signature: bytes = b""
+
+    def __repr__(self) -> str:
+        """Return its name alone: a token is never written anywhere."""
+        return "SignInParams(…)"
 
 
 class OpParams(_Params, frozen=True, kw_only=True):
@@ -145,6 +158,15 @@ class Hello(msgspec.Struct, frozen=True, kw_only=True):
     protocol: int
     pid: int
     client_id: str = ""
+    challenge: bytes = b""
+    """What has to be signed, where the core has operators and nobody has signed in here."""
+
+
+class SignedIn(msgspec.Struct, frozen=True, kw_only=True):
+    """The reply to `sign_in`."""
+
+    operator: str
+    grants: tuple[Grant, ...]
 
 
 class ClientStatus(msgspec.Struct, frozen=True, kw_only=True):
@@ -153,6 +175,11 @@ class ClientStatus(msgspec.Struct, frozen=True, kw_only=True):
     client_id: str
     name: str
     since_ms: int
+    operator: str = ""
+    looks_at: tuple[str, ...] = ()
+    """The phones whose pictures it follows now."""
+    drives: tuple[str, ...] = ()
+    """The sessions that it drives."""
 
 
 class Status(msgspec.Struct, frozen=True, kw_only=True):
@@ -196,6 +223,7 @@ class BlobReply(msgspec.Struct, frozen=True, kw_only=True):
 Params = (
     Nothing
     | HelloParams
+    | SignInParams
     | OpParams
     | LookUp[Any]
     | HistoryParams

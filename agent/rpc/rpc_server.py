@@ -22,6 +22,8 @@ from pathlib import Path
 
 from agent.core import SharedCore
 from agent.errors import StoreError
+from agent.operators.door import Door
+from agent.operators.operator_core import OperatorCore
 from agent.protocol import PROTOCOL_VERSION
 from agent.rpc.connection import Link, refuse, too_many_clients
 from agent.rpc.rpc_messages import MAX_CALL_BYTES, ClientStatus, Status
@@ -46,9 +48,12 @@ _log = logging.getLogger(__name__)
 class Daemon:
     """The listening end; made by `serve`."""
 
-    def __init__(self, core: SharedCore, path: Path, *, data_dir: Path, role: str) -> None:
+    def __init__(
+        self, core: SharedCore, path: Path, *, data_dir: Path, role: str, door: Door | None = None
+    ) -> None:
         self.path = path
         self._core = core
+        self._door = door
         self._data_dir = data_dir
         self.role = role
         self._started_ms = time.time_ns() // 1_000_000
@@ -83,6 +88,9 @@ class Daemon:
         """
         while True:
             await asyncio.sleep(_PATH_LOOK_S)
+            if self._door is not None:
+                for link in list(self._links):
+                    link.look_again()
             if self.path.is_symlink() or self.path.exists() or not self.path.parent.exists():
                 continue
             before = self._server
@@ -115,9 +123,14 @@ class Daemon:
         await asyncio.gather(*tasks, return_exceptions=True)
         self._server = None
 
-    async def status(self) -> Status:
-        """Return what process this is, who is connected to it and what goes on in its core."""
-        picture = await self._core.overview()
+    async def status(self, seen_by: OperatorCore | None = None) -> Status:
+        """Return what process this is, who is connected to it and what goes on in its core.
+
+        Args:
+            seen_by: the core as an operator meets it, who is told of their own phones alone.
+        """
+        picture = await (seen_by or self._core).overview()
+        drives = [(one.driver, one.session_id) for one in picture.sessions if one.held]
         states = Counter(session.state.value for session in picture.sessions)
         return Status(
             pid=os.getpid(),
@@ -129,7 +142,16 @@ class Daemon:
             started_ms=self._started_ms,
             clients=tuple(
                 ClientStatus(
-                    client_id=link.client.client_id, name=link.client.name, since_ms=link.since_ms
+                    client_id=link.client.client_id,
+                    name=link.client.name,
+                    since_ms=link.since_ms,
+                    operator=link.client.operator,
+                    looks_at=tuple(
+                        one for one in link.looks_at if seen_by is None or seen_by.sees_phone(one)
+                    ),
+                    drives=tuple(
+                        session_id for driver, session_id in drives if driver == link.client.name
+                    ),
                 )
                 for link in self._links
             ),
@@ -160,6 +182,7 @@ class Daemon:
             socket=str(self.path),
             status=self.status,
             may_follow=not is_spare,
+            door=self._door,
         )
         self._links[link] = task
         try:
@@ -193,7 +216,12 @@ class Daemon:
 
 @asynccontextmanager
 async def serve(
-    core: SharedCore, path: Path, *, data_dir: Path | None = None, role: str = "core"
+    core: SharedCore,
+    path: Path,
+    *,
+    data_dir: Path | None = None,
+    role: str = "core",
+    door: Door | None = None,
 ) -> AsyncIterator[Daemon]:
     """Serve a core for the length of a `with` block.
 
@@ -202,11 +230,12 @@ async def serve(
         path: of the socket (`agent.rpc.rpc_messages.socket_path`).
         data_dir: what the core works on; the socket's directory when not said.
         role: what kind of process serves it, for whoever asks for the status.
+        door: lets operators in; None: the user who runs it may do everything.
 
     Raises:
         StoreError: the socket cannot be made there, or a living core has it.
     """
-    daemon = Daemon(core, path, data_dir=data_dir or path.parent, role=role)
+    daemon = Daemon(core, path, data_dir=data_dir or path.parent, role=role, door=door)
     await daemon.start()
     try:
         yield daemon

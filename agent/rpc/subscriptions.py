@@ -50,9 +50,20 @@ class Feeds:
     """
 
     def __init__(self, core: Core, send: Callable[[bytes], Awaitable[None]]) -> None:
-        self._core = core
+        self.core = core
         self._send = send
         self._subscriptions: dict[int, tuple[asyncio.Task[None], Credit]] = {}
+        self._serials: dict[asyncio.Task[None], str] = {}
+
+    @property
+    def looks_at(self) -> tuple[str, ...]:
+        """The phones whose pictures are followed."""
+        return tuple(sorted({one for one in self._serials.values() if one}))
+
+    def end_all(self) -> None:
+        """End every subscription."""
+        for number in tuple(self._subscriptions):
+            self.unsubscribe(number)
 
     @property
     def tasks(self) -> tuple[asyncio.Task[None], ...]:
@@ -81,6 +92,9 @@ class Feeds:
         credit = Credit(EVENT_CREDIT if isinstance(params, EventsParams) else 0)
         task = asyncio.create_task(self._feed(params, credit, listening))
         self._subscriptions[number] = (task, credit)
+        if isinstance(params, FramesParams):
+            self._serials[task] = params.serial
+            task.add_done_callback(lambda done: self._serials.pop(done, None) and None)
         await listening
 
     async def _feed(
@@ -95,10 +109,10 @@ class Feeds:
                 case EventsParams(after=after):
                     await self._feed_events(number, after, credit, listening)
                 case DeltasParams():
-                    await self._feed_newest(number, self._core.deltas(), credit, listening)
+                    await self._feed_newest(number, self.core.deltas(), credit, listening)
                 case FramesParams(serial=serial, width_px=width, height_px=height, max_hz=max_hz):
                     _check_frames(width, height, max_hz)
-                    frames = self._core.frames(
+                    frames = self.core.frames(
                         serial, width_px=width, height_px=height, max_hz=max_hz
                     )
                     await self._feed_newest(number, frames, credit, listening)
@@ -138,7 +152,7 @@ class Feeds:
         clock = asyncio.get_running_loop().time
         cursor = after
         while True:
-            async with self._core.events(after=cursor) as events:
+            async with self.core.events(after=cursor) as events:
                 _settle(listening)
                 since = clock()
                 async for event in events:

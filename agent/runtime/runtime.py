@@ -43,7 +43,7 @@ from agent.protocol import (
     Reply,
     ShutdownComplete,
 )
-from agent.records import LiveFrame, Session
+from agent.records import Autonomy, DeviceInfo, LiveFrame, Session
 from agent.runtime.handlers.device_handlers import DeviceHandlers
 from agent.runtime.handlers.job_handlers import JobHandlers, StandingHandlers
 from agent.runtime.handlers.record_handlers import RecordHandlers
@@ -333,6 +333,19 @@ class Runtime(StoredLookUps):
                 commitments=await self._watches.shown_commitments(),
                 notices=self._notices.shown,
             )
+
+    def phones(self) -> tuple[DeviceInfo, ...]:
+        """List the phones as they are now."""
+        return self._parts.rack.devices()
+
+    @property
+    def default_autonomy(self) -> Autonomy:
+        """How much a session may do unasked where nobody says."""
+        return Autonomy(self._parts.settings.safety.autonomy)
+
+    async def sessions_of_blob(self, digest: str) -> tuple[str, ...]:
+        """Name the sessions whose events name a blob."""
+        return await self.store.blob_sessions(digest)
 
     async def close(self) -> None:
         """End the core: turns in flight stay open in the store. Calling it again does nothing."""

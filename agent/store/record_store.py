@@ -210,6 +210,10 @@ class RecordStore:
 
     # --- blobs ----------
 
+    async def blob_sessions(self, digest: str) -> tuple[str, ...]:
+        """Name the sessions whose events name a blob."""
+        return await self._reader.blob_sessions(digest)
+
     async def blob_bytes(self) -> int:
         """Return how many bytes all blobs take."""
         return await self._reader.blob_bytes()

@@ -258,6 +258,10 @@ class Store(Protocol):
         """
         ...
 
+    async def blob_sessions(self, digest: str) -> tuple[str, ...]:
+        """Name the sessions whose events name a blob; none once they are pruned."""
+        ...
+
     async def blob_bytes(self) -> int:
         """Return how many bytes all blobs take."""
         ...

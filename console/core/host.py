@@ -241,6 +241,8 @@ async def _own(settings: Settings, choose: Choose, stack: AsyncExitStack) -> Hos
     from agent.mcp.servers import McpServers
     from agent.models.choice import model_for
     from agent.models.verifier_choice import verifying_for
+    from agent.operators.door import Door
+    from agent.operators.register import Register
     from agent.rpc.rpc_messages import socket_path
     from agent.rpc.rpc_server import serve
     from agent.runtime.runtime import Runtime
@@ -263,7 +265,11 @@ async def _own(settings: Settings, choose: Choose, stack: AsyncExitStack) -> Hos
     )
     stack.push_async_callback(runtime.close)
     served = serve(
-        runtime, socket_path(settings.data_dir), data_dir=settings.data_dir, role=command_name()
+        runtime,
+        socket_path(settings.data_dir),
+        data_dir=settings.data_dir,
+        role=command_name(),
+        door=Door(runtime, Register(settings.data_dir)),
     )
     daemon = await stack.enter_async_context(served)
 

@@ -7,7 +7,7 @@ from typing import ClassVar, TypeAlias
 import msgspec
 
 from agent.protocol.base import OpBase
-from agent.records import Point
+from agent.records import Point, Right
 
 
 class DeviceDismiss(OpBase, frozen=True, kw_only=True, tag="device_dismiss"):
@@ -15,12 +15,16 @@ class DeviceDismiss(OpBase, frozen=True, kw_only=True, tag="device_dismiss"):
     changes; or take that back.
     """
 
+    needs: ClassVar[tuple[Right, ...]] = (Right.ANSWER,)
+
     serial: str
     dismissed: bool = True
 
 
 class DeviceTag(OpBase, frozen=True, kw_only=True, tag="device_tag"):
     """Name or tag a device; what is None stays as it is."""
+
+    needs: ClassVar[tuple[Right, ...]] = (Right.DRIVE,)
 
     serial: str
     name: str | None = None
@@ -31,6 +35,7 @@ class DeviceTag(OpBase, frozen=True, kw_only=True, tag="device_tag"):
 class SessionMove(OpBase, frozen=True, kw_only=True, tag="session_move"):
     """Take a session to another device: its turn ends and goes on there, with a fresh look."""
 
+    needs: ClassVar[tuple[Right, ...]] = (Right.DRIVE,)
     returns: ClassVar[str] = "the id of the session"
 
     session_id: str
@@ -40,6 +45,7 @@ class SessionMove(OpBase, frozen=True, kw_only=True, tag="session_move"):
 class WheelTake(OpBase, frozen=True, kw_only=True, tag="wheel_take"):
     """Take the wheel of a device, named by itself or by its session, which waits meanwhile."""
 
+    needs: ClassVar[tuple[Right, ...]] = (Right.DRIVE,)
     returns: ClassVar[str] = "the id of the session that waits, if one does"
     waits_for_phone: ClassVar[bool] = True
 
@@ -50,6 +56,7 @@ class WheelTake(OpBase, frozen=True, kw_only=True, tag="wheel_take"):
 class WheelHandBack(OpBase, frozen=True, kw_only=True, tag="wheel_hand_back"):
     """Hand the wheel back; the session goes on with a fresh look, and is told what was done."""
 
+    needs: ClassVar[tuple[Right, ...]] = (Right.DRIVE,)
     returns: ClassVar[str] = "the id of the session that goes on, if one does"
     waits_for_phone: ClassVar[bool] = True
 
@@ -111,6 +118,7 @@ WheelGesture: TypeAlias = (
 class WheelAct(OpBase, frozen=True, kw_only=True, tag="wheel_act"):
     """Do something at the wheel; waits for the step that was in flight when it was taken."""
 
+    needs: ClassVar[tuple[Right, ...]] = (Right.DRIVE,)
     returns: ClassVar[str] = "the id of the session that waits, if one does"
     waits_for_phone: ClassVar[bool] = True
 

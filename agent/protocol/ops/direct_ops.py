@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import ClassVar, TypeAlias
 
 from agent.protocol.base import OpBase
+from agent.records import Right
 
 MAX_DIRECT_WAIT_S = 300.0
 
@@ -12,6 +13,7 @@ MAX_DIRECT_WAIT_S = 300.0
 class DirectCall(OpBase, frozen=True, kw_only=True, tag="direct_call"):
     """Call a tool in a direct session of one's own; the reply carries what is seen afterwards."""
 
+    needs: ClassVar[tuple[Right, ...]] = (Right.DRIVE,)
     waits_for_phone: ClassVar[bool] = True
 
     session_id: str

@@ -6,12 +6,13 @@ from collections.abc import Mapping
 from typing import Any, ClassVar, TypeAlias
 
 from agent.protocol.base import OpBase
-from agent.records import JobType, Misfire, QuietHours, Trigger
+from agent.records import STOPPING, JobType, Misfire, QuietHours, Right, Trigger
 
 
 class JobCreate(OpBase, frozen=True, kw_only=True, tag="job_create"):
     """Store a job; the reply carries it."""
 
+    needs: ClassVar[tuple[Right, ...]] = (Right.DRIVE,)
     brief: ClassVar[str] = "Store a job whose prompt is the goal of the sessions that it starts."
     returns: ClassVar[str] = "the job"
 
@@ -50,6 +51,7 @@ class JobCreate(OpBase, frozen=True, kw_only=True, tag="job_create"):
 class JobList(OpBase, frozen=True, kw_only=True, tag="job_list"):
     """List jobs, newest first; the query is a case-insensitive substring."""
 
+    needs: ClassVar[tuple[Right, ...]] = (Right.WATCH,)
     brief: ClassVar[str] = "List jobs, newest first."
     returns: ClassVar[str] = "the jobs"
     changes_nothing: ClassVar[bool] = True
@@ -61,6 +63,7 @@ class JobList(OpBase, frozen=True, kw_only=True, tag="job_list"):
 class JobEdit(OpBase, frozen=True, kw_only=True, tag="job_edit"):
     """Change an active or paused job; what is None stays as it is."""
 
+    needs: ClassVar[tuple[Right, ...]] = (Right.DRIVE,)
     returns: ClassVar[str] = "the job"
 
     job_id: int
@@ -84,6 +87,7 @@ class JobEdit(OpBase, frozen=True, kw_only=True, tag="job_edit"):
 class JobQueue(OpBase, frozen=True, kw_only=True, tag="job_queue"):
     """List jobs page by page: those at hand, then what wakes next, then what ended last."""
 
+    needs: ClassVar[tuple[Right, ...]] = (Right.WATCH,)
     returns: ClassVar[str] = "the jobs, and where the next page begins"
     changes_nothing: ClassVar[bool] = True
 
@@ -97,6 +101,7 @@ class JobQueue(OpBase, frozen=True, kw_only=True, tag="job_queue"):
 class JobStop(OpBase, frozen=True, kw_only=True, tag="job_stop"):
     """Stop a job for good; a run under way is interrupted and its late result is not kept."""
 
+    needs: ClassVar[tuple[Right, ...]] = STOPPING
     brief: ClassVar[str] = "Stop a job for good; a run under way is interrupted."
     returns: ClassVar[str] = "the job"
 
@@ -106,6 +111,7 @@ class JobStop(OpBase, frozen=True, kw_only=True, tag="job_stop"):
 class JobPause(OpBase, frozen=True, kw_only=True, tag="job_pause"):
     """Keep a job from running until it is resumed; only an active or queued one can be paused."""
 
+    needs: ClassVar[tuple[Right, ...]] = STOPPING
     returns: ClassVar[str] = "the job"
 
     job_id: int
@@ -114,6 +120,7 @@ class JobPause(OpBase, frozen=True, kw_only=True, tag="job_pause"):
 class JobResume(OpBase, frozen=True, kw_only=True, tag="job_resume"):
     """Let a paused job run again; due times that passed meanwhile follow its misfire policy."""
 
+    needs: ClassVar[tuple[Right, ...]] = (Right.DRIVE,)
     returns: ClassVar[str] = "the job"
 
     job_id: int
@@ -122,6 +129,7 @@ class JobResume(OpBase, frozen=True, kw_only=True, tag="job_resume"):
 class JobHistory(OpBase, frozen=True, kw_only=True, tag="job_history"):
     """List the runs of a job, newest first: when, where the time went, and what they came to."""
 
+    needs: ClassVar[tuple[Right, ...]] = (Right.WATCH,)
     returns: ClassVar[str] = "the job and its runs"
     changes_nothing: ClassVar[bool] = True
 
@@ -132,6 +140,7 @@ class JobHistory(OpBase, frozen=True, kw_only=True, tag="job_history"):
 class JobRead(OpBase, frozen=True, kw_only=True, tag="job_read"):
     """Take a job's newest result as read; again does nothing."""
 
+    needs: ClassVar[tuple[Right, ...]] = (Right.ANSWER,)
     returns: ClassVar[str] = "the job"
 
     job_id: int
@@ -140,6 +149,7 @@ class JobRead(OpBase, frozen=True, kw_only=True, tag="job_read"):
 class JobRun(OpBase, frozen=True, kw_only=True, tag="job_run"):
     """Make a job due now, ended ones too; its schedule goes on after the run."""
 
+    needs: ClassVar[tuple[Right, ...]] = (Right.DRIVE,)
     returns: ClassVar[str] = "the job"
 
     job_id: int

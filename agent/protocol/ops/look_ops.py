@@ -5,11 +5,13 @@ from __future__ import annotations
 from typing import ClassVar, TypeAlias
 
 from agent.protocol.base import OpBase
+from agent.records import Right
 
 
 class DeviceLook(OpBase, frozen=True, kw_only=True, tag="device_look"):
     """Read the elements of a phone's screen now; the reply carries them."""
 
+    needs: ClassVar[tuple[Right, ...]] = (Right.WATCH,)
     returns: ClassVar[str] = "what is on its screen"
     waits_for_phone: ClassVar[bool] = True
     changes_nothing: ClassVar[bool] = True
@@ -20,6 +22,7 @@ class DeviceLook(OpBase, frozen=True, kw_only=True, tag="device_look"):
 class DeviceLog(OpBase, frozen=True, kw_only=True, tag="device_log"):
     """Read the newest lines of a phone's log; the reply carries them."""
 
+    needs: ClassVar[tuple[Right, ...]] = (Right.WATCH,)
     returns: ClassVar[str] = "the lines"
     waits_for_phone: ClassVar[bool] = True
     changes_nothing: ClassVar[bool] = True
@@ -34,6 +37,7 @@ class DeviceLog(OpBase, frozen=True, kw_only=True, tag="device_log"):
 class DeviceExamine(OpBase, frozen=True, kw_only=True, tag="device_examine"):
     """Examine how a phone is; changes nothing on it. The reply carries what was found."""
 
+    needs: ClassVar[tuple[Right, ...]] = (Right.WATCH,)
     returns: ClassVar[str] = "what was found"
     waits_for_phone: ClassVar[bool] = True
     changes_nothing: ClassVar[bool] = True
@@ -44,6 +48,7 @@ class DeviceExamine(OpBase, frozen=True, kw_only=True, tag="device_examine"):
 class DeviceRepair(OpBase, frozen=True, kw_only=True, tag="device_repair"):
     """Put one finding right on a phone that no session drives; the reply says how it is then."""
 
+    needs: ClassVar[tuple[Right, ...]] = (Right.DRIVE,)
     returns: ClassVar[str] = "what was found then"
     waits_for_phone: ClassVar[bool] = True
 

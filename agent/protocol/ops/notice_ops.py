@@ -5,11 +5,13 @@ from __future__ import annotations
 from typing import ClassVar, TypeAlias
 
 from agent.protocol.base import OpBase
+from agent.records import Right
 
 
 class NoticeReply(OpBase, frozen=True, kw_only=True, tag="notice_reply"):
     """Answer a session's question from its notice, which goes first; then the answer counts."""
 
+    needs: ClassVar[tuple[Right, ...]] = (Right.ANSWER,)
     returns: ClassVar[str] = "the id of the session that asked"
 
     session_id: str
@@ -20,6 +22,8 @@ class NoticeReply(OpBase, frozen=True, kw_only=True, tag="notice_reply"):
 class NoticeDone(OpBase, frozen=True, kw_only=True, tag="notice_done"):
     """Take a session's notice as read; a home session's app that is still detached is closed."""
 
+    needs: ClassVar[tuple[Right, ...]] = (Right.ANSWER,)
+
     session_id: str
 
 
@@ -28,6 +32,7 @@ class NoticeSend(OpBase, frozen=True, kw_only=True, tag="notice_send"):
     generation; the reply names the session that goes on.
     """
 
+    needs: ClassVar[tuple[Right, ...]] = (Right.DRIVE,)
     returns: ClassVar[str] = "the id of the session that goes on"
 
     session_id: str

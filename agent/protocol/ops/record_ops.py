@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import ClassVar, TypeAlias
 
 from agent.protocol.base import OpBase
+from agent.records import Right
 
 
 class SessionFork(OpBase, frozen=True, kw_only=True, tag="session_fork"):
@@ -13,6 +14,7 @@ class SessionFork(OpBase, frozen=True, kw_only=True, tag="session_fork"):
     The operator's messages count from 0, which is the goal; what was rolled back does not count.
     """
 
+    needs: ClassVar[tuple[Right, ...]] = (Right.DRIVE,)
     brief: ClassVar[str] = "Copy a session's past into a new one that waits for its next prompt."
     returns: ClassVar[str] = "the id of the copy"
 
@@ -30,6 +32,7 @@ class SessionRollback(OpBase, frozen=True, kw_only=True, tag="session_rollback")
     Nothing is deleted, and nothing is undone on a phone.
     """
 
+    needs: ClassVar[tuple[Right, ...]] = (Right.DRIVE,)
     returns: ClassVar[str] = "the id of the session"
 
     session_id: str
@@ -39,6 +42,7 @@ class SessionRollback(OpBase, frozen=True, kw_only=True, tag="session_rollback")
 class SessionKeep(OpBase, frozen=True, kw_only=True, tag="session_keep"):
     """Keep a tree's frames and caches for ever, or let retention have them again."""
 
+    needs: ClassVar[tuple[Right, ...]] = (Right.DRIVE,)
     returns: ClassVar[str] = "the id of the tree's top session"
 
     session_id: str
@@ -48,6 +52,8 @@ class SessionKeep(OpBase, frozen=True, kw_only=True, tag="session_keep"):
 class SessionTag(OpBase, frozen=True, kw_only=True, tag="session_tag"):
     """Replace the tags of a session: words of the operator's own to find it by."""
 
+    needs: ClassVar[tuple[Right, ...]] = (Right.ANSWER,)
+
     session_id: str
     tags: tuple[str, ...] = ()
 
@@ -55,6 +61,7 @@ class SessionTag(OpBase, frozen=True, kw_only=True, tag="session_tag"):
 class SessionRename(OpBase, frozen=True, kw_only=True, tag="session_rename"):
     """Set a session's title; the goal stays as it is."""
 
+    needs: ClassVar[tuple[Right, ...]] = (Right.ANSWER,)
     returns: ClassVar[str] = "the id of the session"
 
     session_id: str
@@ -68,6 +75,8 @@ class SessionDismiss(OpBase, frozen=True, kw_only=True, tag="session_dismiss"):
     Its notice is done with as by notice_done. The session stays in the history.
     """
 
+    needs: ClassVar[tuple[Right, ...]] = (Right.ANSWER,)
+
     session_id: str
     dismissed: bool = True
 
@@ -75,6 +84,7 @@ class SessionDismiss(OpBase, frozen=True, kw_only=True, tag="session_dismiss"):
 class SessionDelete(OpBase, frozen=True, kw_only=True, tag="session_delete"):
     """Delete a settled tree, named by its top-level session, with all that is stored of it."""
 
+    needs: ClassVar[tuple[Right, ...]] = (Right.ADMINISTER,)
     returns: ClassVar[str] = "the ids that were deleted"
 
     session_id: str
@@ -86,6 +96,7 @@ class SessionClear(OpBase, frozen=True, kw_only=True, tag="session_clear"):
     The reply lists what was cleared, what failed and why, and what remains.
     """
 
+    needs: ClassVar[tuple[Right, ...]] = (Right.ADMINISTER,)
     returns: ClassVar[str] = "what was cleared, what failed and why, and what remains"
 
     all: bool = False
@@ -94,12 +105,14 @@ class SessionClear(OpBase, frozen=True, kw_only=True, tag="session_clear"):
 class SessionPrune(OpBase, frozen=True, kw_only=True, tag="session_prune"):
     """Drop the frames and caches of trees beyond the retention now; the reply lists the trees."""
 
+    needs: ClassVar[tuple[Right, ...]] = (Right.ADMINISTER,)
     returns: ClassVar[str] = "the ids of the trees that lost their frames"
 
 
 class SessionImport(OpBase, frozen=True, kw_only=True, tag="session_import"):
     """Read a rollout, a file of JSON lines on the core's machine; the reply names the session."""
 
+    needs: ClassVar[tuple[Right, ...]] = (Right.ADMINISTER,)
     returns: ClassVar[str] = "the id of the session, and how many lines were left out"
 
     path: str

@@ -9,11 +9,13 @@ import msgspec
 
 from agent.protocol.base import OpBase
 from agent.records import (
+    STOPPING,
     Allowance,
     AtLimit,
     Autonomy,
     Budget,
     ReasoningEffort,
+    Right,
     Speaker,
     TargetPresentation,
 )
@@ -32,6 +34,7 @@ class Target(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 class SessionCreate(OpBase, frozen=True, kw_only=True, tag="session_create"):
     """Create a session; the reply names it. With targets it delegates, else it works itself."""
 
+    needs: ClassVar[tuple[Right, ...]] = (Right.DRIVE,)
     brief: ClassVar[str] = "Give an agent a goal on a phone."
     returns: ClassVar[str] = "the session's id and those of its children"
 
@@ -81,6 +84,8 @@ class SessionCreate(OpBase, frozen=True, kw_only=True, tag="session_create"):
 class SessionStart(OpBase, frozen=True, kw_only=True, tag="session_start"):
     """Start a draft."""
 
+    needs: ClassVar[tuple[Right, ...]] = (Right.DRIVE,)
+
     session_id: str
     prompt: str = ""
     """What to do; empty: the draft's own goal."""
@@ -91,6 +96,7 @@ class SessionStart(OpBase, frozen=True, kw_only=True, tag="session_start"):
 class UserInput(OpBase, frozen=True, kw_only=True, tag="user_input"):
     """Steer the running turn, or begin a new turn of an idle session."""
 
+    needs: ClassVar[tuple[Right, ...]] = (Right.DRIVE,)
     brief: ClassVar[str] = "Send a session a hint or a new task."
 
     session_id: str
@@ -104,12 +110,15 @@ class UserInput(OpBase, frozen=True, kw_only=True, tag="user_input"):
 class SessionLetThrough(OpBase, frozen=True, kw_only=True, tag="session_let_through"):
     """Send again, unredacted, what the operator wrote and lost secrets; refused after a restart."""
 
+    needs: ClassVar[tuple[Right, ...]] = (Right.DRIVE,)
+
     session_id: str
 
 
 class UserInputAnswer(OpBase, frozen=True, kw_only=True, tag="user_input_answer"):
     """Answer a question; the first answer wins, later ones are refused as wrong state."""
 
+    needs: ClassVar[tuple[Right, ...]] = (Right.ANSWER,)
     brief: ClassVar[str] = "Answer what a session asks."
     returns: ClassVar[str] = "the id of the session that asked"
 
@@ -129,6 +138,7 @@ class UserInputAnswer(OpBase, frozen=True, kw_only=True, tag="user_input_answer"
 class Interrupt(OpBase, frozen=True, kw_only=True, tag="interrupt"):
     """Stop the turn of a session; it becomes idle and can be resumed. Empty id: every session."""
 
+    needs: ClassVar[tuple[Right, ...]] = STOPPING
     brief: ClassVar[str] = "Stop a session now; it can be resumed."
 
     session_id: str = ""
@@ -137,12 +147,15 @@ class Interrupt(OpBase, frozen=True, kw_only=True, tag="interrupt"):
 class SessionPause(OpBase, frozen=True, kw_only=True, tag="session_pause"):
     """Hold the turn before its next step."""
 
+    needs: ClassVar[tuple[Right, ...]] = STOPPING
+
     session_id: str
 
 
 class SessionResume(OpBase, frozen=True, kw_only=True, tag="session_resume"):
     """Go on: after a pause, a stop, a crash or, with a new generation, from a terminal state."""
 
+    needs: ClassVar[tuple[Right, ...]] = (Right.DRIVE,)
     brief: ClassVar[str] = "Resume a session after a pause, a stop, a crash or its end."
 
     session_id: str
@@ -151,12 +164,15 @@ class SessionResume(OpBase, frozen=True, kw_only=True, tag="session_resume"):
 class SessionCancel(OpBase, frozen=True, kw_only=True, tag="session_cancel"):
     """End a session; on an agent session, its whole tree. Idempotent."""
 
+    needs: ClassVar[tuple[Right, ...]] = (Right.DRIVE,)
+
     session_id: str
 
 
 class SessionAttach(OpBase, frozen=True, kw_only=True, tag="session_attach"):
     """Watch a session, or drive it: it stays live after its turns; the newest driver counts."""
 
+    needs: ClassVar[tuple[Right, ...]] = (Right.DRIVE,)
     returns: ClassVar[str] = "the session's full id"
 
     session_id: str
@@ -165,6 +181,8 @@ class SessionAttach(OpBase, frozen=True, kw_only=True, tag="session_attach"):
 
 class SessionDetach(OpBase, frozen=True, kw_only=True, tag="session_detach"):
     """Let go of a session; what its turns came to settles it now. Empty id: of all of one's own."""
+
+    needs: ClassVar[tuple[Right, ...]] = (Right.WATCH,)
 
     session_id: str = ""
 

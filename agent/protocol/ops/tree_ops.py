@@ -5,11 +5,13 @@ from __future__ import annotations
 from typing import ClassVar, TypeAlias
 
 from agent.protocol.base import OpBase
-from agent.records import TargetAction
+from agent.records import Right, TargetAction
 
 
 class SteerEdit(OpBase, frozen=True, kw_only=True, tag="steer_edit"):
     """Change a hint that no step has applied yet."""
+
+    needs: ClassVar[tuple[Right, ...]] = (Right.DRIVE,)
 
     session_id: str
     message_id: str
@@ -21,6 +23,8 @@ class SteerEdit(OpBase, frozen=True, kw_only=True, tag="steer_edit"):
 class SteerWithdraw(OpBase, frozen=True, kw_only=True, tag="steer_withdraw"):
     """Take back a hint that no step has applied yet."""
 
+    needs: ClassVar[tuple[Right, ...]] = (Right.DRIVE,)
+
     session_id: str
     message_id: str
 
@@ -28,6 +32,7 @@ class SteerWithdraw(OpBase, frozen=True, kw_only=True, tag="steer_withdraw"):
 class SessionReview(OpBase, frozen=True, kw_only=True, tag="session_review"):
     """Have a finished session read and judged; the review comes as an event of the session."""
 
+    needs: ClassVar[tuple[Right, ...]] = (Right.DRIVE,)
     returns: ClassVar[str] = "the id of the session"
 
     session_id: str
@@ -38,6 +43,7 @@ class SessionReview(OpBase, frozen=True, kw_only=True, tag="session_review"):
 class SessionCompact(OpBase, frozen=True, kw_only=True, tag="session_compact"):
     """Have what the model remembers replaced by a summary; a running turn is replaced by this."""
 
+    needs: ClassVar[tuple[Right, ...]] = (Right.DRIVE,)
     returns: ClassVar[str] = "the id of the session"
 
     session_id: str
@@ -46,6 +52,7 @@ class SessionCompact(OpBase, frozen=True, kw_only=True, tag="session_compact"):
 class TargetControl(OpBase, frozen=True, kw_only=True, tag="target_control"):
     """Show, hide, attach, capture or close the app of a session; the reply says what came of it."""
 
+    needs: ClassVar[tuple[Right, ...]] = (Right.DRIVE,)
     returns: ClassVar[str] = "what came of it: status, runtime, display"
     waits_for_phone: ClassVar[bool] = True
 

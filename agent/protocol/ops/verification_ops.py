@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TypeAlias
+from typing import ClassVar, TypeAlias
 
 from agent.protocol.base import OpBase
-from agent.records import GoalVerdict, VerifiedBy
+from agent.records import GoalVerdict, Right, VerifiedBy
 
 
 class SessionVerify(OpBase, frozen=True, kw_only=True, tag="session_verify"):
     """Record whether a completed session met its goal; the newest word counts."""
+
+    needs: ClassVar[tuple[Right, ...]] = (Right.ANSWER,)
 
     session_id: str
     verdict: GoalVerdict = GoalVerdict.MET

@@ -7,12 +7,21 @@ from typing import Any, ClassVar, TypeAlias
 import msgspec
 
 from agent.protocol.base import OpBase
-from agent.records import CommitmentStatus, Evaluator, NotifyOn, Origin, WatcherType
+from agent.records import (
+    STOPPING,
+    CommitmentStatus,
+    Evaluator,
+    NotifyOn,
+    Origin,
+    Right,
+    WatcherType,
+)
 
 
 class WatcherCreate(OpBase, frozen=True, kw_only=True, tag="watcher_create"):
     """Look out for something from now on; the reply carries the watcher."""
 
+    needs: ClassVar[tuple[Right, ...]] = (Right.DRIVE,)
     returns: ClassVar[str] = "the watcher"
 
     watcher_type: WatcherType
@@ -48,6 +57,7 @@ class WatcherCreate(OpBase, frozen=True, kw_only=True, tag="watcher_create"):
 class WatcherList(OpBase, frozen=True, kw_only=True, tag="watcher_list"):
     """List watchers, newest first; the query is a case-insensitive substring."""
 
+    needs: ClassVar[tuple[Right, ...]] = (Right.WATCH,)
     returns: ClassVar[str] = "the watchers"
     changes_nothing: ClassVar[bool] = True
 
@@ -60,6 +70,7 @@ class WatcherList(OpBase, frozen=True, kw_only=True, tag="watcher_list"):
 class WatcherShow(OpBase, frozen=True, kw_only=True, tag="watcher_show"):
     """Return one watcher."""
 
+    needs: ClassVar[tuple[Right, ...]] = (Right.WATCH,)
     returns: ClassVar[str] = "the watcher"
     changes_nothing: ClassVar[bool] = True
 
@@ -69,6 +80,7 @@ class WatcherShow(OpBase, frozen=True, kw_only=True, tag="watcher_show"):
 class WatcherStop(OpBase, frozen=True, kw_only=True, tag="watcher_stop"):
     """Stop watchers for good: one by its id, those that a query finds, or all that are active."""
 
+    needs: ClassVar[tuple[Right, ...]] = STOPPING
     returns: ClassVar[str] = "the watchers that were stopped"
 
     watcher_id: int = 0
@@ -79,6 +91,7 @@ class WatcherStop(OpBase, frozen=True, kw_only=True, tag="watcher_stop"):
 class WatcherRead(OpBase, frozen=True, kw_only=True, tag="watcher_read"):
     """Mark a watcher's last match as seen."""
 
+    needs: ClassVar[tuple[Right, ...]] = (Right.ANSWER,)
     returns: ClassVar[str] = "the watcher"
 
     watcher_id: int
@@ -87,6 +100,7 @@ class WatcherRead(OpBase, frozen=True, kw_only=True, tag="watcher_read"):
 class CommitmentCreate(OpBase, frozen=True, kw_only=True, tag="commitment_create"):
     """Write a commitment down; the reply carries it."""
 
+    needs: ClassVar[tuple[Right, ...]] = (Right.DRIVE,)
     returns: ClassVar[str] = "the commitment"
 
     title: str
@@ -104,6 +118,7 @@ class CommitmentCreate(OpBase, frozen=True, kw_only=True, tag="commitment_create
 class CommitmentSearch(OpBase, frozen=True, kw_only=True, tag="commitment_search"):
     """List commitments, newest first; the query is a case-insensitive substring."""
 
+    needs: ClassVar[tuple[Right, ...]] = (Right.WATCH,)
     returns: ClassVar[str] = "the commitments"
     changes_nothing: ClassVar[bool] = True
 
@@ -115,6 +130,7 @@ class CommitmentSearch(OpBase, frozen=True, kw_only=True, tag="commitment_search
 class CommitmentUpdate(OpBase, frozen=True, kw_only=True, tag="commitment_update"):
     """Complete, snooze, dismiss or take up a commitment again."""
 
+    needs: ClassVar[tuple[Right, ...]] = (Right.DRIVE,)
     returns: ClassVar[str] = "the commitment"
 
     commitment_id: int

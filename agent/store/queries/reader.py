@@ -91,6 +91,7 @@ UNNAMED_BLOBS = (
     "(SELECT 1 FROM blob_use WHERE blob_use.digest = blob.digest) ORDER BY digest LIMIT ?"
 )
 BLOB_BYTES = "SELECT COALESCE(SUM(size_bytes), 0) FROM blob"
+BLOB_SESSIONS = "SELECT session_id FROM blob_use WHERE digest = ? ORDER BY session_id"
 BLOB_TYPE = "SELECT media_type FROM blob WHERE digest = ?"
 
 
@@ -304,6 +305,10 @@ class Reader:
         for (media_type,) in await self._rows(BLOB_TYPE, (digest,)):
             return str(media_type)
         return ""
+
+    async def blob_sessions(self, digest: str) -> tuple[str, ...]:
+        """Name the sessions whose events name a blob."""
+        return tuple(as_text(one) for (one,) in await self._rows(BLOB_SESSIONS, (digest,)))
 
     async def _sessions(self, sql: str, parameters: tuple[Value, ...]) -> tuple[Session, ...]:
         rows = await self._rows(sql, parameters)

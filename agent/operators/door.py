@@ -1,0 +1,128 @@
+"""The door of a core that has operators: who comes in, as whom, and for how long.
+
+Not what they may do (`agent.operators.operator_core`). Invariants: with operators nobody who comes
+by a connection is let in before signing in; a challenge is signed once, on the connection that it
+was made for; who may not be here any more is out at the next call, and within a second of it.
+"""
+
+from __future__ import annotations
+
+import logging
+import secrets
+import time
+from collections.abc import Callable
+
+from agent.errors import ConfigError, NotAllowedError
+from agent.operators.operator import Operator, token_of
+from agent.operators.operator_core import GuardedCore, OperatorCore
+from agent.operators.register import Register
+
+CHALLENGE_BYTES = 32
+_log = logging.getLogger(__name__)
+MOST_TRIES = 5
+"""How often one connection may try to sign in."""
+
+
+def wall_clock_ms() -> int:
+    """Return the time in milliseconds since the epoch."""
+    return time.time_ns() // 1_000_000
+
+
+class Seat:
+    """An operator who has signed in on one connection."""
+
+    def __init__(self, door: Door, name: str, credential_id: str) -> None:
+        self.name = name
+        self.credential_id = credential_id
+        self._door = door
+
+    def operator(self) -> Operator:
+        """Return the operator as they are now.
+
+        Raises NotAllowedError: they were removed, or what they signed in with counts no more.
+        """
+        found = self._door.register.find(self.name)
+        if found is None or not found.has_credential(self.credential_id, self._door.clock_ms()):
+            raise NotAllowedError(
+                "Your sign-in counts no more: it expired, or was revoked.", "Sign in again."
+            )
+        return found
+
+
+class Door:
+    """The door of one core.
+
+    Args:
+        core: what stands behind it.
+        register: who the operators are.
+        clock_ms: milliseconds since the epoch.
+    """
+
+    def __init__(
+        self,
+        core: GuardedCore,
+        register: Register,
+        *,
+        clock_ms: Callable[[], int] = wall_clock_ms,
+    ) -> None:
+        self._core = core
+        self.register = register
+        self.clock_ms = clock_ms
+
+    @property
+    def is_shut(self) -> bool:
+        """Whether who comes has to sign in."""
+        return self.register.is_used
+
+    def core_for(self, seat: Seat) -> OperatorCore:
+        """Return the core as an operator meets it."""
+        return OperatorCore(self._core, seat.operator)
+
+    def by_token(self, token: str) -> Seat:
+        """Let in who shows a token. Raises NotAllowedError."""
+        found = token_of(self._operators(), token, self.clock_ms())
+        if found is None:
+            raise wrong_sign_in()
+        operator, token_id = found
+        return Seat(self, operator.name, token_id)
+
+    def by_key(self, public: bytes, signature: bytes, challenge: bytes, channel: bytes) -> Seat:
+        """Let in who signed the challenge with a key of an operator. Raises NotAllowedError."""
+        from agent.operators.keys import signed_words, verifies
+
+        for operator in self._operators():
+            for key in operator.keys:
+                if key.public != public:
+                    continue
+                if verifies(public, signature, signed_words(challenge, channel)):
+                    return Seat(self, operator.name, key.key_id)
+        raise wrong_sign_in()
+
+    def _operators(self) -> tuple[Operator, ...]:
+        try:
+            return self.register.operators()
+        except ConfigError as error:
+            _log.error("%s", error)
+            return ()
+
+
+def new_challenge() -> bytes:
+    """Make what one connection has to sign."""
+    return secrets.token_bytes(CHALLENGE_BYTES)
+
+
+def sign_in_first() -> NotAllowedError:
+    """Return the error for whoever has not signed in."""
+    return NotAllowedError(
+        "This core has operators: sign in first.",
+        "Name your key file in SWITCHBOARD_OPERATOR_KEY, or the file of your token in "
+        "SWITCHBOARD_OPERATOR_TOKEN_FILE.",
+    )
+
+
+def wrong_sign_in() -> NotAllowedError:
+    """Return the error for a sign-in that counts for nothing; it never says why."""
+    return NotAllowedError(
+        "The sign-in was refused: no such operator, key or token, or it has expired.",
+        "Ask whoever runs the core: switchboard operators list",
+    )

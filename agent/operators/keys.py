@@ -1,0 +1,126 @@
+"""Sign in by an Ed25519 key: the files that hold keys, and the words that are signed.
+
+The one place of the core that uses `cryptography` for it. Invariants: what is signed holds the
+core's own challenge and what tells this connection from another, so a signature opens one door,
+once; a key file that others may read is refused.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import stat
+from pathlib import Path
+
+from cryptography.exceptions import InvalidSignature
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
+from cryptography.hazmat.primitives.serialization import (
+    Encoding,
+    NoEncryption,
+    PrivateFormat,
+    PublicFormat,
+    load_ssh_private_key,
+    load_ssh_public_key,
+)
+
+from agent.errors import ConfigError, UsageError
+
+CHALLENGE_BYTES = 32
+_WORDS = b"switchboard sign-in 1\n"
+_LONGEST = 64 * 1024
+
+
+def signed_words(challenge: bytes, channel: bytes) -> bytes:
+    """Return what is signed.
+
+    Args:
+        challenge: the core's, made for this connection.
+        channel: the certificate that the core showed, as DER; empty on a socket of one machine.
+    """
+    return _WORDS + challenge + hashlib.sha256(channel).digest()
+
+
+def verifies(public: bytes, signature: bytes, words: bytes) -> bool:
+    """Whether a key signed the words."""
+    try:
+        Ed25519PublicKey.from_public_bytes(public).verify(signature, words)
+    except (InvalidSignature, ValueError):
+        return False
+    return True
+
+
+def sign(path: Path, words: bytes) -> tuple[bytes, bytes]:
+    """Sign words with the key of a file; returns the public key and the signature.
+
+    Raises:
+        ConfigError: the file cannot be read, holds no such key, or others may read it.
+    """
+    key = _private(path)
+    return key.public_key().public_bytes(Encoding.Raw, PublicFormat.Raw), key.sign(words)
+
+
+def make_key(path: Path) -> str:
+    """Write a new key to a file that must not be there; returns the line of its public half.
+
+    Raises:
+        UsageError: the file is there, or cannot be written.
+    """
+    key = Ed25519PrivateKey.generate()
+    data = key.private_bytes(Encoding.PEM, PrivateFormat.OpenSSH, NoEncryption())
+    try:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    except OSError as error:
+        raise UsageError(
+            f"{path} cannot be made: {error.strerror or error}.", "Name another file."
+        ) from error
+    with os.fdopen(descriptor, "wb") as file:
+        file.write(data)
+    return key.public_key().public_bytes(Encoding.OpenSSH, PublicFormat.OpenSSH).decode()
+
+
+def public_of(line: str) -> bytes:
+    """Return the 32 bytes of a public key, given as OpenSSH writes it: `ssh-ed25519 AAAA…`.
+
+    Raises UsageError for anything else.
+    """
+    try:
+        key = load_ssh_public_key(line.strip().encode())
+    except (ValueError, TypeError) as error:
+        raise UsageError(
+            "That is no public key.", "Use the line of a .pub file: ssh-ed25519 AAAA…"
+        ) from error
+    if not isinstance(key, Ed25519PublicKey):
+        raise UsageError("That is no Ed25519 key.", "Make one: switchboard operators keygen FILE")
+    return key.public_bytes(Encoding.Raw, PublicFormat.Raw)
+
+
+def key_id(public: bytes) -> str:
+    """Return the short name of a key."""
+    return hashlib.sha256(public).hexdigest()[:16]
+
+
+def _private(path: Path) -> Ed25519PrivateKey:
+    try:
+        with path.open("rb") as file:
+            mode = os.fstat(file.fileno()).st_mode
+            data = file.read(_LONGEST)
+    except OSError as error:
+        raise ConfigError(
+            f"The key file {path} cannot be read: {error.strerror or error}.",
+            "Correct SWITCHBOARD_OPERATOR_KEY, or make a key: switchboard operators keygen FILE",
+        ) from error
+    if mode & (stat.S_IRWXG | stat.S_IRWXO):
+        raise ConfigError(f"Others may read the key file {path}.", f"Run: chmod 600 '{path}'")
+    try:
+        key = load_ssh_private_key(data, password=None)
+    except (ValueError, TypeError) as error:
+        raise ConfigError(
+            f"The key file {path} holds no key without a passphrase.",
+            "Make one: switchboard operators keygen FILE",
+        ) from error
+    if not isinstance(key, Ed25519PrivateKey):
+        raise ConfigError(
+            f"The key of {path} is no Ed25519 key.", "Make one: switchboard operators keygen FILE"
+        )
+    return key

@@ -1,0 +1,133 @@
+"""One operator: what they may do on which phones, and what they sign in by. Pure.
+
+Not where operators are kept (`agent.operators.register`). Invariants: every right holds `watch` in
+it, and `administer` all others; what is not granted is refused.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import re
+import secrets
+from collections.abc import Collection, Iterable
+
+import msgspec
+
+from agent.errors import UsageError
+from agent.records import Right
+
+NAME = re.compile(r"[a-z][a-z0-9._-]{0,31}")
+MOST_GRANTS = 50
+MOST_CREDENTIALS = 20
+_TOKEN_PREFIX = "swb"
+
+
+class _Kept(
+    msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True
+):
+    """Base of what the register holds; an unknown field is refused, for it may be a limit."""
+
+
+class Grant(_Kept, frozen=True, kw_only=True):
+    """One right, on the phones that have one of the tags."""
+
+    right: Right
+    tags: tuple[str, ...] = ()
+    """Empty: on all phones, and on what is of no phone."""
+
+
+class OperatorKey(_Kept, frozen=True, kw_only=True):
+    """A public Ed25519 key that the operator signs in with."""
+
+    key_id: str
+    public: bytes
+    """The 32 bytes of it."""
+    added_ms: int
+
+
+class OperatorToken(_Kept, frozen=True, kw_only=True):
+    """A token that the operator signs in with; the token itself is kept nowhere."""
+
+    token_id: str
+    sha256: str
+    made_ms: int
+    expires_ms: int
+
+
+class Operator(_Kept, frozen=True, kw_only=True):
+    """A person, or a program of theirs, who may use the core."""
+
+    name: str
+    grants: tuple[Grant, ...] = ()
+    keys: tuple[OperatorKey, ...] = ()
+    tokens: tuple[OperatorToken, ...] = ()
+    made_ms: int = 0
+
+    def may(self, needs: Iterable[Right], tags: Collection[str] | None) -> bool:
+        """Whether one of the rights is theirs on a phone.
+
+        Args:
+            needs: any of these is enough.
+            tags: the phone's; None: it concerns all phones, or none.
+        """
+        wanted = frozenset(needs)
+        return any(
+            bool(wanted & held_in(grant.right))
+            and (not grant.tags or (tags is not None and not set(grant.tags).isdisjoint(tags)))
+            for grant in self.grants
+        )
+
+    @property
+    def sees_all(self) -> bool:
+        """Whether they see all phones, and what is of no phone."""
+        return self.may((Right.WATCH,), None)
+
+    def has_credential(self, credential_id: str, now_ms: int) -> bool:
+        """Whether what they signed in with counts still."""
+        if any(one.key_id == credential_id for one in self.keys):
+            return True
+        return any(one.token_id == credential_id and now_ms < one.expires_ms for one in self.tokens)
+
+
+def held_in(right: Right) -> frozenset[Right]:
+    """Return the rights that a granted one holds in it."""
+    if right is Right.ADMINISTER:
+        return frozenset(Right)
+    return frozenset({right, Right.WATCH})
+
+
+def checked_name(name: str) -> str:
+    """Return an operator's name. Raises UsageError for one that cannot be."""
+    if not NAME.fullmatch(name):
+        raise UsageError(
+            f"{name[:40]!r} is no name of an operator.",
+            "Use up to 32 small letters, digits, dots, dashes and underscores; a letter first.",
+        )
+    return name
+
+
+def made_token(now_ms: int, life_ms: int) -> tuple[str, OperatorToken]:
+    """Make a token: what is handed out once, and what is kept."""
+    token_id = secrets.token_hex(4)
+    token = f"{_TOKEN_PREFIX}_{token_id}_{secrets.token_urlsafe(32)}"
+    kept = OperatorToken(
+        token_id=token_id, sha256=_hashed(token), made_ms=now_ms, expires_ms=now_ms + life_ms
+    )
+    return token, kept
+
+
+def token_of(operators: Iterable[Operator], shown: str, now_ms: int) -> tuple[Operator, str] | None:
+    """Return whose token it is, with its id; None: nobody's, or it has expired."""
+    hashed = _hashed(shown)
+    found = None
+    for operator in operators:
+        for token in operator.tokens:
+            if hmac.compare_digest(token.sha256, hashed) and now_ms < token.expires_ms:
+                found = operator, token.token_id
+    return found
+
+
+def _hashed(token: str) -> str:
+    # Not stretched: it holds 256 random bits, which nobody guesses.
+    return hashlib.sha256(token.encode("utf-8", "surrogateescape")).hexdigest()

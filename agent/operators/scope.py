@@ -1,0 +1,134 @@
+"""Which phones an op concerns, and which right it needs there, read from the op's own fields.
+
+Not the refusing (`agent.operators.operator_core`). Invariant: an op that names no phone, by itself
+or by what is of one, concerns all phones; what it says of itself (`OpBase.needs`) is only raised.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from agent.protocol import (
+    CommitmentSearch,
+    DeviceTag,
+    JobCreate,
+    JobList,
+    JobQueue,
+    Op,
+    SessionAttach,
+    SessionCreate,
+    SessionDetach,
+    WatcherList,
+)
+from agent.records import Autonomy, Job, Right, Watcher
+
+LISTS = (CommitmentSearch, JobList, JobQueue, SessionDetach, WatcherList)
+"""Ops that concern nothing by themselves: they list, and the list is filtered, or let go of one's
+own."""
+
+
+class Concern(msgspec.Struct, frozen=True, kw_only=True):
+    """What an op names. Empty: it concerns all phones."""
+
+    session_ids: tuple[str, ...] = ()
+    serials: tuple[str, ...] = ()
+    question_id: str = ""
+    job_id: int = 0
+    watcher_id: int = 0
+    tags: tuple[str, ...] = ()
+    """It runs on a phone that has all of these, whichever is free."""
+    everything: bool = False
+
+    @property
+    def is_named(self) -> bool:
+        """Whether it names anything."""
+        return bool(
+            self.session_ids or self.serials or self.question_id or self.job_id or self.watcher_id
+        )
+
+
+NAMING_FIELDS = frozenset({"session_id", "serial", "question_id", "job_id", "watcher_id"})
+"""The fields by which an op names what it concerns."""
+
+
+def concern_of(op: Op) -> Concern:
+    """Return what an op names."""
+    if isinstance(op, LISTS):
+        session_id = getattr(op, "session_id", "")
+        return Concern(session_ids=(session_id,) if session_id else ())
+    found = Concern(
+        session_ids=_said(op, "session_id"),
+        serials=_said(op, "serial"),
+        question_id=getattr(op, "question_id", ""),
+        job_id=getattr(op, "job_id", 0),
+        watcher_id=getattr(op, "watcher_id", 0),
+    )
+    match op:
+        case SessionCreate(targets=targets) if targets:
+            # A tree may divide its work anew, over phones that nobody named.
+            return Concern(everything=True)
+        case DeviceTag(tags=tags) if tags is not None:
+            # Rights go by tags: who sets them gives rights.
+            return Concern(everything=True)
+        case JobCreate():
+            return _of_job(op, found)
+        case _:
+            return found if found.is_named else Concern(everything=True)
+
+
+def _of_job(op: JobCreate, found: Concern) -> Concern:
+    if {"serial", "tags", "app"} & set(op.payload):
+        return Concern(everything=True)
+    target = op.session_target
+    if target.startswith("session:"):
+        return msgspec.structs.replace(found, session_ids=(target.removeprefix("session:"),))
+    if target == "current":
+        return Concern(everything=True)
+    if found.serials or op.tags:
+        return msgspec.structs.replace(found, tags=op.tags if not found.serials else ())
+    return Concern(everything=True)
+
+
+def _said(op: Op, field: str) -> tuple[str, ...]:
+    value = getattr(op, field, "")
+    return (value,) if value else ()
+
+
+def needs_of(op: Op, by_default: Autonomy) -> tuple[tuple[Right, ...], ...]:
+    """Return the rights that an op needs: of each group any one.
+
+    Args:
+        by_default: how much a session may do unasked where nobody says.
+    """
+    match op:
+        case SessionAttach(drive=False):
+            return ((Right.WATCH,),)
+        case DeviceTag(tags=tags) if tags is not None:
+            return ((Right.ADMINISTER,),)
+        case SessionCreate() if op.allowances or _is_freer(op.autonomy, by_default):
+            # What would be approved is approved beforehand.
+            return (op.needs, (Right.APPROVE,))
+        case _:
+            return (op.needs,)
+
+
+def _is_freer(wanted: Autonomy | None, by_default: Autonomy) -> bool:
+    order = tuple(Autonomy)
+    return wanted is not None and order.index(wanted) > order.index(by_default)
+
+
+def phone_of_job(job: Job) -> tuple[str, tuple[str, ...]]:
+    """Return the one phone of a job and the tags that its phone must have."""
+    payload: Mapping[str, Any] = job.payload_json
+    serial, tags = payload.get("serial", ""), payload.get("tags", ())
+    found = tuple(str(one) for one in tags) if isinstance(tags, list | tuple) else ()
+    return (serial if isinstance(serial, str) else ""), found
+
+
+def phone_of_watcher(watcher: Watcher) -> str:
+    """Return the one phone that a watcher looks at; empty for all, or none."""
+    serial = watcher.condition_json.get("serial", "")
+    return serial if isinstance(serial, str) else ""

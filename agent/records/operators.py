@@ -1,0 +1,24 @@
+"""What an operator may do: the words that ops, grants and the register share."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+
+class Right(StrEnum):
+    """One right of an operator; each holds `watch` in it, and `administer` holds all."""
+
+    WATCH = "watch"
+    """See phones, sessions and what is stored of them."""
+    ANSWER = "answer"
+    """Answer questions, stop and pause."""
+    DRIVE = "drive"
+    """Begin, talk to, move and end sessions, take the wheel, create jobs and watchers."""
+    APPROVE = "approve"
+    """Say yes or no to what a session may do, and give allowances."""
+    ADMINISTER = "administer"
+    """End the core, delete and import records, set the tags that rights go by."""
+
+
+STOPPING = (Right.ANSWER, Right.DRIVE, Right.APPROVE)
+"""Any of these is enough for the safe direction."""

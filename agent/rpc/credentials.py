@@ -1,0 +1,103 @@
+"""What a program signs in with at a core that has operators: a key file, or a token.
+
+Invariants: neither a key nor a token is in a command line, a log or an error; a token's file that
+others may read is refused; nothing is read before a core asks for it.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Protocol
+
+from agent.errors import ConfigError
+from agent.rpc.rpc_messages import SignInParams
+from agent.settings import Settings
+
+KEY_FILE = "operator.key"
+"""Beside the settings file: the key of whoever names none."""
+_LONGEST = 200
+
+
+class Credentials(Protocol):
+    """Answers a core that asks who is there."""
+
+    def answer(self, challenge: bytes, channel: bytes) -> SignInParams:
+        """Return what to sign in with. Raises ConfigError where a file cannot be used."""
+        ...
+
+
+@dataclass(frozen=True)
+class TokenShown:
+    """A token, as whoever asked gave it."""
+
+    token: str = field(repr=False)
+
+    def answer(self, challenge: bytes, channel: bytes) -> SignInParams:
+        """Return the token."""
+        return SignInParams(token=self.token)
+
+
+@dataclass(frozen=True)
+class TokenFile:
+    """A file with a token."""
+
+    path: Path
+
+    def answer(self, challenge: bytes, channel: bytes) -> SignInParams:
+        """Return the file's token. Raises ConfigError."""
+        return SignInParams(token=read_token(self.path))
+
+
+@dataclass(frozen=True)
+class KeyFile:
+    """A file with an Ed25519 key."""
+
+    path: Path
+
+    def answer(self, challenge: bytes, channel: bytes) -> SignInParams:
+        """Sign the challenge. Raises ConfigError."""
+        from agent.operators.keys import sign, signed_words
+
+        public, signature = sign(self.path, signed_words(challenge, channel))
+        return SignInParams(public=public, signature=signature)
+
+
+def credentials_of(settings: Settings) -> Credentials | None:
+    """Return what the settings name; None where they name nothing."""
+    said = settings.operator
+    base = settings.config_file.parent
+    if said.token_file:
+        return TokenFile(base / Path(said.token_file).expanduser())
+    if said.key:
+        return KeyFile(base / Path(said.key).expanduser())
+    usual = base / KEY_FILE
+    return KeyFile(usual) if usual.is_file() else None
+
+
+def read_token(path: Path) -> str:
+    """Read the token of a file.
+
+    Raises:
+        ConfigError: it cannot be read, holds none, or others may read it.
+    """
+    try:
+        with path.open("rb") as file:
+            mode = os.fstat(file.fileno()).st_mode
+            data = file.read(_LONGEST + 2)
+    except OSError as error:
+        raise ConfigError(
+            f"The token file {path} cannot be read: {error.strerror or error}.",
+            "Correct SWITCHBOARD_OPERATOR_TOKEN_FILE.",
+        ) from error
+    if mode & (stat.S_IRWXG | stat.S_IRWXO):
+        raise ConfigError(f"Others may read the token file {path}.", f"Run: chmod 600 '{path}'")
+    token = data.decode("ascii", "replace").strip()
+    if not token or len(token) > _LONGEST or not token.isprintable() or " " in token:
+        raise ConfigError(
+            f"The token file {path} holds no token.",
+            "Write into it what 'switchboard operators token' printed.",
+        )
+    return token
