@@ -14,8 +14,9 @@ from collections.abc import Callable
 
 from agent.errors import ConfigError, NotAllowedError
 from agent.operators.operator import Operator, token_of
-from agent.operators.operator_core import GuardedCore, OperatorCore
+from agent.operators.operator_core import OperatorCore
 from agent.operators.register import Register
+from agent.operators.sight import GuardedCore
 
 CHALLENGE_BYTES = 32
 _log = logging.getLogger(__name__)

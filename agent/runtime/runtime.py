@@ -336,7 +336,7 @@ class Runtime(StoredLookUps):
 
     def phones(self) -> tuple[DeviceInfo, ...]:
         """List the phones as they are now."""
-        return self._parts.rack.devices()
+        return self._parts.fleet.devices()
 
     @property
     def default_autonomy(self) -> Autonomy:

@@ -26,6 +26,7 @@ from agent.rpc.rpc_messages import (
 METHOD_REPLIES = {
     "hello": "protocol, pid, client_id",
     "ping": "the same",
+    "sign_in": "operator, grants",
     "overview": "sessions, open questions, devices, jobs, notices, and the newest event id",
     "status": "pid, role, data directory, log, clients, session counts, devices",
     "submit": "submission_id at once; what fails later comes as an error event",
@@ -43,14 +44,18 @@ CODES = {
     RpcCode.PARSE: "the line is not JSON, or too long",
     RpcCode.UNKNOWN_METHOD: "there is no such method",
     RpcCode.INVALID_ARGUMENT: "a parameter is missing, blank, wrong or names nothing that exists",
-    RpcCode.WRONG_STATE: "it cannot be done in the state that the session, or the core, is in",
+    RpcCode.WRONG_STATE: "it cannot be done in the state that the session, or the core, is in, or "
+    "the operator has no right to it (`kind` `not_allowed`)",
     RpcCode.INTERNAL: "anything else",
 }
 
 
 def as_markdown() -> str:
     """Write the page."""
-    ops = [f"| `{_tag(op)}` | {_fields(op)} | {_doc(op)} | {_back(op)} |" for op in _ops()]
+    ops = [
+        f"| `{_tag(op)}` | {_fields(op)} | {_doc(op)} | {_right(op)} | {_back(op)} |"
+        for op in _ops()
+    ]
     events = [f"| `{_tag(event)}` | {_fields(event)} | {_doc(event)} |" for event in _events()]
     methods = [
         f"| `{name}` | {_fields(params)} | {METHOD_REPLIES.get(name, 'see its type')} |"
@@ -75,8 +80,10 @@ def as_markdown() -> str:
             *codes,
             "\n## Ops\n",
             "An op is an object with `type` and its fields; `submit` and `request` take it.",
-            "The reply names the submission, and what the last column says.\n",
-            "| type | fields | what it does | what comes back |\n|---|---|---|---|",
+            "The reply names the submission, and what the last column says. Where a core has",
+            "[operators](operators.md), the right, or one of those named, is needed on the phone",
+            "that the op concerns; answering an approval needs `approve`.\n",
+            "| type | fields | what it does | right | what comes back |\n|---|---|---|---|---|",
             *ops,
             "\n## Events\n",
             "An event is `{event_id, session_id?, seq?, ts_ms, submission_id?, msg}`; `msg` has",
@@ -187,6 +194,10 @@ def _kinds() -> list[str]:
             case _:
                 continue
     return [f"| `{name}` | {said} |" for name, said in sorted(found.items())]
+
+
+def _right(kind: Any) -> str:
+    return " or ".join(kind.needs)
 
 
 def _back(kind: Any) -> str:

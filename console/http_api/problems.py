@@ -7,7 +7,7 @@ from http import HTTPStatus
 
 import msgspec
 
-from agent.errors import RpcCode, RuntimeDiedError, SwitchboardError
+from agent.errors import NotAllowedError, RpcCode, RuntimeDiedError, SwitchboardError
 from agent.rpc.rpc_messages import problem_of
 
 MEDIA_TYPE = "application/problem+json"
@@ -45,6 +45,8 @@ def details_of(error: SwitchboardError) -> ProblemDetails:
     problem = problem_of(error)
     gone = isinstance(error, RuntimeDiedError)
     status = HTTPStatus.SERVICE_UNAVAILABLE if gone else STATUS_OF[error.code]
+    if isinstance(error, NotAllowedError):
+        status = HTTPStatus.FORBIDDEN
     return ProblemDetails(
         title=status.phrase,
         status=status,

@@ -1,0 +1,127 @@
+"""Which ops of one operator are let through: each by the right that it needs, where it needs it.
+
+Not what they see (`agent.operators.sight`). Invariant: an op reaches the core only when every phone
+that it concerns is one on which its right is theirs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from msgspec.structs import replace
+
+from agent.devices.fleet.naming import with_serials
+from agent.errors import NotAllowedError, UsageError
+from agent.operators.scope import (
+    LISTS,
+    Concern,
+    concern_of,
+    needs_of,
+    phone_of_job,
+)
+from agent.operators.sight import GuardedCore, Sight
+from agent.protocol import (
+    Interrupt,
+    NoticeReply,
+    Op,
+    SessionCreate,
+    UserInputAnswer,
+)
+from agent.records import (
+    QuestionKind,
+    Right,
+)
+
+
+class Admission:
+    """Looks at each op of one operator.
+
+    Args:
+        core: what stands behind the door.
+        sight: what they see.
+    """
+
+    def __init__(self, core: GuardedCore, sight: Sight) -> None:
+        self._core = core
+        self._sight = sight
+
+    async def check(self, op: Op) -> None:
+        concern = concern_of(op)
+        groups = needs_of(op, self._core.default_autonomy)
+        if isinstance(op, UserInputAnswer | NoticeReply):
+            groups = await self._needs_to_answer(op)
+        for needs in groups:
+            await self._check_one(op, needs, concern)
+
+    async def _needs_to_answer(
+        self, op: UserInputAnswer | NoticeReply
+    ) -> tuple[tuple[Right, ...], ...]:
+        asked = [
+            one
+            for one in (await self._core.overview()).questions
+            if (isinstance(op, UserInputAnswer) and one.question_id == op.question_id)
+            or (isinstance(op, NoticeReply) and one.session_id == op.session_id)
+        ]
+        approves = any(one.kind is QuestionKind.APPROVAL or one.review for one in asked)
+        # One that is not open is refused by the core; nothing is learnt from who asks it.
+        return ((Right.APPROVE,),) if approves else (op.needs,)
+
+    async def _check_one(self, op: Op, needs: tuple[Right, ...], concern: Concern) -> None:
+        operator = self._sight.operator()
+        if operator.may(needs, None):
+            return
+        if isinstance(op, LISTS) and not concern.is_named:
+            if any(operator.may(needs, grant.tags) for grant in operator.grants):
+                return
+            raise refused(op, needs)
+        serials = [*concern.serials]
+        session_ids = [*concern.session_ids]
+        if concern.question_id:
+            asked = (await self._core.overview()).questions
+            found = [one for one in asked if one.question_id == concern.question_id]
+            if not found or not await self._sight.sees_session(found[0].session_id):
+                raise UsageError(
+                    f"There is no open question {concern.question_id[:80]!r}.",
+                    "List them: switchboard sessions list",
+                )
+            session_ids.append(found[0].session_id)
+        serials += [(await self._sight.found(one)).serial for one in session_ids]
+        if concern.job_id:
+            job = await self._sight.job(concern.job_id)
+            serial, tags = phone_of_job(job)
+            if not serial and not operator.may(needs, tags or None):
+                raise refused(op, needs)
+            serials += [serial] if serial else []
+        if concern.watcher_id:
+            serials.append(await self._sight.phone_of_watcher(concern.watcher_id))
+        if concern.tags and not operator.may(needs, concern.tags):
+            raise refused(op, needs)
+        if concern.everything or not (concern.is_named or concern.tags):
+            raise refused(op, needs)
+        for serial in serials:
+            if not self._sight.sees_phone(serial):
+                raise UsageError(f"There is no device {serial[:80]!r}.", "switchboard devices list")
+            if not self._sight.may(needs, serial):
+                raise refused(op, needs)
+
+    async def admitted(self, op: Op) -> Op:
+        op = with_serials(op, self._sight.phones())
+        await self.check(op)
+        if isinstance(op, SessionCreate) and op.request_id:
+            # Else a request of another operator would answer with their session.
+            op = replace(op, request_id=f"{self._sight.operator().name}.{op.request_id}")
+        return op
+
+    def stops_all(self, op: Op) -> bool:
+        if not isinstance(op, Interrupt) or op.session_id:
+            return False
+        return not self._sight.operator().may(op.needs, None)
+
+
+def refused(op: Op, needs: Iterable[Right]) -> NotAllowedError:
+    """Return the error that says which right is missing."""
+    what = str(op.__struct_config__.tag)
+    return NotAllowedError(
+        f"You may not do this: {what} needs the right to {' or '.join(needs)} there.",
+        "Ask whoever runs the core: switchboard operators grant",
+    )

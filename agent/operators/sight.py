@@ -1,0 +1,235 @@
+"""What one operator sees: which phones, sessions, jobs and events, and what is found of them.
+
+Not the refusing of ops (`agent.operators.admission`). Invariant: what cannot be traced to a phone
+of theirs is not seen, and is not told from what is not there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Container, Iterable
+from contextlib import suppress
+from typing import Protocol
+
+from msgspec.structs import replace
+
+from agent.core import SharedCore
+from agent.errors import UsageError
+from agent.operators.operator import Operator
+from agent.operators.scope import (
+    phone_of_job,
+    phone_of_watcher,
+)
+from agent.protocol import (
+    CommitmentChanged,
+    DeviceChanged,
+    ErrorEvent,
+    Event,
+    JobChanged,
+    JobHistory,
+    ListSessions,
+    NoticePosted,
+    NoticeWithdrawn,
+    RunChanged,
+    SearchEvents,
+    SessionAssigned,
+    SessionsDeleted,
+    ShutdownComplete,
+    WatcherChanged,
+    WatcherShow,
+)
+from agent.records import (
+    Autonomy,
+    DeviceInfo,
+    Job,
+    Notice,
+    Right,
+    SearchHit,
+    Session,
+)
+
+_PAGE = 200
+_MOST_LOOKED_AT = 10_000
+
+
+class GuardedCore(SharedCore, Protocol):
+    """A core that says what a door has to know."""
+
+    def phones(self) -> tuple[DeviceInfo, ...]:
+        """List the phones as they are now."""
+        ...
+
+    @property
+    def default_autonomy(self) -> Autonomy:
+        """How much a session may do unasked where nobody says."""
+        ...
+
+    async def sessions_of_blob(self, digest: str) -> tuple[str, ...]:
+        """Name the sessions whose events name a blob."""
+        ...
+
+
+class Sight:
+    """The eyes of one operator.
+
+    Args:
+        core: what stands behind the door.
+        operator: returns the operator as they are now. Raises NotAllowedError when they may not be
+            here any more.
+    """
+
+    def __init__(self, core: GuardedCore, operator: Callable[[], Operator]) -> None:
+        self._core = core
+        self.operator = operator
+        self._phone_of: dict[str, str | None] = {}
+        """By session: the phone it is on, for the events that are followed."""
+
+    def sees_phone(self, serial: str) -> bool:
+        """Whether a phone is one that they may see; an unknown one is not."""
+        return self.may((Right.WATCH,), serial)
+
+    def may(self, needs: Iterable[Right], serial: str) -> bool:
+        """Whether one of the rights is theirs on a phone."""
+        operator = self.operator()
+        if operator.may(needs, None):
+            return True
+        found = next((one for one in self._core.phones() if one.serial == serial), None)
+        return found is not None and operator.may(needs, found.tags)
+
+    def _sees_tagged(self, tags: tuple[str, ...]) -> bool:
+        # Whichever phone it is, it has all of the tags, so it has the one that counts.
+        return bool(tags) and self.operator().may((Right.WATCH,), tags)
+
+    async def found(self, session_id: str) -> Session:
+        """Find a session that they may see. Raises UsageError as for one that is not there."""
+        operator = self.operator()
+        if operator.sees_all:
+            return await self._core.session(session_id)
+        with suppress(UsageError):
+            session = await self._core.session(session_id)
+            if self.sees_phone(session.serial):
+                return session
+        raise _no_session(session_id)
+
+    async def job(self, job_id: int) -> Job:
+        """Find a job that they may see. Raises UsageError as for one that is not there."""
+        with suppress(UsageError):
+            reply = await self._core.request(JobHistory(job_id=job_id, limit=1))
+            if reply.job is not None and self.sees_job(reply.job):
+                return reply.job
+        raise UsageError(f"There is no job {job_id}.", "switchboard jobs list")
+
+    async def phone_of_watcher(self, watcher_id: int) -> str:
+        """Return the phone of a watcher that they may see. Raises UsageError."""
+        with suppress(UsageError):
+            watcher = (await self._core.request(WatcherShow(watcher_id=watcher_id))).watcher
+            if watcher is not None and self.sees_phone(phone_of_watcher(watcher)):
+                return phone_of_watcher(watcher)
+        raise UsageError(f"There is no watcher {watcher_id}.", "switchboard watchers list")
+
+    def phones(self) -> tuple[DeviceInfo, ...]:
+        """List the phones that they may see."""
+        return tuple(one for one in self._core.phones() if self.sees_phone(one.serial))
+
+    def sees_job(self, job: Job) -> bool:
+        """Whether a job is for phones of theirs alone."""
+        serial, tags = phone_of_job(job)
+        if self.operator().sees_all:
+            return True
+        return self.sees_phone(serial) if serial else self._sees_tagged(tags)
+
+    async def sees_session(self, session_id: str) -> bool:
+        """Whether a session is on a phone of theirs."""
+        try:
+            await self.found(session_id)
+        except UsageError:
+            return False
+        return True
+
+    async def sees_notice(self, notice: Notice) -> bool:
+        """Whether a notice is of a session of theirs."""
+        if notice.serial and not self.sees_phone(notice.serial):
+            return False
+        return bool(notice.session_id) and await self.sees_session(notice.session_id)
+
+    async def sessions(self, query: ListSessions) -> tuple[Session, ...]:
+        """List sessions of theirs, as a look-up asks."""
+        found: list[Session] = []
+        before = query.before
+        if before and not await self.sees_session(before):
+            raise _no_session(before)
+        while len(found) < query.limit:
+            page = await self._core.look_up(ListSessions(limit=_PAGE, before=before))
+            found += [one for one in page if self.sees_phone(one.serial)]
+            if len(page) < _PAGE:
+                break
+            before = page[-1].session_id
+        return tuple(found[: max(query.limit, 0)])
+
+    async def hits(self, query: SearchEvents) -> tuple[SearchHit, ...]:
+        """List hits in sessions of theirs, as a search asks."""
+        many = replace(query, limit=min(max(query.limit, 0) * 20, _MOST_LOOKED_AT))
+        hits = await self._core.look_up(many)
+        sees: dict[str, bool] = {}
+        for one in hits:
+            if one.session_id not in sees:
+                sees[one.session_id] = await self.sees_session(one.session_id)
+        return tuple(one for one in hits if sees[one.session_id])[: max(query.limit, 0)]
+
+    async def shown(self, event: Event, submitted: Container[str]) -> Event | None:
+        """Return an event as they may see it; None where they may not.
+
+        Args:
+            submitted: the submissions of theirs whose failure would be told.
+        """
+        if event.session_id:
+            if isinstance(event.msg, SessionAssigned):
+                self._phone_of.pop(event.session_id, None)
+            return event if await self.follows(event.session_id) else None
+        match event.msg:
+            case DeviceChanged(device=device):
+                shows = self.sees_phone(device.serial)
+            case JobChanged(job=job):
+                shows = self.sees_job(job)
+            case RunChanged(run=run):
+                shows = bool(run.serial) and self.sees_phone(run.serial)
+            case WatcherChanged(watcher=watcher):
+                shows = self.sees_phone(phone_of_watcher(watcher))
+            case NoticePosted(notice=notice):
+                shows = await self.sees_notice(notice)
+            case NoticeWithdrawn(notice_of=session_id):
+                shows = await self.follows(session_id)
+            case SessionsDeleted(session_ids=gone):
+                theirs = tuple(one for one in gone if self._knew(one))
+                return replace(event, msg=SessionsDeleted(session_ids=theirs)) if theirs else None
+            case ErrorEvent():
+                # What a submission of theirs failed with; others' are of phones that they may not
+                # know.
+                shows = event.submission_id in submitted
+            case ShutdownComplete():
+                shows = True
+            case CommitmentChanged():
+                shows = False
+            case _:
+                # What is added to the protocol is shown to nobody until it is said here.
+                shows = False
+        return event if shows else None
+
+    def _knew(self, session_id: str) -> bool:
+        serial = self._phone_of.get(session_id)
+        return serial is not None and self.sees_phone(serial)
+
+    async def follows(self, session_id: str) -> bool:
+        """Whether a session is on a phone of theirs; looked up once, until it moves."""
+        if self._phone_of.get(session_id) is None:
+            try:
+                self._phone_of[session_id] = (await self._core.session(session_id)).serial or None
+            except UsageError:
+                return False
+        serial = self._phone_of[session_id]
+        return serial is not None and self.sees_phone(serial)
+
+
+def _no_session(session_id: str) -> UsageError:
+    return UsageError(
+        f"There is no session {session_id[:80]!r}.", "List them with `switchboard sessions list`."
+    )

@@ -1,0 +1,117 @@
+"""A real core behind its door: two phones, a session on each, and operators who sign in."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from agent.loop.task_context import TaskContext
+from agent.operators.changes import granted, with_key, with_token
+from agent.operators.door import Door
+from agent.operators.keys import key_id, make_key, public_of
+from agent.operators.operator import Operator, OperatorKey, made_token
+from agent.operators.register import Register
+from agent.protocol import JobCreate, SessionCreate, WatcherCreate
+from agent.records import Question, Right, WatcherType
+from agent.rpc.credentials import KeyFile, TokenShown
+from agent.rpc.remote_core import Client
+from agent.rpc.rpc_messages import socket_path
+from agent.rpc.rpc_server import Daemon, serve
+from tests.fakes import FakeFleet
+from tests.stage import Stage
+
+LAB_WORD, BANK_WORD = "orchid", "saffron"
+HOUR_MS = 3_600_000
+
+
+@dataclass
+class House:
+    """The core, its register, and what is on each phone."""
+
+    stage: Stage
+    register: Register
+    daemon: Daemon
+    keys: Path
+    sessions: dict[str, str] = field(default_factory=dict)
+    """By tag."""
+    questions: dict[str, Question] = field(default_factory=dict)
+    jobs: dict[str, int] = field(default_factory=dict)
+    watchers: dict[str, int] = field(default_factory=dict)
+    blobs: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    clients: list[Client] = field(default_factory=list)
+
+    def add(self, name: str, *rights: Right, tags: tuple[str, ...] = ()) -> str:
+        """Add an operator with a key; returns a token of theirs too."""
+        line = make_key(self.keys / name)
+        public = public_of(line)
+        now_ms = self.stage.clock()
+        token, kept = made_token(now_ms, HOUR_MS)
+        key = OperatorKey(key_id=key_id(public), public=public, added_ms=now_ms)
+        made = granted(Operator(name=name, made_ms=now_ms), rights, tags)
+        made = with_token(with_key(made, key, ()), kept, now_ms)
+        self.register.change(name, lambda _one: made)
+        return token
+
+    async def come(self, name: str = "", *, token: str = "", program: str = "test") -> Client:
+        """Connect, as an operator by their key, or by a token."""
+        credentials = TokenShown(token) if token else KeyFile(self.keys / name) if name else None
+        client = await Client.connect(self.daemon.path, name=program, credentials=credentials)
+        self.clients.append(client)
+        return client
+
+
+async def _asks(context: TaskContext) -> str:
+    is_bank = BANK_WORD in context.session.goal
+    word = BANK_WORD if is_bank else LAB_WORD
+    answer = await context.ask(f"Pay the {word}?", call_id="c", step=1, approval=is_bank)
+    return f"{word}: {answer}"
+
+
+@asynccontextmanager
+async def opened(directory: Path) -> AsyncIterator[House]:
+    """Open the house: the two sessions ask, a job and a watcher are on each phone."""
+    fleet = FakeFleet("lab-1", "bank-1")
+    for tag in ("lab", "bank"):
+        fleet.label(f"{tag}-1", name="", tags=(tag,), notes=f"notes of {tag}")
+    stage = Stage(directory / "data", fleet)
+    register = Register(stage.directory)
+    goals = {"lab": f"look at the {LAB_WORD}", "bank": f"look at the {BANK_WORD}"}
+    stage.parts = dict.fromkeys(goals.values(), _asks)
+    async with stage.play():
+        door = Door(stage.core, register, clock_ms=stage.clock)
+        path = socket_path(stage.directory)
+        async with serve(stage.core, path, door=door) as daemon:
+            house = House(stage, register, daemon, directory / "keys")
+            await _furnish(house, goals)
+            try:
+                yield house
+            finally:
+                for client in house.clients:
+                    await client.close()
+
+
+async def _furnish(house: House, goals: dict[str, str]) -> None:
+    stage = house.stage
+    for tag, goal in goals.items():
+        serial = f"{tag}-1"
+        house.sessions[tag] = (await stage.do(SessionCreate(goal=goal, serial=serial))).session_id
+        later = stage.clock() + 24 * HOUR_MS
+        made = await stage.do(JobCreate(title=goal, prompt=goal, serial=serial, next_run_at=later))
+        assert made.job is not None
+        house.jobs[tag] = made.job.id
+        watched = await stage.do(
+            WatcherCreate(watcher_type=WatcherType.SCREEN_TEXT, texts=(goal,), serial=serial)
+        )
+        assert watched.watcher is not None
+        house.watchers[tag] = watched.watcher.id
+
+    async def asked() -> bool | None:
+        found = {one.session_id: one for one in await stage.store.open_questions()}
+        for tag, session_id in house.sessions.items():
+            if session_id in found:
+                house.questions[tag] = found[session_id]
+        return True if len(house.questions) == len(goals) else None
+
+    await stage.until(asked, "both sessions to ask")
