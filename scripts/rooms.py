@@ -10,6 +10,7 @@ import argparse
 import ast
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
+from functools import cache
 from html import escape
 from pathlib import Path
 
@@ -34,6 +35,7 @@ def modules() -> dict[str, Path]:
     return found
 
 
+@cache
 def imports() -> Graph:
     """Return which modules each module imports, also late and for type checkers only."""
     known = modules()

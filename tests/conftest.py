@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import shutil
+import sys
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -14,8 +15,9 @@ from hypothesis import HealthCheck, settings
 
 _PROXIES = {"http_proxy", "https_proxy", "all_proxy", "no_proxy"}
 _LOOKS = {"COLUMNS", "LINES", "NO_COLOR", "FORCE_COLOR", "CLICOLOR", "CLICOLOR_FORCE"}
-# Where people are, Python gathers lines for a pipe.
-_PYTHON = {"PYTHONUNBUFFERED"}
+# Where people are, Python gathers lines for a pipe, and keeps what it has compiled: where it does
+# not, each process that a test starts compiles a thousand modules again, and each run the tests.
+_PYTHON = {"PYTHONUNBUFFERED", "PYTHONDONTWRITEBYTECODE"}
 # `.ci/run` says it to the tests themselves: to fail where a program that they drive is absent.
 _KEPT = {"SWITCHBOARD_NEEDS_ALL"}
 _OWNERS = ("SWITCHBOARD_", "OPENAI_", "AZURE_OPENAI_", "ADB_", "ANDROID_", "TEXTUAL_")
@@ -25,6 +27,8 @@ _OWNERS = ("SWITCHBOARD_", "OPENAI_", "AZURE_OPENAI_", "ADB_", "ANDROID_", "TEXT
 for _name in os.environ.keys() - _KEPT:
     if _name in _LOOKS | _PYTHON or _name.lower() in _PROXIES or _name.startswith(_OWNERS):
         del os.environ[_name]
+
+sys.dont_write_bytecode = False
 
 from tests import headless  # noqa: E402 - Textual reads the environment as it is imported
 
@@ -43,10 +47,12 @@ if (
     tempfile.tempdir = None
 
 # On a machine that is busy, one example may take any time, and so may drawing its data.
+# At a desk each run draws new ones: half as many a run. `.ci/run` has Hypothesis's own profile.
 settings.register_profile(
     "switchboard",
     parent=settings(),
     deadline=None,
+    max_examples=50,
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile("switchboard")

@@ -7,7 +7,8 @@ console is at rest as soon as its event loop has nothing left to do.
 Without a terminal Textual still draws every change, up to sixty times a second, and throws the
 picture away. Here the parts that changed are kept in mind and drawn by `look`.
 
-Every app reads the same style sheets; here they are parsed once.
+Every app reads the same style sheets; here they are parsed once, and their rules are compared as
+the objects that they are, without a call for each.
 """
 
 from __future__ import annotations
@@ -76,4 +77,5 @@ def install() -> None:
     textual.app.wait_for_idle = at_rest
     textual.pilot.wait_for_idle = at_rest
     Stylesheet._parse_rules = _parse_once  # type: ignore[method-assign]
+    RuleSet.__hash__ = object.__hash__  # type: ignore[method-assign]
     Screen._compositor_refresh = _draw_later  # type: ignore[method-assign]

@@ -4,11 +4,17 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
+from typing import NamedTuple
+
+import pytest
 
 ROOT = Path(__file__).parent.parent
 SECTION = "## Words that name nothing here"
+
+# The program is read once for all tests of this module.
+pytestmark = pytest.mark.xdist_group("names")
 _PART = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 PROGRAM = ("agent", "widgets", "console", "bench", "scripts", "virtual_phone")
 
@@ -22,37 +28,52 @@ def forbidden() -> dict[str, str]:
     return rows
 
 
-def trees() -> Iterator[tuple[str, ast.AST]]:
-    """Return every node of the program with the file that has it."""
+class Read(NamedTuple):
+    """What the program calls things, each with the file that has it."""
+
+    outer: set[tuple[str, str]]
+    """Modules and classes."""
+    inner: set[tuple[str, str]]
+    """Functions, parameters and variables."""
+    docstrings: list[tuple[str, str]]
+    """The first line of each function's docstring that returns something, after its place."""
+
+
+@cache
+def program() -> Read:
+    """Read the program once; its trees are not kept."""
+    read = Read(set(), set(), [])
     for package in PROGRAM:
         for path in (ROOT / package).rglob("*.py"):
             where = path.relative_to(ROOT).as_posix()
+            read.outer.update((part, where) for part in Path(where).with_suffix("").parts)
             for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-                yield where, node
+                _add(read, where, node)
+    return read
 
 
-def names() -> set[tuple[str, str]]:
-    """Return every module and class of the program with the file that has it."""
-    found = {(node.name, where) for where, node in trees() if isinstance(node, ast.ClassDef)}
-    for package in PROGRAM:
-        for path in (ROOT / package).rglob("*.py"):
-            where = path.relative_to(ROOT)
-            found.update((part, where.as_posix()) for part in where.with_suffix("").parts)
-    return found
+def _add(read: Read, where: str, node: ast.AST) -> None:
+    match node:
+        case ast.ClassDef(name=name):
+            read.outer.add((name, where))
+        case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
+            read.inner.add((name, where))
+            if said := _said_of_a_value(node):
+                read.docstrings.append((f"{where}:{node.lineno}", said))
+        case ast.arg(arg=name):
+            read.inner.add((name, where))
+        case ast.Name(id=name, ctx=ast.Store()) | ast.Attribute(attr=name, ctx=ast.Store()):
+            read.inner.add((name, where))
+        case _:
+            pass
 
 
-def inner_names() -> set[tuple[str, str]]:
-    """Return every function, parameter and variable with the file that has it."""
-    found = set()
-    for where, node in trees():
-        match node:
-            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.arg(arg=name):
-                found.add((name, where))
-            case ast.Name(id=name, ctx=ast.Store()) | ast.Attribute(attr=name, ctx=ast.Store()):
-                found.add((name, where))
-            case _:
-                pass
-    return found
+def _said_of_a_value(node: ast.FunctionDef | ast.AsyncFunctionDef) -> str:
+    if node.returns is None:
+        return ""
+    if isinstance(node.returns, ast.Constant) and node.returns.value is None:
+        return ""
+    return (ast.get_docstring(node) or "").partition("\n")[0]
 
 
 def guilty(found: set[tuple[str, str]]) -> list[str]:
@@ -68,27 +89,16 @@ def guilty(found: set[tuple[str, str]]) -> list[str]:
 
 def test_no_module_and_no_class_has_a_name_that_the_glossary_forbids() -> None:
     assert len(forbidden()) > 10, "the table was not found"
-    assert guilty(names()) == []
+    assert guilty(program().outer) == []
 
 
 def test_no_function_and_no_variable_has_one_either() -> None:
-    assert guilty(inner_names()) == []
+    assert guilty(program().inner) == []
 
 
 _NO_VALUE = re.compile(r"(Give|Tell|Say|Word|Know)\b")
 
 
-def docstrings_of_values() -> Iterator[tuple[str, str]]:
-    """Yield the first words of each function's docstring that returns something."""
-    for where, node in trees():
-        if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) or node.returns is None:
-            continue
-        if isinstance(node.returns, ast.Constant) and node.returns.value is None:
-            continue
-        if said := ast.get_docstring(node):
-            yield f"{where}:{node.lineno}", said.partition("\n")[0]
-
-
 def test_what_returns_a_value_says_return() -> None:
-    wrong = [f"{where}: {said}" for where, said in docstrings_of_values() if _NO_VALUE.match(said)]
+    wrong = [f"{where}: {said}" for where, said in program().docstrings if _NO_VALUE.match(said)]
     assert not wrong, "\n".join(wrong)

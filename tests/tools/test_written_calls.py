@@ -210,11 +210,12 @@ def test_what_cannot_be_read_names_the_place(text: str, said: str) -> None:
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(),
-    lambda v: st.lists(v) | st.dictionaries(st.text(), v),
+    lambda v: st.lists(v, max_size=4) | st.dictionaries(st.text(), v, max_size=4),
+    max_leaves=12,
 )
 
 
-@given(st.dictionaries(st.text(), JSON))
+@given(st.dictionaries(st.text(), JSON, max_size=4))
 def test_whole_json_is_read_as_it_is(value: dict[str, object]) -> None:
     assert read_json(json.dumps(value)) == value
 

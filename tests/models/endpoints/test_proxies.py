@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from agent.errors import ModelError
 from agent.models.model import Message, MessageKind, ModelRequest, Role
 from agent.models.openai import OpenAIModel
 from agent.models.wires.failures import Failures
-from agent.models.wires.transport import guarded
+from agent.models.wires.transport import authorities, guarded
 from tests.openai_server import Reply, openai_server
 
 ASKED = ModelRequest(
@@ -64,3 +66,13 @@ async def test_what_is_this_machine_goes_by_the_address(
     client = guarded(url, Failures("m", url, 1.0))
     assert client.trust_env is not is_here
     await client.aclose()
+
+
+def test_authorities_are_read_once_and_again_where_the_environment_names_others(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.delenv("SSL_CERT_FILE", raising=False)
+    shared = authorities()
+    assert authorities() is shared
+    monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "own.pem"))
+    assert authorities() is not shared

@@ -14,6 +14,7 @@ from virtual_phone.adbd.wire import Command
 from virtual_phone.server.serve import PhoneHost
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [1, 3])
 async def test_random_packets_and_shell_lines_neither_break_nor_swell_the_phone(
     tmp_path: Path, seed: int
@@ -22,6 +23,7 @@ async def test_random_packets_and_shell_lines_neither_break_nor_swell_the_phone(
     assert await fuzz(tmp_path, seed, rounds=rounds) == rounds
 
 
+@pytest.mark.slow
 async def test_random_requests_to_automation_scrcpy_and_the_channel_leave_the_phone_well(
     tmp_path: Path,
 ) -> None:
