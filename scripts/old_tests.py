@@ -1,9 +1,10 @@
 """Say where each test from before the move of the rooms is today: `python -m scripts.old_tests`.
 
 `tests/data/old_tests.txt.gz` holds their ids, `path::name`, as of `BEFORE`. Where one test alone
-has that name today, it is that one. For the others `tests/data/old_tests.tsv` says by hand:
-the old id, then today's, then why where the name does not say it. A test that went without a
-successor has `-` and the reason. With `--write`, the ids are read from git's history again.
+has that name today, it is that one, wherever it was moved. For the others
+`tests/data/old_tests.tsv` says by hand: the old id, then today's, then why where the name does not
+say it. A test that went without a successor has `-` and the reason. With `--write`, the ids are
+read from git's history again.
 """
 
 from __future__ import annotations
@@ -72,15 +73,15 @@ def found(old: list[str], new: Collection[str], hand: dict[str, tuple[str, str]]
     named: dict[str, list[str]] = defaultdict(list)
     for one in new:
         named[one.split("::", 1)[1]].append(one)
+
+    def now(one: str) -> str:
+        same = named[one.split("::", 1)[1]]
+        return one if one in same else same[0] if len(same) == 1 else ""
+
     table = {}
     for one in old:
-        same = named[one.split("::", 1)[1]]
-        if one in hand:
-            table[one] = hand[one][0]
-        elif one in new:
-            table[one] = one
-        else:
-            table[one] = same[0] if len(same) == 1 else ""
+        target = hand[one][0] if one in hand else one
+        table[one] = GONE if target == GONE else now(target)
     return table
 
 
