@@ -160,7 +160,7 @@ class AppActions(App[int], inherit_bindings=False):
         elif isinstance(self.screen, ConsoleScreen):
             self.do_screen_deck()
             if isinstance(self.screen, DeckScreen):
-                self.screen.do_question_next()
+                self.screen.answering.do_question_next()
             else:
                 app.say("Only a replay is open here: open the console to answer.")
 
@@ -211,12 +211,11 @@ class AppActions(App[int], inherit_bindings=False):
         self.do_screen_deck()
         top = self.console_app.top
         if isinstance(top, DeckScreen):
-            top.coming = session_id
-            top.select(session_id)
+            top.places.look_at_new(session_id)
             top.refresh_all()
             if top.has_class("-narrow"):
                 # Where one pane is shown, a row in the list is not the session.
-                top.go_to("middle", top.pane.transcript)
+                top.places.go_to_transcript()
 
     def show_device(self, serial: str) -> None:
         """Show one phone large."""

@@ -29,7 +29,7 @@ from agent.state.reducer import from_overview, tree
 from agent.store.embedded.sqlite_store import DATABASE_NAME, EventDraft, SqliteStore
 from bench.storage.store import step_draft
 from console.core.stored_core import StoredRecords
-from console.screens.history.replay import PAGE_EVENTS
+from console.screens.history.tape import PAGE_EVENTS
 from console.steps.playback import Playback
 
 EVENTS = int(os.environ.get("SWITCHBOARD_BENCH_EVENTS", "1000000"))

@@ -1,12 +1,11 @@
 """Parts of a screen that own some of its actions: composed, not mixed in.
 
 A controller is given what it needs, has a method `do_…` for each action it owns, and is asked
-before the screen is. Invariant: where two own an action, the first of the screen's does it.
+before the screen is; in a method `on_…` it hears a message of the screen's widgets, as the screen
+itself would. Invariant: where two own an action, the first of the screen's does it.
 """
 
 from __future__ import annotations
-
-from textual.widget import Widget
 
 from console.keys.actions import Action
 from widgets.base.rich_parts import Parts
@@ -41,9 +40,6 @@ class Controller:
     def back(self) -> bool:
         """Go one layer back; False when there is none of its own."""
         return False
-
-    def leave(self, widget: Widget) -> None:
-        """Hear that the focus went to another widget of the screen."""
 
 
 def method_name(action_id: str) -> str:

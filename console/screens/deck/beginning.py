@@ -15,6 +15,7 @@ from agent.protocol import Interrupt, SessionCreate
 from console.keys.controllers import Controller
 from console.palette.handles import Placed, servers_in
 from console.screens.deck.context import DeckContext
+from widgets.base.rich_parts import Parts
 from widgets.questions.composer import Mode, Purpose
 
 MOST_RECALLED = 500
@@ -49,6 +50,11 @@ class BeginController(Controller):
         self._deck.answer_later()
         self._deck.refresh_all()
         self._deck.go_to_composer()
+
+    def purpose(self) -> tuple[Purpose, Parts] | None:
+        if not self.begins:
+            return None
+        return Purpose(Mode.DRAFT if self.drafts else Mode.NEW, ""), ()
 
     def switch(self) -> None:
         """Turn from a goal to a draft for one app, and back."""

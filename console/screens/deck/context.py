@@ -5,55 +5,29 @@ The Deck is one; a test gives another, with a `State` and a recorder of ops, and
 
 from __future__ import annotations
 
-from collections.abc import Coroutine, Sequence
-from typing import Any, Protocol
+from typing import Protocol
 
-from agent.protocol import Op, Reply
 from agent.records import Question
-from agent.state.reducer import Item, SessionView, State
-from console.input.gate import Wait
-from console.input.pending import PendingOps
-from console.keys.two_acts import TwoActs
+from agent.state.reducer import Attention, Item, SessionView, State
+from console.screens.op_sender import OpSender
 from widgets.questions.composer import Purpose
 
 
-class OpSender(Protocol):
-    """Where ops are sent, and lines are said to the operator; the app is one."""
+class DeckOps(OpSender, Protocol):
+    """Where the Deck's controllers send ops, and what the console knows beside the picture."""
 
-    @property
-    def begins_with(self) -> str:
-        """The model that a new session is begun with; empty: the one of the settings."""
+    seen: frozenset[str]
+    """What was looked at on this console: the keys of failures and of ends."""
 
-    @property
-    def tool_servers(self) -> Sequence[str]:
-        """The names of the tool servers that a goal may name."""
-
-    @property
-    def pending(self) -> PendingOps:
-        """What was asked for and not answered yet."""
-
-    @property
-    def two_acts(self) -> TwoActs:
-        """What takes a second press."""
-
-    def request(self, op: Op, *, done: str = "") -> None:
-        """Send an op without waiting; what it fails with is said."""
-
-    def ask(self, op: Op) -> Coroutine[Any, Any, Reply | None]:
-        """Send an op and wait for its reply; None when it failed, which was said."""
-
-    def say(self, text: str, *, tone: str = "information") -> None:
-        """Say a line to the operator."""
-
-    def spawn(self, work: Coroutine[Any, Any, Any], name: str, wait: Wait = Wait.ANSWER) -> None:
-        """Do work beside the messages; `name` is what its failure is logged with."""
+    def show_reminder(self, one: Attention) -> None:
+        """Show what waits where it is dealt with: on the Jobs screen."""
 
 
 class DeckContext(Protocol):
     """The Deck, as a controller sees it."""
 
     @property
-    def ops(self) -> OpSender:
+    def ops(self) -> DeckOps:
         """Where ops go."""
 
     @property
@@ -76,6 +50,18 @@ class DeckContext(Protocol):
     def pointed_item(self) -> Item | None:
         """Return the item under the transcript's cursor, while the transcript has the focus."""
 
+    @property
+    def shown_question(self) -> Question | None:
+        """What the card asks; None while it asks nothing."""
+
+    @property
+    def is_card_ready(self) -> bool:
+        """Whether the card has been seen for long enough to be answered."""
+
+    @property
+    def pointed_waiting(self) -> Attention | None:
+        """What is under the cursor of the queue of what waits."""
+
     def look_at_new(self, session_id: str) -> None:
         """Select a session of which no event came yet."""
 
@@ -85,7 +71,18 @@ class DeckContext(Protocol):
     def refresh_all(self) -> None:
         """Show the picture again."""
 
+    def show_footer(self) -> None:
+        """Show again what the keys do."""
+
     # --- places ----------
+
+    @property
+    def is_at_card(self) -> bool:
+        """Whether the card has the focus."""
+
+    @property
+    def is_in_queue(self) -> bool:
+        """Whether the queue of what waits has the focus."""
 
     @property
     def notes_back(self) -> bool:

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from textual.widgets import Input
+
 from console.keys.controllers import Controller
 
 if TYPE_CHECKING:
@@ -23,23 +25,30 @@ class FindController(Controller):
     def __init__(self, deck: DeckScreen) -> None:
         self._deck = deck
 
+    @property
+    def field(self) -> Input:
+        """Where words are written that a transcript is searched for."""
+        return self._deck.query_one("#find", Input)
+
     def do_view_find(self) -> None:
         """Write words that the transcript is searched for."""
-        self._deck.find_field.add_class("-shown")
-        self._deck.go_to("middle", self._deck.find_field)
+        self.field.add_class("-shown")
+        self._deck.panes.go_to("middle", self.field)
 
-    def find_next(self) -> None:
+    def on_input_submitted(self, event: Input.Submitted) -> None:
         """Go to the next item that holds the words."""
-        words = self._deck.find_field.value.strip()
-        if words and not self._deck.pane.transcript.find_next(self._deck.find_field.value):
-            self._deck.ops.say(f"Nothing here holds “{words[:60]}”.")
+        if event.input is not self.field:
+            return
+        words = self.field.value.strip()
+        if words and not self._deck.pane.transcript.find_next(self.field.value):
+            self._deck.console_app.say(f"Nothing here holds “{words[:60]}”.")
 
     def back(self) -> bool:
         """Close the field; False when it was not open."""
-        field = self._deck.find_field
+        field = self.field
         if not field.has_class("-shown"):
             return False
         field.value = ""
         field.remove_class("-shown")
-        self._deck.go_to_transcript()
+        self._deck.places.go_to_transcript()
         return True

@@ -19,9 +19,9 @@ from console.keys.controllers import Controller
 from console.palette.handles import servers_in
 from console.screens.deck import batch
 from console.screens.deck.batch import Act, Plan, Step, plan_for, sessions
-from console.screens.deck.marks import Marks
 from console.screens.deck.running import BatchRunner
 from widgets.base.rich_parts import Parts
+from widgets.lists.row_marks import Marks
 from widgets.lists.session_rows import device_name
 from widgets.questions.composer import Composer, Mode, Purpose
 
@@ -129,7 +129,7 @@ class MarkController(Controller):
         if self._asks is not None:
             self._asks = None
             self._deck.refresh_all()
-            self._deck.go_to("left", self._deck.sessions)
+            self._deck.panes.go_to("left", self._deck.sessions)
             return True
         if self.marks.ids and self._deck.focused is self._deck.sessions:
             self.marks.clear()
@@ -187,7 +187,7 @@ class MarkController(Controller):
             return
         self._asks = Purpose(mode, " ".join(self.targets))
         self._deck.refresh_all()
-        self._deck.go_to("middle", self._deck.composer.field)
+        self._deck.places.go_to_composer()
 
     def purpose(self) -> tuple[Purpose, Parts] | None:
         if self._asks is None:

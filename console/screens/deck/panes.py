@@ -1,4 +1,4 @@
-"""How wide the Deck's columns are: by the screen's width, by the operator's hand, or one alone.
+"""The Deck's columns: which has the focus, and how wide each is: by the screen, by hand, or alone.
 
 `PaneWidths` is pure; the controller applies it and keeps what was chosen over restarts. Invariant:
 no column is narrower than what can be read, whatever was chosen on a wider screen.
@@ -8,9 +8,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from textual.events import DescendantFocus, Resize
+from textual.widget import Widget
+
 from console.keys.actions import Action
 from console.keys.controllers import Controller
 from console.settings.kept_settings import KeptSettings
+from widgets.base.action_line import ActionLine
+from widgets.base.splitter import Splitter
 
 if TYPE_CHECKING:
     from console.screens.deck.deck import DeckScreen
@@ -19,6 +24,7 @@ LEAST_LEFT, LEAST_MIDDLE, LEAST_RIGHT = 24, 36, 26
 WIDE, NORMAL = 120, 80
 """Columns of the screen from which three, and two, columns stand beside each other."""
 STEP = 4
+_COLUMNS = {"left": "Sessions", "middle": "Session", "right": "Phone"}
 NONE = "none"
 
 
@@ -62,6 +68,8 @@ class PaneController(Controller):
     def __init__(self, deck: DeckScreen, kept: KeptSettings) -> None:
         self._deck = deck
         self._kept = kept
+        self.column = "left"
+        """The column that has the focus."""
 
     @property
     def full(self) -> str:
@@ -89,6 +97,8 @@ class PaneController(Controller):
     # --- keys ----------
 
     def can(self, action_id: str) -> bool:
+        if action_id in {"view.next_pane", "view.previous_pane"}:
+            return True
         width = self._deck.app.size.width
         if action_id == "view.full":
             return width >= NORMAL
@@ -120,16 +130,107 @@ class PaneController(Controller):
 
     def do_view_full(self) -> None:
         """Zoom the pane with the focus to the whole width, or show all again."""
-        self._kept.keep(full_pane=NONE if self.full else self._deck.column)
+        self._kept.keep(full_pane=NONE if self.full else self.column)
         self.apply()
         self._deck.refresh_all()
 
-    def follow(self, column: str) -> None:
-        """Let the column that the operator went to be the one that is seen."""
+    # --- where the operator is ----------
+
+    def _stops(self) -> list[tuple[str, Widget]]:
+        """List where tab goes, with the column of each."""
+        deck = self._deck
+        stops: list[tuple[str, Widget]] = [("left", deck.sessions)]
+        if deck.attention.rows:
+            stops.append(("left", deck.attention))
+        stops.append(("middle", deck.pane.transcript))
+        if deck.card.question is not None:
+            stops.append(("middle", deck.card))
+        if not deck.composer.field.disabled:
+            stops.append(("middle", deck.composer.field))
+        is_close = deck.has_class("-close")
+        alone = deck.has_class("-full") or not deck.has_class("-wide")
+        if is_close or (alone and not deck.has_class("-short")):
+            stops.append(("right", deck.phone.hands))
+        return stops
+
+    @property
+    def short_of_phone(self) -> bool:
+        """Whether the phone's column has the place of the others, and is too short to be shown."""
+        return self._is_too_short and self.column == "right"
+
+    @property
+    def _is_too_short(self) -> bool:
+        return self._deck.has_class("-short") and not self._deck.has_class("-close")
+
+    def do_view_next_pane(self) -> None:
+        """Go to the next pane."""
+        self._go_by(1)
+
+    def do_view_previous_pane(self) -> None:
+        """Go to the previous pane."""
+        self._go_by(-1)
+
+    def _go_by(self, by: int) -> None:
+        stops, focused = self._stops(), self._deck.focused
+        widgets = [widget for _, widget in stops]
+        at = widgets.index(focused) if focused in widgets else -1 if by > 0 else 0
+        column, widget = stops[(at + by) % len(stops)]
+        self.go_to(column, widget)
+
+    def go_to(self, column: str, widget: Widget) -> None:
+        """Show a column and focus something in it."""
+        if column != self.column:
+            self.go_to_column(column)
+        self._deck.focus_now(widget)
+
+    def go_to_column(self, column: str) -> None:
+        """Show a column."""
+        self.column = column
         if self.full and self.full != column:
+            # The column that the operator goes to is the one that is seen.
             self._kept.keep(full_pane=column)
+        self._deck.update_classes({f"-at-{name}": name == column for name in _COLUMNS})
+        self.show_tabs(sum(one.needs_person for one in self._deck.attention.waiting.values()))
+
+    def press(self, column: str) -> None:
+        """Go to a column whose tab was pressed."""
+        first = {"left": self._deck.sessions, "middle": self._deck.pane.transcript}
+        self.go_to(column, first.get(column, self._deck.phone.hands))
+
+    def show_tabs(self, waiting: int) -> None:
+        """Show the columns by name, and how many things wait where there is no header."""
+        parts: list[tuple[str, str]] = [(" ", "")]
+        pressable: dict[int, str] = {}
+        for column, name in _COLUMNS.items():
+            if column == "right" and self._is_too_short:
+                continue
+            here = column == self.column
+            pressable[len(parts)] = column
+            parts.append((f" {name} ", "bold $foreground on $cursor" if here else "$muted"))
+            parts.append((" ", ""))
+        parts.append(("tab changes", "$faint"))
+        if waiting and self._deck.has_class("-short"):
+            parts.append((f"   ? {waiting} waiting", "bold $ask"))
+        self._deck.query_one("#tabs", ActionLine).show_pressable(tuple(parts), pressable)
+
+    def on_resize(self, event: Resize) -> None:
+        self.apply()
+        is_close = self._deck.has_class("-close")
+        if event.size.height < 24 and self.column == "right" and not is_close:
+            self.go_to_column("middle")
+
+    def on_descendant_focus(self, event: DescendantFocus) -> None:
+        for column, widget in self._stops():
+            if widget is event.widget and column != self.column:
+                self.go_to_column(column)
 
     # --- splitters ----------
+
+    def on_splitter_dragged(self, event: Splitter.Dragged) -> None:
+        if event.splitter.id == "left-splitter":
+            self.set_left(event.column)
+        else:
+            self.set_right(self._deck.size.width - event.column - 1)
 
     def set_left(self, columns: int) -> None:
         """Make the left column so wide, as far as there is room."""

@@ -116,7 +116,7 @@ async def test_e_on_a_step_opens_all_that_was_stored_of_it(console: Open, editor
         seat.deck.refresh_all()
         view = seat.deck.pane.transcript
         await seat.until(lambda: len(view.items) == 3, "the transcript")
-        seat.deck.go_to("middle", view)
+        seat.deck.panes.go_to("middle", view)
         await seat.press("k", "e")
         await seat.until(editor.record.exists, "the editor")
         await seat.until(lambda: not seat.app.is_lending, "the console again")

@@ -31,9 +31,9 @@ from console.app import SwitchboardApp
 from console.input.gate import is_input
 from console.keys import two_acts
 from console.latency_stats import Pulse
-from console.screens.deck import deck
+from console.screens.deck import showing
 from console.screens.deck.deck import DeckScreen
-from console.screens.history import replay
+from console.screens.history import tape
 from tests.console.burst.core import ScriptedCore
 from widgets.questions.question_card import GRACE_S
 
@@ -283,8 +283,8 @@ async def main() -> int:
     gc.set_threshold(200_000, 50, 1_000)
     two_acts.ARMED_S = 600.0
     # A replay would go on by the clock.
-    replay.monotonic = lambda: 0.0
-    deck.READ_S = float("inf")
+    tape.monotonic = lambda: 0.0
+    showing.READ_S = float("inf")
     commands, answers = int(sys.argv[1]), int(sys.argv[2])
     loop = asyncio.get_running_loop()
     lines: asyncio.Queue[str] = asyncio.Queue()

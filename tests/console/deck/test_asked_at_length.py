@@ -19,10 +19,10 @@ from agent.protocol import (
 )
 from agent.records import Question, QuestionKind, QuestionOption, QuestionPart, SessionState
 from agent.state.reducer import QuestionItem
-from console.screens.deck.deck_devices import device_parts
 from tests.console.conftest import Open, Seat, select
 from tests.console.fakes import FakeCore, phone
 from tests.console.script import ask, configure, run
+from widgets.lists.device_line import device_parts
 from widgets.questions.composer import Mode
 from widgets.transcript.transcript_lines import as_text
 
@@ -147,7 +147,7 @@ async def test_a_number_written_as_an_answer_names_the_option_unless_options_are
             "its card",
         )
         seat.deck.card.clock_s = lambda: 2e9
-        seat.deck.go_to("middle", seat.deck.card)
+        seat.deck.panes.go_to("middle", seat.deck.card)
         await seat.press("enter", "1", "enter")
         await seat.until(lambda: len(seat.core.ops) == 2, "the second answer")
         first, second = seat.core.ops

@@ -21,10 +21,10 @@ from agent.state.reducer import reduce
 from console.screens.deck import batch
 from console.screens.deck.batch import Act, inverse, plan_answer, plan_for, same_question, told
 from console.screens.deck.dismissing import end_key, read_sessions
-from console.screens.deck.marks import Marks
 from console.screens.deck.panes import LEAST_LEFT, LEAST_MIDDLE, LEAST_RIGHT, widths
 from tests.console.fakes import FakeCore
 from tests.console.fifty import play
+from widgets.lists.row_marks import Marks
 
 
 def fifty() -> FakeCore:

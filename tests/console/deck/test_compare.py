@@ -74,12 +74,12 @@ async def test_either_session_is_replayed_from_the_place_under_the_cursor(
         await seat.until(lambda: isinstance(seat.app.screen, ReplayScreen), "the replay")
         replay = seat.app.screen
         assert isinstance(replay, ReplayScreen)
-        await seat.until(lambda: replay.playback is not None, "the tape")
-        assert replay.playback is not None
+        await seat.until(lambda: replay.tape.playback is not None, "the tape")
+        assert replay.tape.playback is not None
         pairs = screen.compared.parting.pairs if screen.compared else ()
         deed = pairs[2].left if session_id == "b1" else pairs[2].right
         assert deed is not None
-        assert (replay.session_id, replay.playback.position) == (session_id, deed.seq)
+        assert (replay.tape.session_id, replay.tape.playback.position) == (session_id, deed.seq)
         await seat.press("escape")
         await seat.until(lambda: seat.app.screen is screen, "both again")
 
@@ -149,7 +149,7 @@ async def test_a_stored_picture_is_read_at_the_size_of_an_image_and_not_kept(
         await seat.until(lambda: isinstance(seat.app.screen, ReplayScreen), "the replay")
         screen = seat.app.screen
         assert isinstance(screen, ReplayScreen)
-        await seat.until(lambda: screen.playback is not None, "the tape")
+        await seat.until(lambda: screen.tape.playback is not None, "the tape")
         await seat.press("G")
         await seat.until(lambda: screen.still() is not None, "a picture that may rest")
         source = screen.still()

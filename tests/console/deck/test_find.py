@@ -18,10 +18,10 @@ async def test_enter_goes_from_hit_to_hit_and_round(console: Open) -> None:
         assert not view.is_following
         await seat.press("enter")
         assert view.cursor_key == hits[0]
-        seat.deck.find_field.value = "no such word"
+        seat.deck.finding.field.value = "no such word"
         await seat.press("enter")
         await seat.see("Nothing here holds")
         await seat.press("escape")
         await seat.until(lambda: seat.deck.focused is view, "the transcript")
-        assert not seat.deck.find_field.has_class("-shown")
-        assert seat.deck.wanted == ""
+        assert not seat.deck.finding.field.has_class("-shown")
+        assert seat.deck.listing.wanted == ""

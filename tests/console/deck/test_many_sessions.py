@@ -28,7 +28,7 @@ from agent.protocol import (
     UserInputAnswer,
 )
 from agent.records import DeviceState, Notice, NoticeKind
-from console.screens.deck import deck
+from console.screens.deck import showing
 from tests.console.burst.core import ScriptedCore
 from tests.console.conftest import Open, Seat, select
 from tests.console.fakes import FakeCore, phone
@@ -47,7 +47,7 @@ def fifty() -> ScriptedCore:
 @pytest.fixture(autouse=True)
 def read_by_selecting_alone(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """What a slow test looks at for long is not read by that."""
-    monkeypatch.setattr(deck, "READ_S", float("inf"))
+    monkeypatch.setattr(showing, "READ_S", float("inf"))
     yield
 
 

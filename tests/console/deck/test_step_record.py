@@ -67,7 +67,7 @@ async def test_space_opens_a_step_layer_by_layer_down_to_its_prompt_reply_screen
         seat.deck.refresh_all()
         view = seat.deck.pane.transcript
         await seat.until(lambda: len(view.items) == 2, "the transcript")
-        seat.deck.go_to("middle", view)
+        seat.deck.panes.go_to("middle", view)
         await seat.see("space expand")
         await seat.press("space")
         await seat.see("com.android.settings")
@@ -90,7 +90,7 @@ async def test_following_again_leaves_the_moment_of_a_step(console: Open) -> Non
         seat.deck.refresh_all()
         view = seat.deck.pane.transcript
         await seat.until(lambda: len(view.items) == 2, "the transcript")
-        seat.deck.go_to("middle", view)
+        seat.deck.panes.go_to("middle", view)
         await seat.press("space", "space")
         await seat.see("stored · step 2")
         await seat.press("G")
@@ -104,7 +104,7 @@ async def test_what_is_gone_of_a_step_is_said_where_it_would_stand(console: Open
         seat.deck.refresh_all()
         view = seat.deck.pane.transcript
         await seat.until(lambda: len(view.items) == 2, "the transcript")
-        seat.deck.go_to("middle", view)
+        seat.deck.panes.go_to("middle", view)
         await seat.press("space", "space")
         await seat.see("prompt-1 is gone")
         await seat.see("Connected devices")

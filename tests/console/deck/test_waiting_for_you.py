@@ -176,7 +176,7 @@ async def test_questions_stand_before_failures_and_are_what_is_counted(console: 
 async def test_a_failure_that_was_looked_at_leaves_the_queue(console: Open) -> None:
     now_s = [100.0]
     async with console() as seat:
-        seat.deck.clock_s = lambda: now_s[0]
+        seat.deck.showing.clock_s = lambda: now_s[0]
         fail(seat.core, "s1")
         await seat.until(lambda: len(seat.deck.attention.rows) == 2, "the failure")
         await look_at(seat, "s1")
@@ -215,7 +215,8 @@ async def test_the_key_that_stops_all_is_in_the_footer_wherever_the_focus_is(
             seat.deck.composer.field,
             seat.deck.pane.transcript,
         ):
-            seat.deck.go_to("left" if widget.id in {"sessions", "attention"} else "middle", widget)
+            column = "left" if widget.id in {"sessions", "attention"} else "middle"
+            seat.deck.panes.go_to(column, widget)
             await seat.pilot.pause()
             assert seat.text().splitlines()[-1].rstrip().endswith("^x stop all"), widget
         await seat.press("a", "a")

@@ -21,7 +21,8 @@ from agent.protocol import (
     WheelText,
 )
 from agent.records import Foreground, PhoneFinding, PhoneLook
-from console.screens.device.device import DeviceScreen, Tab
+from console.screens.device.device import DeviceScreen
+from console.screens.device.side import Tab
 from tests.console.conftest import Open, Seat
 from tests.console.fakes import FakeCore
 from tests.console.script import elements, evening
@@ -86,7 +87,7 @@ async def test_a_phone_is_shown_with_what_is_on_it(console: Open, size: tuple[in
         await seat.see("read ")
         await seat.press("j", "j", "j")
         await seat.until(
-            lambda: (e := screen.chosen_element()) is not None and e.number == 4, "the fourth"
+            lambda: (e := screen.side.chosen_element()) is not None and e.number == 4, "the fourth"
         )
         if size[1] >= 24:
             await seat.see("takes  tap")
@@ -115,7 +116,7 @@ async def test_an_element_is_tapped_by_whoever_drives(console: Open) -> None:
         await seat.see("The phone is not driven")
         assert not any(isinstance(op, WheelAct) for op in seat.core.ops)
         await seat.press("w")
-        await seat.until(lambda: screen.wheel_of == "phone-3", "the wheel")
+        await seat.until(lambda: screen.shown_phone.wheel.serial == "phone-3", "the wheel")
         assert WheelTake(serial="phone-3") in seat.core.ops
         looks = sum(isinstance(op, DeviceLook) for op in seat.core.ops)
         # Tab is the phone's own key while it is driven.
@@ -159,10 +160,10 @@ async def test_a_waiting_session_is_handed_back_with_a_note(console: Open) -> No
     async with console(play=idle_phone) as seat:
         screen = await opened(seat, "phone-1")
         await seat.press("w")
-        await seat.until(lambda: screen.wheel_of == "phone-1", "the wheel")
+        await seat.until(lambda: screen.shown_phone.wheel.serial == "phone-1", "the wheel")
         await seat.until(lambda: screen.focused is screen.phone, "the focus")
         await seat.press("escape")
-        await seat.until(lambda: screen.focused is screen.note_field.field, "the note")
+        await seat.until(lambda: screen.focused is screen.note.field, "the note")
         await seat.press(*"logged in", "enter")
         back = WheelHandBack(serial="phone-1", note="logged in")
         await seat.until(lambda: back in seat.core.ops, "handed back")
@@ -178,9 +179,9 @@ async def test_what_cannot_be_pasted_is_typed(console: Open) -> None:
     async with console(play=with_third_phone) as seat:
         screen = await opened(seat)
         await seat.press("w")
-        await seat.until(lambda: screen.wheel_of == "phone-3", "the wheel")
+        await seat.until(lambda: screen.shown_phone.wheel.serial == "phone-3", "the wheel")
         seat.core.answers[WheelAct] = paste_fails
-        screen.send_gesture(WheelPaste(text="milk"))
+        screen.shown_phone.wheel.send(WheelPaste(text="milk"))
         typed = WheelAct(serial="phone-3", gesture=WheelText(text="milk"))
         await seat.until(lambda: typed in seat.core.ops, "typed instead")
         assert WheelAct(serial="phone-3", gesture=WheelPaste(text="milk")) in seat.core.ops
@@ -196,7 +197,7 @@ async def test_a_finding_is_put_right_with_one_key(console: Open) -> None:
             lambda: DeviceRepair(serial="phone-3", name="screen") in seat.core.ops, "the repair"
         )
         await seat.see("0 to look at")
-        assert screen.tab is Tab.HEALTH
+        assert screen.side.tab is Tab.HEALTH
 
 
 async def test_the_log_is_filtered_and_its_reader_is_not_pulled_away(console: Open) -> None:
@@ -221,9 +222,9 @@ async def test_brackets_go_from_phone_to_phone(console: Open) -> None:
     async with console(play=with_third_phone) as seat:
         screen = await opened(seat)
         await seat.press("right_square_bracket")
-        await seat.until(lambda: screen.serial == "phone-1", "the first phone")
+        await seat.until(lambda: screen.shown_phone.serial == "phone-1", "the first phone")
         await seat.press("left_square_bracket")
-        await seat.until(lambda: screen.serial == "phone-3", "the last phone")
+        await seat.until(lambda: screen.shown_phone.serial == "phone-3", "the last phone")
 
 
 async def test_o_opens_the_phone_of_the_selected_session(console: Open) -> None:
@@ -234,7 +235,7 @@ async def test_o_opens_the_phone_of_the_selected_session(console: Open) -> None:
         await seat.press("o")
         await seat.until(lambda: isinstance(seat.app.top, DeviceScreen), "the device screen")
         assert isinstance(seat.app.top, DeviceScreen)
-        assert seat.app.top.serial == "phone-2"
+        assert seat.app.top.shown_phone.serial == "phone-2"
 
 
 def test_a_log_line_tells_its_priority_and_is_found_by_words() -> None:

@@ -63,9 +63,9 @@ async def test_what_was_said_is_found_and_replayed_from_there(console: Open) -> 
         await seat.until(lambda: isinstance(seat.app.screen, ReplayScreen), "the replay")
         replay = seat.app.screen
         assert isinstance(replay, ReplayScreen)
-        await seat.until(lambda: replay.playback is not None, "the tape")
-        assert replay.playback is not None
-        assert (replay.session_id, replay.playback.position) == ("s4", 4)
+        await seat.until(lambda: replay.tape.playback is not None, "the tape")
+        assert replay.tape.playback is not None
+        assert (replay.tape.session_id, replay.tape.playback.position) == ("s4", 4)
         await seat.press("escape")
         await seat.until(lambda: seat.app.screen is screen, "the history again")
         await seat.press("escape")
@@ -310,6 +310,6 @@ async def test_an_export_says_what_is_missing_before_it_begins(console: Open) ->
         await seat.until(lambda: isinstance(seat.app.screen, ReplayScreen), "the replay")
         replay = seat.app.screen
         assert isinstance(replay, ReplayScreen)
-        await seat.until(lambda: replay.playback is not None, "the tape")
+        await seat.until(lambda: replay.tape.playback is not None, "the tape")
         await seat.press("E")
         await seat.see("1 of 1 frames are gone. Its frames were")

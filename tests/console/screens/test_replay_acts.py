@@ -54,7 +54,7 @@ async def replaying(seat: Seat, session_id: str) -> ReplayScreen:
     await seat.until(lambda: isinstance(seat.app.top, ReplayScreen), "the replay")
     screen = seat.app.top
     assert isinstance(screen, ReplayScreen)
-    await seat.until(lambda: screen.playback is not None, "the tape")
+    await seat.until(lambda: screen.tape.playback is not None, "the tape")
     return screen
 
 
@@ -70,11 +70,11 @@ async def test_tree_prompt_and_reply_of_a_step_stand_beside_it(console: Open) ->
         await seat.press("i")
         await seat.until(lambda: "→ click_element" in plain(pane.parts), "the reply")
         del seat.core.blobs["prompt-1"]
-        screen.part = Part.PROMPT
+        screen.record.part = Part.PROMPT
         screen.refresh_all()
         await seat.until(lambda: "is gone" in plain(pane.parts), "why there is none")
         await seat.press("i", "i")
-        await seat.until(lambda: not screen.shows_record, "the transcript alone")
+        await seat.until(lambda: not screen.record.is_shown, "the transcript alone")
 
 
 async def test_branching_takes_two_presses_and_shows_the_new_session(console: Open) -> None:

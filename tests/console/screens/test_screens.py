@@ -103,7 +103,7 @@ async def replay_of(seat: Seat, session_id: str) -> ReplayScreen:
     await seat.until(lambda: isinstance(seat.app.screen, ReplayScreen), "the replay")
     screen = seat.app.screen
     assert isinstance(screen, ReplayScreen)
-    await seat.until(lambda: screen.playback is not None, "the tape")
+    await seat.until(lambda: screen.tape.playback is not None, "the tape")
     return screen
 
 
@@ -116,9 +116,9 @@ async def test_a_replay_steps_through_the_same_view(console: Open) -> None:
         await seat.press("right", "right")
         await seat.see("The Bluetooth row")
         await seat.press("left", "left", "left", "left")
-        await seat.until(lambda: screen.playback.position == 0, "the start")  # type: ignore[union-attr]
+        await seat.until(lambda: screen.tape.playback.position == 0, "the start")  # type: ignore[union-attr]
         await seat.press("end")
-        await seat.until(lambda: screen.playback.is_at_end, "the end")  # type: ignore[union-attr]
+        await seat.until(lambda: screen.tape.playback.is_at_end, "the end")  # type: ignore[union-attr]
         await seat.press("escape")
         await seat.until(lambda: seat.app.screen is seat.deck, "home")
         assert seat.core.ops == []
@@ -131,8 +131,8 @@ async def test_a_replay_of_what_has_ended_opens_at_its_beginning_and_says_the_ke
         screen = await replay_of(seat, "s3")
         await seat.see("The beginning. space plays it")
         await seat.see("event 0 of")
-        assert screen.playback is not None
-        assert screen.playback.position == 0
+        assert screen.tape.playback is not None
+        assert screen.tape.playback.position == 0
         await seat.press("right")
         await seat.see("All steps so far")
         await seat.press("home")
@@ -143,18 +143,18 @@ async def test_a_replay_of_what_has_ended_opens_at_its_beginning_and_says_the_ke
 async def test_a_replay_of_what_goes_on_opens_where_it_is(console: Open) -> None:
     async with console() as seat:
         screen = await replay_of(seat, "s1")
-        await seat.until(lambda: screen.playback.is_at_end, "the present")  # type: ignore[union-attr]
-        assert not screen.is_playing
+        await seat.until(lambda: screen.tape.playback.is_at_end, "the present")  # type: ignore[union-attr]
+        assert not screen.tape.is_playing
 
 
 async def test_a_replay_plays_at_a_speed_until_its_end(console: Open) -> None:
     async with console() as seat:
         screen = await replay_of(seat, "s1")
         await seat.press("home", *["plus"] * 7)
-        assert screen.speed == 64
+        assert screen.tape.speed == 64
         await seat.press("space")
-        await seat.until(lambda: screen.playback.is_at_end, "the end")  # type: ignore[union-attr]
-        await seat.until(lambda: not screen.is_playing, "it holds")
+        await seat.until(lambda: screen.tape.playback.is_at_end, "the end")  # type: ignore[union-attr]
+        await seat.until(lambda: not screen.tape.is_playing, "it holds")
 
 
 async def test_a_replay_shows_the_frame_of_its_moment(console: Open) -> None:
@@ -208,10 +208,10 @@ def test_a_tape_that_is_still_being_read_is_the_same_tape_when_it_is_whole() -> 
 async def test_a_long_replay_is_shown_before_all_of_it_is_read(
     console: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("console.screens.history.replay.PAGE_EVENTS", 2)
+    monkeypatch.setattr("console.screens.history.tape.PAGE_EVENTS", 2)
     async with console(replay="s1") as seat:
         await seat.see("Settings is on the launcher.")
-        tape = seat.app.screen.playback  # type: ignore[attr-defined]
+        tape = seat.app.screen.tape.playback  # type: ignore[attr-defined]
         await seat.until(lambda: tape.is_whole, "the whole tape")
         assert len(tape.events) == sum(e.session_id == "s1" for e in seat.core.stored)
         await seat.press("G")

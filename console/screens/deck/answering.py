@@ -1,4 +1,4 @@
-"""What the Deck does with questions: goes to them, approves, rejects, answers part by part.
+"""What the Deck does with questions: goes to them, answers them, part by part.
 
 Invariants: an answer goes to the question whose card was read; what may be dangerous takes a look
 first; the answers to several questions of one request are sent together.
@@ -6,36 +6,49 @@ first; the answers to several questions of one request are sent together.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from msgspec.structs import replace
 
 from agent.protocol import UserInputAnswer
 from agent.records import Question, QuestionKind, QuestionPart, Speaker
 from agent.state.reducer import AttentionKind
 from agent.text import one_line
-from console.screens.deck.deck_wheel import DeckWheel
+from console.keys.controllers import Controller
+from console.screens.deck.context import DeckContext
 from widgets.base import formatting
 from widgets.lists.attention_list import AttentionList
+from widgets.lists.row_marks import Marks
 from widgets.lists.session_rows import ASKING
 from widgets.questions.question_card import Given, QuestionCard
 
-DENY = "Deny"
 HIDDEN = "•••"
 """What stands for a secret."""
 _ON_JOBS = frozenset({AttentionKind.WATCHER, AttentionKind.COMMITMENT, AttentionKind.RESULT})
 """What is dealt with on the Jobs screen."""
 
 
-class DeckQuestions(DeckWheel):
-    """The Deck's questions."""
+class QuestionController(Controller):
+    """The Deck's questions.
 
-    rejects: Question | None = None
-    """The approval that the composer asks a reason against."""
+    Args:
+        deck: where they are shown.
+        marks: the sessions whose questions come first.
+        answers_for_all: answers for all that are marked; False where only one is meant.
+    """
 
-    def __init__(self) -> None:
-        super().__init__()
+    def __init__(
+        self, deck: DeckContext, marks: Marks, answers_for_all: Callable[[Question, str], bool]
+    ) -> None:
+        self._deck = deck
+        self._marks = marks
+        self._answers_for_all = answers_for_all
         self._given: dict[str, dict[str, tuple[str, ...]]] = {}
         self._gone_to: Question | None = None
         """The question whose card was gone to last."""
+
+    def can(self, action_id: str) -> bool:
+        return bool(self._deck.state.questions)
 
     def do_question_next(self) -> None:
         """Go to the oldest question; from the card of one, or once that is answered, to the next
@@ -44,98 +57,56 @@ class DeckQuestions(DeckWheel):
         oldest: dict[str, Question] = {}
         for question in self._waiting():
             oldest.setdefault(question.session_id, question)
-        marked = self.deck.marking.marks.ids
+        marked = self._marks.ids
         asking = [one for one in oldest if one in marked] or list(oldest)
         if not asking:
             return
-        here = self.deck.card.question if self.deck.focused is self.deck.card else None
+        here = self._deck.shown_question if self._deck.is_at_card else None
         at = 0
         if here is not None and here.session_id in asking:
             at = asking.index(here.session_id) + 1
-        elif self._gone_to is not None and self._gone_to not in self.asked_now():
+        elif self._gone_to is not None and self._gone_to not in self._asked_now():
             # It was answered; those before it were left for later.
             later = [one for one in asking if _order(oldest[one]) > _order(self._gone_to)]
             at = asking.index(later[0]) if later else 0
         self._gone_to = oldest[asking[at % len(asking)]]
-        self.deck.select(self._gone_to.session_id)
-        self.refresh_all()
-        self.deck.go_to("middle", self.deck.card)
+        self._deck.select(self._gone_to.session_id)
+        self._deck.refresh_all()
+        self._deck.go_to_card()
 
-    def asked_now(self) -> list[Question]:
+    def _asked_now(self) -> list[Question]:
         """List the open questions that no answer of this console is under way to."""
-        app = self.console_app
-        questions = app.bridge.state.questions.values()
-        return [one for one in questions if not app.pending.is_answered(one.question_id)]
+        pending = self._deck.ops.pending
+        questions = self._deck.state.questions.values()
+        return [one for one in questions if not pending.is_answered(one.question_id)]
+
+    def open_questions(self) -> list[Question]:
+        """List the open questions of the selected session, oldest first."""
+        return [self.narrowed(q) for q in self._asked_now() if q.session_id == self._deck.selected]
 
     def _waiting(self) -> list[Question]:
         """List the open questions of the sessions that are known, the oldest first."""
-        state = self.console_app.bridge.state
-        asked = [q for q in self.asked_now() if q.session_id in state.sessions]
+        state = self._deck.state
+        asked = [q for q in self._asked_now() if q.session_id in state.sessions]
         return sorted(asked, key=_order)
 
     def open_waiting(self) -> None:
         """Go from the attention queue to the thing itself."""
-        one = self.deck.attention.under_cursor
+        one = self._deck.pointed_waiting
         if one is None:
             return
         if one.session_id:
-            self.deck.select(one.session_id)
-            self.refresh_all()
+            self._deck.select(one.session_id)
+            self._deck.refresh_all()
         if one.question is not None:
-            self.deck.go_to("middle", self.deck.card)
+            self._deck.go_to_card()
         elif one.kind in _ON_JOBS:
-            self.console_app.show_reminder(one)
+            self._deck.ops.show_reminder(one)
         elif one.session_id:
             if not one.needs_person:
                 # News is read by looking; a session that waits for its phone waits on.
-                self.console_app.seen |= {one.key}
-            self.deck.go_to("middle", self.deck.pane.transcript)
-
-    def approval_meant(self) -> Question | None:
-        """Return the approval that a and r answer: the queue's row, else the session's oldest."""
-        asked: Question | None = next(iter(self.deck.open_questions()), None)
-        if self.deck.focused is self.deck.attention:
-            one = self.deck.attention.under_cursor
-            asked = one.question if one is not None else None
-        return asked if asked is not None and asked.kind is QuestionKind.APPROVAL else None
-
-    def show_approval(self) -> Question | None:
-        """Show the card of that approval, and give what the card asks."""
-        wanted = self.approval_meant()
-        if wanted is None:
-            return None
-        if wanted.session_id != self.deck.selected:
-            self.deck.select(wanted.session_id)
-            self.refresh_all()
-        asked = self.deck.card.question
-        return asked if asked is not None and asked.kind is QuestionKind.APPROVAL else None
-
-    def do_question_approve(self) -> None:
-        """Approve once what the card shows: at once from the card, else at the second press."""
-        asked = self.show_approval()
-        if asked is None:
-            return
-        card = self.deck.card
-        if self.deck.focused is not card or not card.is_ready:
-            # Approving takes a look first, and says what it would approve.
-            self.deck.go_to("middle", card)
-            matter = one_line(asked.shown, 200).removeprefix(ASKING).strip()
-            armed = self.console_app.two_acts
-            armed.disarm()
-            sentence = f"Press {self.key_of('question.approve')} again to approve: {matter}"
-            armed.confirm("question.approve", asked.question_id, sentence)
-            return
-        answer = asked.options[0].label if asked.options else "Approve"
-        self._answer(asked, answer)
-
-    def do_question_reject(self) -> None:
-        """Write why not: enter rejects what the card shows, with or without a reason."""
-        asked = self.show_approval()
-        if asked is None:
-            return
-        self.rejects = asked
-        self.refresh_all()
-        self.deck.go_to("middle", self.deck.composer.field)
+                self._deck.ops.seen |= {one.key}
+            self._deck.go_to_transcript()
 
     # --- answers ----------
 
@@ -168,7 +139,7 @@ class DeckQuestions(DeckWheel):
 
     def given_for(self, question: Question) -> Given:
         """List what was answered of the other parts of a question and is not sent yet."""
-        whole = self.console_app.bridge.state.questions.get(question.question_id, question)
+        whole = self._deck.state.questions.get(question.question_id, question)
         given = self._given.get(question.question_id, {})
         return tuple(
             (part.header or part.text, HIDDEN if part.secret else " ".join(given[part.part_id]))
@@ -179,28 +150,29 @@ class DeckQuestions(DeckWheel):
     def answer_subject(self, subject: str, answer: str) -> None:
         """Answer a question; one part of several waits until the others are answered."""
         question_id, _, part_id = subject.partition("/")
-        if self.console_app.pending.is_answered(question_id):
+        if self._deck.ops.pending.is_answered(question_id):
             return
-        question = self.console_app.bridge.state.questions.get(question_id)
+        question = self._deck.state.questions.get(question_id)
         if question is not None:
             part = next((one for one in question.parts if one.part_id == part_id), None)
             answer = _option_meant(question if part is None else part, answer)
-        if question is not None and self.deck.marking.answers_for_all(question, answer):
-            self.deck.go_to("middle", self.deck.card)
+        if question is not None and self._answers_for_all(question, answer):
+            self._deck.go_to_card()
             return
         if question is None or not part_id:
-            self.console_app.request(UserInputAnswer(question_id=question_id, answer=answer))
+            self._deck.ops.request(UserInputAnswer(question_id=question_id, answer=answer))
             return
         given = self._given.setdefault(question_id, {})
         given[part_id] = (answer,)
         if any(part.part_id not in given for part in question.parts):
-            self.refresh_all()
-            self.deck.go_to("middle", self.deck.card)
+            self._deck.refresh_all()
+            self._deck.go_to_card()
             return
         del self._given[question_id]
-        self.console_app.request(UserInputAnswer(question_id=question_id, answers=given))
+        self._deck.ops.request(UserInputAnswer(question_id=question_id, answers=given))
 
-    def _answer(self, question: Question, answer: str) -> None:
+    def answer(self, question: Question, answer: str) -> None:
+        """Answer a question, or the one part of it that is shown."""
         self.answer_subject(self.subject_of(question), answer)
 
     def on_question_card_chosen(self, event: QuestionCard.Chosen) -> None:
@@ -211,50 +183,29 @@ class DeckQuestions(DeckWheel):
             matter = one_line(asked.text, 160).removeprefix(ASKING).strip()
             sentence = f"Click again for “{word}”: {matter}"
             subject = f"{asked.question_id}/{event.answer}"
-            if not self.console_app.two_acts.confirm("question.click", subject, sentence):
-                self.deck.show_footer()
+            if not self._deck.ops.two_acts.confirm("question.click", subject, sentence):
+                self._deck.show_footer()
                 return
-        self._answer(asked, event.answer)
+        self.answer(asked, event.answer)
 
     def on_question_card_write(self, _event: QuestionCard.Write) -> None:
-        self.deck.go_to("middle", self.deck.composer.field)
+        self._deck.go_to_composer()
 
     def on_question_card_back(self, _event: QuestionCard.Back) -> None:
-        asked = self.deck.card.question
+        asked = self._deck.shown_question
         given = self._given.get(asked.question_id, {}) if asked is not None else {}
         if given:
             given.popitem()
-            self.refresh_all()
+            self._deck.refresh_all()
 
     def on_attention_list_chosen(self, event: AttentionList.Chosen) -> None:
         if event.waiting.question is not None:
-            self._answer(self.narrowed(event.waiting.question), event.answer)
-
-    def card_keys(self, asked: Question) -> list[tuple[str, str]]:
-        """List the keys of the card for the footer."""
-        digits = "123456789"[: len(asked.options)]
-        keys = [(span(digits), "choose")] if digits else []
-        if asked.kind is QuestionKind.APPROVAL:
-            keys.append((self.key_of("question.approve"), "approve"))
-            keys.append((self.key_of("question.reject"), "reject with a reason"))
-        if self.given_for(asked):
-            keys.append(("backspace", "part before"))
-        keys += [("enter", "answer in words"), (self.key_of("session.stop"), "stop")]
-        keys += [
-            (self.key_of("session.pause"), "pause"),
-            (self.key_of("view.next_pane"), "next pane"),
-        ]
-        return keys
+            self.answer(self.narrowed(event.waiting.question), event.answer)
 
 
 def _order(question: Question) -> tuple[int, str]:
     """Return the place of a question among others: the oldest first."""
     return question.asked_ms, question.question_id
-
-
-def span(digits: str) -> str:
-    """Name digits that follow each other, as the footer does."""
-    return digits if len(digits) == 1 else f"{digits[0]}-{digits[-1]}"
 
 
 def _option_meant(asked: Question | QuestionPart, typed: str) -> str:

@@ -1,4 +1,4 @@
-"""The Deck's list of phones in a few lines: what it says, not where it stands; pure."""
+"""A list of phones in a few lines: what it says, not where it stands; pure."""
 
 from __future__ import annotations
 

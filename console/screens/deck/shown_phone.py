@@ -1,6 +1,6 @@
 """The Deck's phone: whose screen is shown, live or stored, and when frames are asked for.
 
-A part of the Deck. Invariant: frames are asked for only while the picture can be seen.
+Invariant: frames are asked for only while the picture can be seen.
 """
 
 from __future__ import annotations
@@ -8,108 +8,196 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from textual.events import ScreenSuspend
+from textual.widget import Widget
 
+from agent.protocol import WheelGesture
 from agent.records import DeviceState, Frame, LiveFrame, TargetRuntime, TimeSplit
 from agent.state.reducer import SessionView, State, StepItem
 from console.frames.frame_feed import Wanted
 from console.frames.stills import Source
 from console.input.gate import Wait
+from console.keys.controllers import Controller
+from console.screens.device.device_parts import DeviceParts
+from console.screens.device.phone_text import PhoneText
+from console.screens.device.wheel import WheelController
 from console.screens.history.step_reader import StepReader
 from console.starting_phone import start_virtual
 from widgets.lists.session_rows import device_name
 from widgets.pictures.mark_age import NEAR_MS, Seen
-from widgets.pictures.phone_pane import PhonePane
+from widgets.pictures.phone_pane import PhonePane, ScreenText
 from widgets.transcript.transcript_view import TranscriptView
 
 if TYPE_CHECKING:
+    from console.app import SwitchboardApp
     from console.screens.deck.deck import DeckScreen
 
 NO_DEVICES = "No devices. Plug one in with USB debugging on, or press v for a virtual phone."
 
 
-class DeckPhone(StepReader):
-    """The right column of the Deck."""
+class PhoneController(Controller):
+    """The right column of the Deck.
 
-    def __init__(self) -> None:
-        super().__init__()
+    Args:
+        deck: whose column it is.
+        steps: reads the steps that are looked at.
+    """
+
+    def __init__(self, deck: DeckScreen, steps: StepReader) -> None:
+        self._deck = deck
+        self._steps = steps
+        self.wheel = WheelController(self)
+        self.text = PhoneText(self, self.wheel)
         self._reading_frame = ""
 
-    @property
-    def deck(self) -> DeckScreen:
-        """Itself, by its own type."""
-        from console.screens.deck.deck import DeckScreen
+    # --- what the wheel and the text are told (`PhonePlace`) ----------
 
-        assert isinstance(self, DeckScreen)
-        return self
+    @property
+    def app(self) -> SwitchboardApp:
+        return self._deck.console_app
+
+    @property
+    def ops(self) -> SwitchboardApp:
+        return self._deck.console_app
+
+    @property
+    def state(self) -> State:
+        return self.app.bridge.state
+
+    @property
+    def pane(self) -> PhonePane:
+        return self._deck.phone
+
+    @property
+    def focused(self) -> Widget | None:
+        return self._deck.focused
+
+    @property
+    def is_live(self) -> bool:
+        return self._deck.is_running and self._deck.is_attached
+
+    @property
+    def is_looked_at(self) -> bool:
+        return self._deck.is_current and self.pane.is_seen
 
     def shown_serial(self) -> str:
         """Name the phone whose screen is shown; empty when there is none."""
-        view = self.deck.view()
-        state = self.console_app.bridge.state
+        view, state = self._deck.view(), self.state
         if view is not None:
             if view.session.serial:
                 return view.session.serial
             # A parent that only delegates shows the phone of a child at work.
             for other in state.sessions.values():
-                if other.session.parent_id == self.deck.selected and other.session.serial:
+                if other.session.parent_id == self._deck.selected and other.session.serial:
                     return other.session.serial
             return ""
         online = [d.serial for d in state.devices.values() if d.state is DeviceState.ONLINE]
         return online[0] if online else ""
 
+    def has_waiting_session(self) -> bool:
+        view = self._deck.view()
+        return bool(view and view.session.turn_id and not view.session.state.is_terminal)
+
+    def show_driven(self, driven: bool) -> None:
+        if not self._deck.is_composed:
+            return
+        self.pane.drive(driven)
+        if driven:
+            self.refresh_all()
+            self.go_to_phone()
+        else:
+            self.leave_phone()
+            self.refresh_all()
+
+    def go_to_phone(self) -> None:
+        self._deck.panes.go_to("right", self.pane.hands)
+
+    def go_to_note(self) -> None:
+        self._deck.places.go_to_composer()
+
+    def leave_phone(self) -> None:
+        self._deck.places.go_to_transcript()
+
+    def gesture_done(self, gesture: WheelGesture) -> None:
+        """Nothing is read here after a gesture: the picture shows what it did."""
+
+    def refresh_all(self) -> None:
+        self._deck.refresh_all()
+
+    def parts_of(self, serial: str) -> DeviceParts | None:
+        return None
+
+    def stored_text(self) -> ScreenText | None:
+        """Return the text of the step that is open, or of the last look where there is no more."""
+        past = self._steps.past_step()
+        if past is not None:
+            seen = self._steps.seen_at(past)
+            about = f"of step {past.number}"
+            return ScreenText(seen.elements if seen else (), about, "Nothing of it was stored.")
+        view, step = self._deck.view(), self._stored_step()
+        seen = view.transcript.observation if view is not None and step else None
+        if seen is None:
+            return None
+        return ScreenText(seen.elements, f"of step {step}", "Nothing of it was stored.")
+
+    def view_changed(self) -> None:
+        """Make room for the phone where the terminal is too short for its whole picture."""
+        self._deck.set_class(self.pane.wants_text or self.pane.zoom.factor > 1, "-close")
+        if self._deck.panes.short_of_phone:
+            self.leave_phone()
+
     def want_frames(self, state: State) -> None:
         """Follow the device that is seen, at the size it is drawn; nothing while nobody sees it."""
         serial = self.shown_serial()
         device = state.devices.get(serial)
-        width_px, height_px = self.deck.phone.wanted_px
-        seen = self.is_current and self.deck.phone.is_seen and width_px > 1
+        width_px, height_px = self.pane.wanted_px
+        seen = self._deck.is_current and self.pane.is_seen and width_px > 1
         there = device is not None and device.state is DeviceState.ONLINE
         wanted = Wanted(serial, width_px, height_px) if seen and there else None
-        self.console_app.feed.want(wanted)
+        self.app.feed.want(wanted)
 
     def still(self) -> Source | None:
         # A stored picture has a feed too, of a phone that is away or whose app is on no display.
-        frame = self.console_app.feed.newest
-        is_live = frame is not None and frame is self.deck.phone.shown
-        return Source(self.deck.phone.frame, self.console_app.feed.one) if is_live else None
+        frame = self.app.feed.newest
+        is_live = frame is not None and frame is self.pane.shown
+        return Source(self.pane.frame, self.app.feed.one) if is_live else None
 
     def _is_apart(self) -> bool:
         """Whether the app of the session is on another display than the live picture's."""
-        view = self.deck.view()
+        view = self._deck.view()
         return view is not None and view.session.target_runtime is TargetRuntime.DETACHED_SHOWN
 
-    def stored_step(self) -> int:
+    def _stored_step(self) -> int:
         """Return the step whose look stands in for a live one that cannot be had; 0 for none."""
-        view = self.deck.view()
+        view = self._deck.view()
         if view is None or view.transcript.observation is None:
             return 0
-        device = self.console_app.bridge.state.devices.get(self.shown_serial())
+        device = self.app.bridge.state.devices.get(self.shown_serial())
         away = device is None or device.state is not DeviceState.ONLINE
-        has_none = self._is_apart() or (away and self.console_app.feed.newest is None)
+        has_none = self._is_apart() or (away and self.app.feed.newest is None)
         return _newest_step(view) if has_none else 0
 
     def show_frame(self) -> None:
-        app = self.console_app
+        app = self.app
         state = app.bridge.state
         serial = self.shown_serial()
         device = state.devices.get(serial)
         proportions = (device.width_px, device.height_px) if device else (0, 0)
         frame: LiveFrame | None = None if self._is_apart() else app.feed.newest
         step = 0
-        view = self.deck.view()
+        view = self._deck.view()
         kept: Frame | None = None
-        past = self.past_step()
+        past = self._steps.past_step()
         if past is not None and past.frame is not None:
             kept, step = past.frame, past.number
-        elif (newest := self.stored_step()) and view is not None:
+        elif (newest := self._stored_step()) and view is not None:
             observed = view.transcript.observation
             kept, step = observed.frame if observed else None, newest
         if kept is not None:
             frame = self._stored(kept, serial)
             proportions = (kept.width_px, kept.height_px)
-        self.deck.phone.empty = self._why_no_picture(serial)
-        self.deck.text.show()
-        self.deck.phone.show_phone(
+        self.pane.empty = self._why_no_picture(serial)
+        self.text.show()
+        self.pane.show_phone(
             frame,
             name=device_name(serial, state.devices) if serial else "",
             proportions=proportions,
@@ -119,18 +207,18 @@ class DeckPhone(StepReader):
 
     def _why_no_picture(self, serial: str) -> str:
         """Return why there is no picture, and the next key where one helps."""
-        devices = self.console_app.bridge.state.devices.values()
+        devices = self.app.bridge.state.devices.values()
         if not any(device.state is DeviceState.ONLINE for device in devices):
-            return self.if_known(NO_DEVICES)
+            return self._deck.if_known(NO_DEVICES)
         if serial:
             return "No picture yet."
         return "It works on no phone of its own."
 
     def show_marks(self, view: SessionView | None) -> None:
         """Show what the model saw and touched, and where the time went."""
-        phone, past = self.deck.phone, self.past_step()
+        phone, past = self.pane, self._steps.past_step()
         if past is not None:
-            seen = self.seen_at(past)
+            seen = self._steps.seen_at(past)
             touched = past.actions[-1] if past.actions else None
             element = touched.element if touched else None
             point = touched.point if touched else None
@@ -157,7 +245,7 @@ class DeckPhone(StepReader):
         else:
             done = view.session.state.is_terminal
             split = view.session.time if done else view.transcript.last_time
-            now_ms = self.console_app.now_ms()
+            now_ms = self.app.now_ms()
             phone.show_time(split, "All steps" if done else "Last step", now_ms)
 
     def _learn_look(self, seen: Seen, kept: Frame, phone: PhonePane) -> None:
@@ -169,13 +257,13 @@ class DeckPhone(StepReader):
 
     def on_transcript_view_pointed(self, _event: TranscriptView.Pointed) -> None:
         """Go to the moment of a step that is open to its record, and back to the present."""
-        self.show_marks(self.deck.view())
+        self.show_marks(self._deck.view())
         self.show_frame()
-        self.show_footer()
+        self._deck.show_footer()
 
     def _stored(self, kept: Frame, serial: str) -> LiveFrame | None:
         """Return a stored frame at the size that is drawn; None while it is read."""
-        app, size = self.console_app, self.deck.phone.wanted_px
+        app, size = self.app, self.pane.wanted_px
         ready = app.stored.ready(kept, size)
         wanted = f"{kept.digest}:{size}"
         if ready is None and wanted != self._reading_frame:
@@ -185,22 +273,48 @@ class DeckPhone(StepReader):
 
     async def _read_stored(self, kept: Frame, size: tuple[int, int], serial: str) -> None:
         try:
-            await self.console_app.stored.read(kept, size, serial=serial)
+            await self.app.stored.read(kept, size, serial=serial)
         finally:
             self._reading_frame = ""
         # The Deck may have been closed, or not yet be composed, when the blob arrives.
-        if self.deck.is_running and self.deck.phone.is_mounted:
+        if self._deck.is_running and self.pane.is_mounted:
             self.show_frame()
+
+    # --- keys ----------
+
+    def can(self, action_id: str) -> bool:
+        match action_id:
+            case "device.open":
+                return bool(self.shown_serial())
+            case "device.virtual":
+                return self.app.start_phone is not None
+            case _:
+                return True
 
     def do_device_virtual(self) -> None:
         """Start a virtual phone, if none is there."""
-        start_virtual(self.console_app)
+        start_virtual(self.app)
+
+    def do_device_open(self) -> None:
+        """Show the phone that is seen here large."""
+        serial = self.shown_serial()
+        if serial:
+            self.app.show_device(serial)
+        else:
+            self.app.say("No phone here.")
+
+    def do_view_numbers(self) -> None:
+        """Show or hide the element numbers."""
+        frame = self.pane.frame
+        if not frame.has_picture or self.pane.shows_text:
+            self.app.say("No picture here.")
+        frame.show_numbers(not frame.numbers_shown)
 
     def on_phone_pane_wants(self, _event: PhonePane.Wants) -> None:
-        self.want_frames(self.console_app.bridge.state)
+        self.want_frames(self.app.bridge.state)
 
     def on_screen_suspend(self, _event: ScreenSuspend) -> None:
-        self.console_app.feed.want(None)
+        self.app.feed.want(None)
 
 
 def _newest_step(view: SessionView) -> int:

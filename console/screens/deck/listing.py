@@ -1,0 +1,169 @@
+"""The Deck's list of sessions: its rows, its filter, what is folded, and where its cursor goes.
+
+Invariant: the selection follows a session by id, whatever rows do.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from textual.events import Key
+from textual.widgets import Input
+
+from agent.records import Session
+from agent.state.reducer import State
+from console.keys.controllers import Controller
+from console.screens.deck.arranging import ArrangeController
+from console.screens.deck.marking import MarkController
+from widgets.base.row_list import RowList
+from widgets.lists.marking_list import MarkingList
+from widgets.lists.session_list import Look, listed_sessions, session_rows
+
+if TYPE_CHECKING:
+    from console.screens.deck.deck import DeckScreen
+
+
+class SessionListController(Controller):
+    """The list.
+
+    Args:
+        deck: whose list it is.
+        marking: which sessions are marked.
+        arranging: the order of the list.
+    """
+
+    def __init__(
+        self, deck: DeckScreen, marking: MarkController, arranging: ArrangeController
+    ) -> None:
+        self._deck = deck
+        self._marking = marking
+        self._arranging = arranging
+        self._folded: set[str] = set()
+        self.wanted = ""
+        """The words of the filter."""
+
+    @property
+    def _filter(self) -> Input:
+        return self._deck.query_one("#filter", Input)
+
+    # --- showing ----------
+
+    def show(self, state: State, now_ms: int) -> None:
+        """Show the sessions as they are filtered, folded, sorted and marked."""
+        deck, marks = self._deck, self._marking.marks
+        asking = {q.session_id for q in state.questions.values()}
+        look = self._look()
+        entries = listed_sessions(state, look, now_ms=now_ms)
+        marks.keep(e.view.session.session_id for e in entries if e.view is not None)
+        look = look._replace(marked=marks.ids)
+        deck.sessions.show_rows(session_rows(state, look, now_ms=now_ms, asking=asking))
+        view = state.sessions.get(deck.selected)
+        if view is not None and view.session.dismissed and deck.selected not in deck.listed_ids():
+            # It went from the list: what stands in its place is looked at.
+            deck.select(deck.sessions.cursor_key)
+        deck.sessions.move_to(deck.selected)
+        live = sum(not v.session.state.is_terminal for v in state.sessions.values())
+        count = sum(not v.session.dismissed for v in state.sessions.values())
+        said = [f"Sessions {count or ''}".rstrip()]
+        said += [f"{live} open"] if live else []
+        said += [f"{len(marks.ids)} marked"] if marks.ids else []
+        said += [self._arranging.indicator] if self._arranging.indicator else []
+        title = " · ".join(said)
+        if deck.sessions.border_title != title:
+            deck.sessions.border_title = title
+
+    def _look(self) -> Look:
+        sessions = self._deck.sessions
+        return Look(
+            sort=self._arranging.sort,
+            group=self._arranging.group,
+            folded=self._folded,
+            wanted=self.wanted,
+            width=sessions.text_width if sessions.size.width else 0,
+            height=sessions.size.height,
+        )
+
+    # --- the filter ----------
+
+    def do_view_filter(self) -> None:
+        """Filter the sessions."""
+        self._filter.add_class("-shown")
+        self._deck.panes.go_to("left", self._filter)
+
+    def on_input_changed(self, event: Input.Changed) -> None:
+        if event.input.id == "filter":
+            self.wanted = event.value
+            self._deck.refresh_all()
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        if event.input.id != "filter":
+            return
+        listed = self._deck.listed_ids()
+        if listed and self._deck.selected not in listed:
+            # The cursor stands on one that fits: keys are for that one.
+            self._deck.select(self._deck.sessions.cursor_key)
+            self._deck.refresh_all()
+        self._deck.panes.go_to("left", self._deck.sessions)
+
+    def back(self) -> bool:
+        if self._deck.focused is not self._filter and not self.wanted:
+            return False
+        self._filter.value = ""
+        self._filter.remove_class("-shown")
+        self._deck.panes.go_to("left", self._deck.sessions)
+        return True
+
+    # --- marking and folding ----------
+
+    def on_key(self, event: Key) -> None:
+        if self._deck.focused is not self._deck.sessions:
+            return
+        match event.key:
+            case "space":
+                self._marking.do_view_mark()
+            case "left" | "right":
+                self._fold(folds=event.key == "left")
+
+    def _fold(self, *, folds: bool) -> None:
+        deck, state = self._deck, self._deck.console_app.bridge.state
+        view = deck.view()
+        if folds and view is not None and not _has_subtasks(state, view.session):
+            # From a subtask the key goes to what it is part of, as in any tree.
+            if view.session.parent_id in state.sessions:
+                deck.select(view.session.parent_id)
+        elif folds:
+            self._folded |= {deck.sessions.cursor_key}
+        else:
+            self._folded -= {deck.sessions.cursor_key}
+        deck.refresh_all()
+
+    def on_marking_list_marked(self, event: MarkingList.Marked) -> None:
+        if event.is_range:
+            self._marking.span_to(event.key)
+        else:
+            self._marking.toggle(event.key)
+
+    # --- the cursor, here and in the queue ----------
+
+    def on_row_list_highlighted(self, event: RowList.Highlighted) -> None:
+        deck = self._deck
+        if event.rows is deck.sessions and event.by_operator:
+            deck.select(event.key)
+        elif event.rows is deck.attention and event.by_operator:
+            one = deck.attention.under_cursor
+            if one is not None and one.session_id:
+                deck.select(one.session_id)
+        else:
+            return
+        deck.refresh_all()
+
+    def on_row_list_opened(self, event: RowList.Opened) -> None:
+        if event.rows is self._deck.attention:
+            self._deck.answering.open_waiting()
+        else:
+            self._deck.targets.tap()
+
+
+def _has_subtasks(state: State, session: Session) -> bool:
+    views = state.sessions.values()
+    return any(view.session.parent_id == session.session_id for view in views)

@@ -1,0 +1,118 @@
+"""The Deck on a screen, as its controllers see it: the selection, and the places to go to."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from agent.records import Question
+from agent.state.reducer import Attention, Item, SessionView, State
+from console.screens.deck.context import DeckContext
+from widgets.questions.composer import Purpose
+
+if TYPE_CHECKING:
+    from console.app import SwitchboardApp
+    from console.screens.deck.deck import DeckScreen
+
+
+class DeckPlaces(DeckContext):
+    """What `DeckContext` promises, of the Deck's widgets.
+
+    Args:
+        deck: the screen.
+    """
+
+    def __init__(self, deck: DeckScreen) -> None:
+        self._deck = deck
+        self._selected = ""
+        self.coming = ""
+        """The session that was chosen before its first event came."""
+
+    @property
+    def ops(self) -> SwitchboardApp:
+        return self._deck.console_app
+
+    @property
+    def state(self) -> State:
+        return self._deck.console_app.bridge.state
+
+    @property
+    def selected(self) -> str:
+        return self._selected
+
+    def select(self, session_id: str) -> None:
+        self._selected = session_id
+
+    def look_at_new(self, session_id: str) -> None:
+        self.coming = self._selected = session_id
+
+    def view(self) -> SessionView | None:
+        return self.state.sessions.get(self._selected)
+
+    def open_questions(self) -> list[Question]:
+        return self._deck.answering.open_questions()
+
+    @property
+    def shown_question(self) -> Question | None:
+        return self._deck.card.question
+
+    @property
+    def is_card_ready(self) -> bool:
+        return self._deck.card.is_ready
+
+    @property
+    def is_at_card(self) -> bool:
+        return self._deck.focused is self._deck.card
+
+    @property
+    def pointed_waiting(self) -> Attention | None:
+        return self._deck.attention.under_cursor
+
+    @property
+    def is_in_queue(self) -> bool:
+        return self._deck.focused is self._deck.attention
+
+    def pointed_item(self) -> Item | None:
+        transcript = self._deck.pane.transcript
+        return transcript.item_under_cursor() if self._deck.focused is transcript else None
+
+    def key_of(self, action_id: str) -> str:
+        return self._deck.key_of(action_id)
+
+    def refresh_all(self) -> None:
+        self._deck.refresh_all()
+
+    def show_footer(self) -> None:
+        self._deck.show_footer()
+
+    # --- places ----------
+
+    @property
+    def notes_back(self) -> bool:
+        return self._deck.wheel.asks_note
+
+    def leave_note(self) -> bool:
+        return self._deck.wheel.leave_note()
+
+    def go_to_card(self) -> None:
+        self._deck.panes.go_to("middle", self._deck.card)
+
+    def go_to_composer(self) -> None:
+        self._deck.panes.go_to("middle", self._deck.composer.field)
+
+    def go_to_transcript(self) -> None:
+        self._deck.panes.go_to("middle", self._deck.pane.transcript)
+
+    def write(self, text: str, *, over: bool = False) -> bool:
+        field = self._deck.composer.field
+        if (field.disabled or field.text) and not over:
+            return False
+        field.text = text
+        field.move_cursor(field.document.end)
+        return True
+
+    def give_back(self, purpose: Purpose, text: str) -> bool:
+        self._deck.composer.give_back(purpose, text)
+        return self._deck.focused is self._deck.composer.field
+
+    def answer_later(self) -> None:
+        self._deck.approving.ask_no_reason()

@@ -1,0 +1,173 @@
+"""The session that the Deck shows: which one, its transcript, its question; what is done with it.
+
+Invariant: a failure counts as read once it was looked at for a moment, not before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from time import monotonic
+from typing import TYPE_CHECKING
+
+from agent.records import Question, Session
+from agent.state.reducer import SessionView, State, failure_key, tree
+from console.keys.controllers import Controller
+from console.screens.deck.dismissing import end_key
+from console.storage.keeping import keep_pictures
+from widgets.base import status
+from widgets.lists.session_rows import delegating, phone_asked_about, session_title
+from widgets.questions.question_card import void_note
+from widgets.transcript.transcript_lines import as_text
+from widgets.transcript.transcript_view import TranscriptView
+
+if TYPE_CHECKING:
+    from console.screens.deck.deck import DeckScreen
+
+READ_S = 3.0
+"""How long a failed session is looked at until its failure counts as read."""
+
+
+class SessionPaneController(Controller):
+    """The middle column of the Deck.
+
+    Args:
+        deck: whose column it is.
+    """
+
+    def __init__(self, deck: DeckScreen) -> None:
+        self._deck = deck
+        self.clock_s: Callable[[], float] = monotonic
+        self._looked = ("", 0.0)
+        self._known_s: dict[str, float] = {}
+        """Since when each open question is told of here, by the card's clock."""
+
+    # --- which ----------
+
+    def choose(self, state: State) -> None:
+        """Select a session where none is, or where the selected one is gone."""
+        places = self._deck.places
+        if places.coming in state.sessions:
+            places.coming = ""
+        if state.event_id and places.coming == self._deck.console_app.focus_session:
+            # It was asked for by name at the start, and there is no such session.
+            places.coming = ""
+        if places.selected in state.sessions or (places.coming == places.selected != ""):
+            return
+        places.select(best_session(state))
+
+    def look_at_failure(self) -> None:
+        """Take an end for read once its session was looked at for a moment."""
+        view, app = self._deck.view(), self._deck.console_app
+        ended = view is not None and view.session.state.is_terminal
+        key = end_key(view.session) if view is not None and ended else ""
+        now_s = self.clock_s()
+        if key != self._looked[0] or not app.app_focus:
+            self._looked = (key, now_s)
+        elif key and now_s - self._looked[1] >= READ_S:
+            failure = failure_key(view.session) if view is not None else ""
+            app.seen |= {key, failure} - {""}
+
+    # --- showing ----------
+
+    def show(self, state: State, now_ms: int) -> None:
+        """Show the transcript and the open question of the selected session."""
+        deck, app = self._deck, self._deck.console_app
+        view, asked = deck.view(), deck.answering.open_questions()
+        deck.pane.show_view(
+            view,
+            devices=state.devices,
+            others=state.sessions,
+            now_ms=now_ms,
+            asks=bool(asked),
+            delegates=deck.selected in delegating(state),
+            saying=app.bridge.said_now(deck.selected),
+            parts=children(state, deck.selected),
+        )
+        self._show_card(state, now_ms, view, asked)
+        deck.composing.aim(view, asked)
+        deck.shown_phone.show_marks(view)
+        if view is not None and view.is_behind:
+            app.spawn(app.bridge.read_history(deck.selected), "reading the transcript")
+
+    def _show_card(
+        self, state: State, now_ms: int, view: SessionView | None, asked: list[Question]
+    ) -> None:
+        deck, card = self._deck, self._deck.card
+        now_s = card.clock_s()
+        self._known_s = {one: self._known_s.get(one, now_s) for one in state.questions}
+        first = asked[0] if asked else None
+        had_focus, before = deck.focused is card, card.question
+        card.show_question(
+            first,
+            now_ms=now_ms,
+            others=max(0, len(asked) - 1),
+            note=void_note(first, view.transcript.items) if first and view else "",
+            given=deck.answering.given_for(first) if first else (),
+            known_s=self._known_s[first.question_id] if first else None,
+            phone=phone_asked_about(first, state.devices),
+        )
+        same = first is not None and before is not None and first.question_id == before.question_id
+        if had_focus and before is not None and not same:
+            # The card goes, or asks something else: what is typed next was not meant for that.
+            deck.set_focus(deck.pane.transcript)
+
+    def on_transcript_view_behind(self, _event: TranscriptView.Behind) -> None:
+        self._deck.show_footer()
+
+    # --- keys ----------
+
+    def can(self, action_id: str) -> bool:
+        return self._deck.view() is not None
+
+    def do_session_replay(self) -> None:
+        """Play the session again from the store."""
+        from console.screens.history.replay import ReplayScreen
+
+        if self._deck.selected:
+            self._deck.console_app.push_screen(ReplayScreen(self._deck.selected))
+
+    def do_session_keep(self) -> None:
+        """Keep the pictures of the selected session's tree for ever, or no longer."""
+        view, app = self._deck.view(), self._deck.console_app
+        if view is not None:
+            root = app.bridge.state.sessions.get(view.session.parent_id, view)
+            keep_pictures(app, root.session)
+
+    def do_session_copy(self) -> None:
+        """Copy what is under the cursor."""
+        view, deck = self._deck.view(), self._deck
+        if view is None:
+            return
+        session = view.session
+        if deck.focused is deck.pane.transcript:
+            item = deck.pane.transcript.item_under_cursor()
+            text = as_text(item) if item is not None else session.goal
+        elif deck.places.is_at_card and deck.card.question is not None:
+            text = deck.card.question.shown
+        else:
+            text = f"{session.session_id}  {session.goal}"
+        deck.console_app.copy(text)
+
+
+def best_session(state: State) -> str:
+    """Choose what to look at when nothing is selected: who asks, who works, the newest."""
+    for question in state.questions.values():
+        if question.session_id in state.sessions:
+            return question.session_id
+    listed = [view.session for _, view in tree(state)]
+    for session in listed:
+        if session.turn_id and session.serial:
+            return session.session_id
+    return listed[0].session_id if listed else ""
+
+
+def children(state: State, session_id: str) -> list[tuple[status.Mark, str]]:
+    """List the children of a session: the mark and the title of each, the oldest first."""
+    asking = {q.session_id for q in state.questions.values()}
+    found: list[Session] = [
+        view.session for view in state.sessions.values() if view.session.parent_id == session_id
+    ]
+    found.sort(key=lambda session: session.created_ms)
+    return [
+        (status.of_session(one, asks=one.session_id in asking), session_title(one)) for one in found
+    ]

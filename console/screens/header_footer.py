@@ -1,0 +1,249 @@
+"""Header and footer of every screen: where we are, what waits, and what the keys do here.
+
+Parts of `console.screens.base`. Invariants: an action that cannot be done now is not in the footer;
+stopping everything is there while something works.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from textual.content import Content
+from textual.events import DescendantBlur, DescendantFocus, TextSelected
+from textual.widgets import Input, TextArea
+
+from agent.records import DeviceState, SessionState
+from agent.state.reducer import attention
+from console.keys import actions
+from console.keys.controllers import Controller
+from widgets.base.action_line import ActionLine
+from widgets.base.rich_parts import Parts
+from widgets.pictures.phone_pane import is_driven_at, spread
+
+if TYPE_CHECKING:
+    from console.screens.base import ConsoleScreen
+    from widgets.questions.composer import Composer
+
+_WRITING = (
+    ("enter", "send"),
+    ("esc", "back"),
+    ("^j", "new line"),
+    ("tab", "next pane"),
+)
+_SEEKING = (("enter", "to what was found"), ("esc", "clear"))
+_STOP_ALL = "session.stop_all"
+_WAYS = ["app.help", "app.palette"]
+_AT_THE_END = frozenset({_STOP_ALL, *_WAYS})
+_ROOM_FOR_BOTH = 100
+"""Columns from which the palette's key stands beside that of help."""
+_SCREENS = {
+    actions.Where.DECK: "screen.deck",
+    actions.Where.WALL: "screen.wall",
+    actions.Where.JOBS: "screen.jobs",
+    actions.Where.HISTORY: "screen.history",
+}
+
+
+class HeaderFooter(Controller):
+    """The two lines of a screen.
+
+    Args:
+        screen: whose.
+    """
+
+    def __init__(self, screen: ConsoleScreen) -> None:
+        self._screen = screen
+
+    def on_composer_refused(self, event: Composer.Refused) -> None:
+        """Show why what was to be written was not taken."""
+        self._screen.console_app.say(event.reason, tone="warning")
+
+    def on_descendant_focus(self, _event: DescendantFocus) -> None:
+        if self._screen.is_composed:
+            self.show_header()
+        self.show_footer()
+
+    def on_descendant_blur(self, _event: DescendantBlur) -> None:
+        self.show_footer()
+
+    def show_header(self) -> None:
+        """Show where we are and what waits."""
+        app = self._screen.console_app
+        state = app.bridge.state
+        width = self._screen.size.width
+        left: list[tuple[str, str]] = [(" Switchboard", "bold $primary")]
+        if app.place:
+            left.append((f" {app.place}", "$muted"))
+        left.append(("  ", ""))
+        named = len(left)
+        pressable: dict[int, str] = {}
+        taken = self._screen.taken_digits()
+        for where, action_id in _SCREENS.items():
+            action = actions.BY_ID[action_id]
+            here = where is self._screen.WHERE
+            # A digit that would be typed or choose an option is not offered as a screen's key.
+            key = app.keys.name(action_id)
+            left.append((" " if key in taken else f" {key} ", "$faint"))
+            pressable |= {len(left) - 1: action_id, len(left): action_id}
+            left.append((f"{action.title} ", "bold $foreground" if here else "$muted"))
+        waiting = sum(one.needs_person for one in attention(state, app.seen))
+        working = [
+            view.session
+            for view in state.sessions.values()
+            if view.session.state is SessionState.RUNNING
+            and not view.session.lost
+            and not view.session.awaits_phone
+        ]
+        paused = sum(session.paused for session in working)
+        running = len(working) - paused
+        online = sum(d.state is DeviceState.ONLINE for d in state.devices.values())
+        right: list[tuple[str, str]] = []
+        if waiting and state.questions:
+            pressable[0] = "question.next"
+        if waiting:
+            # On the Deck the queue itself names the key.
+            go = self._screen.WHERE is not actions.Where.DECK and bool(state.questions)
+            way = f" · {app.keys.name('question.next')}" if go else ""
+            does = "waits" if waiting == 1 else "wait"
+            right.append((f"? {waiting} {does} for you{way}  ", "bold $ask"))
+        if running:
+            right.append((f"● {running} running  ", "$live"))
+        if paused:
+            right.append((f"‖ {paused} paused  ", "$warn"))
+        usage = app.usage.newest if app.usage is not None else None
+        if usage is not None and usage.is_nearly_full and width >= 100:
+            right.append((f"{usage.words}  ", "$warn"))
+        if app.bridge.is_opening:
+            right.append(("opening … ", "$muted"))
+        elif width >= 80:
+            known = sum(d.state is not DeviceState.GONE for d in state.devices.values())
+            count = f"{online} of {known}" if online < known else str(known)
+            tone = "$warn" if online < known else "$muted"
+            right.append((f"{count} device{'' if known == 1 else 's'} ", tone))
+        # Where there is not room for all, the tabs and what waits stay: they are pressed.
+        if _cells(left, right) > width:
+            left[:named] = [("", "")] * named
+        while len(right) > 1 and _cells(left, right) > width:
+            right.pop()
+        parts = spread(tuple(left), tuple(right), width)
+        if pressable.pop(0, ""):
+            pressable[-len(right)] = "question.next"
+        self._screen.query_one("#header", ActionLine).show_pressable(
+            parts, _seen(pressable, parts, len(right))
+        )
+
+    def show_footer(self) -> None:
+        """Show what the keys do here, as many as there is room for, or what is to be confirmed."""
+        if not self._screen.is_composed:
+            return
+        width = self._screen.size.width
+        armed = self._screen.console_app.two_acts.sentence
+        fixed = self._fixed_keys(width, alone=bool(armed))
+        room = width - sum(len(text) for text, _ in fixed) - 1
+        left = ((f" {armed} ", "bold $ask"),) if armed else _keys(self._screen.footer_keys(), room)
+        parts = spread(left, fixed, width)
+        # After a key stands its word; both are pressed for it.
+        pressable = {} if armed else _keys_by_part(left, 1, 0)
+        pressable |= _keys_by_part(fixed, 0, -len(fixed))
+        self._screen.query_one("#footer", ActionLine).show_pressable(
+            parts, _seen(pressable, parts, len(fixed))
+        )
+
+    def on_text_selected(self, _event: TextSelected) -> None:
+        """Copy what was selected with the mouse."""
+        selected = self._screen.get_selected_text()
+        if selected:
+            self._screen.console_app.copy(selected)
+
+    async def on_action_line_pressed(self, event: ActionLine.Pressed) -> None:
+        """Do what the part of the header, or the key of the footer, stands for."""
+        if event.line.id == "header":
+            await self._screen.console_app.action_act(event.name)
+        elif event.line.id == "footer":
+            self._screen.console_app.press_named_key(event.name)
+        else:
+            self._screen.press_part(event.line.id or "", event.name)
+
+    def _fixed_keys(self, width: int, *, alone: bool) -> Parts:
+        """Write the keys at the right end, which the others give way to.
+
+        The way to all other keys is always there, and so is stopping everything while something
+        works; `alone` leaves stopping only, beside a sentence that has to be read.
+        """
+        fixed: list[str] = [_STOP_ALL] if self._screen.can(_STOP_ALL) else []
+        if not alone:
+            fixed[:0] = _WAYS if width >= _ROOM_FOR_BOTH else _WAYS[:1]
+        parts: list[tuple[str, str]] = []
+        for action_id in fixed:
+            key = self._key_now(action_id)
+            if key:
+                word = actions.BY_ID[action_id].title.lower()
+                parts += [(key, "$footer-key"), (f" {word}  ", "$muted")]
+        return tuple([*parts[:-1], (parts[-1][0][:-1], parts[-1][1])]) if parts else ()
+
+    def _key_now(self, action_id: str) -> str:
+        """Name a key of an action that works where the focus is; empty when none does."""
+        keys = self._screen.console_app.keys
+        return keys.chord(action_id) if self._is_typing else keys.name(action_id)
+
+    @property
+    def _is_typing(self) -> bool:
+        """Whether letters are text where the focus is, not keys."""
+        driven = is_driven_at(self._screen.focused)
+        return driven or isinstance(self._screen.focused, TextArea | Input)
+
+    def _word_of(self, action: actions.Action) -> str:
+        """Return in a word or two what an action would do now."""
+        owner = self._screen.owner_of(action.id)
+        return (owner.word(action) if owner is not None else "") or action.title.lower()
+
+    def keys(self) -> list[tuple[str, str]]:
+        """List keys and words for the footer, most useful first."""
+        if isinstance(self._screen.focused, TextArea):
+            return list(_WRITING)
+        if isinstance(self._screen.focused, Input):
+            return list(_SEEKING)
+        return [
+            (self._screen.key_of(action.id), self._word_of(action))
+            for action in actions.footer(self._screen.WHERE)
+            if action.id not in _AT_THE_END and self._is_offered(action.id)
+        ]
+
+    def _is_offered(self, action_id: str) -> bool:
+        """Return whether the footer names an action: it can be done, and leads elsewhere."""
+        if action_id == "question.next" and not self._screen.console_app.bridge.state.questions:
+            return False
+        return action_id != f"screen.{self._screen.WHERE.value}" and self._screen.can(action_id)
+
+
+def _cells(*parts: Parts | list[tuple[str, str]]) -> int:
+    """Return how many cells texts take, side by side."""
+    return Content("".join(text for one in parts for text, _ in one)).cell_length
+
+
+def _keys(pairs: list[tuple[str, str]], width: int) -> Parts:
+    parts: list[tuple[str, str]] = [(" ", "")]
+    used = 1
+    for key, word in pairs:
+        length = Content(f"{key} {word}   ").cell_length
+        if used + length - 2 > width:
+            break
+        gap = "   " if used > 1 else ""
+        parts += [(f"{gap}{key}", "$footer-key"), (f" {word}", "$muted")]
+        used += length
+    return tuple(parts)
+
+
+def _keys_by_part(parts: Parts, first: int, offset: int) -> dict[int, str]:
+    """Return which key each part stands for, where a key and its word follow each other."""
+    found: dict[int, str] = {}
+    for at in range(first, len(parts) - 1, 2):
+        key = parts[at][0].strip()
+        found |= {at + offset: key, at + 1 + offset: key}
+    return found
+
+
+def _seen(names: dict[int, str], parts: Parts, at_end: int) -> dict[int, str]:
+    """Leave out what a narrow line has no room for: parts from the left that were cut off."""
+    kept = len(parts) - at_end - 1
+    return {at: name for at, name in names.items() if at < kept}

@@ -1,0 +1,77 @@
+"""A replayed session as a file: a page, a film or a rollout.
+
+Invariant: a file that is there is never written over.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from console.input.gate import Wait
+from console.keys.controllers import Controller
+from console.report.missing import missing_frames
+from console.report.writing import Kind, write
+from console.screens.base import ConsoleScreen
+from console.screens.dialogs.export import ExportScreen
+from console.screens.history.tape import TapeController
+
+if TYPE_CHECKING:
+    from console.app import SwitchboardApp
+
+_FOLDER = "exports"
+
+
+class ExportController(Controller):
+    """Exports.
+
+    Args:
+        screen: the replay.
+        tape: what it plays, and where it is said how far an export is.
+    """
+
+    def __init__(self, screen: ConsoleScreen, tape: TapeController) -> None:
+        self._screen = screen
+        self._tape = tape
+
+    @property
+    def _app(self) -> SwitchboardApp:
+        return self._screen.console_app
+
+    def do_replay_export(self) -> None:
+        """Write the session as a page, a film or a rollout."""
+        self._app.spawn(self._offer(), "reading what is stored", Wait.OPENS)
+
+    async def _offer(self) -> None:
+        missing = await missing_frames(self._app.core, self._tape.session_id)
+        if self._screen.is_current:
+            self._app.push_screen(ExportScreen(missing.words), self._export)
+
+    def _export(self, kind: Kind | None) -> None:
+        if kind is not None:
+            self._app.spawn(self._write(kind), f"writing {kind.value}", Wait.NOT)
+
+    async def _write(self, kind: Kind) -> None:
+        app, session_id = self._app, self._tape.session_id
+        folder = (app.data_dir or Path.cwd()) / _FOLDER
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        place = _free(folder / f"session-{session_id}.{kind.suffix}")
+        try:
+            await write(app.core, session_id, place, kind, self._told)
+        finally:
+            self._tape.doing = ""
+        app.say(f"Written: {place}")
+
+    def _told(self, done: int, total: int) -> None:
+        # From a thread: only a string is set, and the screen's next tick shows it.
+        self._tape.doing = f"writing {100 * done // max(1, total)} %"
+
+
+def _free(place: Path) -> Path:
+    """Return the place itself, or the first beside it that is free."""
+    number = 2
+    wanted = place
+    while place.exists():
+        place = wanted.with_stem(f"{wanted.stem}-{number}")
+        number += 1
+    return place

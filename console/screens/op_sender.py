@@ -1,0 +1,43 @@
+"""Where controllers send ops and say lines: the app is one, a test gives a recorder."""
+
+from __future__ import annotations
+
+from collections.abc import Coroutine, Sequence
+from typing import Any, Protocol
+
+from agent.protocol import Op, Reply
+from console.input.gate import Wait
+from console.input.pending import PendingOps
+from console.keys.two_acts import TwoActs
+
+
+class OpSender(Protocol):
+    """Where ops are sent, and lines are said to the operator; the app is one."""
+
+    @property
+    def begins_with(self) -> str:
+        """The model that a new session is begun with; empty: the one of the settings."""
+
+    @property
+    def tool_servers(self) -> Sequence[str]:
+        """The names of the tool servers that a goal may name."""
+
+    @property
+    def pending(self) -> PendingOps:
+        """What was asked for and not answered yet."""
+
+    @property
+    def two_acts(self) -> TwoActs:
+        """What takes a second press."""
+
+    def request(self, op: Op, *, done: str = "") -> None:
+        """Send an op without waiting; what it fails with is said."""
+
+    def ask(self, op: Op) -> Coroutine[Any, Any, Reply | None]:
+        """Send an op and wait for its reply; None when it failed, which was said."""
+
+    def say(self, text: str, *, tone: str = "information") -> None:
+        """Say a line to the operator."""
+
+    def spawn(self, work: Coroutine[Any, Any, Any], name: str, wait: Wait = Wait.ANSWER) -> None:
+        """Do work beside the messages; `name` is what its failure is logged with."""
