@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual.app import ComposeResult
 from textual.containers import Container
-from textual.events import Resize, ScreenResume
 from textual.geometry import Size
 from textual.message import Message
 from textual.screen import Screen
@@ -21,7 +20,7 @@ from textual.widgets import Input, TextArea
 from agent.state.reducer import State
 from console.keys import actions
 from console.keys.controllers import Controller
-from console.screens.header_footer import HeaderFooter
+from console.screens.header_footer import HeaderFooter, is_small
 from widgets.base.action_line import ActionLine
 from widgets.base.fault_isolation import FaultIsolated
 from widgets.base.header_line import PartsLine
@@ -30,7 +29,6 @@ if TYPE_CHECKING:
     from console.app import SwitchboardApp
     from console.frames.stills import Source
 
-LEAST = (40, 12)
 OPENING = "Opening …"
 """What stands where nothing is known yet: that there is none would be a guess."""
 
@@ -167,13 +165,6 @@ class ConsoleScreen(FaultIsolated, Screen[None]):
         self.show_header()
         self.show_footer()
 
-    def on_screen_resume(self, _event: ScreenResume) -> None:
-        self.refresh_all()
-
-    def on_resize(self, event: Resize) -> None:
-        self.set_class(_is_small(*event.size), "-tiny")
-        self.call_after_refresh(self.refresh_all)
-
     def taken_digits(self) -> str:
         """Name the digits that belong to what has the focus, not to the screens."""
         return "123456789" if isinstance(self.focused, TextArea | Input) else ""
@@ -206,10 +197,6 @@ class ConsoleScreen(FaultIsolated, Screen[None]):
         return self.header_footer.keys()
 
 
-def _is_small(width: int, height: int) -> bool:
-    return width < LEAST[0] or height < LEAST[1]
-
-
 def _fit(screen: ConsoleScreen) -> None:
     """Give a screen the classes of its size, which Textual gives only after it drew once."""
     width, height = screen.app.size
@@ -217,7 +204,7 @@ def _fit(screen: ConsoleScreen) -> None:
     for cells, breakpoints in ways:
         fitting = max((least, name) for least, name in breakpoints or () if cells >= least)
         screen.add_class(fitting[1], update=False)
-    screen.set_class(_is_small(width, height), "-tiny", update=False)
+    screen.set_class(is_small(width, height), "-tiny", update=False)
 
 
 def _go_away(screen: ConsoleScreen) -> None:

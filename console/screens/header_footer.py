@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from textual.content import Content
-from textual.events import DescendantBlur, DescendantFocus, TextSelected
+from textual.events import DescendantBlur, DescendantFocus, Resize, ScreenResume, TextSelected
 from textual.widgets import Input, TextArea
 
 from agent.records import DeviceState, SessionState
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from console.screens.base import ConsoleScreen
     from widgets.questions.composer import Composer
 
+LEAST = (40, 12)
 _WRITING = (
     ("enter", "send"),
     ("esc", "back"),
@@ -57,6 +58,13 @@ class HeaderFooter(Controller):
     def on_composer_refused(self, event: Composer.Refused) -> None:
         """Show why what was to be written was not taken."""
         self._screen.console_app.say(event.reason, tone="warning")
+
+    def on_screen_resume(self, _event: ScreenResume) -> None:
+        self._screen.refresh_all()
+
+    def on_resize(self, event: Resize) -> None:
+        self._screen.set_class(is_small(*event.size), "-tiny")
+        self._screen.call_after_refresh(self._screen.refresh_all)
 
     def on_descendant_focus(self, _event: DescendantFocus) -> None:
         if self._screen.is_composed:
@@ -214,6 +222,11 @@ class HeaderFooter(Controller):
         if action_id == "question.next" and not self._screen.console_app.bridge.state.questions:
             return False
         return action_id != f"screen.{self._screen.WHERE.value}" and self._screen.can(action_id)
+
+
+def is_small(width: int, height: int) -> bool:
+    """Return whether a screen of this size, in cells, shows one sentence only."""
+    return width < LEAST[0] or height < LEAST[1]
 
 
 def _cells(*parts: Parts | list[tuple[str, str]]) -> int:

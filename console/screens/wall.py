@@ -117,7 +117,6 @@ class WallScreen(ConsoleScreen):
         self.console_app.wall_feeds.want({})
 
     def on_resize(self, event: Resize) -> None:
-        super().on_resize(event)
         self.call_after_refresh(self.want_frames)
 
     def do_wall_virtual(self) -> None:

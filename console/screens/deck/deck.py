@@ -35,7 +35,7 @@ from console.screens.deck.places import DeckPlaces
 from console.screens.deck.running import BatchRunner
 from console.screens.deck.session_control import SessionController
 from console.screens.deck.showing import SessionPaneController
-from console.screens.deck.shown_phone import NO_DEVICES, PhoneController
+from console.screens.deck.shown_phone import PhoneController
 from console.screens.deck.targets import TargetController
 from console.screens.device.phone_text import PhoneText
 from console.screens.device.wheel import WheelController
@@ -44,7 +44,6 @@ from widgets.base.action_line import ActionLine
 from widgets.base.row_list import RowList
 from widgets.base.splitter import Splitter
 from widgets.lists.attention_list import AttentionList
-from widgets.lists.device_line import device_parts
 from widgets.lists.marking_list import MarkingList
 from widgets.pictures.phone_pane import PhonePane
 from widgets.questions.composer import Composer
@@ -233,22 +232,13 @@ class DeckScreen(ConsoleScreen):
         title = f"Waiting for you {count or ''}".rstrip() + answer
         if self.attention.border_title != title:
             self.attention.border_title = title
-        self._show_devices(state)
+        self.shown_phone.show_devices(
+            state, crowded=len(self.sessions.rows) > self.size.height // 2
+        )
         self.showing.show(state, now_ms)
         self.panes.show_tabs(count)
         self.shown_phone.want_frames(state)
         self.show_frame()
-
-    def _show_devices(self, state: State) -> None:
-        line = self.query_one("#devices", ActionLine)
-        width = line.content_size.width
-        if not width:
-            # Its column is not seen: what was laid out for a width stays until there is one again.
-            return
-        none = self.if_known(NO_DEVICES)
-        height = self.size.height
-        crowded = len(self.sessions.rows) > height // 2
-        line.show_pressable(*device_parts(state, width, none, height=height, crowded=crowded))
 
     def show_frame(self) -> None:
         self.shown_phone.show_frame()

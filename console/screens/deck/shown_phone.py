@@ -22,6 +22,8 @@ from console.screens.device.phone_text import PhoneText
 from console.screens.device.wheel import WheelController
 from console.screens.history.step_reader import StepReader
 from console.starting_phone import start_virtual
+from widgets.base.action_line import ActionLine
+from widgets.lists.device_line import device_parts
 from widgets.lists.session_rows import device_name
 from widgets.pictures.mark_age import NEAR_MS, Seen
 from widgets.pictures.phone_pane import PhonePane, ScreenText
@@ -52,16 +54,12 @@ class PhoneController(Controller):
     # --- what the wheel and the text are told (`PhonePlace`) ----------
 
     @property
-    def app(self) -> SwitchboardApp:
-        return self._deck.console_app
-
-    @property
     def ops(self) -> SwitchboardApp:
         return self._deck.console_app
 
     @property
     def state(self) -> State:
-        return self.app.bridge.state
+        return self.ops.bridge.state
 
     @property
     def pane(self) -> PhonePane:
@@ -153,36 +151,31 @@ class PhoneController(Controller):
         seen = self._deck.is_current and self.pane.is_seen and width_px > 1
         there = device is not None and device.state is DeviceState.ONLINE
         wanted = Wanted(serial, width_px, height_px) if seen and there else None
-        self.app.feed.want(wanted)
+        self.ops.feed.want(wanted)
 
     def still(self) -> Source | None:
         # A stored picture has a feed too, of a phone that is away or whose app is on no display.
-        frame = self.app.feed.newest
+        frame = self.ops.feed.newest
         is_live = frame is not None and frame is self.pane.shown
-        return Source(self.pane.frame, self.app.feed.one) if is_live else None
-
-    def _is_apart(self) -> bool:
-        """Whether the app of the session is on another display than the live picture's."""
-        view = self._deck.view()
-        return view is not None and view.session.target_runtime is TargetRuntime.DETACHED_SHOWN
+        return Source(self.pane.frame, self.ops.feed.one) if is_live else None
 
     def _stored_step(self) -> int:
         """Return the step whose look stands in for a live one that cannot be had; 0 for none."""
         view = self._deck.view()
         if view is None or view.transcript.observation is None:
             return 0
-        device = self.app.bridge.state.devices.get(self.shown_serial())
+        device = self.ops.bridge.state.devices.get(self.shown_serial())
         away = device is None or device.state is not DeviceState.ONLINE
-        has_none = self._is_apart() or (away and self.app.feed.newest is None)
+        has_none = _is_apart(self._deck.view()) or (away and self.ops.feed.newest is None)
         return _newest_step(view) if has_none else 0
 
     def show_frame(self) -> None:
-        app = self.app
+        app = self.ops
         state = app.bridge.state
         serial = self.shown_serial()
         device = state.devices.get(serial)
         proportions = (device.width_px, device.height_px) if device else (0, 0)
-        frame: LiveFrame | None = None if self._is_apart() else app.feed.newest
+        frame: LiveFrame | None = None if _is_apart(self._deck.view()) else app.feed.newest
         step = 0
         view = self._deck.view()
         kept: Frame | None = None
@@ -205,9 +198,19 @@ class PhoneController(Controller):
             step=step,
         )
 
+    def show_devices(self, state: State, *, crowded: bool) -> None:
+        """Show the list of phones; `crowded` where the sessions need the room more."""
+        line = self._deck.query_one("#devices", ActionLine)
+        width = line.content_size.width
+        if not width:
+            # Its column is not seen: what was laid out for a width stays until there is one again.
+            return
+        none, height = self._deck.if_known(NO_DEVICES), self._deck.size.height
+        line.show_pressable(*device_parts(state, width, none, height=height, crowded=crowded))
+
     def _why_no_picture(self, serial: str) -> str:
         """Return why there is no picture, and the next key where one helps."""
-        devices = self.app.bridge.state.devices.values()
+        devices = self.ops.bridge.state.devices.values()
         if not any(device.state is DeviceState.ONLINE for device in devices):
             return self._deck.if_known(NO_DEVICES)
         if serial:
@@ -245,7 +248,7 @@ class PhoneController(Controller):
         else:
             done = view.session.state.is_terminal
             split = view.session.time if done else view.transcript.last_time
-            now_ms = self.app.now_ms()
+            now_ms = self.ops.now_ms()
             phone.show_time(split, "All steps" if done else "Last step", now_ms)
 
     def _learn_look(self, seen: Seen, kept: Frame, phone: PhonePane) -> None:
@@ -263,7 +266,7 @@ class PhoneController(Controller):
 
     def _stored(self, kept: Frame, serial: str) -> LiveFrame | None:
         """Return a stored frame at the size that is drawn; None while it is read."""
-        app, size = self.app, self.pane.wanted_px
+        app, size = self.ops, self.pane.wanted_px
         ready = app.stored.ready(kept, size)
         wanted = f"{kept.digest}:{size}"
         if ready is None and wanted != self._reading_frame:
@@ -273,7 +276,7 @@ class PhoneController(Controller):
 
     async def _read_stored(self, kept: Frame, size: tuple[int, int], serial: str) -> None:
         try:
-            await self.app.stored.read(kept, size, serial=serial)
+            await self.ops.stored.read(kept, size, serial=serial)
         finally:
             self._reading_frame = ""
         # The Deck may have been closed, or not yet be composed, when the blob arrives.
@@ -287,34 +290,39 @@ class PhoneController(Controller):
             case "device.open":
                 return bool(self.shown_serial())
             case "device.virtual":
-                return self.app.start_phone is not None
+                return self.ops.start_phone is not None
             case _:
                 return True
 
     def do_device_virtual(self) -> None:
         """Start a virtual phone, if none is there."""
-        start_virtual(self.app)
+        start_virtual(self.ops)
 
     def do_device_open(self) -> None:
         """Show the phone that is seen here large."""
         serial = self.shown_serial()
         if serial:
-            self.app.show_device(serial)
+            self.ops.show_device(serial)
         else:
-            self.app.say("No phone here.")
+            self.ops.say("No phone here.")
 
     def do_view_numbers(self) -> None:
         """Show or hide the element numbers."""
         frame = self.pane.frame
         if not frame.has_picture or self.pane.shows_text:
-            self.app.say("No picture here.")
+            self.ops.say("No picture here.")
         frame.show_numbers(not frame.numbers_shown)
 
     def on_phone_pane_wants(self, _event: PhonePane.Wants) -> None:
-        self.want_frames(self.app.bridge.state)
+        self.want_frames(self.ops.bridge.state)
 
     def on_screen_suspend(self, _event: ScreenSuspend) -> None:
-        self.app.feed.want(None)
+        self.ops.feed.want(None)
+
+
+def _is_apart(view: SessionView | None) -> bool:
+    """Return whether the app of a session is on another display than the live picture's."""
+    return view is not None and view.session.target_runtime is TargetRuntime.DETACHED_SHOWN
 
 
 def _newest_step(view: SessionView) -> int:

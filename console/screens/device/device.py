@@ -18,7 +18,7 @@ from agent.text import one_line
 from console.frames.stills import Source
 from console.keys import actions
 from console.screens.base import ConsoleScreen
-from console.screens.device.device_phone import GONE, DevicePhone
+from console.screens.device.device_phone import GONE, DevicePhone, TurnController
 from console.screens.device.phone_text import PhoneText
 from console.screens.device.side import SideController, Tab
 from console.screens.device.wheel import WheelController
@@ -50,13 +50,19 @@ class DeviceScreen(ConsoleScreen):
     WHERE = actions.Where.DEVICE
     BINDINGS: ClassVar[list[BindingType]] = [*actions.bindings(actions.Where.DEVICE)]
     AUTO_FOCUS = "#elements"
-    CONTROLLERS = (WheelController, PhoneText, DevicePhone, SideController)
+    CONTROLLERS = (WheelController, PhoneText, DevicePhone, TurnController, SideController)
 
     def __init__(self, serial: str) -> None:
         super().__init__()
         self.shown_phone = DevicePhone(self, serial)
         self.side = SideController(self, self.shown_phone)
-        self.controllers = (self.shown_phone.text, self.shown_phone.wheel, self.shown_phone, self.side)
+        self.controllers = (
+            self.shown_phone.text,
+            self.shown_phone.wheel,
+            self.shown_phone,
+            TurnController(self, self.shown_phone),
+            self.side,
+        )
 
     def compose_body(self) -> ComposeResult:
         with Vertical(id="device-phone"):
@@ -143,7 +149,6 @@ class DeviceScreen(ConsoleScreen):
         return self.shown_phone.still()
 
     def on_resize(self, event: Resize) -> None:
-        super().on_resize(event)
         # The phone gets the width its height deserves, never more than half.
         rows = max(8, event.size.height - 4)
         columns = min(round(rows * 0.95) + 4, event.size.width // 2)

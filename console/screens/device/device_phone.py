@@ -50,16 +50,12 @@ class DevicePhone(Controller):
     # --- what the wheel and the text are told (`PhonePlace`) ----------
 
     @property
-    def app(self) -> SwitchboardApp:
-        return self._screen.console_app
-
-    @property
     def ops(self) -> SwitchboardApp:
         return self._screen.console_app
 
     @property
     def state(self) -> State:
-        return self.app.bridge.state
+        return self.ops.bridge.state
 
     @property
     def pane(self) -> PhonePane:
@@ -124,7 +120,7 @@ class DevicePhone(Controller):
     def parts(self) -> DeviceParts:
         """What is known of the phone that is shown."""
         if self._parts is None or self._parts.serial != self.serial:
-            self._parts = DeviceParts(self.app, self.serial, self._came)
+            self._parts = DeviceParts(self.ops, self.serial, self._came)
         return self._parts
 
     def _came(self) -> None:
@@ -167,7 +163,7 @@ class DevicePhone(Controller):
         return Seen(0, look.at_ms) if look is not None else None
 
     def _ago(self, at_ms: int) -> str:
-        return ago(self.app.now_ms() - at_ms)
+        return ago(self.ops.now_ms() - at_ms)
 
     # --- showing ----------
 
@@ -179,7 +175,7 @@ class DevicePhone(Controller):
 
     def show_frame(self, *, lists_elements: bool) -> None:
         """Show the newest frame, and read the tree anew while it is listed beside it."""
-        app = self.app
+        app = self.ops
         device = self.state.devices.get(self.serial)
         frame: LiveFrame | None = app.feed.newest
         if frame is not None and frame.serial != self.serial:
@@ -198,28 +194,45 @@ class DevicePhone(Controller):
 
     def still(self) -> Source:
         """Return the picture that may be drawn as an image while it rests."""
-        return Source(self.pane.frame, self.app.feed.one)
+        return Source(self.pane.frame, self.ops.feed.one)
 
     def want_frames(self) -> None:
         """Follow the phone at the size it is drawn; nothing while nobody sees it."""
         width_px, height_px = self.pane.wanted_px
         seen = self.is_looked_at and width_px > 1
         wanted = Wanted(self.serial, width_px, height_px) if seen and self.is_there else None
-        self.app.feed.want(wanted)
+        self.ops.feed.want(wanted)
 
     def on_phone_pane_wants(self, _event: PhonePane.Wants) -> None:
         self.want_frames()
 
     def on_screen_suspend(self, _event: ScreenSuspend) -> None:
-        self.app.feed.want(None)
+        self.ops.feed.want(None)
 
-    # --- keys ----------
+    def do_device_numbers(self) -> None:
+        """Show or hide the element numbers."""
+        self.pane.frame.show_numbers(not self.pane.frame.numbers_shown)
+
+
+class TurnController(Controller):
+    """The way to other phones.
+
+    Args:
+        screen: where they are shown.
+        phone: the one that is.
+    """
+
+    def __init__(self, screen: DeviceScreen, phone: DevicePhone) -> None:
+        self._screen = screen
+        self._phone = phone
 
     def can(self, action_id: str) -> bool:
-        return action_id == "device.numbers" or len(self._serials()) > 1
+        return len(self._serials()) > 1
 
     def _serials(self) -> list[str]:
-        there = (d.serial for d in self.state.devices.values() if d.state is not DeviceState.GONE)
+        there = (
+            d.serial for d in self._phone.state.devices.values() if d.state is not DeviceState.GONE
+        )
         return sorted(there, key=natural)
 
     def do_device_next(self) -> None:
@@ -232,16 +245,12 @@ class DevicePhone(Controller):
 
     def _turn(self, by: int) -> None:
         serials = self._serials()
-        if self.wheel.serial:
-            self.app.say("Hand the wheel back first: esc on the phone, or w.")
+        if self._phone.wheel.serial:
+            self._phone.ops.say("Hand the wheel back first: esc on the phone, or w.")
             return
         if not serials:
             return
-        at = serials.index(self.serial) if self.serial in serials else -1
-        self.serial = serials[(at + by) % len(serials)]
+        at = serials.index(self._phone.serial) if self._phone.serial in serials else -1
+        self._phone.serial = serials[(at + by) % len(serials)]
         self._screen.side.read()
-        self.refresh_all()
-
-    def do_device_numbers(self) -> None:
-        """Show or hide the element numbers."""
-        self.pane.frame.show_numbers(not self.pane.frame.numbers_shown)
+        self._screen.refresh_all()

@@ -46,7 +46,7 @@ class PhonePlace(WheelPlace, Protocol):
     """A screen with a phone that can be looked at closely: as text, or zoomed."""
 
     @property
-    def app(self) -> SwitchboardApp:
+    def ops(self) -> SwitchboardApp:
         """Whom the tree is asked through."""
 
     @property
@@ -177,7 +177,7 @@ class PhoneText(Controller):
         if (own := self._place.parts_of(serial)) is not None:
             return own
         if self._parts is None or self._parts.serial != serial:
-            self._parts = DeviceParts(self._place.app, serial, self._came)
+            self._parts = DeviceParts(self._place.ops, serial, self._came)
         return self._parts
 
     def _came(self) -> None:
@@ -193,7 +193,7 @@ class PhoneText(Controller):
             pane.show_text(self._text())
 
     def _text(self) -> ScreenText | None:
-        place, app = self._place, self._place.app
+        place, app = self._place, self._place.ops
         stored = place.stored_text()
         if stored is not None:
             return stored
@@ -231,7 +231,7 @@ class PhoneText(Controller):
         """Show the screen as text, or as a picture again."""
         place, pane = self._place, self._place.pane
         if pane.has_text_alone:
-            place.app.say("This terminal shows no pictures: the screen is text always.")
+            place.ops.say("This terminal shows no pictures: the screen is text always.")
         elif pane.wants_text:
             had_focus = self._place.focused is pane.map
             pane.want_text(False)
@@ -249,7 +249,7 @@ class PhoneText(Controller):
 
     def _press(self, element: Element) -> None:
         """Press an element: take the wheel where nobody has it, then tap."""
-        place, app = self._place, self._place.app
+        place, app = self._place, self._place.ops
         serial = place.shown_serial()
         device = app.bridge.state.devices.get(serial)
         if place.stored_text() is not None:

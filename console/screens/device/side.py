@@ -285,7 +285,7 @@ class SideController(Controller):
 
     def do_device_copy(self) -> None:
         """Copy what is under the cursor, with all that is known of it."""
-        app, known = self._phone.app, self._phone.parts.findings or ()
+        app, known = self._phone.ops, self._phone.parts.findings or ()
         finding = next((one for one in known if one.name == self._table.cursor_key), None)
         if self.tab is Tab.HEALTH and finding is not None:
             app.copy(f"{finding.name}: {finding.detail} {finding.remedy}".strip())

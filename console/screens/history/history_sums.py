@@ -87,7 +87,6 @@ class HistorySums(ConsoleScreen):
         self.focus_now(self.sums if is_alone else self.table)
 
     def on_resize(self, event: Resize) -> None:
-        super().on_resize(event)
         if self.is_composed and self.shows_sums:
             # The screen's size classes are set after this.
             self.call_after_refresh(self._focus_what_is_seen)
