@@ -144,16 +144,13 @@ class SettingsScreen(ConsoleScreen):
         if event.input.id == "filter":
             self.focus_now(self.table)
         elif self.edited:
-            self._write(self.edited, event.value.strip())
-
-    def _write(self, name: str, text: str) -> None:
-        try:
-            write_typed(self.console_app, name, text)
-        except ConfigError as error:
-            # What was typed stays in the field, to be corrected.
-            self.console_app.say(str(error), tone="warning")
-            return
-        self._close()
+            try:
+                write_typed(self.console_app, self.edited, event.value.strip())
+            except ConfigError as error:
+                # What was typed stays in the field, to be corrected.
+                self.console_app.say(str(error), tone="warning")
+            else:
+                self._close()
 
     def _close(self) -> None:
         self.edited = ""

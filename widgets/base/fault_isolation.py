@@ -47,7 +47,8 @@ class FaultIsolated(_Drawn):
     Not a widget by itself: Textual takes the default styles of the first base that is one.
     """
 
-    _drawing_broke = False
+    drawing_broke = False
+    """Whether drawing it failed, which is said once."""
 
     async def _dispatch_message(self, message: Message) -> None:
         with causality.dispatching(message):
@@ -68,21 +69,22 @@ class FaultIsolated(_Drawn):
         try:
             return super()._render()
         except Exception as error:
-            self._tell_once(error)
+            _tell_once(self, error)
             return visualize(self, "", markup=False)
 
     def render_lines(self, crop: Region) -> list[Strip]:
         try:
             return super().render_lines(crop)
         except Exception as error:
-            self._tell_once(error)
+            _tell_once(self, error)
             return [Strip.blank(crop.width)] * crop.height
 
-    def _tell_once(self, error: Exception) -> None:
-        # Drawing repeats at every refresh; once is enough to know.
-        if not self._drawing_broke:
-            self._drawing_broke = True
-            _tell(self, error, "while drawing")
+
+def _tell_once(widget: FaultIsolated, error: Exception) -> None:
+    # Drawing repeats at every refresh; once is enough to know.
+    if not widget.drawing_broke:
+        widget.drawing_broke = True
+        _tell(widget, error, "while drawing")
 
 
 def _tell(widget: Widget, error: Exception, doing: str) -> None:

@@ -1,14 +1,11 @@
-"""What the Jobs screen does on its keys: new, change, run, pause, stop, complete, put off, dismiss.
+"""What is done with a job, watcher or commitment: run, pause, stop, complete, put off, dismiss.
 
-Not what it shows (`console.screens.jobs.jobs`). Invariant: what ends something for good takes two
-acts; what can be taken back is done at once.
+Invariant: what ends something for good takes two acts; what can be taken back is done at once.
 """
 
 from __future__ import annotations
 
-from abc import abstractmethod
-
-from textual.widgets import Input
+from typing import Protocol
 
 from agent.protocol import (
     CommitmentUpdate,
@@ -30,124 +27,73 @@ from agent.records import (
     WatcherStatus,
 )
 from agent.text import one_line
-from console.screens.base import ConsoleScreen
-from console.screens.history.replay import ReplayScreen
-from console.screens.jobs.jobs_form import JobForm
-from console.screens.jobs.jobs_lists import JobLists, Tab
-from console.screens.jobs.jobs_review import JobReview
-from widgets.base.row_list import RowList
+from console.keys.controllers import Controller
+from console.screens.jobs.jobs_lists import Tab
+from console.screens.op_sender import OpSender
 
 _ENDED = {JobStatus.COMPLETED, JobStatus.FAILED, JobStatus.STOPPED, JobStatus.DISPATCHED}
 _BUSY = {JobStatus.RUNNING, JobStatus.WAITING, JobStatus.AWAITING_REVIEW, JobStatus.QUEUED}
-_STORED = {
-    Tab.JOBS: "Job created.",
-    Tab.WATCHERS: "Watcher created.",
-    Tab.COMMITMENTS: "Commitment created.",
-}
 
 
-class JobsActs(ConsoleScreen):
-    """The acts of the Jobs screen."""
-
-    tab: Tab
-    wanted: str
-    lists: JobLists
-    review: JobReview
+class JobList(Protocol):
+    """The Jobs screen, as its acts see it."""
 
     @property
-    @abstractmethod
-    def table(self) -> RowList: ...
+    def ops(self) -> OpSender:
+        """Where ops go."""
 
     @property
-    @abstractmethod
-    def form(self) -> JobForm: ...
+    def tab(self) -> Tab:
+        """Which list is shown."""
 
     @property
-    @abstractmethod
-    def record(self) -> Job | Watcher | Commitment | None: ...
+    def record(self) -> Job | Watcher | Commitment | None:
+        """What the cursor is on."""
 
-    @abstractmethod
-    def newest_session(self) -> str: ...
+    def newest_session(self) -> str:
+        """Return the session of the newest run of the job under the cursor; empty for none."""
 
-    @abstractmethod
-    def turn_to(self, tab: Tab) -> None: ...
+    def key_of(self, action_id: str) -> str:
+        """Name the key of an action, as the operator has it."""
 
-    # --- what can be done ----------
+    async def read_now(self) -> None:
+        """Read the list anew."""
+
+    def show_replay(self, session_id: str) -> None:
+        """Play a session from the store."""
+
+    def copy_detail(self) -> None:
+        """Copy what the detail says of the record."""
+
+
+class JobActs(Controller):
+    """The acts on the record under the cursor.
+
+    Args:
+        listed: the list with the cursor.
+    """
+
+    def __init__(self, listed: JobList) -> None:
+        self._list = listed
 
     def can(self, action_id: str) -> bool:
-        if not self.is_composed or action_id == "screen.jobs":
-            return action_id != "screen.jobs"
-        if action_id == "job.review":
-            return self.review.question(self.record) is not None
-        match self.record:
-            case Job() as job:
-                return _can_job(action_id, job, has_session=bool(self.newest_session()))
-            case Watcher() as watcher:
-                return _can_watcher(action_id, watcher)
-            case Commitment() as commitment:
-                return _can_commitment(action_id, commitment)
-            case None:
-                return not action_id.startswith("job.") or action_id in _ALWAYS
-
-    # --- writing ----------
-
-    def do_job_new(self) -> None:
-        """Show the form of this list."""
-        self.form.devices = self.console_app.bridge.state.devices
-        self.focus_now(self.form.open(self.tab))
-
-    def do_job_edit(self) -> None:
-        """Show the form with the job in it."""
-        job = self.record
-        if isinstance(job, Job) and self.can("job.edit"):
-            self.focus_now(self.form.open(Tab.JOBS, job))
-
-    def on_job_form_written(self, event: JobForm.Written) -> None:
-        """Send what was written; what is refused is in the form again when it is opened."""
-        self.form.close()
-        self.focus_now(self.table)
-        self.console_app.spawn(self._store(event), "storing what was written")
-
-    async def _store(self, event: JobForm.Written) -> None:
-        reply = await self.console_app.ask(event.op)
-        if reply is None:
-            self.form.give_back(event)
-            return
-        self.console_app.say(_STORED[event.tab])
-        if self.wanted:
-            # A filter could hide what was just made.
-            self.query_one("#filter", Input).value = ""
-        made = reply.job or reply.watcher or reply.commitment
-        if made is not None:
-            self.look_for(event.tab, made.id)
-        await self.lists.pager(event.tab).read_now()
-
-    @abstractmethod
-    def look_for(self, tab: Tab, number: int) -> None:
-        """Put the cursor of a list on a record once it is read."""
-
-    def on_job_form_refused(self, event: JobForm.Refused) -> None:
-        """Show what cannot be read."""
-        self.console_app.say(event.reason, tone="warning")
-
-    def do_job_review(self) -> None:
-        """Go to the card of the job's review; approve it at the second press."""
-        if self.review.approve(self.key_of("job.review")):
-            self.focus_now(self.query_one("#job-card"))
+        return can_act(action_id, self._list.record, self._list.newest_session())
 
     # --- at once ----------
 
     def do_job_run(self) -> None:
         """Make the job due now."""
-        if isinstance(self.record, Job) and self.can("job.run"):
-            self._send(JobRun(job_id=self.record.id), f"Job {self.record.id} is due now.")
+        if isinstance(self._list.record, Job) and self.can("job.run"):
+            self._send(
+                JobRun(job_id=self._list.record.id), f"Job {self._list.record.id} is due now."
+            )
 
     def do_job_pause(self) -> None:
         """Pause the job, or let it run again."""
-        job = self.record
+        job = self._list.record
         if not isinstance(job, Job) or not self.can("job.pause"):
             return
-        asked = self.console_app.pending.pauses_job(job.id)
+        asked = self._list.ops.pending.pauses_job(job.id)
         is_paused = job.status is JobStatus.PAUSED if asked is None else asked
         if is_paused:
             self._send(JobResume(job_id=job.id), f"Job {job.id} is resumed.")
@@ -156,7 +102,7 @@ class JobsActs(ConsoleScreen):
 
     def do_job_read(self) -> None:
         """Take the result or the match as seen; dismiss the commitment."""
-        match self.record:
+        match self._list.record:
             case Job(id=job_id, unread_result=True):
                 self._send(JobRead(job_id=job_id))
             case Watcher(id=watcher_id, unread=True):
@@ -168,12 +114,12 @@ class JobsActs(ConsoleScreen):
 
     def do_job_done(self) -> None:
         """Complete the commitment."""
-        if isinstance(self.record, Commitment) and self.can("job.done"):
-            self._update(self.record, CommitmentStatus.COMPLETED, "Done.")
+        if isinstance(self._list.record, Commitment) and self.can("job.done"):
+            self._update(self._list.record, CommitmentStatus.COMPLETED, "Done.")
 
     def do_job_snooze(self) -> None:
         """Put the commitment off by an hour, or take one up again that is over."""
-        one = self.record
+        one = self._list.record
         if not isinstance(one, Commitment):
             return
         if one.status.is_over:
@@ -185,7 +131,7 @@ class JobsActs(ConsoleScreen):
         self._send(CommitmentUpdate(commitment_id=one.id, status=status), done)
 
     def _send(self, op: Op, done: str = "") -> None:
-        app = self.console_app
+        app = self._list.ops
         # From here on it is asked for: the next key may ask for the opposite.
         asked = app.ask(op)
 
@@ -194,16 +140,25 @@ class JobsActs(ConsoleScreen):
                 return
             if done:
                 app.say(done)
-            await self.lists.pager(self.tab).read_now()
+            await self._list.read_now()
 
         app.spawn(carry_out(), type(op).__name__)
+
+    def do_job_replay(self) -> None:
+        """Play the newest run of the job again."""
+        if session_id := self._list.newest_session():
+            self._list.show_replay(session_id)
+
+    def do_job_copy(self) -> None:
+        """Copy what the detail says."""
+        self._list.copy_detail()
 
     # --- for good ----------
 
     def do_job_stop(self) -> None:
         """Stop the job or the watcher for good, at the second press."""
-        key = self.key_of("job.stop")
-        match self.record:
+        key = self._list.key_of("job.stop")
+        match self._list.record:
             case Job() as job if self.can("job.stop"):
                 op: Op = JobStop(job_id=job.id)
                 sentence = f"{key} again stops job {job.id} “{one_line(job.title, 40)}” for good"
@@ -213,46 +168,29 @@ class JobsActs(ConsoleScreen):
                 sentence = f"{key} again stops {about} for good"
             case _:
                 return
-        assert self.record is not None, "something is under the cursor"
-        about = f"{self.tab.value}:{self.record.id}"
-        if self.console_app.two_acts.confirm("job.stop", about, sentence):
+        assert self._list.record is not None, "something is under the cursor"
+        about = f"{self._list.tab.value}:{self._list.record.id}"
+        if self._list.ops.two_acts.confirm("job.stop", about, sentence):
             self._send(op)
 
-    # --- looking ----------
 
-    def do_job_filter(self) -> None:
-        """Filter the list."""
-        field = self.query_one("#filter", Input)
-        field.add_class("-shown")
-        self.focus_now(field)
+def can_act(action_id: str, record: Job | Watcher | Commitment | None, newest_session: str) -> bool:
+    """Return whether something can be done with a record.
 
-    def do_job_next_list(self) -> None:
-        """Show the next list."""
-        self._turn(1)
-
-    def do_job_previous_list(self) -> None:
-        """Show the list before."""
-        self._turn(-1)
-
-    def _turn(self, by: int) -> None:
-        if self.form.is_shown:
-            (self.screen.focus_next if by > 0 else self.screen.focus_previous)("#job-form Input")
-            return
-        tabs = list(Tab)
-        self.turn_to(tabs[(tabs.index(self.tab) + by) % len(tabs)])
-
-    def do_job_replay(self) -> None:
-        """Play the newest run of the job again."""
-        session_id = self.newest_session()
-        if session_id:
-            self.console_app.push_screen(ReplayScreen(session_id))
-
-    def do_job_copy(self) -> None:
-        """Copy what the detail says."""
-        record = self.record
-        if record is not None:
-            parts = self.lists.detail(record, self.console_app.now_ms())
-            self.console_app.copy("".join(text for text, _ in parts))
+    Args:
+        action_id: what.
+        record: the record under the cursor.
+        newest_session: of its newest run; empty for none.
+    """
+    match record:
+        case Job() as job:
+            return _can_job(action_id, job, has_session=bool(newest_session))
+        case Watcher() as watcher:
+            return _can_watcher(action_id, watcher)
+        case Commitment() as commitment:
+            return _can_commitment(action_id, commitment)
+        case None:
+            return action_id in _ALWAYS
 
 
 _ALWAYS = frozenset({"job.new", "job.filter", "job.next_list", "job.previous_list"})
@@ -287,7 +225,7 @@ def _can_watcher(action_id: str, watcher: Watcher) -> bool:
         case "job.copy":
             return True
         case _:
-            return not action_id.startswith("job.") or action_id in _ALWAYS
+            return action_id in _ALWAYS
 
 
 def _can_commitment(action_id: str, commitment: Commitment) -> bool:
@@ -297,4 +235,4 @@ def _can_commitment(action_id: str, commitment: Commitment) -> bool:
         case "job.snooze" | "job.copy":
             return True
         case _:
-            return not action_id.startswith("job.") or action_id in _ALWAYS
+            return action_id in _ALWAYS

@@ -11,30 +11,41 @@ from typing import TYPE_CHECKING
 from agent.protocol import UserInputAnswer
 from agent.records import Commitment, Job, JobStatus, Question, Watcher
 from agent.text import one_line
+from console.keys.controllers import Controller
 from widgets.lists.job_words import asked
 from widgets.lists.session_rows import phone_asked_about
 from widgets.questions.question_card import QuestionCard
 
 if TYPE_CHECKING:
     from console.app import SwitchboardApp
+    from console.screens.jobs.jobs import JobsScreen
 
 APPROVE = "job.review"
 
 
-class JobReview:
+class JobReview(Controller):
     """What the Jobs screen asks for a job.
 
     Args:
-        app: where questions come from and answers go.
-        card: shows the question.
+        screen: where it is asked.
     """
 
-    def __init__(self, app: SwitchboardApp, card: QuestionCard) -> None:
-        self._app = app
-        self._card = card
+    def __init__(self, screen: JobsScreen) -> None:
+        self._screen = screen
         self._known_s: dict[str, float] = {}
 
-    def question(self, record: Job | Watcher | Commitment | None) -> Question | None:
+    @property
+    def _app(self) -> SwitchboardApp:
+        return self._screen.console_app
+
+    @property
+    def _card(self) -> QuestionCard:
+        return self._screen.query_one("#job-card", QuestionCard)
+
+    def can(self, action_id: str) -> bool:
+        return self._question(self._screen.browsing.record) is not None
+
+    def _question(self, record: Job | Watcher | Commitment | None) -> Question | None:
         """Return the open question of a job that waits for its review; None for any other."""
         if not isinstance(record, Job) or record.status is not JobStatus.AWAITING_REVIEW:
             return None
@@ -49,7 +60,7 @@ class JobReview:
     def show(self, record: Job | Watcher | Commitment | None, now_ms: int) -> bool:
         """Show the card of a job, or none; returns whether one that had the focus went."""
         before, had_focus = self._card.question, self._card.has_focus
-        question = self.question(record)
+        question = self._question(record)
         now_s = self._card.clock_s()
         known_s = None
         if question is not None:
@@ -63,21 +74,30 @@ class JobReview:
         )
         return had_focus and not is_same
 
-    def approve(self, key: str) -> bool:
-        """Approve what the card shows at the second press; returns whether the card is wanted."""
-        question = self._card.question
+    def do_job_review(self) -> None:
+        """Go to the card of the job's review; approve it at the second press."""
+        question, card = self._card.question, self._card
         if question is None:
-            return False
-        if not self._card.has_focus or not self._card.is_ready:
-            armed = self._app.two_acts
-            armed.disarm()
-            matter = one_line(question.text, 200)
-            armed.confirm(APPROVE, question.question_id, f"{key} again approves: {matter}")
-            return True
-        self.answer(question, question.options[0].label if question.options else "Approve")
-        return False
+            return
+        if card.has_focus and card.is_ready:
+            self._answer(question, question.options[0].label if question.options else "Approve")
+            return
+        armed, key = self._app.two_acts, self._screen.key_of(APPROVE)
+        armed.disarm()
+        matter = one_line(question.text, 200)
+        armed.confirm(APPROVE, question.question_id, f"{key} again approves: {matter}")
+        self._screen.focus_now(card)
 
-    def answer(self, question: Question, answer: str) -> None:
+    def on_question_card_chosen(self, event: QuestionCard.Chosen) -> None:
+        """Answer the review with an option."""
+        self._answer(event.question, event.answer)
+
+    def on_question_card_write(self, _event: QuestionCard.Write) -> None:
+        """Show where a reason is written."""
+        key = self._screen.key_of("question.next")
+        self._app.say(f"Press 2 to reject. To write a reason, answer on the Deck: {key}.")
+
+    def _answer(self, question: Question, answer: str) -> None:
         """Send an answer, once."""
         if not self._app.pending.is_answered(question.question_id):
             self._app.request(UserInputAnswer(question_id=question.question_id, answer=answer))

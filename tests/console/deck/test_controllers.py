@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from agent.errors import WrongStateError
 from agent.protocol import (
     Interrupt,
     NoticeSend,
@@ -23,13 +24,22 @@ from agent.protocol import (
     SteerWithdraw,
     TargetControl,
     TargetObserved,
+    UserInputAnswer,
     UserMessage,
+    WheelAct,
+    WheelGesture,
+    WheelHandBack,
+    WheelTap,
+    WheelText,
 )
 from agent.records import (
     DeviceState,
     GoalVerdict,
+    Point,
     Question,
     QuestionKind,
+    QuestionOption,
+    QuestionPart,
     Session,
     SessionState,
     TargetAction,
@@ -38,17 +48,23 @@ from agent.records import (
     TargetRuntime,
     TargetStatus,
 )
-from agent.state.reducer import Item, SessionView, State
+from agent.state.reducer import Attention, AttentionKind, Item, SessionView, State
 from console.input.gate import Wait
 from console.input.pending import PendingOps
 from console.keys import actions
 from console.keys.two_acts import TwoActs
+from console.screens.deck.answering import QuestionController
+from console.screens.deck.approving import ApprovalController
 from console.screens.deck.beginning import BeginController
 from console.screens.deck.following import FollowController
 from console.screens.deck.session_control import SessionController
 from console.screens.deck.targets import TargetController
+from console.screens.device.wheel import WheelController
 from tests.console.fakes import FakeCore, phone
+from widgets.lists.row_marks import Marks
+from widgets.pictures.phone_pane import PhonePane
 from widgets.questions.composer import Composer, Mode, Purpose
+from widgets.questions.question_card import QuestionCard
 
 
 class Recorder:
@@ -60,6 +76,8 @@ class Recorder:
         self.reply = reply
         self.begins_with = ""
         self.tool_servers: tuple[str, ...] = ()
+        self.seen: frozenset[str] = frozenset()
+        self.reminders: list[Attention] = []
         self.pending = PendingOps()
         self.two_acts = TwoActs(lambda: 0.0)
         self._work: list[Coroutine[Any, Any, Any]] = []
@@ -78,6 +96,9 @@ class Recorder:
     def spawn(self, work: Coroutine[Any, Any, Any], name: str, wait: Wait = Wait.ANSWER) -> None:
         self._work.append(work)
 
+    def show_reminder(self, one: Attention) -> None:
+        self.reminders.append(one)
+
     async def run(self) -> None:
         while self._work:
             await self._work.pop(0)
@@ -95,6 +116,8 @@ class Desk:
         self.pointed: Item | None = None
         self.coming = ""
         self.answers = True
+        self.is_card_ready = True
+        self.pointed_waiting: Attention | None = None
 
     def select(self, session_id: str) -> None:
         self.selected = session_id
@@ -104,6 +127,18 @@ class Desk:
 
     def open_questions(self) -> list[Question]:
         return [q for q in self.state.questions.values() if q.session_id == self.selected]
+
+    @property
+    def shown_question(self) -> Question | None:
+        return next(iter(self.open_questions()), None)
+
+    @property
+    def is_at_card(self) -> bool:
+        return self.at == "card"
+
+    @property
+    def is_in_queue(self) -> bool:
+        return self.at == "queue"
 
     def pointed_item(self) -> Item | None:
         return self.pointed
@@ -115,6 +150,9 @@ class Desk:
         return actions.BY_ID[action_id].keys[0]
 
     def refresh_all(self) -> None:
+        pass
+
+    def show_footer(self) -> None:
         pass
 
     def leave_note(self) -> bool:
@@ -432,3 +470,289 @@ def test_only_what_has_ended_well_is_judged() -> None:
     desk = Desk(played(state=SessionState.COMPLETED).state, "s1")
     control(desk).do_session_wrong()
     assert desk.ops.sent == [SessionVerify(session_id="s1", verdict=GoalVerdict.NOT_MET)]
+
+
+# --- questions ----------
+
+
+def question(core: FakeCore, number: int, session_id: str = "s1", **fields: Any) -> Question:
+    made = Question(
+        question_id=f"q{number}",
+        session_id=session_id,
+        kind=fields.pop("kind", QuestionKind.QUESTION),
+        text=fields.pop("text", "Which?"),
+        asked_ms=number,
+        **fields,
+    )
+    core.state.questions[made.question_id] = made
+    return made
+
+
+def options(*labels: str) -> tuple[QuestionOption, ...]:
+    return tuple(QuestionOption(label=label) for label in labels)
+
+
+def answering(desk: Desk, *, marked: str = "", for_all: bool = False) -> QuestionController:
+    marks = Marks()
+    marks.toggle(marked)
+    return QuestionController(desk, marks, lambda _question, _answer: for_all)
+
+
+def three_that_ask() -> FakeCore:
+    core = played()
+    for number in (2, 3):
+        session = Session(session_id=f"s{number}", goal="Another", created_ms=number)
+        core.tell(SessionConfigured(session=session), f"s{number}")
+    for number in (3, 1, 2):
+        question(core, number, f"s{number}")
+    return core
+
+
+def test_the_oldest_question_comes_first_and_then_those_of_the_other_sessions() -> None:
+    desk = Desk(three_that_ask().state, "")
+    acts = answering(desk)
+    seen = []
+    for _ in range(4):
+        acts.do_question_next()
+        seen.append(desk.selected)
+    assert seen == ["s1", "s2", "s3", "s1"]
+    assert desk.at == "card"
+
+
+def test_after_an_answer_elsewhere_those_that_were_left_for_later_stay_so() -> None:
+    desk = Desk(three_that_ask().state, "")
+    acts = answering(desk)
+    acts.do_question_next()
+    acts.do_question_next()
+    desk.ops.request(UserInputAnswer(question_id="q2", answer="x"))
+    desk.at = "transcript"
+    acts.do_question_next()
+    assert desk.selected == "s3"
+
+
+def test_questions_of_marked_sessions_come_first() -> None:
+    desk = Desk(three_that_ask().state, "")
+    answering(desk, marked="s3").do_question_next()
+    assert desk.selected == "s3"
+
+
+def test_a_question_is_answered_once() -> None:
+    core = played()
+    question(core, 1, options=options("Left", "Right"))
+    desk = Desk(core.state, "s1")
+    acts = answering(desk)
+    acts.answer_subject("q1", "2")
+    acts.answer_subject("q1", "Left")
+    # A number is the option with that number.
+    assert desk.ops.sent == [UserInputAnswer(question_id="q1", answer="Right")]
+
+
+def test_the_answers_to_several_parts_are_sent_together_and_the_last_can_be_taken_back() -> None:
+    core = played()
+    parts = (
+        QuestionPart(part_id="a", text="Where?"),
+        QuestionPart(part_id="b", text="Word?", secret=True),
+        QuestionPart(part_id="c", text="When?"),
+    )
+    asked = question(core, 1, parts=parts)
+    desk = Desk(core.state, "s1")
+    acts = answering(desk)
+    for answer in ("here", "plum", "now"):
+        shown = acts.narrowed(asked)
+        if answer == "now":
+            assert acts.given_for(shown) == (("Where?", "here"), ("Word?", "•••"))
+            acts.on_question_card_back(QuestionCard.Back())
+            shown = acts.narrowed(asked)
+            assert shown.header == "2 of 3"
+            acts.answer(shown, "pear")
+            shown = acts.narrowed(asked)
+        acts.answer(shown, answer)
+    given = {"a": ("here",), "b": ("pear",), "c": ("now",)}
+    assert desk.ops.sent == [UserInputAnswer(question_id="q1", answers=given)]
+
+
+@pytest.mark.parametrize(
+    ("kind", "at", "reminds", "seen"),
+    [
+        (AttentionKind.WATCHER, "", True, False),
+        (AttentionKind.FAILED, "transcript", False, True),
+        (AttentionKind.QUESTION, "card", False, False),
+    ],
+)
+def test_what_waits_is_gone_to_where_it_is_dealt_with(
+    kind: AttentionKind, at: str, reminds: bool, seen: bool
+) -> None:
+    core = played()
+    asked = question(core, 1) if kind is AttentionKind.QUESTION else None
+    session_id = "" if reminds else "s1"
+    one = Attention(
+        kind=kind, key="it", since_ms=1, session_id=session_id, question=asked, number=7, text=""
+    )
+    desk = Desk(core.state, "")
+    desk.pointed_waiting = one
+    answering(desk).open_waiting()
+    assert (desk.at, desk.ops.reminders == [one], "it" in desk.ops.seen) == (at, reminds, seen)
+
+
+# --- approvals ----------
+
+
+def approving(core: FakeCore) -> tuple[Desk, ApprovalController]:
+    question(core, 1, kind=QuestionKind.APPROVAL, text="Send it", options=options("Approve", "No"))
+    desk = Desk(core.state, "s1")
+    return desk, ApprovalController(desk, answering(desk), WheelController(Seat(core.state)))
+
+
+def test_approving_takes_a_look_at_the_card_first() -> None:
+    desk, acts = approving(played())
+    acts.do_question_approve()
+    assert (desk.at, desk.ops.sent) == ("card", [])
+    assert desk.ops.two_acts.sentence.endswith("again to approve: Send it")
+    desk.is_card_ready = False
+    acts.do_question_approve()
+    assert desk.ops.sent == []
+    desk.is_card_ready = True
+    acts.do_question_approve()
+    assert desk.ops.sent == [UserInputAnswer(question_id="q1", answer="Approve")]
+
+
+@pytest.mark.parametrize(("reason", "answer"), [("too dear", "Deny: too dear"), ("", "Deny")])
+def test_a_rejection_goes_with_its_reason(reason: str, answer: str) -> None:
+    desk, acts = approving(played())
+    acts.do_question_reject()
+    assert acts.purpose() == (Purpose(Mode.REASON, "q1"), ())
+    acts.reject("q1", reason)
+    assert acts.purpose() is None
+    assert desk.ops.sent == [UserInputAnswer(question_id="q1", answer=answer)]
+
+
+def test_what_is_asked_against_a_question_is_asked_no_longer_once_it_is_closed() -> None:
+    core = played()
+    desk, acts = approving(core)
+    acts.do_question_modify()
+    assert acts.purpose() == (Purpose(Mode.MODIFY, "q1"), ())
+    core.state.questions.clear()
+    assert acts.purpose() is None
+    assert not acts.forget()
+    assert not acts.can("question.approve")
+    acts.do_question_session()
+    assert desk.ops.said == ["Nothing to approve."]
+
+
+# --- the wheel ----------
+
+
+class Seat:
+    """A screen with a phone that can be driven, made of a state."""
+
+    def __init__(self, state: State, reply: Reply | None = None) -> None:
+        self.state = state
+        self.ops = DrivingRecorder(reply)
+        self.serial = "p"
+        self.waits = False
+        self.driven = False
+        self.at = ""
+        self.done: list[WheelGesture] = []
+
+    def shown_serial(self) -> str:
+        return self.serial
+
+    def has_waiting_session(self) -> bool:
+        return self.waits
+
+    def show_driven(self, driven: bool) -> None:
+        self.driven = driven
+
+    def go_to_note(self) -> None:
+        self.at = "note"
+
+    def gesture_done(self, gesture: WheelGesture) -> None:
+        self.done.append(gesture)
+
+    def refresh_all(self) -> None:
+        pass
+
+
+class DrivingRecorder(Recorder):
+    """Carries gestures out at once, unless the wheel was lost."""
+
+    def __init__(self, reply: Reply | None = None) -> None:
+        super().__init__(reply)
+        self.core: Any = Driven(self.sent)
+
+
+class Driven:
+    """A core that takes gestures."""
+
+    def __init__(self, sent: list[Op]) -> None:
+        self._sent = sent
+        self.lost = False
+
+    async def request(self, op: Op) -> Reply:
+        if self.lost:
+            raise WrongStateError("The session was resumed: the wheel is not yours.")
+        self._sent.append(op)
+        return Reply(submission_id="x")
+
+
+@pytest.fixture
+def seat() -> Seat:
+    core = played()
+    core.state.devices["p"] = phone("p")
+    return Seat(core.state, Reply(submission_id="x"))
+
+
+async def test_nothing_is_sent_before_the_wheel_was_given(seat: Seat) -> None:
+    wheel = WheelController(seat)
+    tap = WheelTap(at=Point(x=0.5, y=0.5))
+    wheel.send(tap)
+    assert seat.ops.sent == []
+    wheel.do_wheel_take()
+    assert (wheel.serial, seat.driven) == ("", False)
+    await seat.ops.run()
+    assert (wheel.serial, seat.driven) == ("p", True)
+    wheel.send(tap)
+    await seat.ops.run()
+    assert seat.ops.sent[1:] == [WheelAct(serial="p", gesture=tap)]
+    assert seat.done == [tap]
+
+
+async def test_typing_that_waits_is_sent_as_one_text_and_the_note_after_it(seat: Seat) -> None:
+    wheel = WheelController(seat)
+    wheel.do_wheel_take()
+    await seat.ops.run()
+    for letter in "milk":
+        wheel.on_phone_pane_typed(PhonePane.Typed(letter))
+    seat.waits = True
+    wheel.leave()
+    assert wheel.purpose() == (Purpose(Mode.NOTE, "p"), ())
+    assert seat.at == "note"
+    wheel.hand_back("bought")
+    assert (wheel.purpose(), wheel.serial, seat.driven) == (None, "", False)
+    await seat.ops.run()
+    sent = seat.ops.sent[1:]
+    assert WheelAct(serial="p", gesture=WheelText(text="milk")) in sent
+    assert WheelHandBack(serial="p", note="bought") in sent
+    assert seat.ops.said[-1].endswith("is handed back.")
+
+
+async def test_a_wheel_that_was_lost_is_said_and_let_go_of(seat: Seat) -> None:
+    wheel = WheelController(seat)
+    wheel.do_wheel_take()
+    await seat.ops.run()
+    seat.ops.core.lost = True
+    for _ in range(3):
+        wheel.send(WheelTap(at=Point(x=0.1, y=0.1)))
+    await seat.ops.run()
+    assert seat.ops.said == ["The session was resumed: the wheel is not yours."]
+    assert (wheel.serial, seat.driven, seat.done) == ("", False, [])
+
+
+async def test_another_phone_than_the_driven_one_is_not_touched(seat: Seat) -> None:
+    wheel = WheelController(seat)
+    wheel.do_wheel_take()
+    await seat.ops.run()
+    seat.serial = "p2"
+    wheel.send(WheelTap(at=Point(x=0.1, y=0.1)))
+    assert "which is not the phone that is shown" in seat.ops.said[0]
+    assert not wheel.can("device.drive")

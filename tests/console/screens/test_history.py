@@ -134,14 +134,14 @@ async def test_what_was_spent_is_shown_on_a_key_and_left_again(
         await seat.press("s")
         await seat.see("100.0k")
         await seat.see("$1.25")
-        assert "3 sessions" in "".join(text for text, _ in screen.sums.parts)
-        assert screen.sums.measure is Measure.TOKENS
+        assert "3 sessions" in "".join(text for text, _ in screen.spending.sums.parts)
+        assert screen.spending.sums.measure is Measure.TOKENS
         await seat.press("m")
-        assert screen.sums.measure is Measure.MONEY
+        assert screen.spending.sums.measure is Measure.MONEY
         is_beside = size[0] >= 120
-        assert screen.focused is (screen.table if is_beside else screen.sums)
+        assert screen.focused is (screen.table if is_beside else screen.spending.sums)
         await seat.press("escape")
-        assert not screen.shows_sums
+        assert not screen.spending.is_shown
         assert screen.focused is screen.table
         assert seat.core.ops == []
 
@@ -156,7 +156,9 @@ async def test_a_window_made_small_leaves_the_focus_where_it_is_seen(
         await seat.see("100.0k")
         assert screen.focused is screen.table
         await seat.pilot.resize_terminal(60, 24)
-        await seat.until(lambda: screen.focused is screen.sums, "the focus on what is seen")
+        await seat.until(
+            lambda: screen.focused is screen.spending.sums, "the focus on what is seen"
+        )
         await seat.pilot.resize_terminal(160, 50)
         await seat.until(lambda: screen.focused is screen.table, "the focus on the list again")
 

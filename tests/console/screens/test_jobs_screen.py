@@ -70,7 +70,9 @@ async def jobs_of(seat: Seat) -> JobsScreen:
     await seat.until(lambda: isinstance(seat.app.screen, JobsScreen), "the jobs")
     screen = seat.app.screen
     assert isinstance(screen, JobsScreen)
-    await seat.until(lambda: screen.lists.pager(Tab.JOBS).is_read and screen.record, "a page")
+    await seat.until(
+        lambda: screen.lists.pager(Tab.JOBS).is_read and screen.browsing.record, "a page"
+    )
     return screen
 
 
@@ -79,7 +81,9 @@ async def pick(seat: Seat, screen: JobsScreen, key: str) -> None:
     await seat.until(lambda: any(row.key == key for row in screen.table.rows), f"row {key}")
     screen.table.move_to(key)
     screen.refresh_all()
-    await seat.until(lambda: str(getattr(screen.record, "id", "")) == key, f"the cursor on {key}")
+    await seat.until(
+        lambda: str(getattr(screen.browsing.record, "id", "")) == key, f"the cursor on {key}"
+    )
 
 
 def fill(screen: JobsScreen, **lines: str) -> None:
@@ -256,7 +260,9 @@ async def test_what_is_due_or_found_waits_on_the_deck_and_leads_to_its_list(cons
         await seat.until(lambda: isinstance(seat.app.screen, JobsScreen), "the jobs")
         screen = seat.app.screen
         assert isinstance(screen, JobsScreen)
-        await seat.until(lambda: getattr(screen.record, "title", "") == "Parcel", "the watcher")
+        await seat.until(
+            lambda: getattr(screen.browsing.record, "title", "") == "Parcel", "the watcher"
+        )
         await seat.press("1")
         await seat.until(lambda: seat.app.screen is seat.deck, "home")
         seat.deck.set_focus(seat.deck.attention)
@@ -292,7 +298,7 @@ async def test_a_filter_is_asked_of_the_core_and_the_newest_wish_wins(console: O
         await seat.until(lambda: [row.key for row in screen.table.rows] == ["2"], "one row")
         await seat.press("enter", "escape")
         await seat.until(lambda: len(screen.table.rows) == 2, "all rows")
-        assert screen.wanted == ""
+        assert screen.browsing.wanted == ""
 
 
 @pytest.mark.parametrize("size", [(160, 50), (100, 30), (60, 20), (40, 12)])

@@ -1,0 +1,124 @@
+"""What the History knows: the stored sessions page by page, the filter, and what a search found.
+
+Sends no op. Invariant: what is found is what the store gave for the newest wish, never for an older
+one that came late.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from agent.errors import UsageError
+from agent.protocol import SearchEvents
+from agent.records import SearchHit, Session
+from console.screens.history.filters import Filter, parse_filter
+from widgets.lists.session_rows import device_name
+
+if TYPE_CHECKING:
+    from console.app import SwitchboardApp
+
+PAGE = 200
+MOST_HITS = 100
+
+
+class StoredSessions:
+    """The stored sessions, as far as they were read.
+
+    Args:
+        app: whom they are asked through.
+        changed: called when something has come.
+    """
+
+    def __init__(self, app: SwitchboardApp, changed: Callable[[], None]) -> None:
+        self._app = app
+        self._changed = changed
+        self.filter = Filter("")
+        self.listed: list[Session] = []
+        self.is_read = False
+        """Whether a page has come."""
+        self.has_all = False
+        self.hits: tuple[SearchHit, ...] = ()
+        self.said = ""
+        """What is wrong with the wish; empty when nothing is."""
+        self.is_searching = False
+        self._known: dict[str, Session] = {}
+        self._is_paging = False
+
+    def wish(self, text: str) -> None:
+        """List what fits a filter, and search for its words."""
+        self.said = ""
+        try:
+            self.filter = parse_filter(text)
+        except UsageError as error:
+            # Half a filter is no mistake yet: what was shown before stays.
+            self.said = str(error)
+            return
+        if self.filter.words and not self.is_searching:
+            self._app.spawn(self._search(), "searching")
+        elif not self.filter.words:
+            self.hits = ()
+
+    def read_page(self) -> None:
+        """Read the next page of the list, unless it is whole or one is under way."""
+        if not self.has_all and not self._is_paging:
+            self._is_paging = True
+            self._app.spawn(self._page(), "reading older sessions")
+
+    async def _page(self) -> None:
+        try:
+            before = self.listed[-1].session_id if self.listed else ""
+            page = await self._app.core.sessions(limit=PAGE, before=before)
+        finally:
+            self._is_paging = False
+        self.listed += page
+        self.is_read = True
+        self.has_all = len(page) < PAGE
+        self._changed()
+
+    async def _search(self) -> None:
+        """Search for the newest wish until there is no newer one."""
+        self.is_searching = True
+        try:
+            searched = ""
+            while self.filter.words and self.filter.words != searched:
+                searched = self.filter.words
+                await self._search_for(searched)
+        finally:
+            self.is_searching = False
+        self._changed()
+
+    async def _search_for(self, wanted: str) -> None:
+        core = self._app.core
+        try:
+            hits = await core.look_up(SearchEvents(query=_typed(wanted), limit=MOST_HITS))
+        except UsageError as error:
+            # Half a query is no mistake yet: what was found before stays.
+            self.said = error.message
+            return
+        for session_id in {hit.session_id for hit in hits}:
+            if self.session_of(session_id) is None:
+                self._known[session_id] = await core.session(session_id)
+        self.hits, self.said = hits, ""
+
+    def session_of(self, session_id: str) -> Session | None:
+        """Return what is known of a session; None where nothing is."""
+        view = self._app.bridge.state.sessions.get(session_id)
+        if view is not None:
+            return view.session
+        listed = (one for one in self.listed if one.session_id == session_id)
+        return self._known.get(session_id) or next(listed, None)
+
+    def holds(self, session: Session | None) -> bool:
+        """Return whether a session has the facts of the filter."""
+        if session is None or not self.filter.facts:
+            return True
+        app = self._app
+        name = device_name(session.serial, app.bridge.state.devices)
+        return self.filter.holds(session, name, app.now_ms())
+
+
+def _typed(wanted: str) -> str:
+    """Take the word that is being typed for the beginning of one."""
+    is_open = wanted.count('"') % 2 or not wanted[-1].isalnum()
+    return wanted if is_open else f"{wanted}*"
