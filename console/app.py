@@ -49,7 +49,7 @@ from console.keys import actions
 from console.keys.keymap import Keymap, read_keymap
 from console.keys.two_acts import TwoActs
 from console.palette.recent import Recent
-from console.screens.base import ConsoleScreen
+from console.screens.base.console_screen import ConsoleScreen
 from console.screens.deck.deck import DeckScreen
 from console.settings.kept_settings import KeptSettings
 from console.steps.stored_frames import StoredFrames

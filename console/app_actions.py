@@ -28,7 +28,7 @@ from console.keys import actions
 from console.keys.controllers import Controller
 from console.keys.keymap import Keymap
 from console.keys.unavailable import NEED_PHONES, STILL_OPENING, WHY_NOT
-from console.screens.base import ConsoleScreen
+from console.screens.base.console_screen import ConsoleScreen
 from console.screens.deck.deck import DeckScreen
 from console.screens.dialogs.theme_picker import ThemePicker
 from console.terminal.job_control import suspend, why_not_suspended

@@ -19,7 +19,7 @@ from console.keys.unavailable import WHY_NOT
 from console.palette import commands
 from console.palette.entry import Entry, Kind
 from console.palette.handles import phone_handle, phone_of
-from console.screens.base import ConsoleScreen
+from console.screens.base.console_screen import ConsoleScreen
 from console.settings.setting_values import value_in_force
 from widgets.base import status
 from widgets.base.formatting import natural

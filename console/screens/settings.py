@@ -19,7 +19,7 @@ from agent.settings import KEYS, Key
 from agent.state.reducer import State
 from agent.text import one_line
 from console.keys import actions
-from console.screens.base import ConsoleScreen
+from console.screens.base.console_screen import ConsoleScreen
 from console.settings.setting_values import as_typed, value_in_force, write_typed
 from widgets.base.header_line import PartsLine
 from widgets.base.rich_parts import Parts

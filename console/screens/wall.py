@@ -18,7 +18,7 @@ from agent.state.reducer import State
 from agent.text import one_line
 from console.frames.clock import FrameClock
 from console.keys import actions
-from console.screens.base import OPENING, ConsoleScreen
+from console.screens.base.console_screen import OPENING, ConsoleScreen
 from console.screens.deck.shown_phone import NO_DEVICES
 from console.starting_phone import start_virtual
 from widgets.base import status

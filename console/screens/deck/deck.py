@@ -19,7 +19,7 @@ from agent.state.reducer import SessionView, State, attention
 from console.core.active_sessions import is_under_way
 from console.frames.stills import Source
 from console.keys import actions
-from console.screens.base import OPENING, ConsoleScreen
+from console.screens.base.console_screen import OPENING, ConsoleScreen
 from console.screens.deck.answering import QuestionController
 from console.screens.deck.approving import ApprovalController, span
 from console.screens.deck.arranging import ArrangeController

@@ -17,7 +17,7 @@ from agent.state.reducer import State
 from agent.text import one_line
 from console.frames.stills import Source
 from console.keys import actions
-from console.screens.base import ConsoleScreen
+from console.screens.base.console_screen import ConsoleScreen
 from console.screens.device.device_phone import GONE, DevicePhone, TurnController
 from console.screens.device.phone_text import PhoneText
 from console.screens.device.side import SideController, Tab

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from agent.protocol import SessionFork, SessionReplay
 from agent.records import DeviceState
 from console.keys.controllers import Controller
-from console.screens.base import ConsoleScreen
+from console.screens.base.console_screen import ConsoleScreen
 from console.screens.history.record import RecordController
 from console.screens.history.tape import TapeController
 from widgets.lists.session_rows import device_name

@@ -21,7 +21,7 @@ from console.keys import actions
 from console.report.parting import Pair, Parting, compare
 from console.report.parting_words import parting_lines
 from console.report.told import Deed, Told, read_told
-from console.screens.base import ConsoleScreen
+from console.screens.base.console_screen import ConsoleScreen
 from widgets.base import status
 from widgets.base.header_line import PartsLine
 from widgets.base.rich_parts import Parts

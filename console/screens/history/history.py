@@ -18,7 +18,7 @@ from agent.state.reducer import State
 from agent.text import one_line
 from console.input.gate import Wait
 from console.keys import actions
-from console.screens.base import ConsoleScreen
+from console.screens.base.console_screen import ConsoleScreen
 from console.screens.history.filter_picker import FilterPicker
 from console.screens.history.history_sums import SumsController
 from console.screens.history.replay import ReplayScreen

@@ -6,7 +6,7 @@ from bisect import bisect_left
 
 from agent.state.reducer import StepItem
 from console.keys.controllers import Controller
-from console.screens.base import ConsoleScreen
+from console.screens.base.console_screen import ConsoleScreen
 from console.screens.history.tape import TapeController
 from console.steps.step_reading import find_record, read_part
 from console.steps.step_record import Part, StepRecord, record_at

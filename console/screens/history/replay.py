@@ -16,7 +16,7 @@ from agent.records import TimeSplit
 from agent.state.reducer import State
 from console.frames.stills import Source
 from console.keys import actions
-from console.screens.base import ConsoleScreen
+from console.screens.base.console_screen import ConsoleScreen
 from console.screens.history.branching import BranchController
 from console.screens.history.record import RecordController
 from console.screens.history.seen import SeenController

@@ -7,7 +7,7 @@ from agent.state.reducer import SessionView, StepItem, Transcript
 from console.frames.stills import Source
 from console.input.gate import Wait
 from console.keys.controllers import Controller
-from console.screens.base import ConsoleScreen
+from console.screens.base.console_screen import ConsoleScreen
 from console.screens.history.tape import TapeController
 from widgets.lists.session_rows import device_name
 from widgets.pictures.phone_pane import PhonePane

@@ -13,7 +13,7 @@ from agent.records import Observation
 from agent.state.reducer import SessionView, StepItem
 from console.input.gate import Wait
 from console.keys.controllers import Controller
-from console.screens.base import ConsoleScreen
+from console.screens.base.console_screen import ConsoleScreen
 from console.steps.session_text import session_text, step_text
 from console.steps.step_reading import find_record, read_part
 from console.steps.step_record import Part, StepRecord

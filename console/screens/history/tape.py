@@ -11,7 +11,7 @@ from textual.timer import Timer
 
 from agent.state.reducer import SessionView
 from console.keys.controllers import Controller
-from console.screens.base import ConsoleScreen
+from console.screens.base.console_screen import ConsoleScreen
 from console.steps.playback import Playback
 from widgets.base.formatting import clock
 from widgets.base.header_line import PartsLine

@@ -12,7 +12,7 @@ from console.input.gate import Wait
 from console.keys.controllers import Controller
 from console.report.missing import missing_frames
 from console.report.writing import Kind, write
-from console.screens.base import ConsoleScreen
+from console.screens.base.console_screen import ConsoleScreen
 from console.screens.dialogs.export import ExportScreen
 from console.screens.history.tape import TapeController
 

@@ -17,7 +17,7 @@ from textual.widgets import Input
 from agent.records import Job
 from agent.state.reducer import State
 from console.keys import actions
-from console.screens.base import ConsoleScreen
+from console.screens.base.console_screen import ConsoleScreen
 from console.screens.jobs.jobs_acts import JobActs
 from console.screens.jobs.jobs_browsing import JobBrowser
 from console.screens.jobs.jobs_form import JobForm

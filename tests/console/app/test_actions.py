@@ -9,7 +9,7 @@ import pytest
 from console.app import SwitchboardApp
 from console.keys import actions
 from console.keys.controllers import method_name
-from console.screens.base import ConsoleScreen
+from console.screens.base.console_screen import ConsoleScreen
 from console.screens.deck.deck import DeckScreen
 from console.screens.device.device import DeviceScreen
 from console.screens.history.compare import CompareScreen

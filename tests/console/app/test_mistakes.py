@@ -103,7 +103,7 @@ def in_what_watches_a_value(seat: Seat, _patch: pytest.MonkeyPatch) -> None:
 
 
 def in_a_handler_of_the_screen(seat: Seat, patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(type(seat.deck), "on_resize", broken)
+    patch.setattr(type(seat.deck.panes), "on_resize", broken)
     seat.deck.post_message(_resize())
 
 

@@ -108,10 +108,10 @@ async def test_a_replay_is_picked_and_its_other_is_chosen_in_the_history(console
         await seat.until(lambda: isinstance(seat.app.screen, ReplayScreen), "the replay")
         replayed = seat.app.screen
         assert isinstance(replayed, ReplayScreen)
-        await seat.until(lambda: replayed.playback is not None, "the tape")
+        await seat.until(lambda: replayed.tape.playback is not None, "the tape")
         await seat.press("d")
         await seat.see("Picked. Choose the other session; d compares them.")
-        assert seat.app.picked == replayed.session_id
+        assert seat.app.picked == replayed.tape.session_id
         history = seat.app.screen
         assert isinstance(history, HistoryScreen)
         await seat.until(lambda: history.table.rows, "the sessions to choose from")

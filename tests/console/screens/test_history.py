@@ -30,7 +30,7 @@ from agent.records import (
     Verification,
     VerifiedBy,
 )
-from console.screens.history import history
+from console.screens.history import stored_sessions
 from console.screens.history.history import HistoryScreen
 from console.screens.history.replay import ReplayScreen
 from tests.console.conftest import Open, Seat
@@ -85,7 +85,7 @@ async def test_half_a_query_is_said_beside_the_list_and_is_no_error(console: Ope
 async def test_older_sessions_come_when_the_cursor_reaches_the_last(
     console: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(history, "PAGE", 5)
+    monkeypatch.setattr(stored_sessions, "PAGE", 5)
 
     def many(core: FakeCore) -> None:
         for number in range(12):

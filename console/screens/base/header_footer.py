@@ -1,7 +1,7 @@
 """Header and footer of every screen: where we are, what waits, and what the keys do here.
 
-Parts of `console.screens.base`. Invariants: an action that cannot be done now is not in the footer;
-stopping everything is there while something works.
+Invariants: an action that cannot be done now is not in the footer; stopping everything is there
+while something works.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from widgets.base.rich_parts import Parts
 from widgets.pictures.phone_pane import is_driven_at, spread
 
 if TYPE_CHECKING:
-    from console.screens.base import ConsoleScreen
+    from console.screens.base.console_screen import ConsoleScreen
     from widgets.questions.composer import Composer
 
 LEAST = (40, 12)

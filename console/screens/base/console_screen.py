@@ -20,7 +20,7 @@ from textual.widgets import Input, TextArea
 from agent.state.reducer import State
 from console.keys import actions
 from console.keys.controllers import Controller
-from console.screens.header_footer import HeaderFooter, is_small
+from console.screens.base.header_footer import HeaderFooter, is_small
 from widgets.base.action_line import ActionLine
 from widgets.base.fault_isolation import FaultIsolated
 from widgets.base.header_line import PartsLine

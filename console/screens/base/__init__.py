@@ -1,0 +1,1 @@
+"""What every screen of the console has: size classes, header and footer."""
