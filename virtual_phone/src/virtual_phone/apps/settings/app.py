@@ -1,7 +1,7 @@
 """Settings: the rows of the settings tables as pages of switches, lists and sliders.
 
 This module has the frame: the home page, search, and how a sub-page is declared; the pages are in
-`settings_network` and `settings_device`. Holds no truth of its own. Invariant: what a switch shows
+`network`, `device` and `installed_apps`. Holds no truth of its own. Invariant: what a switch shows
 is what `settings get` prints.
 """
 
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TypedDict, Unpack
 
 from virtual_phone.app import App, AppIcon, NoState, Page, no_state
 from virtual_phone.ui.bind import walk
@@ -50,21 +51,25 @@ class SubPage:
     parent: str = ""
 
 
+class Place(TypedDict, total=False):
+    """Where a sub-page is found: its row, and the activity and intents that lead to it."""
+
+    activity: str
+    actions: tuple[str, ...]
+    icon: str
+    color: str
+    summary: str
+    parent: str
+
+
 SUB_PAGES: dict[str, SubPage] = {}
 
 
-def sub_page(
-    name: str,
-    title: str,
-    *,
-    activity: str = "",
-    actions: tuple[str, ...] = (),
-    icon: str = "",
-    color: str = "",
-    summary: str = "",
-    parent: str = "home",
-) -> Callable[[Build], Build]:
-    """Register a function as a sub-page, with the activity and intents that lead to it."""
+def sub_page(name: str, title: str, **place: Unpack[Place]) -> Callable[[Build], Build]:
+    """Register a function as a sub-page."""
+    activity, actions = place.get("activity", ""), place.get("actions", ())
+    icon, color = place.get("icon", ""), place.get("color", "")
+    summary, parent = place.get("summary", ""), place.get("parent", "home")
 
     def register(build: Build) -> Build:
         SUB_PAGES[name] = SubPage(name, title, build, icon, color, summary, parent)
@@ -100,35 +105,37 @@ def _frame(page: Page[NoState], sub: SubPage) -> View:
     )
 
 
+class FlagLook(TypedDict, total=False):
+    """How a switch row looks, which values are off and on, and what switches it instead."""
+
+    summary: str
+    icon_name: str
+    off: str
+    on: str
+    enabled: bool
+    switch: Callable[[bool], None]
+
+
 def flag_row(
-    page: Page[NoState],
-    title: str,
-    namespace: str,
-    key: str,
-    *,
-    summary: str = "",
-    icon_name: str = "",
-    off: str = "0",
-    on: str = "1",
-    enabled: bool = True,
-    switch: Callable[[bool], None] | None = None,
+    page: Page[NoState], title: str, namespace: str, key: str, **look: Unpack[FlagLook]
 ) -> View:
     """Draw a switch row that shows and sets one row of the settings tables, or by `switch`."""
+    off, on = look.get("off", "0"), look.get("on", "1")
     is_on = (page.settings.get(namespace, key) or off) not in (off, "")
 
     def toggle() -> None:
-        if switch is not None:
-            switch(not is_on)
+        if "switch" in look:
+            look["switch"](not is_on)
         else:
             page.settings.put(namespace, key, off if is_on else on)
 
     return preference(
         title,
-        summary=summary,
-        icon_name=icon_name,
+        summary=look.get("summary", ""),
+        icon_name=look.get("icon_name", ""),
         on_click=toggle,
         on=is_on,
-        enabled=enabled,
+        enabled=look.get("enabled", True),
         key=f"row {title}",
     )
 

@@ -1,19 +1,13 @@
 """The pages of Settings about radios: network, Wi-Fi, Bluetooth, connected devices, location.
 
-Pages only; the frame is in `settings`. Invariant: a radio that is off shows nothing it could find.
+Pages only; the frame is in `settings.app`. Invariant: a radio that is off finds nothing.
 """
 
 from __future__ import annotations
 
 from virtual_phone.app import NoState, Page
-from virtual_phone.apps.settings.app import (
-    choice_row,
-    flag_row,
-    link_row,
-    main_switch,
-    open_sub,
-    sub_page,
-)
+from virtual_phone.apps.settings.app import flag_row, main_switch, open_sub, sub_page
+from virtual_phone.apps.settings.tables import choice, flag, hint, link, said, section, table
 from virtual_phone.ui.patterns import alert, group, note, preference
 from virtual_phone.ui.views import View
 from virtual_phone.ui.vocabulary import BODY_LARGE, button, edges, field, icon
@@ -26,6 +20,28 @@ WIFI_NETWORKS = (
     ("Lakehouse", True),
     ("printer-5f2a", True),
     ("Station WiFi", False),
+)
+PREFERENCES = said(
+    "Network preferences",
+    "Nothing to change",
+    "Wi‑Fi turns back on automatically",
+    key="preferences",
+)
+SAVED = said("Saved networks", "Linewire Home, Lakehouse", "2 networks", key="saved")
+ROUTING = (
+    flag(
+        "Data Saver",
+        "global data_saver",
+        icon_name="data",
+        summary="Keeps some apps from using data in the background",
+    ),
+    said("VPN", "No VPN is set up", "None", "lock"),
+    choice(
+        "Private DNS",
+        "global private_dns_mode",
+        [("off", "Off"), ("opportunistic", "Automatic")],
+        "opportunistic",
+    ),
 )
 BLUETOOTH_DEVICES = (("Kitchen Speaker", "sound"), ("Car Audio", "sound"), ("Trail Watch", "clock"))
 
@@ -75,29 +91,7 @@ def network(page: P) -> list[View]:
                 on_click=open_sub(page, "hotspot"),
                 key="row Hotspot",
             ),
-            flag_row(
-                page,
-                "Data Saver",
-                "global",
-                "data_saver",
-                icon_name="data",
-                summary="Keeps some apps from using data in the background",
-            ),
-            preference(
-                "VPN",
-                summary="None",
-                icon_name="lock",
-                on_click=lambda: page.toast("No VPN is set up"),
-                key="row VPN",
-            ),
-            choice_row(
-                page,
-                "Private DNS",
-                [("off", "Off"), ("opportunistic", "Automatic")],
-                "global",
-                "private_dns_mode",
-                "opportunistic",
-            ),
+            *(row(page) for row in ROUTING),
         ),
     ]
 
@@ -145,18 +139,8 @@ def wifi(page: P) -> list[View]:
         rows.append(group(*(network_row(*n) for n in ordered)))
         rows.append(
             group(
-                preference(
-                    "Network preferences",
-                    summary="Wi‑Fi turns back on automatically",
-                    on_click=lambda: page.toast("Nothing to change"),
-                    key="row preferences",
-                ),
-                preference(
-                    "Saved networks",
-                    summary="2 networks",
-                    on_click=lambda: page.toast("Linewire Home, Lakehouse"),
-                    key="row saved",
-                ),
+                PREFERENCES(page),
+                SAVED(page),
             )
         )
     else:
@@ -201,128 +185,81 @@ def _ask_password(page: P, name: str) -> None:
     )
 
 
-@sub_page("sims", "SIMs", icon="sim", parent="network")
-def sims(page: P) -> list[View]:
-    """Show the SIM and mobile data."""
-    return [
-        group(
-            flag_row(
-                page,
-                "Mobile data",
-                "global",
-                "mobile_data",
-                summary="Access data using mobile network",
-            ),
-            flag_row(
-                page,
-                "Roaming",
-                "global",
-                "data_roaming",
-                summary="Connect to data services when roaming",
-            ),
-            choice_row(
-                page,
-                "Preferred network type",
-                [("26", "5G (recommended)"), ("9", "LTE"), ("0", "3G")],
-                "global",
-                "preferred_network_mode",
-                "26",
-            ),
-        )
-    ]
+table(
+    "sims",
+    "SIMs",
+    section(
+        flag("Mobile data", "global mobile_data", summary="Access data using mobile network"),
+        flag("Roaming", "global data_roaming", summary="Connect to data services when roaming"),
+        choice(
+            "Preferred network type",
+            "global preferred_network_mode",
+            [("26", "5G (recommended)"), ("9", "LTE"), ("0", "3G")],
+            "26",
+        ),
+    ),
+    icon="sim",
+    parent="network",
+)
 
 
-@sub_page(
+def _bluetooth_tethering(page: P) -> View:
+    on = page.settings.flag("global", "bluetooth_on")
+    key = "bluetooth_tethering_on"
+    return flag_row(page, "Bluetooth tethering", "global", key, enabled=on)
+
+
+table(
     "hotspot",
     "Hotspot & tethering",
+    section(
+        flag("Wi‑Fi hotspot", "global hotspot_on", summary="Share internet with other devices"),
+        flag(
+            "USB tethering",
+            "global usb_tethering_on",
+            enabled=False,
+            summary="USB not connected",
+        ),
+        _bluetooth_tethering,
+    ),
     icon="hotspot",
     parent="network",
     activity=".Settings$TetherSettingsActivity",
     actions=("android.settings.TETHER_SETTINGS",),
 )
-def hotspot(page: P) -> list[View]:
-    """Show the hotspot."""
-    return [
-        group(
-            flag_row(
-                page,
-                "Wi‑Fi hotspot",
-                "global",
-                "hotspot_on",
-                summary="Share internet with other devices",
-            ),
-            flag_row(
-                page,
-                "USB tethering",
-                "global",
-                "usb_tethering_on",
-                enabled=False,
-                summary="USB not connected",
-            ),
-            flag_row(
-                page,
-                "Bluetooth tethering",
-                "global",
-                "bluetooth_tethering_on",
-                enabled=page.settings.flag("global", "bluetooth_on"),
-            ),
-        )
-    ]
 
 
-@sub_page(
+def _pair(page: P) -> View:
+    on = page.settings.flag("global", "bluetooth_on")
+    wait = "" if on else "Bluetooth will turn on to pair"
+    return link("Pair new device", "bluetooth", wait, "add")(page)
+
+
+def _bluetooth(page: P) -> View:
+    on = page.settings.flag("global", "bluetooth_on")
+    return link("Bluetooth", "bluetooth", "On" if on else "Off", "bluetooth")(page)
+
+
+table(
     "devices",
     "Connected devices",
+    section(_pair),
+    section(
+        _bluetooth,
+        flag(
+            "NFC",
+            "global nfc_on",
+            icon_name="nfc",
+            summary="Allow data exchange when the phone touches another device",
+        ),
+        said("Cast", "No devices found", "Not connected", "cast"),
+        said("Printing", "Default print service", "1 print service on", "print"),
+    ),
     icon="devices",
     color="#2F7D6B",
     summary="Bluetooth, pairing",
     activity=".Settings$ConnectedDeviceDashboardActivity",
 )
-def devices(page: P) -> list[View]:
-    """Show what can be connected."""
-    on = page.settings.flag("global", "bluetooth_on")
-    return [
-        group(
-            preference(
-                "Pair new device",
-                icon_name="add",
-                on_click=open_sub(page, "bluetooth"),
-                summary="" if on else "Bluetooth will turn on to pair",
-                key="row Pair new device",
-            )
-        ),
-        group(
-            preference(
-                "Bluetooth",
-                summary="On" if on else "Off",
-                icon_name="bluetooth",
-                on_click=open_sub(page, "bluetooth"),
-                key="row Bluetooth",
-            ),
-            flag_row(
-                page,
-                "NFC",
-                "global",
-                "nfc_on",
-                icon_name="nfc",
-                summary="Allow data exchange when the phone touches another device",
-            ),
-            preference(
-                "Cast",
-                summary="Not connected",
-                icon_name="cast",
-                on_click=lambda: page.toast("No devices found"),
-                key="row Cast",
-            ),
-            preference(
-                "Printing",
-                summary="1 print service on",
-                icon_name="print",
-                on_click=lambda: page.toast("Default print service"),
-                key="row Printing",
-            ),
-        ),
-    ]
 
 
 @sub_page(
@@ -397,31 +334,19 @@ def bluetooth(page: P) -> list[View]:
     return rows
 
 
-@sub_page(
+table(
     "location",
     "Location",
+    section(flag("Use location", "secure location_mode", on="3")),
+    section(
+        link("App location permissions", "apps", "4 of 12 apps have access"),
+        flag("Wi‑Fi scanning", "global wifi_scan_always_enabled"),
+        flag("Bluetooth scanning", "global ble_scan_always_enabled"),
+    ),
+    hint("Location may use sources like GPS, Wi‑Fi, mobile networks and sensors."),
     icon="location",
     color="#3F7F3A",
     summary="On · 4 apps have access",
     activity=".Settings$LocationSettingsActivity",
     actions=("android.settings.LOCATION_SOURCE_SETTINGS",),
 )
-def location(page: P) -> list[View]:
-    """Show whether apps may know where the phone is."""
-    return [
-        group(flag_row(page, "Use location", "secure", "location_mode", on="3")),
-        group(
-            preference(
-                "App location permissions",
-                summary="4 of 12 apps have access",
-                on_click=open_sub(page, "apps"),
-                key="row App location permissions",
-            ),
-            flag_row(page, "Wi‑Fi scanning", "global", "wifi_scan_always_enabled"),
-            flag_row(page, "Bluetooth scanning", "global", "ble_scan_always_enabled"),
-        ),
-        note("Location may use sources like GPS, Wi‑Fi, mobile networks and sensors."),
-    ]
-
-
-__all__ = ["bluetooth", "devices", "hotspot", "link_row", "location", "network", "sims", "wifi"]
