@@ -39,7 +39,6 @@ EXTRAS = {
 
 @cache
 def is_installed(extra: str) -> bool:
-    """Return whether an extra is installed here."""
     try:
         found = importlib.util.find_spec(EXTRAS[extra].library)
     except ModuleNotFoundError:

@@ -58,9 +58,7 @@ Given = Mapping[str, float | str]
 class Hands(Protocol):
     """What acts on a phone; every `Device` does."""
 
-    async def perform(self, gesture: Gesture) -> None:
-        """Do a gesture."""
-        ...
+    async def perform(self, gesture: Gesture) -> None: ...
 
     async def type_text(self, text: str) -> object:
         """Type into the focused field."""
@@ -109,6 +107,28 @@ def _point(given: Given, x: str = "x", y: str = "y") -> Point:
     return clipped(Point(x=float(given[x]), y=float(given[y])))
 
 
+def _ends(given: Given) -> tuple[Point, Point]:
+    return _point(given, "x1", "y1"), _point(given, "x2", "y2")
+
+
+def _ms(given: Given) -> int:
+    return int(given["duration_ms"])
+
+
+def _fling(
+    name: str, description: str, toward: Callable[[float, float], tuple[Primitive, ...]], side: str
+) -> Tool:
+    """Return a swipe of a named direction; `side` is the place across it, the middle by default."""
+    return Tool(
+        name,
+        description,
+        (Parameter(side, 0.5), Parameter("distance", 0.5)),
+        lambda hands, given: hands.perform(
+            _line(toward(float(given[side]), float(given["distance"])))
+        ),
+    )
+
+
 def _line(primitives: tuple[Primitive, ...]) -> Swipe:
     """Return the swipe that a row of primitives is, at the pace that its durations say."""
     assert primitives[0].action is PrimitiveAction.TOUCH
@@ -121,7 +141,6 @@ def _line(primitives: tuple[Primitive, ...]) -> Swipe:
 
 X, Y = Parameter("x"), Parameter("y")
 MIDDLE_X, MIDDLE_Y = Parameter("x", 0.5), Parameter("y", 0.5)
-DISTANCE = Parameter("distance", 0.5)
 FROM_TO = tuple(Parameter(name) for name in ("x1", "y1", "x2", "y2"))
 MOST_DEGREES = 360.0
 RANGES: dict[str, tuple[float, float]] = {
@@ -145,19 +164,13 @@ TOOLS: dict[str, Tool] = {
             "swipe",
             "Move a finger in a straight line.",
             (*FROM_TO, Parameter("duration_ms", 300)),
-            lambda hands, given: hands.perform(
-                Swipe(
-                    _point(given, "x1", "y1"),
-                    _point(given, "x2", "y2"),
-                    int(given["duration_ms"]),
-                )
-            ),
+            lambda hands, given: hands.perform(Swipe(*_ends(given), _ms(given))),
         ),
         Tool(
             "long_press",
             "Touch a place and stay.",
             (X, Y, Parameter("duration_ms", 1000)),
-            lambda hands, given: hands.perform(LongPress(_point(given), int(given["duration_ms"]))),
+            lambda hands, given: hands.perform(LongPress(_point(given), _ms(given))),
         ),
         Tool(
             "double_tap",
@@ -165,38 +178,10 @@ TOOLS: dict[str, Tool] = {
             (X, Y),
             lambda hands, given: hands.perform(DoubleTap(_point(given), GAP_MS)),
         ),
-        Tool(
-            "scroll_down",
-            "Swipe up, so that what is below comes into view.",
-            (MIDDLE_X, DISTANCE),
-            lambda hands, given: hands.perform(
-                _line(scroll_down(float(given["x"]), float(given["distance"])))
-            ),
-        ),
-        Tool(
-            "scroll_up",
-            "Swipe down, so that what is above comes into view.",
-            (MIDDLE_X, DISTANCE),
-            lambda hands, given: hands.perform(
-                _line(scroll_up(float(given["x"]), float(given["distance"])))
-            ),
-        ),
-        Tool(
-            "swipe_left",
-            "Swipe towards the left edge.",
-            (MIDDLE_Y, DISTANCE),
-            lambda hands, given: hands.perform(
-                _line(swipe_left(float(given["y"]), float(given["distance"])))
-            ),
-        ),
-        Tool(
-            "swipe_right",
-            "Swipe towards the right edge.",
-            (MIDDLE_Y, DISTANCE),
-            lambda hands, given: hands.perform(
-                _line(swipe_right(float(given["y"]), float(given["distance"])))
-            ),
-        ),
+        _fling("scroll_down", "Swipe up, so that what is below comes into view.", scroll_down, "x"),
+        _fling("scroll_up", "Swipe down, so that what is above comes into view.", scroll_up, "x"),
+        _fling("swipe_left", "Swipe towards the left edge.", swipe_left, "y"),
+        _fling("swipe_right", "Swipe towards the right edge.", swipe_right, "y"),
         Tool(
             "type_text",
             "Type into the focused field, any script.",
@@ -214,11 +199,7 @@ TOOLS: dict[str, Tool] = {
             "Move two fingers apart (scale above 1: zoom in) or together (below 1) around a place.",
             (Parameter("scale"), MIDDLE_X, MIDDLE_Y, Parameter("duration_ms", 400)),
             lambda hands, given: hands.perform(
-                Pinch(
-                    _point(given),
-                    float(given["scale"]),
-                    duration_ms=int(given["duration_ms"]),
-                )
+                Pinch(_point(given), float(given["scale"]), duration_ms=_ms(given))
             ),
         ),
         Tool(
@@ -226,11 +207,7 @@ TOOLS: dict[str, Tool] = {
             "Turn two fingers around a place; positive degrees are clockwise.",
             (Parameter("degrees"), MIDDLE_X, MIDDLE_Y, Parameter("duration_ms", 500)),
             lambda hands, given: hands.perform(
-                Rotate(
-                    _point(given),
-                    float(given["degrees"]),
-                    duration_ms=int(given["duration_ms"]),
-                )
+                Rotate(_point(given), float(given["degrees"]), duration_ms=_ms(given))
             ),
         ),
         Tool(
@@ -239,10 +216,9 @@ TOOLS: dict[str, Tool] = {
             (*FROM_TO, Parameter("fingers", 3), Parameter("duration_ms", 300)),
             lambda hands, given: hands.perform(
                 MultiSwipe(
-                    _point(given, "x1", "y1"),
-                    _point(given, "x2", "y2"),
+                    *_ends(given),
                     int(given["fingers"]),
-                    duration_ms=int(given["duration_ms"]),
+                    duration_ms=_ms(given),
                 )
             ),
         ),

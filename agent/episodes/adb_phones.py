@@ -118,7 +118,6 @@ class AdbPhone:
 
     @property
     def server(self) -> str:
-        """Its adb server."""
         return self.taken.server
 
     async def hold(self) -> bool:

@@ -37,7 +37,6 @@ class Library:
         return tuple(sorted(self._cards.values(), key=lambda card: card.app_name.casefold()))
 
     def of(self, package: str) -> Card | None:
-        """Return the card of a package."""
         return self._cards.get(package.casefold())
 
     def named(self, text: str) -> Card | None:

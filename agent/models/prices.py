@@ -34,7 +34,6 @@ class Price(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 
 
 def cost_usd(usage: Usage, price: Price) -> float:
-    """Return what a usage costs."""
     read = min(usage.cached_input_tokens, usage.input_tokens)
     written = min(usage.cache_write_tokens, usage.input_tokens - read)
     for_read = price.input if price.cached_input is None else price.cached_input

@@ -63,7 +63,6 @@ class Shade:
             self._shown.setdefault(notice.session_id, notice)
 
     def find(self, session_id: str) -> Notice | None:
-        """Return the notice of a session."""
         return self._shown.get(session_id)
 
     def update(

@@ -43,7 +43,6 @@ class Case:
     """Switched off in both arms, because it would do the same work."""
 
     def chosen(self, max_steps: int) -> tuple[Exercise, ...]:
-        """Return the exercises as this case has them."""
         found = [replace(e, max_steps=max_steps) for e in EXERCISES if e.name in self.exercises]
         return tuple(found if self.condition is None else (under(e, self.condition) for e in found))
 

@@ -128,7 +128,6 @@ def approvals(outcomes: Sequence[Outcome]) -> str:
 
 
 def line(outcome: Outcome, done: int, total: int) -> str:
-    """Return one outcome."""
     mark = "passed" if outcome.ok else f"FAILED: {outcome.why[:160]}"
     if outcome.completed:
         by = outcome.verified_by if outcome.verified else "nobody"

@@ -69,7 +69,6 @@ class Blobs:
 
 
 def episode_row(session: Session, index: int, length: int) -> Row:
-    """Return the row of `episodes`."""
     return {
         "episode_id": session.session_id,
         "episode_index": index,
@@ -92,7 +91,6 @@ def episode_row(session: Session, index: int, length: int) -> Row:
 
 
 def event_row(event: Event) -> Row:
-    """Return the row of `events`."""
     payload = msgspec.json.encode(event.msg)
     return {
         "episode_id": event.session_id,

@@ -102,7 +102,6 @@ def interval(low: float, high: float) -> str:
 
 
 def line(outcome: Outcome, done: int, total: int) -> str:
-    """Return one outcome."""
     said = "passed" if outcome.ok else f"FAILED: {outcome.why[:160]}"
     again = f", try {outcome.tries}" if outcome.tries > 1 else ""
     without = f" without {', '.join(outcome.without)}" if outcome.without else ""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
 import msgspec
 
@@ -20,6 +20,21 @@ from console.evaluation.suites import BUILT_IN, read_tasks
 SIZE_PX = (256, 512)
 LARGEST_PX = 4_096
 LOOKS = ("pixels", "tree", "both")
+
+
+class Given(TypedDict, total=False):
+    """The fields of `Arguments`, as an environment takes them."""
+
+    suite: str
+    task: str
+    looks: str
+    size_px: tuple[int, int]
+    max_steps: int
+    record: str | float | bool
+    record_to: str | Path
+    avd: str
+    over_adb: bool
+    wait_s: float
 
 
 class Arguments(msgspec.Struct, frozen=True, kw_only=True):

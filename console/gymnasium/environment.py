@@ -5,8 +5,7 @@ Invariant: phones that it started end with `close`; phones that it was given are
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Unpack
 
 import gymnasium
 import numpy as np
@@ -15,7 +14,7 @@ from agent.episodes.blocking import BlockingEpisode, BlockingPhones
 from agent.episodes.seen import Seen
 from agent.errors import UsageError
 from console.gymnasium import spaces
-from console.gymnasium.arguments import SIZE_PX, Arguments, told
+from console.gymnasium.arguments import Arguments, Given, told
 
 
 class PhoneEnv(gymnasium.Env):
@@ -46,36 +45,17 @@ class PhoneEnv(gymnasium.Env):
     def __init__(
         self,
         *,
-        suite: str = "everyday",
-        task: str = "",
-        looks: str = "both",
-        size_px: tuple[int, int] = SIZE_PX,
-        max_steps: int = 0,
-        record: str | float | bool = False,
-        record_to: str | Path = "",
-        avd: str = "",
-        over_adb: bool = False,
         phones: BlockingPhones | None = None,
-        wait_s: float = 5.0,
         render_mode: str | None = None,
+        **given: Unpack[Given],
     ) -> None:
-        self._arguments = Arguments(
-            suite=suite,
-            task=task,
-            looks=looks,
-            size_px=size_px,
-            max_steps=max_steps,
-            record=record,
-            record_to=record_to,
-            avd=avd,
-            over_adb=over_adb,
-            wait_s=wait_s,
-        )
+        self._arguments = Arguments(**given)
         self._arguments.check()
         if render_mode not in (None, "rgb_array"):
             raise UsageError(f"render_mode is {render_mode!r}.", "Give rgb_array, or nothing.")
         self.render_mode = render_mode
         # What is rendered is the picture of the last look.
+        looks = self._arguments.looks
         self._looks = "both" if render_mode and looks == "tree" else looks
         self.action_space = spaces.action_space()
         self.observation_space = spaces.observation_space(looks, self._arguments.size_px)

@@ -7,8 +7,7 @@ action counts for nothing there; what fails on one phone ends that phone's episo
 from __future__ import annotations
 
 import asyncio
-from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Unpack
 
 import numpy as np
 from gymnasium.vector import AutoresetMode, VectorEnv
@@ -19,7 +18,7 @@ from agent.episodes.episode import Episode
 from agent.episodes.seen import Seen
 from agent.errors import DeviceError, UsageError
 from console.gymnasium import spaces
-from console.gymnasium.arguments import SIZE_PX, Arguments, told
+from console.gymnasium.arguments import Arguments, Given, told
 
 
 class PhoneVectorEnv(VectorEnv):
@@ -31,36 +30,17 @@ class PhoneVectorEnv(VectorEnv):
         self,
         num_envs: int = 1,
         *,
-        suite: str = "everyday",
-        task: str = "",
-        looks: str = "both",
-        size_px: tuple[int, int] = SIZE_PX,
-        max_steps: int = 0,
-        record: str | float | bool = False,
-        record_to: str | Path = "",
-        avd: str = "",
-        over_adb: bool = False,
         phones: BlockingPhones | None = None,
-        wait_s: float = 5.0,
+        **given: Unpack[Given],
     ) -> None:
-        self._arguments = Arguments(
-            suite=suite,
-            task=task,
-            looks=looks,
-            size_px=size_px,
-            max_steps=max_steps,
-            record=record,
-            record_to=record_to,
-            avd=avd,
-            over_adb=over_adb,
-            wait_s=wait_s,
-        )
+        self._arguments = Arguments(**given)
         self._arguments.check()
         if num_envs < 1:
             raise UsageError(f"num_envs is {num_envs}.", "Give 1 or more.")
         self.num_envs = num_envs
         self.single_action_space = spaces.action_space()
-        self.single_observation_space = spaces.observation_space(looks, self._arguments.size_px)
+        seen = self._arguments.looks, self._arguments.size_px
+        self.single_observation_space = spaces.observation_space(*seen)
         self.action_space = batch_space(self.single_action_space, num_envs)
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self._given = phones

@@ -169,7 +169,6 @@ class PhoneEnvironment(Environment[PhoneAction, PhoneObservation, PhoneState]):
         await self._episode.close()
 
     def get_metadata(self) -> EnvironmentMetadata:
-        """Return what this is."""
         return EnvironmentMetadata(
             name=NAME,
             description="Android phones driven by touch, text and buttons, judged by their state.",

@@ -117,7 +117,6 @@ class Playback:
         return self.events[self.position - 1].ts_ms if self.position else 0
 
     def go_to(self, position: int) -> None:
-        """Go to a position."""
         self._seeks_end = False
         self.position = max(0, min(len(self.events), position))
 

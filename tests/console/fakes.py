@@ -309,7 +309,6 @@ def phone(serial: str = "phone-1", **fields: object) -> records.DeviceInfo:
 
 
 def job(number: int, **fields: object) -> records.Job:
-    """Make a job."""
     known: dict[str, object] = {
         "title": f"Job {number}",
         "prompt": "check the messages",
@@ -337,7 +336,6 @@ def job(number: int, **fields: object) -> records.Job:
 
 
 def watcher(number: int, **fields: object) -> records.Watcher:
-    """Make a watcher."""
     blank = {
         "id": number,
         "type": "notification",
@@ -359,7 +357,6 @@ def watcher(number: int, **fields: object) -> records.Watcher:
 
 
 def commitment(number: int, **fields: object) -> records.Commitment:
-    """Make a commitment."""
     blank = {
         "id": number,
         "title": f"Promise {number}",

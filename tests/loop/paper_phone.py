@@ -32,7 +32,6 @@ def button(text: str, y: float, **more: object) -> records.UiNode:
 
 
 def field(hint: str, y: float, text: str = "", **more: object) -> records.UiNode:
-    """Make a field."""
     fields: dict[str, object] = {
         "class_name": "android.widget.EditText",
         "clickable": True,

@@ -34,7 +34,6 @@ class ScriptedModel:
 
 
 def call(tool: str, **arguments: object) -> ModelReply:
-    """One tool call."""
     return ModelReply(
         tool_calls=(ToolCall(call_id="", name=tool, arguments=json.dumps(arguments)),)
     )

@@ -57,7 +57,6 @@ class ScriptedModel:
 
 
 def scripted(*turns: Turn) -> ScriptedModel:
-    """Make a model."""
     return ScriptedModel(list(turns))
 
 

@@ -49,9 +49,7 @@ class OwnDisplay(Protocol):
         """Return the pixel of a place on this display."""
         ...
 
-    async def start_app(self, package: str, *, timeout_s: float = 10.0) -> None:
-        """Start an app here."""
-        ...
+    async def start_app(self, package: str, *, timeout_s: float = 10.0) -> None: ...
 
     async def capture(self, *, timeout_s: float = 10.0) -> Capture:
         """Take a picture of this display."""
@@ -126,7 +124,6 @@ class DisplayDevice:
         await self.perform(Swipe(start, end, duration_ms))
 
     async def perform(self, gesture: Gesture, *, timeout_s: float = 5.0) -> None:
-        """Do a gesture on this display."""
         self._may_act()
         width, height = self._display.size
         await self._channel.play(
@@ -149,7 +146,6 @@ class DisplayDevice:
         await self._probe(timeout_s)
 
     async def press(self, button: Button, *, timeout_s: float = 5.0) -> None:
-        """Press a button on this display."""
         self._may_act()
         await self._channel.key(button_code(button))
         await self._probe(timeout_s)
@@ -161,7 +157,6 @@ class DisplayDevice:
     async def set_clipboard(
         self, text: str, *, paste: bool = False, timeout_s: float = 10.0
     ) -> None:
-        """Set the clipboard, and paste it on this display."""
         self._may_act()
         await self._channel.set_clipboard(text, paste=paste)
 

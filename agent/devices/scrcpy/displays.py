@@ -116,7 +116,6 @@ class ScrcpyDisplays:
         return tuple(self._open[number] for number in sorted(self._open))
 
     async def close(self) -> None:
-        """Close every display."""
         displays, self._open = self._open, {}
         await asyncio.gather(*(one.close() for one in displays.values()))
 

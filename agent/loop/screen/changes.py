@@ -104,7 +104,6 @@ def describe_change(
 
 
 def toast_said(current: Observation) -> str:
-    """Return what a toast said."""
     return f'A toast said "{current.toast[:_TOAST_CHARS]}".'.replace("\n", " ")
 
 

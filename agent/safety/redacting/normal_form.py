@@ -75,7 +75,6 @@ class Normal:
 
 
 def normal_form(text: str) -> Normal:
-    """Return the normal form of a text."""
     if text.isascii() and (text.isprintable() or not _CONTROLS.search(text)):
         return Normal(text, text)
     return Normal(text, text.translate(_TABLE))

@@ -25,7 +25,6 @@ class Supervisor:
         """Told of each failure: the task's name and the exception."""
 
     def start(self, work: Coroutine[Any, Any, None], name: str) -> asyncio.Task[None]:
-        """Start a task."""
         task = asyncio.create_task(self._supervise(work, name), name=name)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)

@@ -53,7 +53,6 @@ def right_click(column: int, row: int) -> Act:
 
 
 def paste(text: str) -> Act:
-    """Paste a text."""
     return (Token(b"\x1b[200~" + text.encode() + b"\x1b[201~"),)
 
 

@@ -17,7 +17,6 @@ from widgets.questions.question_card import QuestionCard
 
 
 def jobs(seat: Seat) -> JobsScreen:
-    """Return the Jobs screen."""
     screen = seat.app.screen
     assert isinstance(screen, JobsScreen)
     return screen

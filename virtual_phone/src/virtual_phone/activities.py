@@ -67,7 +67,6 @@ class Activities:
                     page.token = next(self._tokens)
 
     def front(self, display: int = 0) -> TaskState | None:
-        """Return the task in front on a display."""
         return next((t for t in reversed(self._state().tasks) if t.display == display), None)
 
     def top(self, display: int = 0) -> tuple[TaskState, PageState] | None:
@@ -76,7 +75,6 @@ class Activities:
         return (task, task.pages[-1]) if task is not None and task.pages else None
 
     def task_of(self, page: PageState) -> TaskState | None:
-        """Return the task a page is in."""
         return next((t for t in self._state().tasks if any(p is page for p in t.pages)), None)
 
     def resolve(

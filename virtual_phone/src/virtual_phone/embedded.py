@@ -292,7 +292,6 @@ class EmbeddedPhone:
 
     @property
     def keyboard_shown(self) -> bool:
-        """Whether the keyboard is shown."""
         return self._phone.keyboard_shown
 
     def front(self) -> tuple[str, str]:

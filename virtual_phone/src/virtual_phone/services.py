@@ -334,7 +334,6 @@ class Services(Notices):
         self.invalidate()
 
     def grant(self, package: str, permission: str) -> None:
-        """Grant a permission to a package."""
         granted = self.state_record.granted.setdefault(package, [])
         if permission not in granted:
             granted.append(permission)

@@ -60,7 +60,6 @@ async def reply(table: MethodTable, request: object) -> dict[str, object]:
 
 
 def request(method: object, params: object = None) -> dict[str, object]:
-    """Return a request."""
     return {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
 
 

@@ -239,7 +239,6 @@ def _item(page: Page[Mails], m: Mail) -> View:
 
 @mail.page(".activity.MessageActivity")
 def message(page: Page[Mails]) -> View:
-    """Show one message."""
     m = next((m for m in page.data.mails if str(m.id) == page.args.get("mail")), None)
     if m is None:
         return patterns.screen(

@@ -44,7 +44,6 @@ def walk(view: View) -> Iterator[View]:
 
 
 def find(root: View, key: str) -> View | None:
-    """Return the view with a key."""
     return next((v for v in walk(root) if v.key == key), None)
 
 

@@ -131,7 +131,6 @@ def divider(inset: float = 0) -> View:
 
 
 def text(value: str, style: TextStyle = BODY, **attrs: Unpack[Attrs]) -> View:
-    """Show text."""
     attrs.setdefault("cls", "android.widget.TextView")
     return View(Kind.TEXT, text=value, style=style, **attrs)
 

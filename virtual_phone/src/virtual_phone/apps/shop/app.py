@@ -225,7 +225,6 @@ def _blank_card() -> View:
 
 @shop.page(".ProductActivity")
 def product_page(page: Page[Shop]) -> View:
-    """Show one product."""
     product = page.args.get("product", "")
     if product not in PRODUCTS:
         return patterns.screen(

@@ -253,7 +253,6 @@ class EventRows(_ReadOnly):
         self._phone = phone
 
     def rows(self) -> list[Row]:
-        """Return the events."""
         events = state_of(self._phone, "com.android.calendar", Events).events
         return [
             {
