@@ -13,7 +13,7 @@ import msgspec
 
 from virtual_phone.app import App, AppIcon, Page, Seed
 from virtual_phone.ui import vocabulary as ui
-from virtual_phone.ui.patterns import fab, list_page, screen, title_bar
+from virtual_phone.ui.patterns import fab, list_page, screen, text_box, title_bar
 from virtual_phone.ui.views import MATCH, Align, TextStyle, View
 from virtual_phone.ui.vocabulary import text
 
@@ -279,17 +279,7 @@ def edit(page: Page[Events]) -> View:
             ui.icon(drawing, 24, "text2"),
             ui.column(
                 text(label, ui.CAPTION),
-                ui.field(
-                    key,
-                    value=value,
-                    hint=label,
-                    style=ui.BODY_LARGE,
-                    height=50,
-                    id=key,
-                    fill="surface2",
-                    radius=14,
-                    pad=ui.edges(16, 0),
-                ),
+                text_box(key, value=value, hint=label, height=50),
                 weight=1,
                 gap=4,
             ),

@@ -13,7 +13,17 @@ import msgspec
 
 from virtual_phone.app import App, AppIcon, Page, Seed
 from virtual_phone.ui import vocabulary as ui
-from virtual_phone.ui.patterns import alert, bottom_nav, empty, fab, list_page, screen, title_bar
+from virtual_phone.ui.patterns import (
+    alert,
+    bottom_nav,
+    empty,
+    fab,
+    list_page,
+    round_button,
+    screen,
+    text_box,
+    title_bar,
+)
 from virtual_phone.ui.views import MATCH, Align, TextStyle, View
 from virtual_phone.ui.vocabulary import text
 
@@ -200,16 +210,7 @@ def _new_alarm(page: Page[Clocks]) -> None:
                     width=MATCH,
                     gap=10,
                 ),
-                ui.field(
-                    "label",
-                    hint="Label",
-                    style=ui.BODY_LARGE,
-                    id="edit_label",
-                    fill="surface2",
-                    radius=14,
-                    height=54,
-                    pad=ui.edges(16, 0),
-                ),
+                text_box("label", hint="Label", id="edit_label"),
                 gap=14,
                 margin=(0, 16, 0, 0),
             ),
@@ -294,23 +295,18 @@ def _timer(page: Page[Clocks]) -> View:
             gap=10,
         ),
         ui.space(weight=1),
-        ui.icon_button(
-            "pause" if running else "play",
-            "Pause" if running else "Start",
-            stop if running else start,
-            tint="on_accent",
-            size=34,
-            width=88,
-            height=88,
-            radius=44,
-            fill="accent",
-            id="fab",
-        ),
+        _switch(running, start, stop),
         ui.space(30),
         cross=Align.CENTER,
         weight=1,
         gap=24,
     )
+
+
+def _switch(running: bool, start: Callable[[], None], stop: Callable[[], None]) -> View:
+    if running:
+        return round_button("pause", "Pause", stop, id="fab")
+    return round_button("play", "Start", start, id="fab")
 
 
 def _stopwatch(page: Page[Clocks]) -> View:
@@ -339,18 +335,7 @@ def _stopwatch(page: Page[Clocks]) -> View:
         ui.space(weight=1),
         ui.row(
             ui.button("Reset", reset, look="tonal", enabled=spent > 0),
-            ui.icon_button(
-                "pause" if running else "play",
-                "Pause" if running else "Start",
-                stop if running else start,
-                tint="on_accent",
-                size=34,
-                width=88,
-                height=88,
-                radius=44,
-                fill="accent",
-                id="fab",
-            ),
+            _switch(running, start, stop),
             ui.button("Lap", lambda: data.laps.append(spent), look="tonal", enabled=running),
             gap=18,
         ),

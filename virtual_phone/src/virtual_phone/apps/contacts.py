@@ -278,18 +278,7 @@ def edit(page: Page[Contacts]) -> View:
     def entry(key: str, hint: str, value: str, drawing: str) -> View:
         return ui.row(
             ui.icon(drawing, 24, "text2"),
-            ui.field(
-                key,
-                value=value,
-                hint=hint,
-                style=ui.BODY_LARGE,
-                weight=1,
-                height=56,
-                id=key,
-                fill="surface2",
-                radius=14,
-                pad=ui.edges(16, 0),
-            ),
+            patterns.text_box(key, value=value, hint=hint, height=56, weight=1),
             width=MATCH,
             gap=16,
             pad=ui.edges(18, 7),

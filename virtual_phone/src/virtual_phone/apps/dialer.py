@@ -12,7 +12,15 @@ import msgspec
 
 from virtual_phone.app import App, AppIcon, Page, Seed
 from virtual_phone.ui import vocabulary as ui
-from virtual_phone.ui.patterns import avatar, bottom_nav, empty, list_page, screen, title_bar
+from virtual_phone.ui.patterns import (
+    avatar,
+    bottom_nav,
+    empty,
+    list_page,
+    round_button,
+    screen,
+    title_bar,
+)
 from virtual_phone.ui.views import MATCH, Align, TextStyle, View
 from virtual_phone.ui.vocabulary import text
 
@@ -281,17 +289,14 @@ def in_call(page: Page[Calls]) -> View:
                 width=MATCH,
             ),
             ui.space(40),
-            ui.icon_button(
+            round_button(
                 "call",
                 "End call",
                 end,
-                tint="#FFFFFF",
-                size=34,
-                width=80,
-                height=80,
-                radius=40,
-                fill="#D93025",
                 id="incall_end_call",
+                width=80,
+                tint="#FFFFFF",
+                fill="#D93025",
             ),
             ui.space(50),
             cross=Align.CENTER,

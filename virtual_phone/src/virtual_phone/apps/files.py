@@ -198,28 +198,8 @@ def _ask_name(
             then(name)
         close()
 
-    page.show_dialog(
-        patterns.alert(
-            title,
-            "",
-            ui.button("Cancel", close, look="text"),
-            ui.button("OK", keep, look="text"),
-            body=ui.field(
-                "name",
-                value=value,
-                hint="Name",
-                style=ui.BODY_LARGE,
-                id="android:id/text1",
-                fill="surface2",
-                radius=14,
-                height=54,
-                pad=ui.edges(16, 0),
-                margin=(0, 16, 0, 0),
-                on_submit=lambda _t: keep(),
-            ),
-        ),
-        close,
-    )
+    box = patterns.text_box("name", value=value, hint="Name", id="android:id/text1")
+    page.show_dialog(patterns.ask_text(title, box, close, "OK", keep), close)
 
 
 def _make(page: Page[NoState], here: str, name: str) -> None:

@@ -150,75 +150,34 @@ def _open_settings(host: Shaded) -> None:
 def _tiles(host: Shaded) -> list[View]:
     s = host.settings
 
-    def flag(ns: str, key: str) -> Callable[[], None]:
-        return lambda: s.set_flag(ns, key, not s.flag(ns, key))
+    def flag(label: str, drawing: str, key: str, said: str = "On") -> View:
+        on = s.flag("global", key)
+        return tile(
+            label, drawing, on, lambda: s.set_flag("global", key, not s.flag("global", key)), said
+        )
+
+    def tile(label: str, drawing: str, on: bool, act: Callable[[], None], said: str = "On") -> View:
+        return _tile(label, drawing, said if on else "Off", on, act)
 
     dark = s.get("secure", "ui_night_mode") == "2"
-    wifi = s.flag("global", "wifi_on")
     turns = s.flag("system", "accelerometer_rotation")
-    rows: list[tuple[str, str, str, bool, Callable[[], None]]] = [
-        ("Internet", "wifi", "Linewire Home" if wifi else "Off", wifi, flag("global", "wifi_on")),
-        (
-            "Bluetooth",
-            "bluetooth",
-            "On" if s.flag("global", "bluetooth_on") else "Off",
-            s.flag("global", "bluetooth_on"),
-            flag("global", "bluetooth_on"),
-        ),
-        (
-            "Do Not Disturb",
-            "dnd",
-            "On" if s.flag("global", "zen_mode") else "Off",
-            s.flag("global", "zen_mode"),
-            flag("global", "zen_mode"),
-        ),
-        (
-            "Flashlight",
-            "flashlight",
-            "On" if s.flag("global", "flashlight_on") else "Off",
-            s.flag("global", "flashlight_on"),
-            flag("global", "flashlight_on"),
-        ),
-        (
-            "Airplane mode",
-            "airplane",
-            "On" if s.flag("global", "airplane_mode_on") else "Off",
-            s.flag("global", "airplane_mode_on"),
-            flag("global", "airplane_mode_on"),
-        ),
-        ("Dark theme", "dark_mode", "On" if dark else "Off", dark, lambda: host.set_dark(not dark)),
-        (
-            "Auto-rotate",
-            "auto_rotate",
-            "On" if turns else "Off",
-            turns,
-            lambda: host.set_auto_rotate(not turns),
-        ),
-        (
-            "Battery Saver",
-            "battery_saver",
-            "On" if s.flag("global", "low_power") else "Off",
-            s.flag("global", "low_power"),
-            flag("global", "low_power"),
-        ),
-        (
-            "Location",
-            "location",
-            "On" if s.get("secure", "location_mode") != "0" else "Off",
-            s.get("secure", "location_mode") != "0",
-            lambda: s.put(
-                "secure", "location_mode", "0" if s.get("secure", "location_mode") != "0" else "3"
-            ),
-        ),
-        (
-            "Mobile data",
-            "data",
-            "Linewire" if s.flag("global", "mobile_data") else "Off",
-            s.flag("global", "mobile_data"),
-            flag("global", "mobile_data"),
-        ),
+    located = s.get("secure", "location_mode") != "0"
+
+    def locate() -> None:
+        s.put("secure", "location_mode", "0" if located else "3")
+
+    return [
+        flag("Internet", "wifi", "wifi_on", "Linewire Home"),
+        flag("Bluetooth", "bluetooth", "bluetooth_on"),
+        flag("Do Not Disturb", "dnd", "zen_mode"),
+        flag("Flashlight", "flashlight", "flashlight_on"),
+        flag("Airplane mode", "airplane", "airplane_mode_on"),
+        tile("Dark theme", "dark_mode", dark, lambda: host.set_dark(not dark)),
+        tile("Auto-rotate", "auto_rotate", turns, lambda: host.set_auto_rotate(not turns)),
+        flag("Battery Saver", "battery_saver", "low_power"),
+        tile("Location", "location", located, locate),
+        flag("Mobile data", "data", "mobile_data", "Linewire"),
     ]
-    return [_tile(*r) for r in rows]
 
 
 def _tile(label: str, drawing: str, state: str, on: bool, act: Callable[[], None]) -> View:

@@ -391,6 +391,66 @@ def fab(icon_name: str, desc: str, on_click: Callable[[], None], id: str = "fab"
     )
 
 
+def round_button(
+    icon_name: str,
+    desc: str,
+    on_click: Callable[[], None],
+    *,
+    id: str,
+    width: int = 88,
+    **look: str,
+) -> View:
+    """Draw the large round button that a page is about; `look` is its `fill` and `tint`."""
+    return icon_button(
+        icon_name,
+        desc,
+        on_click,
+        tint=look.get("tint", "on_accent"),
+        size=34,
+        width=width,
+        height=width,
+        radius=width / 2,
+        fill=look.get("fill", "accent"),
+        id=id,
+    )
+
+
+def text_box(
+    key: str,
+    *,
+    value: str = "",
+    hint: str = "",
+    id: str = "",
+    height: float = 54,
+    weight: float = 0,
+    password: bool = False,
+) -> View:
+    """Draw a text field with a ground of its own; its id is the key unless it is given."""
+    return field(
+        key,
+        value=value,
+        hint=hint,
+        password=password,
+        style=BODY_LARGE,
+        id=id or key,
+        fill="surface2",
+        radius=14,
+        height=height,
+        weight=weight,
+        pad=edges(16, 0),
+    )
+
+
+def ask_text(
+    title: str, box: View, cancel: Callable[[], None], act: str, keep: Callable[[], None]
+) -> View:
+    """Draw a dialog with one `text_box`, and two buttons; Enter is the second of them."""
+    box.margin = (0, 16, 0, 0)
+    box.on_submit = lambda _: keep()
+    buttons = button("Cancel", cancel, look="text"), button(act, keep, look="text")
+    return alert(title, "", *buttons, body=box)
+
+
 def list_page(key: str, *rows: Child, pad_bottom: float = 96, gap: float = 0) -> View:
     """Show rows as a scrolling list with room at its end for a floating button."""
     return recycler(key, *rows, pad=(0, 4, 0, pad_bottom), gap=gap, id=key)

@@ -9,7 +9,7 @@ from virtual_phone.app import NoState, Page
 from virtual_phone.apps.settings.app import flag_row, sub_page
 from virtual_phone.apps.settings.tables import choice, flag, hint, level, link, said, section, table
 from virtual_phone.ui import vocabulary as ui
-from virtual_phone.ui.patterns import alert, group, preference
+from virtual_phone.ui.patterns import ask_text, group, preference, text_box
 from virtual_phone.ui.views import TextStyle, View
 
 P = Page[NoState]
@@ -367,24 +367,5 @@ def _rename(page: P, name: str) -> None:
         page.settings.put("global", "device_name", page.field("device_name", name).strip() or name)
         cancel()
 
-    page.show_dialog(
-        alert(
-            "Device name",
-            "",
-            ui.button("Cancel", cancel, look="text"),
-            ui.button("OK", keep, look="text"),
-            body=ui.field(
-                "device_name",
-                value=name,
-                style=ui.BODY_LARGE,
-                id="android:id/edit",
-                fill="surface2",
-                radius=14,
-                height=54,
-                pad=ui.edges(16, 0),
-                margin=(0, 16, 0, 0),
-                on_submit=lambda _t: keep(),
-            ),
-        ),
-        cancel,
-    )
+    box = text_box("device_name", value=name, id="android:id/edit")
+    page.show_dialog(ask_text("Device name", box, cancel, "OK", keep), cancel)

@@ -8,9 +8,9 @@ from __future__ import annotations
 from virtual_phone.app import NoState, Page
 from virtual_phone.apps.settings.app import flag_row, main_switch, open_sub, sub_page
 from virtual_phone.apps.settings.tables import choice, flag, hint, link, said, section, table
-from virtual_phone.ui.patterns import alert, group, note, preference
+from virtual_phone.ui.patterns import ask_text, group, note, preference, text_box
 from virtual_phone.ui.views import View
-from virtual_phone.ui.vocabulary import BODY_LARGE, button, edges, field, icon
+from virtual_phone.ui.vocabulary import icon
 
 P = Page[NoState]
 
@@ -161,28 +161,8 @@ def _ask_password(page: P, name: str) -> None:
         page.set("network", "")
         page.set_field("wifi_password", "")
 
-    page.show_dialog(
-        alert(
-            name,
-            "",
-            button("Cancel", cancel, look="text"),
-            button("Connect", connect, look="text"),
-            body=field(
-                "wifi_password",
-                hint="Password",
-                password=True,
-                style=BODY_LARGE,
-                id="password",
-                fill="surface2",
-                radius=14,
-                height=54,
-                pad=edges(16, 0),
-                margin=(0, 16, 0, 0),
-                on_submit=lambda _t: connect(),
-            ),
-        ),
-        cancel,
-    )
+    box = text_box("wifi_password", hint="Password", id="password", password=True)
+    page.show_dialog(ask_text(name, box, cancel, "Connect", connect), cancel)
 
 
 table(

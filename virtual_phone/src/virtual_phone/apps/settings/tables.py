@@ -28,7 +28,7 @@ def section(*rows: Row, title: str = "") -> Row:
 
 
 def hint(words: str) -> Row:
-    """Say something below the cards."""
+    """Return a note that stands below the cards."""
     return lambda _: patterns.note(words)
 
 
