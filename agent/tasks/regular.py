@@ -233,11 +233,14 @@ class _Turn:
         return end
 
     def _following(self, screen: Observation) -> Thought | None:
-        """Return the call that stood beside the last one, if its screen still stands."""
+        """Return the call that stood beside the last one, if it is still what it was meant for."""
         chosen, self.chosen = self.chosen, None
-        if chosen is None or _unmarked(chosen[1]) != _unmarked(screen):
+        following = None if chosen is None else chosen[0].following
+        if chosen is None or following is None or following.call is None:
             return None
-        return chosen[0].following
+        names_no_element = following.call.name in _ON_ANY_SCREEN
+        still = names_no_element or _unmarked(chosen[1]) == _unmarked(screen)
+        return following if still else None
 
     def _request(self) -> ModelRequest:
         return ModelRequest(
@@ -516,6 +519,10 @@ class _Turn:
             await self.ledger.finish(call, outcome, text)
         else:
             self.ledger.end(call, outcome, text)
+
+
+_ON_ANY_SCREEN = frozenset({"launch_app", "open_link"})
+"""Tools that do the same whatever the screen shows."""
 
 
 def _unmarked(screen: Observation) -> list[Element]:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import pytest
+
 from agent.loop.task_context import Steering
 from agent.loop.turn.control_tools import STAYS_DONE
 from agent.models.model import ModelReply, ModelRequest
-from agent.protocol import Event, PlanUpdate, StepCompleted, UserMessage
+from agent.protocol import Event, PlanUpdate, StepCompleted, ToolCallFinished, UserMessage
 from tests.tasks.context import MemoryContext
 from tests.tasks.counter import Counter, results, run
 from tests.tasks.scripted import DONE, Clock, says, scripted, task, texts
 
 PRESS = says("click_element", element=1)
 FAILS = says("finish", success=False, summary="Not today.")
+LAUNCH = says("launch_app", app="com.example")
 
 
 def planned(context: MemoryContext) -> list[list[str]]:
@@ -93,6 +96,24 @@ async def test_a_slow_model_may_note_what_is_new_and_act_in_one_answer() -> None
     await task(clock).run(context)
     assert counter.count == 2
     assert len(model.requests) == 3
+
+
+@pytest.mark.parametrize(("act", "follows"), [(PRESS, False), (LAUNCH, True)])
+async def test_on_another_screen_only_what_needs_none_follows_a_plan(
+    act: ModelReply, follows: bool
+) -> None:
+    clock, counter = Clock(), Counter()
+
+    def slowly(_request: ModelRequest) -> ModelReply:
+        clock.now += 60
+        counter.count += 1
+        return both(plans("in_progress"), act)
+
+    model = scripted(slowly, FAILS)
+    context = MemoryContext(model, counter.phone)
+    await task(clock).run(context)
+    assert len(model.requests) == 2
+    assert len(context.of(ToolCallFinished)) == (3 if follows else 2)
 
 
 async def test_a_hint_comes_before_the_act_beside_a_plan() -> None:

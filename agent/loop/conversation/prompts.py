@@ -144,7 +144,7 @@ def operator_text(text: str) -> str:
 
 RESUMED = (
     "The work had stopped and is now resumed. The screen may have changed: check it before you "
-    "act, and do not repeat an action whose effect it already shows."
+    "act, and do not repeat what was already done since the newest goal."
 )
 NO_PICTURE = "(This screen hides its picture; only its elements are known.)"
 OUTCOME_UNKNOWN = (

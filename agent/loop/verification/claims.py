@@ -20,8 +20,9 @@ from agent.records import GoalVerdict, Usage, Verification
 from agent.state.event_text import evidence_words
 
 MAX_REFUSALS = 2
+MARK_THEM = "Mark those that are done with update_plan"
 NOT_SHOWN = "The goal is not shown to be met"
-NOT_TOLD = "No screen so far tells whether the goal is met"
+NOT_TOLD = "What the verifier was shown does not tell whether the goal is met"
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +79,7 @@ class Claims:
         against = objections(self.past)
         looks = asks_only_to_look(self.past.goal)
         if self._has_chance and (against or open_items):
-            plan = (f"{UNFINISHED}: {open_items}",)
+            plan = (f"{UNFINISHED}: {open_items}", MARK_THEM)
             return self._refuse((*against, *(plan if open_items else ())))
         if self.verifier is None:
             return Believed(Verification(reason=_joined(against)))

@@ -37,6 +37,8 @@ class PastDeed:
     arguments: str
     outcome: ActionOutcome
     result: str
+    approved: str = ""
+    """What the operator approved of it, in the words of the question; empty: was not asked."""
 
     @property
     def took_effect(self) -> bool:
@@ -102,6 +104,7 @@ class Past:
     _hints: dict[str, str] = field(default_factory=dict)
     _calls: dict[str, protocol.ToolCallRequested] = field(default_factory=dict)
     _asked: dict[str, Question] = field(default_factory=dict)
+    _approved: dict[str, str] = field(default_factory=dict)
     _begun: bool = False
     _over: bool = False
     """The turn of this goal came to its end."""
@@ -211,6 +214,8 @@ class Past:
             if answer and not question.secret:
                 self.answers.append((question.text, answer))
             return
+        if is_yes(answer):
+            self._approved[question.call_id] = question.text
         if question.subject is None or question.subject.element is None:
             return
         if is_yes(answer):
@@ -240,6 +245,7 @@ class Past:
             arguments=call.arguments,
             outcome=msg.outcome,
             result=msg.text,
+            approved=self._approved.pop(msg.call_id, ""),
         )
         self.deeds.append(deed)
         if deed.result.startswith("{"):

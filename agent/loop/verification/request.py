@@ -207,5 +207,8 @@ def _deeds(deeds: Sequence[PastDeed]) -> list[tuple[int, str]]:
             call = on_one_line(deed.arguments, max(room, _CUT_CHARS))
             room -= len(call)
             line += f" (call: {deed.tool} {call})"
+        if deed.approved:
+            # It names the recipient, the app and the page: no screen that is shown may do so.
+            line += f" (approved: {one_line(deed.approved, 300)})"
         said.append((deed.step, line))
     return said[::-1]

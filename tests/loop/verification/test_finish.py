@@ -134,7 +134,7 @@ async def test_what_the_verifier_would_have_to_see_is_told_once_and_may_then_be_
     unsure = verdict("cannot_tell", reason="The list of presses was not opened.")
     judge = scripted(unsure, verdict("met", "pressed 1"))
     end, context = await played(PRESS, DONE, DONE, judge=judge)
-    assert "FAILED: No screen so far tells" in results(context)[1]
+    assert "FAILED: What the verifier was shown does not tell" in results(context)[1]
     assert "The list of presses was not opened." in results(context)[1]
     assert end.verification is not None and end.verification.is_met
     end, context = await played(PRESS, DONE, DONE, judge=scripted(unsure, unsure))

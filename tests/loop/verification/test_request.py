@@ -132,3 +132,21 @@ def test_of_a_long_session_what_was_written_early_is_shown_and_the_way_there_is_
     assert 'A toast said "Contact saved"' in said
     assert "NEW SCREEN: Edit" not in said
     assert said.count("Later.") == 40
+
+
+def test_what_was_approved_is_shown_with_its_recipient_and_what_was_denied_is_not() -> None:
+    def sent(answer: str) -> str:
+        question = Question(
+            question_id="q",
+            session_id="s",
+            text='Send to Ana: "Hi"?\nWhere: app Messages',
+            asked_ms=1,
+            kind=QuestionKind.APPROVAL,
+            call_id="c",
+        )
+        requested, finished = called("click_element", "{}", "OK: Clicked.")
+        reply = QuestionAnswered(question_id="q", answer=answer)
+        return case(requested, RequestUserInput(question=question), reply, finished)
+
+    assert 'OK: Clicked. (approved: Send to Ana: "Hi"? Where: app Messages)' in sent("Approve")
+    assert "Ana" not in sent("Deny")
