@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import count
-
 from agent.protocol import (
     QuestionClosed,
     RequestUserInput,
@@ -169,47 +167,4 @@ async def test_approving_looks_first_and_rejecting_gives_a_reason(console: Open)
         await seat.until(
             lambda: seat.core.ops[-1] == UserInputAnswer(question_id="q9", answer="Deny: not that"),
             "rejected",
-        )
-
-
-async def test_the_key_of_questions_goes_on_from_the_one_that_was_answered(console: Open) -> None:
-    async with console() as seat:
-        seconds = count(1_000_000_000)
-        seat.deck.card.clock_s = lambda: next(seconds)
-        for number, session_id in enumerate(("s1", "s3", "s4"), 2):
-            seat.core.now_ms += 1000
-            ask(seat.core, session_id, f"q{number}", f"Question {number}?", "Yes", "No")
-        await seat.until(lambda: len(seat.app.bridge.state.questions) == 4, "four questions")
-
-        async def is_at(question_id: str) -> None:
-            def shown() -> bool:
-                asked = seat.deck.card.question
-                return asked is not None and asked.question_id == question_id
-
-            await seat.until(shown, question_id)
-
-        await seat.press("exclamation_mark", "exclamation_mark")
-        await is_at("q2")
-        await seat.press("1", "exclamation_mark")
-        await is_at("q3")
-        await seat.press("1", "exclamation_mark")
-        await is_at("q4")
-        await seat.press("1", "exclamation_mark")
-        await is_at("q1")
-        answered = [op.question_id for op in seat.core.ops if isinstance(op, UserInputAnswer)]
-        assert answered == ["q2", "q3", "q4"]
-
-
-async def test_while_sessions_are_marked_the_key_of_questions_goes_to_theirs(console: Open) -> None:
-    async with console() as seat:
-        seat.core.now_ms += 1000
-        ask(seat.core, "s1", "q2", "Home or work?", "Home", "Work")
-        await seat.until(lambda: len(seat.app.bridge.state.questions) == 2, "two questions")
-        await select(seat, "s1")
-        await seat.press("space", "exclamation_mark")
-        await seat.until(
-            lambda: (
-                seat.deck.card.question is not None and seat.deck.card.question.question_id == "q2"
-            ),
-            "the question of the marked session",
         )

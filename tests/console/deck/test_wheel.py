@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from agent.errors import WrongStateError
 from agent.protocol import (
     Interrupt,
     WheelAct,
@@ -103,15 +102,6 @@ async def test_two_escapes_hand_back_without_a_note(console: Open) -> None:
         await seat.press("escape")
         await seat.until(lambda: seat.core.ops[-1] == WheelHandBack(serial="phone-1"), "back")
         await seat.until(lambda: seat.deck.composer.purpose.mode is Mode.STEER, "steering")
-
-
-async def test_a_wheel_that_was_taken_away_is_said_and_let_go_of(console: Open) -> None:
-    async with console() as seat:
-        await take(seat)
-        seat.core.fails_with = WrongStateError("The operator does not have the wheel of phone-1.")
-        await seat.press("f3")
-        await seat.see("does not have the wheel")
-        await seat.until(lambda: not seat.deck.phone.is_driven, "let go")
 
 
 async def test_a_phone_nobody_drives_takes_no_touch(console: Open) -> None:
