@@ -50,6 +50,7 @@ from agent.safety.attribution import FLAGGED, asks_for_secret
 from agent.safety.effects.wording import headline
 from agent.safety.redacting.notice import let_through_notice, redacted_notice
 from agent.state.terms import term
+from agent.text import sentence as ended
 
 
 class Tone(StrEnum):
@@ -70,6 +71,13 @@ _ABORTED = {
     AbortReason.AWAITING_REVIEW: "Its job waits until the action has been reviewed.",
     AbortReason.RECOVERED: "The core was restarted during this turn; it can be resumed.",
 }
+
+
+def _whole(reason: str) -> str:
+    """Write a reason, which may be only the end of a sentence, as a sentence of its own."""
+    # A serial or a package is not a word that begins with a capital.
+    is_word = reason.partition(" ")[0].rstrip(";,").isalpha()
+    return ended(reason[:1].upper() + reason[1:] if is_word else reason)
 
 
 def sentence(msg: EventMsg) -> tuple[Tone, str, str]:
@@ -97,20 +105,20 @@ def sentence(msg: EventMsg) -> tuple[Tone, str, str]:
         case TurnAborted(reason=reason):
             return Tone.WARNING, _ABORTED[reason], ""
         case SessionStateChanged(state=SessionState.FAILED, reason=reason):
-            return Tone.ERROR, reason or "Failed.", ""
+            return Tone.ERROR, _whole(reason) or "Failed.", ""
         case SessionStateChanged(state=SessionState.CANCELLED, reason=reason):
-            return Tone.WARNING, reason or "Cancelled.", ""
+            return Tone.WARNING, _whole(reason) or "Cancelled.", ""
         case WheelActed(said=said, outcome=outcome, detail=detail):
             tone = Tone.INFO if outcome is ActionOutcome.DONE else Tone.WARNING
             return tone, f"Operator: {said} ({outcome.value})", detail
         case WheelHandedBack(note=note):
             return Tone.INFO, "The operator handed the wheel back.", note
         case SessionFlagsChanged(lost=lost, reason=reason):
-            return (Tone.WARNING if lost else Tone.INFO), reason, ""
+            return (Tone.WARNING if lost else Tone.INFO), _whole(reason), ""
         case SessionContinued(after_step=step, reason=reason):
-            return Tone.INFO, reason or f"Continued after step {step}.", ""
+            return Tone.INFO, _whole(reason) or f"Continued after step {step}.", ""
         case SessionDeferred(state=SessionState.QUEUED, reason=reason):
-            return Tone.INFO, reason, ""
+            return Tone.INFO, _whole(reason), ""
         case SessionDeferred(state=state):
             return Tone.INFO, f"It is {term(state)} once no client drives it.", ""
         case RouteGiven(origin=origin, deeds=deeds):

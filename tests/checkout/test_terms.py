@@ -16,6 +16,7 @@ from agent.protocol import (
     Event,
     EventMsg,
     SessionDeferred,
+    SessionFlagsChanged,
     SessionStateChanged,
     TargetObserved,
     ToolCallRequested,
@@ -256,3 +257,18 @@ def test_a_stopped_session_says_stopped_and_a_branch_where_it_begins() -> None:
     branch = replace(idle, forked_from="s0", forked_step=6)
     assert session_title(branch) == "Branch from step 6: turn on Bluetooth"
     assert session_title(replace(branch, forked_step=0)) == "Branch: turn on Bluetooth"
+
+
+@pytest.mark.parametrize(
+    ("reason", "said"),
+    [
+        ("the goal cannot be met", "The goal cannot be met."),
+        ("imported; it can be resumed", "Imported; it can be resumed."),
+        ("The phone is away.", "The phone is away."),
+        ("emulator-5554 is away", "emulator-5554 is away."),
+    ],
+)
+def test_a_reason_in_a_transcript_is_a_sentence(reason: str, said: str) -> None:
+    assert sentence(SessionStateChanged(state=SessionState.FAILED, reason=reason))[1] == said
+    assert sentence(SessionFlagsChanged(paused=True, reason=reason))[1] == said
+    assert sentence(SessionFlagsChanged(paused=True))[1] == "", "what says nothing is not shown"

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 _WORDS_REFUSE = 'Anything but "yes" rejects, and is the reason'
 _ENDED = "Ended. Press p twice to resume it, or n for a new session."
-_ENDED_HINT = "Ended. p p to resume, n for a new session"
+_ENDED_HINT = "Ended. p twice to resume, n for a new session"
 """So short that it is whole at 80 columns."""
 
 
