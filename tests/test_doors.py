@@ -118,6 +118,7 @@ ROOM_MAY_SEE: dict[str, tuple[str, ...]] = {
         "agent.safety.effects.wording",
         "agent.safety.redacting.notice",
         "agent.state.terms",
+        "agent.text",
     ),
     "agent/state/terms.py": ("agent.records", "agent.protocol"),
     "agent/state/transcript.py": (

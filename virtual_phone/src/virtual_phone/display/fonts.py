@@ -117,12 +117,17 @@ def coverage(face: Face) -> Coverage:
     return read_coverage(path_of(face), face.index)
 
 
-@lru_cache(maxsize=192)
-def font(face: Face, size: int, weight: int) -> ImageFont.FreeTypeFont:
-    """Return a face at a size in pixels and a weight, ready to draw."""
+@lru_cache(maxsize=192, typed=True)
+def font(face: Face, size: float, weight: int) -> ImageFont.FreeTypeFont:
+    """Return a face at a size in pixels and a weight, ready to draw.
+
+    A whole size is the phone's own, and stays whole; a fraction is that of a smaller picture, in
+    which a line of text is as much narrower as everything around it.
+    """
+    pixels = size * face.scale
     made = ImageFont.truetype(
         path_of(face),
-        max(1, round(size * face.scale)),
+        max(1, round(pixels) if isinstance(size, int) else pixels),
         face.index,
         layout_engine=ImageFont.Layout.RAQM,
     )

@@ -80,9 +80,9 @@ def _icon_mask(name: str, size: int) -> Image.Image:
     return icons.mask(name, size)
 
 
-@lru_cache(maxsize=1500)
+@lru_cache(maxsize=1500, typed=True)
 def _text_mask(
-    text: str, size: int, weight: int
+    text: str, size: float, weight: int
 ) -> tuple[Image.Image | None, tuple[tuple[Image.Image, int], ...], int]:
     """Return a line of text as a mask, its color glyphs with their places, and its ascent."""
     ascent = round(size * 1.05)
@@ -94,7 +94,7 @@ def _text_mask(
         else fonts.font(run.face, size, weight).getlength(run.text)
         for run in runs
     ]
-    total = math.ceil(sum(widths)) + size // 2
+    total = math.ceil(sum(widths)) + int(size) // 2
     mask = Image.new("L", (max(1, min(total, 8192)), height), 0)
     draw = ImageDraw.Draw(mask)
     colored: list[tuple[Image.Image, int]] = []
@@ -105,7 +105,7 @@ def _text_mask(
         if run.face is None:
             _draw_unknown(draw, run.text, x, size, ascent)
         elif run.face.color:
-            glyphs = Image.new("RGBA", (math.ceil(width) + size // 4, height), (0, 0, 0, 0))
+            glyphs = Image.new("RGBA", (math.ceil(width) + int(size) // 4, height), (0, 0, 0, 0))
             ImageDraw.Draw(glyphs).text(
                 (0, ascent),
                 run.text,
@@ -127,10 +127,10 @@ def _text_mask(
     return mask, tuple(colored), ascent
 
 
-def _draw_unknown(draw: ImageDraw.ImageDraw, text: str, x: float, size: int, ascent: int) -> None:
+def _draw_unknown(draw: ImageDraw.ImageDraw, text: str, x: float, size: float, ascent: int) -> None:
     """Draw the code point's digits in a box: no font of the phone has it."""
     step = size * fonts.BOX_WIDTH
-    digits = fonts.font(fonts.LATIN, max(4, size // 4), 400)
+    digits = fonts.font(fonts.LATIN, max(4, int(size) // 4), 400)
     for char in text:
         draw.rectangle((x + 1, ascent - size * 0.8, x + step - 2, ascent), outline=255)
         code = f"{ord(char):06X}" if ord(char) > 0xFFFF else f"{ord(char):04X}"
@@ -311,7 +311,8 @@ class Canvas:
         """Draw one line of text from `x` on a baseline; size in display pixels."""
         if not text:
             return
-        pixels = max(1, round(size * self.scale))
+        # Rounded, a line would be wider than its place, and lose its last letters.
+        pixels = size if self.scale == 1 else max(1.0, size * self.scale)
         left, base = round(x * self.scale), round(baseline * self.scale)
         if base + pixels < self._clip.top or base - 2 * pixels > self._clip.bottom:
             return
