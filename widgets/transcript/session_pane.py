@@ -60,10 +60,12 @@ class SessionPane(FaultIsolated, Vertical):
         saying: str = "",
         parts: Sequence[tuple[status.Mark, str]] = (),
         others: Mapping[str, SessionView] = _NO_OTHERS,
+        is_stored: bool = False,
     ) -> None:
         """Show a session, with what it delegated; None shows the empty sentence.
 
         `others` are the sessions that it may name: whom it waits for, what it is a branch of.
+        `is_stored` says that it is a moment of the past, at which nothing can be asked for.
         """
         title = self.query_one("#title", PartsLine)
         plan = self.query_one(PlanView)
@@ -83,7 +85,9 @@ class SessionPane(FaultIsolated, Vertical):
             others=others,
         )
         title.show(head)
-        self.transcript.say_when_empty(_nothing_yet(view.session, parts))
+        self.transcript.say_when_empty(
+            _NOT_BEGUN if is_stored else _nothing_yet(view.session, parts)
+        )
         if view.session.plan or not parts:
             plan.show_plan(view.session.plan)
         else:
@@ -96,6 +100,9 @@ class SessionPane(FaultIsolated, Vertical):
         below = self.query_one("#below", PartsLine)
         below.set_class(event.count > 0, "-shown")
         below.show(((f" {event.count} new ↓ ", "bold $live"), (" G follows", "$faint")))
+
+
+_NOT_BEGUN = "Nothing had happened yet at this moment."
 
 
 def _nothing_yet(session: Session, parts: Sequence[tuple[status.Mark, str]]) -> str:

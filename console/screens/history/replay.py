@@ -88,7 +88,12 @@ class ReplayScreen(ConsoleScreen):
         asks = bool(tape.state().questions)
         pane = self.query_one(SessionPane)
         pane.show_view(
-            view, devices=state.devices, now_ms=tape.now_ms(), asks=asks, others=state.sessions
+            view,
+            devices=state.devices,
+            now_ms=tape.now_ms(),
+            asks=asks,
+            others=state.sessions,
+            is_stored=True,
         )
         self.tape.show(tape)
         phone = self.query_one(PhonePane)

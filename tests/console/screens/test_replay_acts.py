@@ -7,6 +7,8 @@ from pathlib import Path
 import msgspec
 
 from agent.protocol import DeviceChanged, Reply, SessionFork, SessionReplay, ToolCallRequested
+from agent.records import Session, SessionState
+from agent.state.reducer import SessionView
 from console.screens.dialogs.export import ExportScreen
 from console.screens.history.replay import ReplayScreen
 from console.steps.playback import Playback
@@ -16,6 +18,7 @@ from tests.console.fakes import FakeCore, phone
 from tests.console.report.test_report import filmed
 from tests.console.script import configure, evening, run, step
 from widgets.transcript.record_pane import RecordPane
+from widgets.transcript.session_pane import SessionPane
 
 PROMPT = msgspec.json.encode(
     [{"role": "system", "text": "You work on a phone.\x1b[2J"}, {"role": "user", "text": "Go"}]
@@ -163,3 +166,15 @@ async def test_doing_it_again_takes_two_presses_and_a_free_phone(console: Open) 
         op = SessionReplay(session_id="r1", serial="phone-3")
         await seat.until(lambda: op in seat.core.ops, "the replay")
         await seat.until(lambda: seat.deck.selected == "g1", "the new session on the Deck")
+
+
+async def test_a_moment_before_the_first_step_asks_for_nothing(console: Open) -> None:
+    async with console(play=recorded) as seat:
+        screen = await replaying(seat, "r1")
+        pane = screen.query_one(SessionPane)
+        draft = SessionView(session=Session(session_id="r1", goal="Go there", created_ms=1))
+        assert draft.session.state is SessionState.CREATED
+        pane.show_view(draft, devices={}, now_ms=2, is_stored=True)
+        assert pane.transcript.empty == "Nothing had happened yet at this moment."
+        pane.show_view(draft, devices={}, now_ms=2)
+        assert "Press p to start it" in pane.transcript.empty
