@@ -17,6 +17,7 @@ from agent.protocol import Answer, Event, FindSession, ListSessions, LookUp, Op,
 from agent.records import (
     Commitment,
     DeviceInfo,
+    HostInfo,
     Job,
     LiveFrame,
     Notice,
@@ -53,6 +54,8 @@ class Overview(msgspec.Struct, frozen=True, kw_only=True):
     """All that are not over, and the newest others."""
     notices: tuple[Notice, ...] = ()
     """Those that are shown, oldest first."""
+    hosts: tuple[HostInfo, ...] = ()
+    """Those of a fleet, by name; none where one core has the store to itself."""
 
 
 class ClientInfo(msgspec.Struct, frozen=True):
@@ -184,6 +187,45 @@ class Core(Protocol):
     def death(self) -> RuntimeDiedError | None:
         """Why the core ended by itself; None where it has not, or was closed."""
         ...
+
+
+class Peers(Protocol):
+    """The other hosts of a fleet, as one core works with them; see `agent.hosts.peers`."""
+
+    host: str
+    is_guest: bool
+    unhosted: str
+    """The host to which belongs what is marked as no host's."""
+
+    def hosts(self) -> tuple[HostInfo, ...]: ...
+
+    def devices(self) -> tuple[DeviceInfo, ...]:
+        """List the phones of the other hosts."""
+        ...
+
+    def is_there(self, host: str) -> bool:
+        """Return whether a host answers, as far as is known."""
+        ...
+
+    async def request(self, host: str, client: ClientInfo, op: Op) -> Reply:
+        """Have a host carry an op out."""
+        ...
+
+    async def leave(self, client: ClientInfo) -> None:
+        """Have the hosts let go of all that a client had there."""
+        ...
+
+    def serve(self, core: Carrier) -> AbstractAsyncContextManager[None]:
+        """Carry out what other hosts ask, for the length of a `with` block."""
+        ...
+
+
+class Carrier(Protocol):
+    """What carries out the ops that come from other hosts."""
+
+    async def request_as(self, client: ClientInfo, op: Op) -> Reply: ...
+
+    async def leave(self, client: ClientInfo) -> None: ...
 
 
 class SharedCore(Core, Protocol):

@@ -145,11 +145,17 @@ class NoticeService:
 
     async def _still_holds(self, notice: Notice) -> bool:
         """Return whether a notice says how its session is; one of a job speaks for itself."""
-        if notice.job_id or not notice.session_id:
-            return bool(notice.job_id)
+        if notice.job_id:
+            job = await self._parts.store.job(notice.job_id)
+            peers = self._parts.peers
+            return peers is None or (job is not None and job.host == peers.host)
+        if not notice.session_id:
+            return False
         try:
             live = await self._parts.book.get(notice.session_id)
         except UsageError:
+            return False
+        if self._parts.is_elsewhere(live.record):
             return False
         return kind_of(live.record.state) is notice.kind
 

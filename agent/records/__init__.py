@@ -17,6 +17,7 @@ from agent.records.confirmations import (
     ReviewTicket,
 )
 from agent.records.devices import (
+    NO_HOST,
     AppInfo,
     DeviceInfo,
     DeviceState,
@@ -27,9 +28,13 @@ from agent.records.devices import (
     LiveFrame,
     ServerAway,
     Transport,
+    at_host,
+    host_of,
+    on_host,
 )
 from agent.records.direct import DIRECT, DirectStatus, DirectView
 from agent.records.effects import Effect, EffectVerb, Source, Stated
+from agent.records.hosts import HostInfo, HostState
 from agent.records.jobs import (
     LATEST_MS,
     LATEST_SHOWN_MS,
@@ -123,6 +128,7 @@ __all__ = [
     "DIRECT",
     "LATEST_MS",
     "LATEST_SHOWN_MS",
+    "NO_HOST",
     "STOPPING",
     "ActionOutcome",
     "Allowance",
@@ -155,6 +161,8 @@ __all__ = [
     "FrameSource",
     "FrameStatus",
     "GoalVerdict",
+    "HostInfo",
+    "HostState",
     "Job",
     "JobStatus",
     "JobType",
@@ -218,5 +226,8 @@ __all__ = [
     "Watcher",
     "WatcherStatus",
     "WatcherType",
+    "at_host",
     "attributed",
+    "host_of",
+    "on_host",
 ]

@@ -23,6 +23,29 @@ class DeviceState(StrEnum):
     UNKNOWN = "unknown"
 
 
+NO_HOST = frozenset("/@:")
+"""What no name of a host has, so that a phone's name tells where it ends."""
+
+
+def at_host(host: str, serial: str) -> str:
+    """Name a phone among those of all hosts of a fleet; of no host, it is its serial."""
+    return f"{host}/{serial}" if host else serial
+
+
+def host_of(serial: str) -> str:
+    """Return the host that a phone's name tells; empty where it tells none.
+
+    A serial may have a slash by itself, in the path of an adb server's socket, behind an @.
+    """
+    host, slash, _ = serial.partition("/")
+    return host if slash and not NO_HOST & set(host) else ""
+
+
+def on_host(serial: str) -> str:
+    """Return a phone's name without its host."""
+    return serial.removeprefix(f"{host_of(serial)}/")
+
+
 class Transport(StrEnum):
     """How a device is reached."""
 

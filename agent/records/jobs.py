@@ -137,6 +137,8 @@ class Job(
     unread_result: bool = False
     """Whether it came to something that the operator has yet to look at."""
     paused_at: Stamp = 0
+    host: Annotated[str, Meta(max_length=100)] = ""
+    """The host of a fleet whose core runs it; empty in a store of one core."""
 
     @property
     def is_told(self) -> bool:

@@ -106,6 +106,8 @@ class Session(Record, frozen=True, kw_only=True):
     title: str = ""
     serial: str = ""
     """The device it works on; empty until one is assigned, and on a parent that only delegates."""
+    host: str = ""
+    """The host of a fleet whose core takes it up; empty in a store of one core."""
     target_package: str = ""
     required_presentation: TargetPresentation = TargetPresentation.AGENT_CHOICE
     """Where its app has to be when it is done; a condition of completion (CONTRACTS 1.5)."""

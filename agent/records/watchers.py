@@ -150,6 +150,8 @@ class Watcher(msgspec.Struct, frozen=True, kw_only=True):
     """By phone, the fingerprints of what was there and matched: it counts no second time."""
     usage: Usage = Usage()
     """What judging by meaning has used of a model."""
+    host: str = ""
+    """The host of a fleet whose core looks; empty in a store of one core."""
 
 
 class CommitmentStatus(StrEnum):
@@ -214,3 +216,5 @@ class Commitment(msgspec.Struct, frozen=True, kw_only=True):
     evidence_json: dict[str, Any]
     created_at: int
     updated_at: int
+    host: str = ""
+    """The host of a fleet whose core reminds of it; empty in a store of one core."""

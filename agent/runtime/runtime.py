@@ -20,7 +20,7 @@ from contextlib import (
 )
 from typing import Self
 
-from agent.core import OWNER, ClientInfo, Overview, TextDelta
+from agent.core import OWNER, ClientInfo, Overview, Peers, TextDelta
 from agent.devices.protocols import Fleet
 from agent.direct.programs import Programs, verifiers_of
 from agent.errors import (
@@ -37,13 +37,19 @@ from agent.models.model import Model
 from agent.models.verifying import Verifying
 from agent.notices.notice_service import NoticeService, sinks_of
 from agent.protocol import (
+    CommitmentChanged,
     ErrorEvent,
     Event,
+    JobChanged,
     Op,
     Reply,
+    SessionHosted,
     ShutdownComplete,
+    WatcherChanged,
 )
-from agent.records import Autonomy, DeviceInfo, LiveFrame, Session
+from agent.records import Autonomy, Commitment, DeviceInfo, Job, LiveFrame, Session, Watcher
+from agent.runtime.abroad import Abroad
+from agent.runtime.adopting import adopt_unhosted
 from agent.runtime.handlers.device_handlers import DeviceHandlers
 from agent.runtime.handlers.job_handlers import JobHandlers, StandingHandlers
 from agent.runtime.handlers.record_handlers import RecordHandlers
@@ -54,6 +60,7 @@ from agent.runtime.queries import StoredLookUps
 from agent.runtime.router import Router
 from agent.sessions.device_control.device_events import DeviceNews
 from agent.sessions.device_control.device_queries import Looks
+from agent.sessions.device_control.rehosting import Rehosting
 from agent.sessions.device_control.wheel import Wheel
 from agent.sessions.lifecycle.archive import Archive
 from agent.sessions.lifecycle.attaching import Attaching
@@ -69,6 +76,7 @@ from agent.sessions.registry.clients import Clients
 from agent.sessions.registry.device_assignment import Assignment
 from agent.sessions.registry.followers import Followers
 from agent.sessions.registry.listeners import DeltaListeners, EventListeners
+from agent.sessions.registry.live_session import error_event
 from agent.sessions.registry.open_questions import Questions
 from agent.sessions.registry.services import Services
 from agent.sessions.registry.session_registry import SessionRegistry
@@ -109,8 +117,10 @@ _log = logging.getLogger(__name__)
 class Runtime(StoredLookUps):
     """The embedded core; implements `agent.core.Core`."""
 
-    def __init__(self, parts: Services, dispatcher: Dispatcher, programs: Programs) -> None:
-        super().__init__(parts.store)
+    def __init__(
+        self, parts: Services, dispatcher: Dispatcher, programs: Programs, whole: Store
+    ) -> None:
+        super().__init__(whole)
         self._parts = parts
         self._book = parts.book
         self._supervisor = parts.supervisor
@@ -118,14 +128,15 @@ class Runtime(StoredLookUps):
         self._listeners = EventListeners(
             lambda after, limit: self.store.events(after=after, limit=limit)
         )
+        self._abroad = None if parts.peers is None else Abroad(parts.peers, whole, parts.fleet)
         targets = self._targets = Targets(parts)
         self._tree = Tree(parts.book, targets, parts.supervisor)
-        self._hosting = Hosting(
-            dispatcher, parts.settings.store.host or platform.node() or "localhost"
-        )
+        own_name = parts.settings.store.host or platform.node() or "localhost"
+        self._hosting = Hosting(dispatcher, parts.peers.host if parts.peers else own_name)
         self._serving = AsyncExitStack()
         turns = Turns(parts, targets, self._hosting)
         operations = self._operations = Operations(parts, turns)
+        self._rehosting = Rehosting(parts, turns, targets, operations)
         self._job_service = JobService(parts, operations, JobTurns(parts, turns))
         answering = Answering(parts, turns, self._job_service.answer)
         archive = Archive(parts, operations, targets)
@@ -157,7 +168,15 @@ class Runtime(StoredLookUps):
                 self._direct_calls,
             ),
             RecordHandlers(parts, archive, self._notices),
-            DeviceHandlers(parts, turns, targets, Wheel(parts), Looks(parts), self._direct_calls),
+            DeviceHandlers(
+                parts,
+                turns,
+                targets,
+                Wheel(parts),
+                Looks(parts),
+                self._direct_calls,
+                self._rehosting,
+            ),
             JobHandlers(self._job_service),
             StandingHandlers(self._notices, self._watches),
         )
@@ -185,6 +204,7 @@ class Runtime(StoredLookUps):
                 self._watches.on_commit,
             ),
             self._listeners.publish,
+            None if parts.peers is None else self._on_elsewhere,
         )
         self._unsubscribe: Callable[[], None] | None = None
         self._device_news = DeviceNews(parts, self._tell_error)
@@ -206,6 +226,8 @@ class Runtime(StoredLookUps):
         clock: Callable[[], int] = wall_clock_ms,
         wake_jobs: bool = True,
         dispatcher: Dispatcher | None = None,
+        peers: Peers | None = None,
+        whole: Store | None = None,
     ) -> Self:
         """Start a core on an open store: repair what a dead one left, then take ops.
 
@@ -220,6 +242,8 @@ class Runtime(StoredLookUps):
             clock: milliseconds since the epoch.
             wake_jobs: whether due jobs run here; not in a core that lives for one errand only.
             dispatcher: says which session may have its phone when; None: one for this process.
+            peers: the other hosts of a fleet; None: this core has the store to itself.
+            whole: the store of the whole fleet, where `store` is a host's part of it.
 
         Raises:
             AdbError: no adb server runs and none starts.
@@ -242,8 +266,9 @@ class Runtime(StoredLookUps):
             task=task,
             plan=plan,
             clock_ms=clock,
+            peers=peers,
         )
-        runtime = cls(parts, dispatcher or LocalDispatcher(store), programs)
+        runtime = cls(parts, dispatcher or LocalDispatcher(store), programs, whole or store)
         supervisor.report = runtime._report
         try:
             await runtime._start(wake_jobs=wake_jobs)
@@ -265,11 +290,31 @@ class Runtime(StoredLookUps):
     async def submit_as(self, client: ClientInfo, op: Op) -> str:
         """Queue an op of a client; see `SharedCore.submit_as`."""
         submission = Submission(op, client, answered=False)
-        await self._op_queue.put(submission)
+        if self._abroad is not None:
+            sending = self._carry(self._abroad, submission)
+            self._supervisor.start(sending, f"op {submission.submission_id}")
+        else:
+            await self._op_queue.put(submission)
         return submission.submission_id
+
+    async def _carry(self, abroad: Abroad, submission: Submission) -> None:
+        """Have an op that nobody waits for carried out where it belongs."""
+        try:
+            if await abroad.carry(submission.client, submission.op) is None:
+                await self._op_queue.put(submission)
+        except SwitchboardError as error:
+            await self._tell_error(error_event(error), submission.submission_id)
 
     async def request_as(self, client: ClientInfo, op: Op) -> Reply:
         """Carry an op of a client out; see `SharedCore.request_as`."""
+        if self._abroad is not None:
+            reply = await self._abroad.carry(client, op)
+            if reply is not None:
+                return reply
+        return await self.request_here(client, op)
+
+    async def request_here(self, client: ClientInfo, op: Op) -> Reply:
+        """Carry an op of a client out on this host, whichever it belongs to."""
         submission = Submission(op, client, answered=True)
         await self._op_queue.put(submission)
         assert submission.reply is not None
@@ -288,6 +333,8 @@ class Runtime(StoredLookUps):
             await self._attaching.leave(client)
         finally:
             await self._direct_calls.leave(client)
+            if self._parts.peers is not None:
+                await self._parts.peers.leave(client)
 
     def events(
         self, *, after: int | None = None
@@ -326,17 +373,18 @@ class Runtime(StoredLookUps):
                 event_id=await self.store.last_event_id(),
                 sessions=await self.store.trees(limit=OVERVIEW_TREES),
                 questions=await self.store.open_questions(),
-                devices=self._parts.fleet.devices(),
+                devices=self.phones(),
                 servers_away=self._parts.fleet.servers_away(),
                 jobs=await self.store.jobs(),
                 watchers=await self._watches.shown_watchers(),
                 commitments=await self._watches.shown_commitments(),
                 notices=self._notices.shown,
+                hosts=() if self._parts.peers is None else self._parts.peers.hosts(),
             )
 
     def phones(self) -> tuple[DeviceInfo, ...]:
         """List the phones as they are now."""
-        return self._parts.fleet.devices()
+        return self._parts.fleet.devices() if self._abroad is None else self._abroad.devices()
 
     @property
     def default_autonomy(self) -> Autonomy:
@@ -365,8 +413,10 @@ class Runtime(StoredLookUps):
     async def _start(self, *, wake_jobs: bool) -> None:
         self._unsubscribe = self.store.subscribe(self._followers.on_commit)
         self._book.on_overtaken = lambda error: self._die("its hold on the store", error)
+        if self._parts.peers is not None:
+            await adopt_unhosted(self.store, self._parts.store, self._parts.peers)
         await self._book.load()
-        self._parts.questions.load(await self.store.open_questions())
+        self._parts.questions.load(await self._parts.store.open_questions())
         resumable = await recover(self._parts)
         await self._attaching.release_all()
         self._tree.look_at_all()
@@ -390,6 +440,8 @@ class Runtime(StoredLookUps):
                 await self._operations.go_on_after_restart(live)
         # Last: it begins what was left to be run, in the order of creation.
         await self._serving.enter_async_context(self._hosting.serve(self._operations.take_on))
+        if self._parts.peers is not None:
+            await self._serving.enter_async_context(self._parts.peers.serve(_Here(self)))
 
     async def _close(self, death: RuntimeDiedError | None) -> None:
         ended = death or RuntimeDiedError("The core has been closed.", "Start it again.")
@@ -413,6 +465,27 @@ class Runtime(StoredLookUps):
                 await self._parts.fleet.close()
             finally:
                 self._ended.set()
+
+    def _on_elsewhere(self, commit: Commit) -> None:
+        """Take in what concerns this host of what another one stored."""
+        peers = self._parts.peers
+        assert peers is not None, "what is stored elsewhere is a fleet's"
+        self._book.forget({event.session_id for event in commit.events if event.session_id})
+        for event in commit.events:
+            match event.msg:
+                case SessionHosted(host=peers.host, goes_on=goes_on):
+                    self._rehosting.arrive(event.session_id, goes_on=goes_on)
+                case SessionHosted():
+                    self._parts.questions.drop(event.session_id)
+                case JobChanged(job=Job(host=peers.host)):
+                    self._job_service.on_commit((event,))
+                case (
+                    WatcherChanged(watcher=Watcher(host=peers.host))
+                    | CommitmentChanged(commitment=Commitment(host=peers.host))
+                ):
+                    self._watches.on_commit((event,))
+                case _:
+                    pass
 
     def _die(self, name: str, error: Exception) -> None:
         """End the core because a part of it that it cannot do without has failed."""
@@ -478,3 +551,18 @@ class Runtime(StoredLookUps):
             await self.store.append(EventDraft("", error, submission_id))
         except StoreError as unstored:
             _log.error("%s (and it could not be stored: %s)", error.message, unstored)
+
+
+class _Here:
+    """A core as other hosts ask it: whatever they ask belongs here."""
+
+    def __init__(self, runtime: Runtime) -> None:
+        self._runtime = runtime
+
+    async def request_as(self, client: ClientInfo, op: Op) -> Reply:
+        """Carry an op out on this host."""
+        return await self._runtime.request_here(client, op)
+
+    async def leave(self, client: ClientInfo) -> None:
+        """Let go of all that a client had."""
+        await self._runtime.leave(client)

@@ -21,6 +21,8 @@ class Commit(msgspec.Struct, frozen=True):
     events: tuple[Event, ...]
     sessions: Mapping[str, Session] = {}
     """By session id; empty where the events come from the store's past or another process."""
+    is_elsewhere: bool = False
+    """Whether another host of a fleet stored them, whose core sees to what follows from them."""
 
     def record_of(
         self, session_id: str, known: Session | None, run: Iterable[Event]

@@ -23,6 +23,7 @@ from agent.protocol import (
     SessionContinued,
     SessionDeferred,
     SessionFlagsChanged,
+    SessionHosted,
     SessionPruned,
     SessionRenamed,
     SessionStateChanged,
@@ -140,6 +141,8 @@ def sentence(msg: EventMsg) -> tuple[Tone, str, str]:
             return Tone.INFO, reason or "Its frames were dropped.", ""
         case SessionAssigned(serial=serial):
             return Tone.INFO, f"Works on {serial}." if serial else "", ""
+        case SessionHosted(host=host, serial=serial, reason=reason):
+            return Tone.INFO, f"Belongs to host {host}: {serial or 'no phone yet'}.", reason
         case SessionRenamed(title=title):
             return Tone.INFO, f"Renamed: {title}", ""
         case _:

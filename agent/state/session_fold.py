@@ -45,6 +45,7 @@ from agent.protocol import (
     SessionDeferred,
     SessionDismissed,
     SessionFlagsChanged,
+    SessionHosted,
     SessionKept,
     SessionPruned,
     SessionRenamed,
@@ -168,6 +169,8 @@ def _fold_fact(session: Session, msg: EventMsg) -> Session:
             return replace(session, deferred=state)
         case SessionAssigned(serial=serial):
             return replace(session, serial=serial)
+        case SessionHosted(host=host, serial=serial):
+            return replace(session, host=host, serial=serial)
         case SessionContinued(generation=generation, job_id=job_id):
             return replace(
                 _unverified(session),

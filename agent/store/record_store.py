@@ -208,6 +208,10 @@ class RecordStore:
         """List active jobs that an event makes due."""
         return await self._reader.jobs_on(trigger)
 
+    async def next_number(self, kind: str, newest: int) -> int:
+        """Return the next number of a kind that is counted up; see `Store.next_number`."""
+        return newest + 1
+
     # --- blobs ----------
 
     async def blob_sessions(self, digest: str) -> tuple[str, ...]:

@@ -240,6 +240,15 @@ class Store(Protocol):
         """List running jobs that began at or before a moment."""
         ...
 
+    async def next_number(self, kind: str, newest: int) -> int:
+        """Return a number for a new record of a kind, larger than all before.
+
+        Args:
+            kind: `watcher` or `commitment`.
+            newest: the largest that the caller knows of.
+        """
+        ...
+
     # --- blobs ----------
 
     async def put_blob(self, data: bytes, media_type: str) -> str:

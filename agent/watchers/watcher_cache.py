@@ -84,7 +84,8 @@ class WatcherCache:
     ) -> Watcher:
         """Store a new watcher under the next id. Raises StoreError."""
         async with self.changing:
-            watcher = build(self._last_watcher_id + 1)
+            number = await self._store.next_number("watcher", self._last_watcher_id)
+            watcher = build(number)
             changed = WatcherChanged(watcher=watcher, reason="created")
             await self._store.append(EventDraft("", changed, submission_id))
             return watcher
@@ -94,7 +95,8 @@ class WatcherCache:
     ) -> Commitment:
         """Store a new commitment under the next id. Raises StoreError."""
         async with self.changing:
-            commitment = build(self._last_commitment_id + 1)
+            number = await self._store.next_number("commitment", self._last_commitment_id)
+            commitment = build(number)
             changed = CommitmentChanged(commitment=commitment, reason="created")
             await self._store.append(EventDraft("", changed, submission_id))
             return commitment

@@ -87,7 +87,9 @@ def run(ctx: click.Context, phones: int, virtual_only: bool) -> None:
     from agent.errors import WrongStateError
     from console.cli_support.command_settings import settings_for
     from console.core.device_setup import EVERYTHING
-    from console.core.host import run_with_host
+    from console.core.host import check_is_host, run_with_host
+
+    settings = settings_for(ctx)
 
     async def work(host: Host, stop: StopRequest) -> ExitCode:
         if not host.owned:
@@ -95,6 +97,7 @@ def run(ctx: click.Context, phones: int, virtual_only: bool) -> None:
                 "Another process owns the data directory already.",
                 "See which: switchboard daemon status",
             )
+        check_is_host(host, settings)
         # A daemon has no terminal to lose.
         asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, lambda: None)
         say(f"The daemon runs: process {os.getpid()}.")
@@ -103,7 +106,7 @@ def run(ctx: click.Context, phones: int, virtual_only: bool) -> None:
         return ExitCode.DONE if host.core.death is None else ExitCode.FAILED
 
     devices = replace(EVERYTHING, connected=not virtual_only, phones=phones)
-    end(run_with_host(settings_for(ctx), devices, work))
+    end(run_with_host(settings, devices, work))
 
 
 @daemon.command(

@@ -144,10 +144,7 @@ def begin_anew(ctx: click.Context, yes: bool) -> None:
 @store.command(context_settings=_HELP)
 @click.pass_context
 def adopt(ctx: click.Context) -> None:
-    """Take the database and what lies beside it for one store, as after a restore.
-
-    A fleet's database is this host's from then on, whichever host's it was.
-    """
+    """Take the database and what lies beside it for one store, as after a restore."""
 
     async def work(settings: Settings) -> ExitCode:
         from agent.store.embedded.quarantine import adopt

@@ -24,7 +24,7 @@ from agent.devices.pool.virtual_phones import PortRecord, VirtualPhones
 from agent.devices.protocols import Device
 from agent.errors import AdbError, DeviceLostError, UsageError
 from agent.private_files import check_unshared
-from agent.records import DeviceInfo, LiveFrame, ServerAway
+from agent.records import DeviceInfo, LiveFrame, ServerAway, on_host
 
 if TYPE_CHECKING:
     from agent.devices.fleet.fleet import AdbFleet
@@ -110,13 +110,14 @@ class Phones:
 
 
 async def make_fleet(
-    settings: Settings, devices: Devices, phones: Phones, *, is_owner: bool = False
+    settings: Settings, devices: Devices, phones: Phones, *, is_owner: bool = False, host: str = ""
 ) -> AdbFleet | EmptyFleet:
     """Make the fleet of a core, with adb servers that answer.
 
     Args:
         is_owner: whether the data directory is this process's: then a server of ours that a killed
             one left, and that is not needed now, is ended.
+        host: stands before the name of every phone, where cores of several hosts share a store.
 
     Raises:
         AdbError: no adb server can be had.
@@ -163,6 +164,7 @@ async def make_fleet(
         scrcpy=scrcpy,
         resources=ResourceLedger(settings.data_dir / FOLDER),
         others=others,
+        host=host,
     )
 
 
@@ -226,7 +228,7 @@ async def devices_for(store: Store, settings: Settings, session_id: str) -> Devi
     tree = (root, *await store.children(root.session_id))
     on_phones = [s for s in tree if s.serial or len(tree) == 1]
     first_port = await asyncio.to_thread(_first_port, settings)
-    places = [_place(session.serial, first_port) for session in on_phones]
+    places = [_place(on_host(session.serial), first_port) for session in on_phones]
     phones = max(places, default=0)
     return Devices(connected=0 in places, own_server=phones > 0, phones=phones)
 

@@ -8,16 +8,18 @@ work ends, so the phones and the adb server that were started here end here.
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import TYPE_CHECKING
 
 import click
+import msgspec
 
 from agent.config import Settings
 from agent.core import Core
-from agent.errors import DeviceLostError, StoreError, UsageError
-from agent.records import DeviceInfo, DeviceState
+from agent.errors import AdbError, DeviceLostError, StoreError, UsageError
+from agent.records import DeviceInfo, DeviceState, host_of, on_host
 from console.cli_support.command_settings import settings_for
 from console.cli_support.exits import ExitCode, say
 from console.core.device_setup import (
@@ -31,10 +33,13 @@ from console.core.device_setup import (
 from console.terminal.signals import StopRequest, run_async
 
 if TYPE_CHECKING:
+    from agent.core import Peers
     from agent.devices.adb.client import ServerAddress
     from agent.devices.fleet.fleet import AdbFleet
     from agent.rpc.remote_core import Client
     from agent.rpc.rpc_server import Daemon
+    from agent.store.dispatch.gate import Gate
+    from agent.store.postgres.postgres_store import PostgresStore
     from agent.store.store import Store
     from console.core.stored_core import Records
 
@@ -43,6 +48,7 @@ TAKEOVER_S = 15.0
 DEVICE_BOUND_S = 15.0
 _APPEAR_S = 5.0
 _LOOK_S = 0.05
+_log = logging.getLogger(__name__)
 
 Choose = Callable[["Store"], Awaitable[Devices]]
 
@@ -57,6 +63,8 @@ class Host:
         closed: waits for the end of the core; returns whether it closed in order.
         store: ours; None when it is another's.
         daemon: what serves our core to others.
+        name: of this host in a fleet, which stands before the names of its phones.
+        is_guest: whether another process is this computer's host in the fleet.
     """
 
     def __init__(
@@ -67,7 +75,11 @@ class Host:
         closed: Callable[[], Awaitable[bool]],
         store: Store | None = None,
         daemon: Daemon | None = None,
+        name: str = "",
+        is_guest: bool = False,
     ) -> None:
+        self.name = name
+        self.is_guest = is_guest
         self.core = core
         self.owned = store is not None
         self.closed = closed
@@ -107,15 +119,11 @@ class Host:
         free = [info.serial for info in online if not info.driver]
         if online:
             return (free or [online[0].serial])[0]
-        serial = (await self._phones.start(1))[0]
-        await self.wait_for(serial)
-        return serial
+        return await self.wait_for((await self._phones.start(1))[0])
 
     async def own_phones(self) -> tuple[str, ...]:
         """Return the serials of the virtual phones of this process, once the core sees them."""
-        for serial in self._phones.serials:
-            await self.wait_for(serial)
-        return self._phones.serials
+        return tuple([await self.wait_for(serial) for serial in self._phones.serials])
 
     def own_server(self) -> ServerAddress:
         """Return our adb server, on which the virtual phones of this process hang."""
@@ -130,10 +138,13 @@ class Host:
                 "sees: switchboard devices",
             )
 
-    async def wait_for(self, serial: str) -> None:
-        """Wait until the core sees a device. Raises DeviceLostError."""
+    async def wait_for(self, serial: str) -> str:
+        """Wait until the core sees a device; returns its name there. Raises DeviceLostError."""
         deadline = asyncio.get_running_loop().time() + DEVICE_BOUND_S
-        while not any(info.serial == serial for info in await self._online()):
+        while True:
+            for info in await self._online():
+                if serial in (info.serial, on_host(info.serial)):
+                    return info.serial
             if asyncio.get_running_loop().time() > deadline:
                 raise DeviceLostError(
                     f"The core did not see {serial} within {DEVICE_BOUND_S:g} s.",
@@ -149,7 +160,11 @@ class Host:
         """
         began_s = asyncio.get_running_loop().time()
         while True:
-            online = await self._online()
+            online = [
+                info
+                for info in await self._online()
+                if not self.name or host_of(info.serial) == self.name
+            ]
             known = all(info.virtual or info.android for info in online)
             settled = known and bool(online or self.owned)
             bound_s = DEVICE_BOUND_S if online else _APPEAR_S
@@ -163,12 +178,15 @@ class Host:
 
 
 @asynccontextmanager
-async def reach(settings: Settings, choose: Choose) -> AsyncIterator[Host]:
+async def reach(
+    settings: Settings, choose: Choose, *, labels: tuple[str, ...] = ()
+) -> AsyncIterator[Host]:
     """Attach to the owner of the data directory, or become it.
 
     Args:
         settings: the settings in force.
         choose: says which devices are needed, once the store is ours.
+        labels: what the operator calls this host by in a fleet, besides its name.
 
     Raises:
         StoreError: the directory cannot be used, or its owner does not answer.
@@ -183,7 +201,7 @@ async def reach(settings: Settings, choose: Choose) -> AsyncIterator[Host]:
             yield Host(client, phones=phones, closed=client.wait_closed)
         return
     async with AsyncExitStack() as stack:
-        yield await _own(settings, choose, stack)
+        yield await _own(settings, choose, stack, labels)
 
 
 async def attach(settings: Settings) -> Client | None:
@@ -219,25 +237,35 @@ def command_name() -> str:
     return path.partition(" ")[2] or "console"
 
 
-async def _own(settings: Settings, choose: Choose, stack: AsyncExitStack) -> Host:
+async def _own(
+    settings: Settings, choose: Choose, stack: AsyncExitStack, labels: tuple[str, ...] = ()
+) -> Host:
     from agent.audit.audit_writer import audited
     from agent.store.dispatch.gate import Gate
     from console.core.logs import keep_log
-    from console.core.store_choice import dispatcher, open_store, presence
+    from console.core.store_choice import dispatcher, open_store
 
-    store = await stack.enter_async_context(open_store(settings))
     fleets: list[AdbFleet | EmptyFleet] = []
 
     def seen() -> tuple[DeviceInfo, ...]:
         return fleets[0].devices() if fleets else ()
 
     gate = Gate()
-    await stack.enter_async_context(presence(store, settings, seen, gate))
+    peers: Peers | None = None
+    whole: Store
+    if settings.store.dsn:
+        from agent.store.postgres.own_store import own_part
+
+        fleets_store, peers = await _join(settings, seen, gate, labels, stack)
+        whole, store = fleets_store, own_part(fleets_store)
+    else:
+        whole = store = await stack.enter_async_context(open_store(settings))
+    own_name = "" if peers is None else peers.host
     stack.enter_context(keep_log(settings.data_dir, settings.log.form))
     await stack.enter_async_context(audited(store, settings.data_dir))
     phones = Phones(settings)
     stack.push_async_callback(phones.close)
-    devices = await choose(store)
+    devices = await choose(whole)
     from agent.mcp.servers import McpServers
     from agent.models.choice import model_for
     from agent.models.verifier_choice import verifying_for
@@ -250,7 +278,18 @@ async def _own(settings: Settings, choose: Choose, stack: AsyncExitStack) -> Hos
     from agent.tasks.regular import RegularTask
 
     servers = McpServers(settings.mcp.servers, settings.data_dir)
-    fleet = await make_fleet(settings, devices, phones, is_owner=True)
+    if peers is not None and peers.is_guest:
+        # The phones of this computer are its host's.
+        devices = NO_DEVICES
+    fleet: AdbFleet | EmptyFleet
+    try:
+        fleet = await make_fleet(settings, devices, phones, is_owner=True, host=own_name)
+    except AdbError as error:
+        if peers is None or devices.own_server:
+            raise
+        # A computer of a fleet may have no phones: those of other hosts are worked with.
+        _log.info("This host has no phones: %s", error)
+        fleet = EmptyFleet()
     fleets.append(fleet)
     runtime = await Runtime.spawn(
         settings,
@@ -262,6 +301,8 @@ async def _own(settings: Settings, choose: Choose, stack: AsyncExitStack) -> Hos
         plan=PlanTask,
         wake_jobs=devices.wakes_jobs,
         dispatcher=dispatcher(store, settings, gate),
+        peers=peers,
+        whole=whole,
     )
     stack.push_async_callback(runtime.close)
     served = serve(
@@ -280,24 +321,64 @@ async def _own(settings: Settings, choose: Choose, stack: AsyncExitStack) -> Hos
     return Host(
         runtime,
         phones=phones,
-        store=store,
+        store=whole,
         closed=closed,
         daemon=daemon,
+        name=own_name,
+        is_guest=peers is not None and peers.is_guest,
     )
+
+
+async def _join(
+    settings: Settings,
+    seen: Callable[[], tuple[DeviceInfo, ...]],
+    gate: Gate,
+    labels: tuple[str, ...],
+    stack: AsyncExitStack,
+) -> tuple[PostgresStore, Peers]:
+    """Open a fleet's store, and say there that this host is there. Raises as `open_fleet` does."""
+    from agent.hosts.peers import Peers
+    from agent.store.postgres.own_store import unhosted
+    from console.core.store_choice import address, open_fleet, own_version
+
+    def listed() -> tuple[DeviceInfo, ...]:
+        return tuple(msgspec.structs.replace(one, serial=on_host(one.serial)) for one in seen())
+
+    dsn = address(settings)
+    store, is_guest = await stack.enter_async_context(open_fleet(settings))
+    if not is_guest:
+        present = store.present(dsn, version=own_version(), phones=listed, gate=gate, labels=labels)
+        await stack.enter_async_context(present)
+    return store, Peers(dsn, store, unhosted=await unhosted(store), is_guest=is_guest)
+
+
+def check_is_host(host: Host, settings: Settings) -> None:
+    """Refuse to stay where another process is this computer's host. Raises StoreError."""
+    from console.core.store_choice import host_name
+
+    if host.is_guest:
+        raise StoreError(
+            f"The host name {host_name(settings)!r} is in use by another process on this database.",
+            "End that one, or give this host another name (store.host).",
+        )
 
 
 # --- how commands come in ----------
 
 
 def run_with_host(
-    settings: Settings, devices: Devices, work: Callable[[Host, StopRequest], Awaitable[ExitCode]]
+    settings: Settings,
+    devices: Devices,
+    work: Callable[[Host, StopRequest], Awaitable[ExitCode]],
+    *,
+    labels: tuple[str, ...] = (),
 ) -> ExitCode:
-    """Run a command's work with a core that sees devices."""
+    """Run a command's work with a core that sees devices; see `reach`."""
 
     async def choose(_store: Store) -> Devices:
         return devices
 
-    return _run(settings, choose, work)
+    return _run(settings, choose, work, labels)
 
 
 def run_with_session(
@@ -338,9 +419,10 @@ def _run(
     settings: Settings,
     choose: Choose,
     work: Callable[[Host, StopRequest], Awaitable[ExitCode]],
+    labels: tuple[str, ...] = (),
 ) -> ExitCode:
     async def main(stop: StopRequest) -> ExitCode:
-        async with reach(settings, choose) as host:
+        async with reach(settings, choose, labels=labels) as host:
             return await work(host, stop)
 
     return run_async(main)

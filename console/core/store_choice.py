@@ -10,19 +10,22 @@ import importlib.util
 import platform
 import re
 import stat
-from collections.abc import Callable
-from contextlib import AbstractAsyncContextManager, nullcontext
+from collections.abc import AsyncIterator
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from agent.config import Settings
 from agent.errors import ConfigError
 from agent.extras import install, is_installed, missing
-from agent.records import DeviceInfo
 from agent.settings import DispatcherKind
 from agent.store.dispatch.dispatcher import Dispatcher
 from agent.store.dispatch.gate import Gate
 from agent.store.dispatch.local_dispatcher import LocalDispatcher
 from agent.store.store import Store
+
+if TYPE_CHECKING:
+    from agent.store.postgres.postgres_store import PostgresStore
 
 _PASSWORD = re.compile(r"://[^@]*:[^@]*@|password\s*=", re.IGNORECASE)
 _LONGEST = 4096
@@ -45,6 +48,29 @@ def open_store(settings: Settings) -> AbstractAsyncContextManager[Store]:
     return open_core(dsn, host_name(settings), settings.data_dir)
 
 
+@asynccontextmanager
+async def open_fleet(settings: Settings) -> AsyncIterator[tuple[PostgresStore, bool]]:
+    """Own a data directory and be this computer's host in the fleet that the settings name.
+
+    Returns:
+        The store, and whether this process is a guest: another process is this computer's host.
+
+    Raises: see `open_store`.
+    """
+    from agent.store.postgres.core_store import open_core, open_guest
+    from agent.store.postgres.opening import HostInUseError
+
+    dsn, host = address(settings), host_name(settings)
+    async with AsyncExitStack() as stack:
+        try:
+            store = await stack.enter_async_context(open_core(dsn, host, settings.data_dir))
+        except HostInUseError:
+            guest = open_guest(dsn, host, settings.data_dir)
+            yield await stack.enter_async_context(guest), True
+        else:
+            yield store, False
+
+
 def open_stored(settings: Settings) -> AbstractAsyncContextManager[Store]:
     """Read the store that the settings name, which is left as it is.
 
@@ -58,23 +84,6 @@ def open_stored(settings: Settings) -> AbstractAsyncContextManager[Store]:
     from agent.store.postgres.core_store import open_stored
 
     return open_stored(dsn, settings.data_dir)
-
-
-def presence(
-    store: Store, settings: Settings, phones: Callable[[], tuple[DeviceInfo, ...]], gate: Gate
-) -> AbstractAsyncContextManager[None]:
-    """Register this core's host, where others look, for the length of a `with` block; the gate is
-    closed while the operator drains it.
-
-    Raises:
-        StoreError: a host that is there has a version that does not fit.
-    """
-    if not settings.store.dsn:
-        return nullcontext()
-    from agent.store.postgres.postgres_store import PostgresStore
-
-    assert isinstance(store, PostgresStore), "store.dsn names a database"
-    return store.present(address(settings), version=own_version(), phones=phones, gate=gate)
 
 
 def dispatcher(store: Store, settings: Settings, gate: Gate) -> Dispatcher:

@@ -72,9 +72,9 @@ def test_a_killed_core_goes_on_with_its_question_and_the_address_is_told_to_nobo
         assert PASSWORD not in lines
         other = bench.call("sessions", "list", SWITCHBOARD_DATA_DIR=f"{bench.data}-2")
         assert other.code == 0, other
-        refused = bench.call(*run, SWITCHBOARD_DATA_DIR=f"{bench.data}-2")
+        refused = bench.call("daemon", "run", SWITCHBOARD_DATA_DIR=f"{bench.data}-2")
         assert refused.code != 0
-        assert "one core at a time" in refused.err
+        assert "in use by another process" in refused.err
         running.kill()
     published = [line for line in running.seen if line]
     session_id = question["session_id"]
@@ -225,10 +225,8 @@ def test_a_core_that_drains_lets_sessions_wait_and_says_which(
             session_id = running.wait_for(lambda line: "session_id" in line, "begun")["session_id"]
 
             def waiting() -> list[str]:
-                found: list[str] = workshop.call("fleet", "status", "--json").json[
-                    "waitingForDrain"
-                ]
-                return found
+                status = workshop.call("fleet", "status", "--json").json
+                return [one["session"] for one in status["waiting"]]
 
             wait_until(lambda: waiting() == [session_id], "it waits")
             assert f"{session_id} waits: host first drains" in workshop.call("fleet", "status").out

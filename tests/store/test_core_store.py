@@ -1,4 +1,4 @@
-"""A core on a fleet's database: one at a time, with a directory of its own; records; upkeep."""
+"""Cores on a fleet's database: one a host, each with a directory of its own; records; upkeep."""
 
 from __future__ import annotations
 
@@ -10,14 +10,22 @@ from pathlib import Path
 
 import pytest
 
-from agent.errors import FencedError, StoreError, StoreGoneError, UnwritableError, UsageError
-from agent.protocol import ToolCallRequested
+from agent.errors import (
+    FencedError,
+    StoreError,
+    StoreGoneError,
+    UnwritableError,
+    UsageError,
+    WrongStateError,
+)
+from agent.protocol import SessionHosted, ToolCallRequested
 from agent.store.database.lock import DirectoryLock
 from agent.store.embedded.sqlite_store import SqliteStore
 from agent.store.postgres.backup import _TABLES, back_up, restore
-from agent.store.postgres.core_store import adopt, open_core, open_stored
+from agent.store.postgres.core_store import adopt, open_core, open_guest, open_stored
 from agent.store.postgres.link import Link
-from agent.store.postgres.opening import migrate
+from agent.store.postgres.opening import HostInUseError, migrate
+from agent.store.postgres.own_store import own_part
 from agent.store.postgres.postgres_store import PostgresStore
 from agent.store.postgres.schema import MIGRATIONS
 from agent.store.postgres.upkeep import check, vacuum
@@ -56,16 +64,21 @@ async def filled(dsn: str, directory: Path) -> str:
 # --- one core ----------
 
 
-async def test_one_core_at_a_time_works_on_a_database(dsn: str, tmp_path: Path) -> None:
+async def test_one_core_of_each_host_works_on_a_database(dsn: str, tmp_path: Path) -> None:
     async with open_core(dsn, "a", tmp_path / "a") as first:
-        for host in ("a", "b"):
-            with pytest.raises(StoreError, match="core of host 'a' works on this database"):
-                async with open_core(dsn, host, tmp_path / "b"):
-                    pass
+        with pytest.raises(HostInUseError, match="'a' is in use by another process"):
+            async with open_core(dsn, "a", tmp_path / "b"):
+                pass
         await first.append(session_draft("s1"))
-    async with open_core(dsn, "a", tmp_path / "b") as second:
-        assert [one.session_id for one in await second.sessions()] == ["s1"]
-        assert second.epoch > first.epoch
+        async with open_core(dsn, "b", tmp_path / "b") as second:
+            assert [one.session_id for one in await second.sessions()] == ["s1"]
+            assert second.epoch > first.epoch
+            async with open_guest(dsn, "b", tmp_path / "c") as guest:
+                assert guest.host.startswith("b guest ")
+    for name in ("a/b", "a:1", "a@b", ""):
+        with pytest.raises(UsageError):
+            async with open_core(dsn, name, tmp_path / "d"):
+                pass
 
 
 async def test_a_core_that_another_took_the_place_of_writes_nothing_more(
@@ -76,9 +89,8 @@ async def test_a_core_that_another_took_the_place_of_writes_nothing_more(
         await frozen.append(session_draft("s1"))
         # As after a network that was cut: the server has forgotten the first, which goes on.
         await frozen._standing.close()
-        await adopt(dsn, "b", tmp_path / "b")
-        async with open_core(dsn, "b", tmp_path / "b") as newer:
-            with pytest.raises(FencedError, match="newer core"):
+        async with open_core(dsn, "a", tmp_path / "b") as newer:
+            with pytest.raises(FencedError, match="newer process is host a"):
                 await frozen.check_owned()
             for _ in range(2):
                 with pytest.raises(FencedError):
@@ -87,21 +99,36 @@ async def test_a_core_that_another_took_the_place_of_writes_nothing_more(
             assert event.seq == 2
 
 
-async def test_another_host_works_on_it_only_by_the_operators_word(
-    dsn: str, tmp_path: Path
-) -> None:
-    await filled(dsn, tmp_path / "a")
-    with pytest.raises(StoreError, match="belongs to host 'a', and this is 'b'") as refused:
-        async with open_core(dsn, "b", tmp_path / "b"):
-            pass
-    assert "store adopt" in refused.value.remedy
-    [said] = await adopt(dsn, "b", tmp_path / "b")
-    assert "belongs to host 'a'" in said
-    async with open_core(dsn, "b", tmp_path / "b") as store:
-        assert len(await store.sessions()) == 1
-    with pytest.raises(StoreError, match="belongs to host 'b'"):
-        async with open_core(dsn, "a", tmp_path / "a"):
-            pass
+async def test_what_belongs_to_a_host_is_its_alone(dsn: str, tmp_path: Path) -> None:
+    async with (
+        open_core(dsn, "a", tmp_path / "a") as one,
+        open_core(dsn, "b", tmp_path / "b") as other,
+    ):
+        ours, theirs = own_part(one), own_part(other)
+        await ours.append(session_draft("s1"), question_draft("q1"))
+        job = await ours.create_job(make_job)
+        for number, store in enumerate((ours, theirs, ours), 1):
+            assert await store.next_number("watcher", 0) == number
+        assert (await theirs.session("s1")).host == job.host == "a"
+        assert await ours.next_due_ms() is not None
+        assert [one.id for one in await ours.due_jobs(1 << 60)] == [job.id]
+        assert len(await ours.open_questions()) == len(await ours.unpruned_roots()) == 1
+        assert await ours.sessions(active_only=True)
+        assert not await theirs.sessions(active_only=True)
+        assert not await theirs.open_questions()
+        assert not await theirs.unpruned_roots()
+        assert not await theirs.due_jobs(1 << 60)
+        assert await theirs.next_due_ms() is None
+        with pytest.raises(WrongStateError, match="belongs to host a"):
+            await theirs.append(step_draft("s1", 1))
+        with pytest.raises(WrongStateError, match="belongs to host a"):
+            await theirs.delete_sessions("s1")
+        hosted = EventDraft("s1", SessionHosted(host="b", serial="b/phone"))
+        await theirs.append(hosted)
+        with pytest.raises(WrongStateError, match="belongs to host b"):
+            await ours.append(step_draft("s1", 1))
+        await theirs.append(step_draft("s1", 1))
+        assert (await ours.session("s1")).serial == "b/phone"
 
 
 async def test_a_data_directory_is_of_one_store_and_one_process(

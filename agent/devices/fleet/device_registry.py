@@ -30,7 +30,7 @@ from agent.devices.resources.resource_ledger import ResourceLedger
 from agent.devices.scrcpy.decoding.pictures import Decoding
 from agent.devices.scrcpy.link import ScrcpySettings
 from agent.errors import DeviceError, DeviceLostError, UsageError
-from agent.records import DeviceInfo, DeviceState, Transport
+from agent.records import DeviceInfo, DeviceState, Transport, at_host, on_host
 from agent.text import one_line
 
 PROFILE_PAUSE_S = 1.0
@@ -60,6 +60,7 @@ class DeviceRegistry:
         decoding: what decodes their video.
         resources: where what is taken on them is written down.
         others: those of the servers whose phones are another program's.
+        host: stands before every name, where cores of several hosts share a store.
     """
 
     def __init__(
@@ -70,8 +71,10 @@ class DeviceRegistry:
         decoding: Decoding,
         resources: ResourceLedger,
         others: Collection[ServerAddress] = (),
+        host: str = "",
     ) -> None:
         self._clients = clients
+        self._host = host
         self._others = frozenset(others)
         self._resources = resources
         self._scrcpy = scrcpy
@@ -105,7 +108,7 @@ class DeviceRegistry:
 
         Raises UsageError for a name that several devices have.
         """
-        found = self._slots.get(name)
+        found = self._slots.get(name) or self._slots.get(at_host(self._host, name))
         if found is not None:
             return found
         listed = next((s for s in self._slots.values() if s.place.full_name == name), None)
@@ -201,7 +204,7 @@ class DeviceRegistry:
 
     def _moved(self, place: Place) -> DeviceEntry | None:
         """Find the device that has left the place where it was listed under this serial."""
-        slot = self._slots.get(place.serial)
+        slot = self._slots.get(at_host(self._host, place.serial))
         if slot is None or slot.info.state is not DeviceState.GONE:
             return None
         if not slot.place.may_move_to(place):
@@ -214,11 +217,12 @@ class DeviceRegistry:
         client.alias(slot.serial, place.serial)
         slot.place = place
         slot.device.move(client)
-        shown = "" if place.serial == slot.serial else place.serial
+        shown = "" if place.serial == on_host(slot.serial) else place.serial
         self.set(slot, replace(slot.info, server=str(place.address), listed_as=shown))
 
     def _add(self, place: Place, row: DeviceRow) -> DeviceEntry:
-        name = name_for(place, self._slots)
+        plain = name_for(place, {on_host(one) for one in self._slots})
+        name = at_host(self._host, plain)
         client = self._clients[place.address]
         client.alias(name, place.serial)
         device = AdbDevice(
@@ -242,7 +246,7 @@ class DeviceRegistry:
             product=row.product,
             transport=transport_of(place.serial),
             server=str(place.address),
-            listed_as="" if place.serial == name else place.serial,
+            listed_as="" if place.serial == plain else place.serial,
             driver=ENVIRONMENTS if place.address in self._others else "",
         )
         slot = DeviceEntry(
@@ -328,7 +332,7 @@ class DeviceRegistry:
 
     def labelled(self, info: DeviceInfo) -> DeviceInfo:
         """Return a device with what the operator calls it."""
-        label = self._labels.of(info.serial, info.hardware_serial)
+        label = self._labels.of(on_host(info.serial), info.hardware_serial)
         return replace(info, name=label.name, tags=label.tags, notes=label.notes)
 
     # --- state ----------

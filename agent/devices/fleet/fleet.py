@@ -31,7 +31,7 @@ from agent.devices.scrcpy.decoding.pictures import Decoding
 from agent.devices.scrcpy.link import ScrcpyLink, ScrcpySettings
 from agent.devices.shell.phone_shell import PhoneShell
 from agent.errors import DeviceLostError, UsageError
-from agent.records import DeviceInfo, LiveFrame, ServerAway
+from agent.records import DeviceInfo, LiveFrame, ServerAway, on_host
 
 
 class AdbFleet:
@@ -48,6 +48,7 @@ class AdbFleet:
         resources: where what is taken on phones is written down, and what a fleet that was killed
             left there is found; by default, in memory.
         others: those of the servers whose phones are another program's: to look at, not to drive.
+        host: stands before the name of every phone, where cores of several hosts share a store.
     """
 
     def __init__(
@@ -61,6 +62,7 @@ class AdbFleet:
         decoding: Decoding | None = None,
         resources: ResourceLedger | None = None,
         others: Collection[ServerAddress] = (),
+        host: str = "",
     ) -> None:
         if not addresses:
             raise UsageError("A fleet needs an adb server.", "Give the address of one.")
@@ -76,6 +78,7 @@ class AdbFleet:
             self._decoding,
             self._resources,
             others,
+            host,
         )
         self._watch = Watch(self._clients, self._registry, revive)
         self._leases = DeviceLeases(self._registry, key or token_hex(8))
@@ -174,7 +177,7 @@ class AdbFleet:
         slot = self._registry.known(serial)
         label = checked(name, tags, notes)
         label = replace(label, hardware_serial=slot.info.hardware_serial)
-        self._labels.set(slot.serial, label)
+        self._labels.set(on_host(slot.serial), label)
         self._registry.set(slot, self._registry.labelled(slot.info))
         return slot.info
 

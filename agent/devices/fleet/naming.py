@@ -12,17 +12,27 @@ from msgspec.structs import replace
 
 from agent.errors import UsageError
 from agent.protocol import Op, SessionCreate
-from agent.records import DeviceInfo
+from agent.records import DeviceInfo, on_host
 
 
 def serial_of(said: str, devices: Iterable[DeviceInfo]) -> str:
     """Return the serial of the device that is meant; what names none is given back.
+
+    A phone of a fleet may be named without its host, where one host alone has it.
 
     Raises UsageError for a name that several devices have.
     """
     known = tuple(devices)
     if not said or any(one.serial == said for one in known):
         return said
+    listed = [one.serial for one in known if on_host(one.serial) == said]
+    if len(listed) > 1:
+        raise UsageError(
+            f"{len(listed)} hosts have a phone {said!r}.",
+            f"Name one with its host: {', '.join(sorted(listed))}.",
+        )
+    if listed:
+        return listed[0]
     wanted = said.strip().casefold()
     named = [one.serial for one in known if one.name and one.name.casefold() == wanted]
     if len(named) > 1:

@@ -49,6 +49,16 @@ class SessionAssigned(EventBase, frozen=True, kw_only=True, tag="session_assigne
     serial: str
 
 
+class SessionHosted(EventBase, frozen=True, kw_only=True, tag="session_hosted"):
+    """The session belongs to a host of the fleet from now on, and to a phone there."""
+
+    host: str
+    serial: str = ""
+    goes_on: bool = False
+    """Whether it was at work: that host goes on with it."""
+    reason: str = ""
+
+
 class SessionContinued(EventBase, frozen=True, kw_only=True, tag="session_continued"):
     """The session goes on after a terminal state or a restart of the core."""
 
@@ -203,6 +213,7 @@ AnySessionEvent: TypeAlias = (
     | SessionFlagsChanged
     | SessionDeferred
     | SessionAssigned
+    | SessionHosted
     | SessionContinued
     | TaskStarted
     | TaskComplete

@@ -29,6 +29,7 @@ from agent.runtime.handlers.table import handles, reply_to
 from agent.runtime.op_queue import Submission
 from agent.sessions.device_control.device_queries import Looks
 from agent.sessions.device_control.moving import move
+from agent.sessions.device_control.rehosting import Rehosting
 from agent.sessions.device_control.wheel import Wheel
 from agent.sessions.lifecycle.direct_calls import DirectCalls
 from agent.sessions.lifecycle.tagging import tag
@@ -47,6 +48,7 @@ class DeviceHandlers:
     wheel: Wheel
     looks: Looks
     direct_calls: DirectCalls
+    rehosting: Rehosting
 
     @handles
     async def tag(self, op: DeviceTag, sub: Submission) -> Reply:
@@ -63,6 +65,12 @@ class DeviceHandlers:
     @handles
     async def move(self, op: SessionMove, sub: Submission) -> Reply:
         """Let a session work on another phone; only whoever drives it may."""
+        live = await self.parts.book.get(op.session_id)
+        if self.rehosting.is_to_another_host(live.record, op.serial):
+            gone_to = await self.rehosting.move(
+                live.session_id, op.serial, sub.submission_id, by=sub.client
+            )
+            return reply_to(sub, gone_to)
         moved = await move(
             self.parts,
             self.turns,

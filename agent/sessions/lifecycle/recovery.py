@@ -45,17 +45,29 @@ async def recover(parts: Services) -> tuple[LiveSession, ...]:
     await _close_review_turns(parts)
     resumable: list[LiveSession] = []
     for live in parts.book.active():
-        if live.delegates:
-            await _close_plan(parts, live)
-            continue
-        was_under_way = live.record.state in _UNDER_WAY
-        if not was_under_way and not live.record.turn_id:
-            continue
-        was_paused = live.record.paused
-        await parts.book.append(*live.drafts(*_repair(parts, live)))
-        if was_under_way and not was_paused and not live.record.state.is_terminal:
+        if await repair(parts, live):
             resumable.append(live)
     return tuple(resumable)
+
+
+async def repair(parts: Services, live: LiveSession) -> bool:
+    """Make a session idle whose turn died with the core that ran it.
+
+    Returns:
+        Whether it was at work, or about to be, and waits for nobody.
+
+    Raises:
+        StoreError: the repair could not be stored.
+    """
+    if live.delegates:
+        await _close_plan(parts, live)
+        return False
+    was_under_way = live.record.state in _UNDER_WAY
+    if not was_under_way and not live.record.turn_id:
+        return False
+    was_paused = live.record.paused
+    await parts.book.append(*live.drafts(*_repair(parts, live)))
+    return was_under_way and not was_paused and not live.record.state.is_terminal
 
 
 async def _close_review_turns(parts: Services) -> None:
@@ -79,6 +91,8 @@ async def _close_review_turns(parts: Services) -> None:
             live = await parts.book.get(session_id)
         except UsageError:
             continue  # it was deleted since
+        if parts.is_elsewhere(live.record):
+            continue
         aborted = TurnAborted(turn_id=turn_id, reason=AbortReason.RECOVERED)
         await parts.book.append(*live.drafts(aborted))
 

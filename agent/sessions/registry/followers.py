@@ -43,15 +43,28 @@ class Followers:
         book: keeps the records.
         rooms: hear of what changes sessions, and of no step's inside.
         outside: hears of everything.
+        elsewhere: hears, instead of the book and the rooms, of what another host stored; None
+            where what is stored is this core's alone.
     """
 
-    def __init__(self, book: FollowCommit, rooms: Sequence[Follow], outside: FollowCommit) -> None:
+    def __init__(
+        self,
+        book: FollowCommit,
+        rooms: Sequence[Follow],
+        outside: FollowCommit,
+        elsewhere: FollowCommit | None = None,
+    ) -> None:
+        self._elsewhere = elsewhere
         self._book = book
         self._rooms = tuple(rooms)
         self._outside = outside
 
     def on_commit(self, commit: Commit) -> None:
         """Publish committed facts to every follower."""
+        if self._elsewhere is not None and commit.is_elsewhere:
+            self._elsewhere(commit)
+            self._outside(commit)
+            return
         self._book(commit)
         news = tuple(event for event in commit.events if type(event.msg) not in _OF_STEPS)
         if news:

@@ -46,6 +46,12 @@ class Questions:
                 case _:
                     pass
 
+    def drop(self, session_id: str) -> None:
+        """Forget the open questions of a session that another host has."""
+        for question in self.of(session_id):
+            del self._open[question.question_id]
+            self._resolve(question.question_id, None)
+
     def find(self, question_id: str) -> Question | None:
         """Return an open question."""
         return self._open.get(question_id)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 
+from agent.core import Peers
 from agent.devices.protocols import Fleet
 from agent.loop.task_context import ServiceOp, SessionTask
 from agent.models.model import Model
@@ -57,5 +58,11 @@ class Services:
     plan: Callable[[Delegation], SessionTask] | None
     """Make what divides a goal among phones; None: no session plans."""
     clock_ms: Callable[[], int]
+    peers: Peers | None = None
+    """The other hosts of the fleet; None where one core has the store to itself."""
     door: Door = field(default_factory=Door)
     withheld: WithheldTexts = field(default_factory=WithheldTexts)
+
+    def is_elsewhere(self, session: Session) -> bool:
+        """Return whether a session belongs to another host of the fleet."""
+        return self.peers is not None and session.host != self.peers.host

@@ -139,6 +139,17 @@ class SessionRegistry:
                 if isinstance(event.msg, SessionsDeleted):
                     self._forget(event.msg.session_ids)
 
+    def forget(self, session_ids: Iterable[str]) -> None:
+        """Read these again when they are asked for: another host has them."""
+        self._forget(session_ids)
+
+    async def take_in(self, session_id: str) -> LiveSession:
+        """Enter a session that came from another host, among the live ones. Raises UsageError."""
+        self._forget((session_id,))
+        live = await self.get(session_id)
+        self._keep(live)
+        return live
+
     def _see(self, session_id: str, run: tuple[Event, ...], commit: Commit) -> None:
         """Take in a session's events that follow one another, each of which is committed."""
         live = self._known.get(session_id)

@@ -28,6 +28,7 @@ from agent.protocol import (
     SessionDeferred,
     SessionDismissed,
     SessionFlagsChanged,
+    SessionHosted,
     SessionKept,
     SessionPruned,
     SessionRolledBack,
@@ -44,7 +45,8 @@ from agent.sessions.rules.rollback import visible
 from agent.store.store import EventDraft
 
 _NEVER_COPIED = (
-    frozenset({SessionConfigured, SessionDismissed, SessionKept, SessionPruned}) | OF_NO_SESSION
+    frozenset({SessionConfigured, SessionDismissed, SessionHosted, SessionKept, SessionPruned})
+    | OF_NO_SESSION
 )
 
 

@@ -54,6 +54,8 @@ class WriteQueue(ABC):
         self._soon: list[Entry] = []
         """What goes with the next request."""
         self._refusal: StoreError | None = None
+        self._check: Callable[[Request, EventLedger], None] | None = None
+        """Refuses what this process may not write; None where it may write everything."""
         self._task: asyncio.Task[None] | None = None
         self._telling: asyncio.Future[None] | None = None
 
@@ -218,6 +220,8 @@ class WriteQueue(ABC):
             if not self._known.suffices(entry.request, ledger):
                 await self._known.learn(entry.request, ledger)
             try:
+                if self._check is not None:
+                    self._check(entry.request, ledger)
                 entry.result = fold_request(entry.request, ledger, self._clock_ms())
             except Exception:
                 # The ledger has a part of it. Almost nothing is refused: only then is each request
@@ -240,6 +244,8 @@ class WriteQueue(ABC):
             await self._known.learn(entry.request, ledger)
             trial = ledger.branch()
             try:
+                if self._check is not None:
+                    self._check(entry.request, trial)
                 entry.result = fold_request(entry.request, trial, self._clock_ms())
                 if put is not None:
                     await put(trial)

@@ -73,6 +73,8 @@ class LocalDispatcher:
             left = await self._store.sessions(limit=1 << 30, active_only=True)
             for session in reversed(left):
                 serial = asked.get(session.session_id, "")
+                if session.host not in ("", host):
+                    continue
                 if serial or (session.state in TO_RUN and session.serial):
                     self._begin(session, serial or session.serial, handler)
             yield

@@ -34,6 +34,8 @@ _MANIFEST = "manifest.json"
 _CHUNK = 1 << 20
 _MOST_MANIFEST = 1 << 16
 _TABLES = (
+    "counter",
+    "op",
     *("tip", "host", "event", "session", "question", "job", "job_run", "watcher", "commitment"),
     *("lease", "blob", "blob_use", "words"),
 )
@@ -129,6 +131,9 @@ async def restore(dsn: str, path: Path) -> Manifest:
                 await link.rows("SELECT setval('epoch', ?)", (manifest.epoch,))
                 # Nobody has a copy open.
                 await link.rows("UPDATE host SET is_open = 0")
+                if "op" in manifest.rows:
+                    # What hosts asked of each other then is over.
+                    await link.rows("DELETE FROM op")
                 await link.commit()
     except (zipfile.BadZipFile, zlib.error, EOFError, KeyError, NotImplementedError) as error:
         raise _no_backup(path) from error

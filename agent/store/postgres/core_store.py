@@ -2,8 +2,8 @@
 
 The directory keeps what is this host's alone: the socket, logs, the audit, phones, and a mark of
 which store it belongs to and how far that had come. Invariants: one process has the directory, one
-core the database; a directory of one store is not used with another, nor with an older copy of it,
-without the operator's word.
+core the host's name; a directory of one store is not used with another, nor with an older copy of
+it, without the operator's word.
 """
 
 from __future__ import annotations
@@ -11,9 +11,10 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from secrets import token_hex
 
 from agent.errors import StoreError, StoreGoneError
-from agent.store.changes.row_codec import as_int, as_text
+from agent.store.changes.row_codec import as_int
 from agent.store.database.identity import (
     DATABASE_NAME,
     Mark,
@@ -24,7 +25,7 @@ from agent.store.database.identity import (
 )
 from agent.store.database.lock import DirectoryLock, make_directory
 from agent.store.postgres.link import Link
-from agent.store.postgres.opening import Core, another_hosts, open_records, put_back
+from agent.store.postgres.opening import Core, open_records, put_back
 from agent.store.postgres.postgres_store import PostgresStore
 
 ADOPT = "Restore what belongs together, or take it as it is: switchboard store adopt"
@@ -43,14 +44,13 @@ def check_directory(directory: Path) -> None:
 async def open_core(
     dsn: str, host: str, directory: Path, *, adopts: bool = False
 ) -> AsyncIterator[PostgresStore]:
-    """Own a data directory and be the core of a database for the length of a `with` block.
+    """Own a data directory and be a host's core on a database for the length of a `with` block.
 
     Args:
         dsn: see `PostgresStore.open`.
         host: the name of this computer.
         directory: made where it is not there.
-        adopts: whether the database is taken as it is, whichever this directory knows and whichever
-            host's it was.
+        adopts: whether the database is taken as it is, whichever this directory knows.
 
     Raises:
         StoreError: see `PostgresStore.open`; or the directory is in use, or another store's.
@@ -62,12 +62,33 @@ async def open_core(
     lock = DirectoryLock.take(directory)
     try:
         mark = Mark() if adopts else read_mark(directory) or Mark()
-        core = Core(events=mark.events, takes_over=adopts)
+        core = Core(events=mark.events, adopts=adopts)
         expected = "" if adopts else _expected(directory)
         async with PostgresStore.open(dsn, host, expected=expected, core=core) as store:
             _leave_mark(directory, store, mark.events)
             yield store
             _leave_mark(directory, store, store.newest_event_id)
+    finally:
+        lock.release()
+
+
+@asynccontextmanager
+async def open_guest(dsn: str, host: str, directory: Path) -> AsyncIterator[PostgresStore]:
+    """Own a data directory and work on a database as nobody's host, for the length of a `with`
+    block: nothing belongs to a guest. See `open_core`.
+
+    Args:
+        host: the name of this computer, whose host is another process.
+    """
+    check_directory(directory)
+    make_directory(directory)
+    lock = DirectoryLock.take(directory)
+    name = f"{host} guest {token_hex(3)}"
+    try:
+        expected = _expected(directory)
+        async with PostgresStore.open(dsn, name, expected=expected) as store:
+            _leave_mark(directory, store, 0)
+            yield store
     finally:
         lock.release()
 
@@ -81,7 +102,7 @@ async def open_stored(dsn: str, directory: Path) -> AsyncIterator[PostgresStore]
 
 
 async def adopt(dsn: str, host: str, directory: Path) -> tuple[str, ...]:
-    """Take a database, and this directory and host with it, for one from now on.
+    """Take a database, and this directory with it, for one from now on.
 
     Returns:
         What did not agree before, in sentences.
@@ -93,7 +114,7 @@ async def adopt(dsn: str, host: str, directory: Path) -> tuple[str, ...]:
     link = Link(dsn, "adopt", is_written=False)
     try:
         opening = await open_records(link, expected="")
-        [(event_id, before)] = await link.rows("SELECT event_id, core_host FROM tip")
+        [(event_id,)] = await link.rows("SELECT event_id FROM tip")
     finally:
         await link.close()
     for name, part in parts_of(directory).items():
@@ -102,8 +123,6 @@ async def adopt(dsn: str, host: str, directory: Path) -> tuple[str, ...]:
             wrong.append(f"The {name} was of store {mark.store}, not {opening.store}.")
         elif mark.events > as_int(event_id):
             wrong.append(put_back(as_int(event_id), mark.events))
-    if before not in ("", host):
-        wrong.append(another_hosts(as_text(before), host))
     async with open_core(dsn, host, directory, adopts=True):
         return tuple(wrong)
 

@@ -139,6 +139,8 @@ class DbosDispatcher:
         left = await self._store.sessions(limit=1 << 30, active_only=True)
         for session in reversed(left):
             serial = asked.get(session.session_id, "")
+            if session.host not in ("", self._host):
+                continue
             if not serial and (session.state not in TO_RUN or not session.serial):
                 continue
             newest = await engine.newest(session.session_id)

@@ -10,9 +10,9 @@ from collections import Counter
 
 import msgspec
 
-from agent.records import SessionState
+from agent.records import DeviceState, HostState, SessionState
 from agent.store.changes.row_codec import as_int, as_text
-from agent.store.postgres.hosts import HostState, fits, hosts
+from agent.store.postgres.hosts import fits, hosts
 from agent.store.postgres.link import Link
 from agent.store.postgres.schema import MIGRATIONS
 from agent.store.store import wall_clock_ms
@@ -34,7 +34,7 @@ class Total(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Load(msgspec.Struct, frozen=True, kw_only=True):
-    """Which sessions the database's core has at hand."""
+    """Which sessions a host has at hand."""
 
     at_work: tuple[str, ...]
     queued: tuple[str, ...]
@@ -65,10 +65,15 @@ async def summary(link: Link) -> Total:
     )
 
 
-async def load(link: Link) -> Load:
-    """Name the sessions that are at work and those that wait, oldest first. Raises StoreError."""
+async def load(link: Link, host: str) -> Load:
+    """Name the sessions of a host that are at work and those that wait, oldest first.
+
+    Raises StoreError.
+    """
     rows = await link.rows(
-        "SELECT session_id, state FROM session WHERE state IN ('RUNNING', 'QUEUED') ORDER BY number"
+        "SELECT session_id, state FROM session WHERE state IN ('RUNNING', 'QUEUED') "
+        "AND host_of(record) IN (?, (SELECT '' FROM tip WHERE core_host = ?)) ORDER BY number",
+        (host, host),
     )
     named = [(as_text(name), as_text(state)) for name, state in rows]
     return Load(
@@ -143,16 +148,19 @@ async def _hosts(link: Link) -> list[Finding]:
     found = await hosts(link)
     here = [one for one in found if one.state is HostState.HERE]
     gone = [one for one in found if one.state is HostState.GONE]
-    core = [one.name for one in here if one.is_core]
+    works = [one.name for one in here if one.works]
     apart = [
         f"{one.name} {one.version} and {other.name} {other.version}"
         for place, one in enumerate(here)
         for other in here[place + 1 :]
         if not fits(one.version, other.version)
     ]
-    # The core may reach the phones of other hosts through their adb servers; those drive none.
-    others = [one for one in here if not one.is_core]
-    counts = Counter(info.hardware_serial for one in others for info in one.phones)
+    counts = Counter(
+        info.hardware_serial
+        for one in here
+        for info in one.phones
+        if info.state is not DeviceState.GONE
+    )
     twice = sorted(serial for serial, count in counts.items() if serial and count > 1)
     return [
         Finding(
@@ -163,10 +171,10 @@ async def _hosts(link: Link) -> list[Finding]:
             remedy="See whether those computers and their network are up; start them again.",
         ),
         Finding(
-            name="core",
-            ok=bool(core),
-            detail=f"that of host {core[0]} works" if core else "none works",
-            remedy="Start it on the database's host: switchboard daemon start",
+            name="cores",
+            ok=bool(works),
+            detail=f"of {len(works)} hosts: {', '.join(works)}" if works else "none works",
+            remedy="Start one on each computer with phones: switchboard host serve",
         ),
         Finding(
             name="versions",

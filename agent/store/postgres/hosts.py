@@ -1,8 +1,8 @@
 """The hosts of a fleet: each says every second that it is there, and with which phones.
 
-Not who runs what: sessions are the core's. Invariants: a host is told as gone within five seconds
-of its end, however it ends; times are the database's; what a process says of a host whose name a
-newer one has is not stored.
+Not who runs what: each host's core runs what belongs to the host. Invariants: a host is told as
+gone within five seconds of its end, however it ends; times are the database's; what a process says
+of a host whose name a newer one has is not stored.
 """
 
 from __future__ import annotations
@@ -10,26 +10,23 @@ from __future__ import annotations
 import asyncio
 import logging
 import re
-from collections.abc import AsyncIterator, Callable, Iterable
-from contextlib import asynccontextmanager, suppress
-from enum import StrEnum
+from collections.abc import Callable, Iterable
 
 import msgspec
 
 from agent.errors import FencedError, StoreError, UsageError
-from agent.records import DeviceInfo
+from agent.records import DeviceInfo, HostState
 from agent.store.changes.row_codec import as_int, as_text
 from agent.store.dispatch.gate import Gate
 from agent.store.postgres.link import Link
-from agent.store.postgres.opening import LOCKS, Opening, open_host, take_locks
-from agent.store.store import wall_clock_ms
+from agent.store.postgres.opening import LOCKS, Opening
 
 BEAT_S = 1.0
 GONE_MS = 4_000
 """A host that has not been heard of for so long is gone, whether or not its process is."""
 _NOW = "(extract(epoch FROM clock_timestamp()) * 1000)::bigint"
 _BEAT = (
-    f"UPDATE host SET seen_ms = {_NOW}, version = ?, labels = ?, phones = ? "
+    f"UPDATE host SET seen_ms = {_NOW}, version = ?, labels = ?, phones = ?, wire = ? "
     "WHERE number = ? AND epoch = ? RETURNING drains"
 )
 # A host's lock goes with its connection: at once where its process ended.
@@ -41,20 +38,10 @@ _HOSTS = f"""
                 AND objid::bigint = host.number
                 AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
         ))::int,
-        (SELECT (core = host.epoch)::int FROM tip), drains
+        works, drains, wire
     FROM host WHERE seen_ms > 0 ORDER BY name
 """
 _log = logging.getLogger(__name__)
-
-
-class HostState(StrEnum):
-    """Whether a host can be worked with."""
-
-    HERE = "here"
-    GONE = "gone"
-    """It ended out of turn, stands still, or its network is cut."""
-    LEFT = "left"
-    """It ended in order."""
 
 
 class HostRecord(msgspec.Struct, frozen=True, kw_only=True):
@@ -70,10 +57,12 @@ class HostRecord(msgspec.Struct, frozen=True, kw_only=True):
     """When its process joined."""
     silent_ms: int
     """How long ago it was heard of."""
-    is_core: bool
-    """Whether the database's core is, or was last, its process."""
+    works: bool
+    """Whether its process runs sessions, or did."""
     drains: bool = False
     """Whether the operator wants no more turns to begin there."""
+    wire: str = ""
+    """Where its core is reached for pictures, and by which token; told to nobody."""
 
 
 class Presence:
@@ -86,6 +75,7 @@ class Presence:
         labels: what the operator calls the host by, besides its name.
         phones: returns the phones as they are now.
         gate: closed while the operator wants no more turns to begin here.
+        wire: returns where this host's core is reached for pictures; see `HostRecord.wire`.
     """
 
     def __init__(
@@ -97,8 +87,10 @@ class Presence:
         labels: Iterable[str] = (),
         phones: Callable[[], tuple[DeviceInfo, ...]],
         gate: Gate | None = None,
+        wire: Callable[[], str] = str,
     ) -> None:
         self._link = link
+        self._wire = wire
         self._gate = gate
         self._opening = opening
         self._version = version
@@ -113,7 +105,9 @@ class Presence:
             StoreError: the database cannot be reached.
         """
         phones = msgspec.json.encode(self._phones()).decode()
-        said = (self._version, self._labels, phones, self._opening.number, self._opening.epoch)
+        opening = self._opening
+        who = (opening.number, opening.epoch)
+        said = (self._version, self._labels, phones, self._wire(), *who)
         found = await self._link.rows(_BEAT, said)
         if not found:
             raise FencedError(
@@ -138,69 +132,12 @@ class Presence:
             await asyncio.sleep(BEAT_S)
 
 
-@asynccontextmanager
-async def joined(
-    dsn: str,
-    host: str,
-    *,
-    version: str,
-    labels: Iterable[str] = (),
-    phones: Callable[[], tuple[DeviceInfo, ...]],
-) -> AsyncIterator[asyncio.Task[None]]:
-    """Be a host of a fleet without a core, for the length of a `with` block.
-
-    Returns:
-        The task that says so; it ends with FencedError when a newer process has the name.
-
-    Raises:
-        StoreError: the database cannot be used, the name is in use, or the version does not fit.
-        UsageError: the name cannot be used.
-    """
-    link = Link(dsn, f"{host} host")
-    try:
-        await check_versions(link, host, version)
-        opening = await open_host(link, host, now_ms=wall_clock_ms(), expected="")
-        presence = Presence(link, opening, version=version, labels=labels, phones=phones)
-        await presence.beat()
-        beating = asyncio.create_task(_staying(link, opening, presence), name="host")
-        try:
-            yield beating
-        finally:
-            beating.cancel()
-            await asyncio.wait({beating})
-            if not beating.cancelled():
-                beating.exception()
-            with suppress(StoreError):
-                await link.rows(
-                    "UPDATE host SET is_open = 0 WHERE number = ? AND epoch = ?",
-                    (opening.number, opening.epoch),
-                )
-    finally:
-        await link.close()
-
-
-async def _staying(link: Link, opening: Opening, presence: Presence) -> None:
-    """Beat, and take the name's lock again after the connection broke."""
-    number = link.number
-    while True:
-        try:
-            await presence.beat()
-            if link.number != number:
-                await take_locks(link, opening)
-                number = link.number
-        except FencedError:
-            raise
-        except StoreError as error:
-            _log.warning("That this host is here could not be told: %s", error)
-        await asyncio.sleep(BEAT_S)
-
-
 async def hosts(link: Link) -> tuple[HostRecord, ...]:
     """List the hosts that ever joined, by name. Raises StoreError."""
     found: list[HostRecord] = []
     for row in await link.rows(_HOSTS):
         name, version, labels, phones, since_ms, silent_ms, *flags = row
-        is_open, is_locked, is_core, drains = flags
+        is_open, is_locked, works, drains, wire = flags
         state = HostState.LEFT
         if is_open:
             is_here = is_locked and as_int(silent_ms) <= GONE_MS
@@ -215,8 +152,9 @@ async def hosts(link: Link) -> tuple[HostRecord, ...]:
                     phones=msgspec.json.decode(as_text(phones), type=tuple[DeviceInfo, ...]),
                     since_ms=as_int(since_ms),
                     silent_ms=as_int(silent_ms),
-                    is_core=bool(is_core),
+                    works=bool(works),
                     drains=bool(drains),
+                    wire=as_text(wire),
                 )
             )
         except msgspec.MsgspecError as error:

@@ -2,8 +2,7 @@
 
 Not the store, which is what works with it. Invariants: a database of another program, or of a newer
 Switchboard, is refused before anything in it changes; a host's name is in use by one process at a
-time; each opening has a higher epoch than any before, on any host; one core at a time works on a
-database, and that of another host than before only by the operator's word.
+time; each opening has a higher epoch than any before, on any host.
 """
 
 from __future__ import annotations
@@ -14,6 +13,7 @@ import logging
 import msgspec
 
 from agent.errors import FencedError, StoreError, StoreGoneError, UnwritableError, UsageError
+from agent.records import NO_HOST
 from agent.store.changes.row_codec import as_int, as_text
 from agent.store.database.identity import new_identity
 from agent.store.postgres.link import Link
@@ -24,19 +24,18 @@ CHANNEL = "switchboard"
 _OLDEST_SERVER = 150_000
 _LONGEST_NAME = 100
 LOCKS = 0x53574244
-"""The first number of our advisory locks; the second is a host's, or one of these."""
+"""The first number of our advisory locks; the second is a host's, or this one."""
 _SCHEMA_LOCK = 0
-_CORE_LOCK = -1
 _LOCK_S = 3.0
 """How long a core waits for locks: the server may take a moment to miss a process that died."""
 _LOOK_S = 0.05
 _ADOPT_IT = "where it is meant to be this one: switchboard store adopt"
 _ADOPT = f"Restore the newest backup; {_ADOPT_IT}"
-_TAKE_OVER = (
-    "Start the core there. Where this host is the same one under another name, set store.host; "
-    "to bring the database here for good: switchboard store adopt"
-)
 _log = logging.getLogger(__name__)
+
+
+class HostInUseError(StoreError):
+    """Another process has the name of the host."""
 
 
 class Opening(msgspec.Struct, frozen=True, kw_only=True):
@@ -52,12 +51,12 @@ class Opening(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Core(msgspec.Struct, frozen=True, kw_only=True):
-    """How a core opens a database: one at a time does."""
+    """How a core opens a database: one on each host does."""
 
     events: int = 0
     """The newest event that the database is known to have had."""
-    takes_over: bool = False
-    """Whether it may have been another host's before."""
+    adopts: bool = False
+    """Whether it may be an older copy."""
 
 
 async def open_host(
@@ -70,14 +69,15 @@ async def open_host(
         host: the name of this computer in the fleet.
         now_ms: the time.
         expected: the identity that the store must have; empty for any.
-        core: the place of the database's core is taken too; None: it is not.
+        core: it is opened by a core, which runs what belongs to the host; None: by somebody else.
 
     Raises:
-        StoreError: it cannot be opened, the name is in use, or the core's place is.
+        StoreError: it cannot be opened, or the name is in use.
         StoreGoneError: it is another store than the expected one, or older than it was.
         UsageError: the name cannot be used.
     """
-    if not host.strip() or len(host) > _LONGEST_NAME or not host.isprintable():
+    is_name = host.strip() and len(host) <= _LONGEST_NAME and host.isprintable()
+    if not is_name or NO_HOST & set(host):
         raise UsageError(f"{host[:80]!r} cannot name a host.", "Use letters, digits and dashes.")
     await _check_server(link, is_written=True)
     store = await _migrated(link, expected)
@@ -86,36 +86,30 @@ async def open_host(
     await take_locks(link, opening, wait_s=_LOCK_S if core is not None else 0)
     async with link.transaction():
         if core is not None:
-            await _check_core(link, host, core)
+            await _check_core(link, core)
         [(epoch,)] = await link.rows(
-            "UPDATE host SET epoch = nextval('epoch'), since_ms = ?, is_open = 1, commits = 0 "
-            "WHERE number = ? RETURNING epoch",
-            (now_ms, number),
+            "UPDATE host SET epoch = nextval('epoch'), since_ms = ?, is_open = 1, commits = 0, "
+            "works = ? WHERE number = ? RETURNING epoch",
+            (now_ms, int(core is not None), number),
         )
         if core is not None:
-            await link.rows("UPDATE tip SET core = ?, core_host = ?", (epoch, host))
+            # Whose what is that was stored before hosts were: that of the first.
+            await link.rows("UPDATE tip SET core_host = ? WHERE core_host = ''", (host,))
         await link.commit()
     return msgspec.structs.replace(opening, epoch=as_int(epoch))
 
 
 async def take_locks(link: Link, opening: Opening, *, wait_s: float = 0) -> None:
-    """Keep other processes from a host's name, and from the core's place if it is taken, for the
-    life of the connection.
+    """Keep other processes from a host's name for the life of the connection.
 
     Args:
         wait_s: how long others are waited for.
 
     Raises:
-        StoreError: another process has one of them.
+        HostInUseError: another process has it.
     """
-    if opening.is_core and not await _locked(link, _CORE_LOCK, wait_s):
-        [(other,)] = await link.rows("SELECT core_host FROM tip")
-        raise StoreError(
-            f"The core of host {as_text(other)!r} works on this database; one core at a time can.",
-            "Work there, or end that core first.",
-        )
     if not await _locked(link, opening.number, wait_s):
-        raise StoreError(
+        raise HostInUseError(
             f"The host name {opening.host!r} is in use by another process on this database.",
             "End that one, or give this host another name.",
         )
@@ -133,23 +127,11 @@ async def _locked(link: Link, number: int, wait_s: float) -> bool:
         await asyncio.sleep(_LOOK_S)
 
 
-async def _check_core(link: Link, host: str, core: Core) -> None:
-    """Refuse a core to a database that was another host's, or that was put back."""
-    [(before, event_id)] = await link.rows("SELECT core_host, event_id FROM tip FOR UPDATE")
-    if core.takes_over:
-        return
-    if before not in ("", host):
-        raise StoreError(another_hosts(as_text(before), host), _TAKE_OVER)
-    if as_int(event_id) < core.events:
+async def _check_core(link: Link, core: Core) -> None:
+    """Refuse a core a database that was put back. Raises StoreGoneError."""
+    [(event_id,)] = await link.rows("SELECT event_id FROM tip FOR UPDATE")
+    if not core.adopts and as_int(event_id) < core.events:
         raise StoreGoneError(put_back(as_int(event_id), core.events), _ADOPT)
-
-
-def another_hosts(before: str, host: str) -> str:
-    """Return the error for a database of another host, whose phones its sessions may be on."""
-    return (
-        f"The database belongs to host {before!r}, and this is {host!r}: its sessions may be on "
-        "phones there."
-    )
 
 
 def put_back(events: int, had: int) -> str:
@@ -189,7 +171,7 @@ async def check_opening(link: Link, opening: Opening) -> None:
     """
     try:
         found = await link.rows(
-            "SELECT store, core, (SELECT epoch FROM host WHERE name = ?) FROM tip",
+            "SELECT store, (SELECT epoch FROM host WHERE name = ?) FROM tip",
             (opening.host,),
         )
     except StoreError as error:
@@ -204,18 +186,13 @@ async def check_opening(link: Link, opening: Opening) -> None:
     check_row(opening, *found[0])
 
 
-def check_row(opening: Opening, store: object, core: object, epoch: object) -> None:
+def check_row(opening: Opening, store: object, epoch: object) -> None:
     """Check what the database says of itself now; see `check_opening`."""
     if store != opening.store:
         raise gone(f"It is another store ({store}, not {opening.store})")
     if epoch != opening.epoch:
         raise FencedError(
             f"A newer process is host {opening.host} (epoch {epoch}, this one is {opening.epoch}).",
-            "Close this Switchboard and work through the newer one.",
-        )
-    if opening.is_core and core != opening.epoch:
-        raise FencedError(
-            f"A newer core works on the database (epoch {core}, this one is {opening.epoch}).",
             "Close this Switchboard and work through the newer one.",
         )
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from typing import Self
 
@@ -35,6 +35,7 @@ from agent.store.postgres.writer import Writer
 from agent.store.queries.reader import Reader
 from agent.store.queries.search_words import text_of
 from agent.store.record_store import RecordStore
+from agent.store.rows import Rows
 from agent.store.store import Collected, wall_clock_ms
 
 MOST_HITS = 500
@@ -63,6 +64,10 @@ class PostgresStore(RecordStore):
     ) -> None:
         self._standing, self._writing, self._reading, carrying = links
         self._opening = opening
+        self.host = opening.host
+        """The name under which this host has the store open."""
+        self.rows: Rows = self._reading.rows
+        """Looks things up, and counts up what hosts count together."""
         self._queue = Writer(self._writing, self._reading, opening, clock_ms)
         reader = Reader(self._reading.rows, self._queue.told, POSTGRES)
         super().__init__(self._queue, reader, POSTGRES)
@@ -86,11 +91,12 @@ class PostgresStore(RecordStore):
             host: the name of this computer in the fleet; one process at a time has it.
             clock_ms: the store's clock; None = the database's, the same for all hosts.
             expected: the identity that the store must have; empty for any.
-            core: the place of the database's one core is taken too; None: it is not.
+            core: it is opened by a core, which writes nothing of other hosts' sessions; None: by
+                somebody else.
 
         Raises:
-            StoreError: it cannot be reached or written, another process has the name or the core's
-                place, or it is another program's or a newer Switchboard's. Nothing is then changed.
+            StoreError: it cannot be reached or written, another process has the name, or it is
+                another program's or a newer Switchboard's. Nothing is then changed.
             StoreGoneError: it is not the expected store, or older than the core knows it.
             UsageError: the name cannot be used.
         """
@@ -162,9 +168,14 @@ class PostgresStore(RecordStore):
         version: str,
         phones: Callable[[], tuple[DeviceInfo, ...]],
         gate: Gate | None = None,
-    ) -> AsyncIterator[None]:
+        labels: Iterable[str] = (),
+        wire: Callable[[], str] = str,
+    ) -> AsyncIterator[asyncio.Task[None]]:
         """Register this host and its phones for the length of a `with` block; the gate is closed
-        while the operator wants no turns to begin here.
+        while the operator wants no turns to begin here. See `agent.store.postgres.hosts.Presence`.
+
+        Returns:
+            The task that says so; it ends when a newer process has the name.
 
         Raises:
             StoreError: a host that is there has a version that does not fit.
@@ -172,11 +183,19 @@ class PostgresStore(RecordStore):
         link = Link(dsn, f"{self._opening.host} presence")
         try:
             await check_versions(link, self._opening.host, version)
-            presence = Presence(link, self._opening, version=version, phones=phones, gate=gate)
+            presence = Presence(
+                link,
+                self._opening,
+                version=version,
+                labels=labels,
+                phones=phones,
+                gate=gate,
+                wire=wire,
+            )
             await presence.beat()
             beating = asyncio.create_task(presence.run(), name="presence")
             try:
-                yield
+                yield beating
             finally:
                 await _ended(beating)
         finally:

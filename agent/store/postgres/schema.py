@@ -217,5 +217,42 @@ _DRAINING = (
     "ALTER TABLE host ADD COLUMN drains bigint NOT NULL DEFAULT 0 CHECK (drains IN (0, 1))",
 )
 
-MIGRATIONS: tuple[tuple[str, ...], ...] = (_FIRST, _CORE, _PRESENCE, _DRAINING)
+_SEVERAL = (
+    # Several hosts run sessions: which of them do, and where each is reached for pictures.
+    """
+    ALTER TABLE host
+        ADD COLUMN works bigint NOT NULL DEFAULT 0 CHECK (works IN (0, 1)),
+        ADD COLUMN wire text NOT NULL DEFAULT ''
+    """,
+    # What one host asks of another; `taken_by` is the epoch of the opening that carries it out.
+    """
+    CREATE TABLE op (
+        number bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+        op_id text COLLATE "C" NOT NULL UNIQUE,
+        to_host text NOT NULL,
+        from_host text NOT NULL,
+        asked_ms bigint NOT NULL,
+        body text NOT NULL,
+        taken_by bigint NOT NULL DEFAULT 0,
+        reply text NOT NULL DEFAULT ''
+    )
+    """,
+    "CREATE INDEX op_waiting ON op (to_host, number) WHERE taken_by = 0",
+    # The newest number of each kind that hosts count up together.
+    """
+    CREATE TABLE counter (
+        kind text COLLATE "C" PRIMARY KEY,
+        newest bigint NOT NULL
+    )
+    """,
+    # The host that a job belongs to; empty: whichever had the database to itself.
+    """
+    CREATE FUNCTION host_of(text) RETURNS text
+        LANGUAGE sql IMMUTABLE PARALLEL SAFE STRICT AS
+        $$ SELECT coalesce(switchboard.as_json($1)->>'host', '') $$
+    """,
+    "CREATE INDEX job_due_at ON job (host_of(record), next_run_at, id) WHERE status = 'active'",
+)
+
+MIGRATIONS: tuple[tuple[str, ...], ...] = (_FIRST, _CORE, _PRESENCE, _DRAINING, _SEVERAL)
 """Entry n brings a database from version n to n + 1; each runs in one transaction."""

@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
-from agent.errors import StoreError
-from agent.protocol import Event, SessionsDeleted
+from agent.errors import StoreError, WrongStateError
+from agent.protocol import Event, SessionHosted, SessionsDeleted
 from agent.state.commit import Commit
 from agent.store.changes.event_ledger import EventLedger
 from agent.store.changes.row_cache import Known
@@ -25,7 +25,7 @@ from agent.store.changes.write_queue import (
     UnknownOutcomeError,
     WriteQueue,
 )
-from agent.store.changes.write_requests import Entry
+from agent.store.changes.write_requests import Append, DeleteSessions, Entry, Request
 from agent.store.postgres.link import PATIENCE_S, Link
 from agent.store.postgres.opening import CHANNEL, Opening, check_row, gone
 from agent.store.postgres.words import vector_of
@@ -35,7 +35,7 @@ from agent.store.rows import Statement, Value
 _PAGE_EVENTS = 500
 _MOST_UNDER_LOCK = 1000
 """Up to so many events of others are read while all hosts wait for this one's commit."""
-_LOCK_TIP = "SELECT event_id, job_id, revision, store, core FROM tip FOR UPDATE"
+_LOCK_TIP = "SELECT event_id, job_id, revision, store FROM tip FOR UPDATE"
 # Another statement than that, or it would not see what was committed while that waited.
 _LOOK = (
     "SELECT epoch, commits, (extract(epoch FROM clock_timestamp()) * 1000)::bigint "
@@ -73,6 +73,8 @@ class Writer(WriteQueue):
     ) -> None:
         super().__init__(Known(writing), clock_ms=clock_ms or (lambda: self._now_ms))
         self.opening = opening
+        if opening.is_core:
+            self._check = self._check_own
         self._writing = writing
         self._reading = reading
         self._now_ms = 0
@@ -126,7 +128,7 @@ class Writer(WriteQueue):
                 changed.update(event.msg.session_ids)
         self._known.forget(changed)
         self._known.last_event_id = upto
-        self._publish(Commit(events))
+        self._publish(Commit(events, is_elsewhere=True))
 
     async def _commit(self, batch: list[Entry], *, savepoints: bool) -> None:
         async with self._taking:
@@ -173,15 +175,34 @@ class Writer(WriteQueue):
         self._revision += 1
         return ledger, refused
 
+    def _check_own(self, request: Request, ledger: EventLedger) -> None:
+        """Refuse what concerns a session of another host, but its move. Raises WrongStateError."""
+        session_ids: Iterable[str] = ()
+        if isinstance(request, Append):
+            session_ids = {
+                draft.session_id
+                for draft in request.drafts
+                if draft.session_id and type(draft.msg) is not SessionHosted
+            }
+        elif isinstance(request, DeleteSessions):
+            session_ids = request.session_ids
+        for session_id in session_ids:
+            head = ledger.sessions.get(session_id)
+            if head is not None and head.session.host not in ("", self.opening.host):
+                raise WrongStateError(
+                    f"Session {session_id} belongs to host {head.session.host}.",
+                    f"Move it here first: switchboard fleet move {session_id} {self.opening.host}",
+                )
+
     async def _lock_tip(self) -> None:
         """Wait for this host's turn, and know what the others did in theirs."""
         found = await self._writing.rows(_LOCK_TIP)
         host = await self._writing.rows(_LOOK, (self.opening.host,))
         if not found or not host:
             raise gone("It was emptied")
-        event_id, job_id, revision, store, core = found[0]
+        event_id, job_id, revision, store = found[0]
         epoch, commits, now_ms = host[0]
-        check_row(self.opening, store, core, epoch)
+        check_row(self.opening, store, epoch)
         tip = as_int(event_id)
         if tip < self.last_event_id or as_int(revision) < self._revision:
             raise gone(f"It was put back to event {tip} from {self.last_event_id}")

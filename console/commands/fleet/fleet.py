@@ -1,6 +1,7 @@
-"""`switchboard fleet`: look at a fleet's hosts and at what holds them together, and drain one.
+"""`switchboard fleet`: look at a fleet's hosts and at what holds them together, drain one, move
+sessions.
 
-It works on the database alone, and takes no place in it.
+All but the moving works on the database alone, and takes no place in it.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import click
 from console.cli_support.exits import ExitCode, end
 
 if TYPE_CHECKING:
+    from agent.core import Core
     from agent.store.postgres.hosts import HostRecord
     from agent.store.postgres.link import Link
     from console.terminal.signals import StopRequest
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
 _HELP = {"help_option_names": ["-h", "--help"]}
 _JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON on stdout.")
 _LOOK_S = 0.5
+_WHY = {"gone": "does not answer", "left": "has left", "here": "is here"}
 
 
 @click.group(context_settings=_HELP)
@@ -35,38 +38,47 @@ def fleet() -> None:
 @_JSON
 @click.pass_context
 def status(ctx: click.Context, as_json: bool) -> None:
-    """Sum up: hosts, phones, sessions, and which host's core works."""
+    """Sum up: hosts, phones, sessions, and which of these wait for a host."""
 
     async def work(link: Link, _stop: StopRequest) -> ExitCode:
-        from agent.records import DeviceState
+        from agent.records import DeviceState, HostState
         from agent.store.postgres.health import load, summary
-        from agent.store.postgres.hosts import HostState, hosts
+        from agent.store.postgres.hosts import hosts
         from console.cli_support import plain
 
         found = await hosts(link)
         total = await summary(link)
         here = [one for one in found if one.state is HostState.HERE]
         gone = [one.name for one in found if one.state is HostState.GONE]
-        # The core may see a phone through its host's adb server, as the host does.
+        # Two hosts may see one phone.
         phones = {
             info.hardware_serial or (one.name, info.serial): info
             for one in here
             for info in one.phones
         }.values()
         online = sum(info.state is DeviceState.ONLINE for info in phones)
-        core = next((one.name for one in here if one.is_core), "")
+        at = {one.name: await load(link, one.name) for one in found if one.works}
         draining = [one.name for one in found if one.drains]
-        waiting = (await load(link)).queued if core in draining else ()
+        waits = {
+            session: f"host {one.name} {'drains' if one.drains else _WHY[one.state]}"
+            for one in found
+            if one.works and (one.drains or one.state is not HostState.HERE)
+            for session in (
+                at[one.name].queued
+                if one.state is HostState.HERE
+                else (*at[one.name].at_work, *at[one.name].queued)
+            )
+        }
         if as_json:
             plain.print_json(
                 {
                     "store": total.store,
                     "schema": total.schema,
-                    "core": core,
+                    "working": [one.name for one in here if one.works],
                     "hosts": len(here),
                     "gone": gone,
                     "draining": draining,
-                    "waitingForDrain": list(waiting),
+                    "waiting": [{"session": key, "why": why} for key, why in waits.items()],
                     "phones": len(phones),
                     "online": online,
                     "activeSessions": total.active,
@@ -77,12 +89,11 @@ def status(ctx: click.Context, as_json: bool) -> None:
             lost = f"; gone: {', '.join(gone)}" if gone else ""
             lines = [
                 f"store     {total.store}, schema {total.schema}",
-                f"core      {f'of host {core}' if core else 'none works'}",
                 f"hosts     {len(here)} here{lost}",
                 *([f"draining  {', '.join(draining)}"] if draining else ()),
                 f"phones    {online} online of {len(phones)}",
                 f"sessions  {total.active} not ended; {total.questions} questions open",
-                *(f"          {name} waits: host {core} drains" for name in waiting),
+                *(f"          {session} waits: {why}" for session, why in waits.items()),
             ]
             plain.print_text("\n".join(lines))
         return ExitCode.DONE
@@ -138,20 +149,18 @@ def drain(ctx: click.Context, host: str, waits: bool, as_json: bool) -> None:
         from console.cli_support import plain
 
         one = await drain_host(link, host, drains=True)
-        if waits and one.is_core:
+        if waits and one.works:
             # It hears of it with its next word; a turn may begin until then.
             await asyncio.sleep(2 * BEAT_S)
-            while (await load(link)).at_work:
+            while (await load(link, host)).at_work:
                 with suppress(TimeoutError):
                     await asyncio.wait_for(stop.asked.wait(), _LOOK_S)
                     break
-        now = await load(link) if one.is_core else None
-        at_work, queued = (now.at_work, now.queued) if now else ((), ())
+        now = await load(link, host)
+        at_work, queued = now.at_work, now.queued
         if as_json:
             said = {"host": one.name, "draining": True}
             plain.print_json({**said, "atWork": list(at_work), "waiting": list(queued)})
-        elif now is None:
-            plain.print_text(f"{one.name} drains. It runs no sessions: the core's host does.")
         else:
             plain.print_text(
                 f"{one.name} drains: {len(at_work)} at work, which end their turn; "
@@ -181,6 +190,61 @@ def resume(ctx: click.Context, host: str, as_json: bool) -> None:
         return ExitCode.DONE
 
     _run(ctx, work, is_written=True)
+
+
+@fleet.command(context_settings=_HELP)
+@click.argument("session")
+@click.argument("host")
+@click.option("--phone", default="", metavar="SERIAL", help="The phone there; else the same one.")
+@_JSON
+@click.pass_context
+def move(ctx: click.Context, session: str, host: str, phone: str, as_json: bool) -> None:
+    """Take a session to another HOST: its turn ends and goes on there, with a fresh look.
+
+    Also from a host that is gone, with the whole tree. Where its phone is not at that host it waits
+    there.
+    """
+    from console.core.host import run_with_core
+
+    async def work(core: Core, _owned: bool, _stop: StopRequest) -> ExitCode:
+        from agent.errors import UsageError
+        from agent.protocol import SessionMove
+        from agent.records import DeviceState, at_host, host_of, on_host
+        from console.cli_support import plain
+
+        picture = await core.overview()
+        if not any(one.name == host for one in picture.hosts):
+            known = ", ".join(one.name for one in picture.hosts) or "none"
+            raise UsageError(f"The fleet has no host {host!r}.", f"Its hosts: {known}.")
+        found = await core.session(session)
+        there = {one.serial: one for one in picture.devices if host_of(one.serial) == host}
+        before = next((one for one in picture.devices if one.serial == found.serial), None)
+        same = [
+            one.serial
+            for one in there.values()
+            if before is not None
+            and before.hardware_serial
+            and one.hardware_serial == before.hardware_serial
+        ]
+        named = at_host(host, on_host(phone or found.serial))
+        serial = named if phone or not same else same[0]
+        moved = await core.request(SessionMove(session_id=found.session_id, serial=serial))
+        info = there.get(serial)
+        waits = info is None or info.state is not DeviceState.ONLINE
+        others = ", ".join(on_host(one) for one in sorted(there)) or "none"
+        if as_json:
+            said = {"session": moved.session_id, "host": host, "phone": serial}
+            plain.print_json({**said, "waits": waits})
+        elif waits:
+            plain.print_text(
+                f"{moved.session_id} belongs to {host} and waits: {serial} is not there now. "
+                f"Phones there: {others}. Take one by --phone."
+            )
+        else:
+            plain.print_text(f"{moved.session_id} goes on at {host}, on {serial}.")
+        return ExitCode.DONE
+
+    end(run_with_core(ctx, work))
 
 
 @fleet.command(context_settings=_HELP, epilog="Exit codes: 0 all is well, 1 something is not.")
@@ -215,7 +279,7 @@ def _as_json(one: HostRecord) -> dict[str, object]:
         "state": one.state.value,
         "version": one.version,
         "labels": list(one.labels),
-        "core": one.is_core,
+        "works": one.works,
         "draining": one.drains,
         "sinceMs": one.since_ms,
         "silentMs": one.silent_ms,
@@ -235,8 +299,7 @@ def _as_json(one: HostRecord) -> dict[str, object]:
 
 
 def _table(found: tuple[HostRecord, ...]) -> str:
-    from agent.records import DeviceState
-    from agent.store.postgres.hosts import HostState
+    from agent.records import DeviceState, HostState
     from agent.text import one_line
     from console.cli_support import plain
 
@@ -256,11 +319,10 @@ def _table(found: tuple[HostRecord, ...]) -> str:
                 state,
                 one_line(one.version, 20),
                 f"{online} of {len(one.phones)}",
-                "core" if one.is_core else "",
                 one_line(", ".join(one.labels), 60),
             )
         )
-    return plain.columns(("HOST", "STATE", "VERSION", "PHONES", "", "LABELS"), rows)
+    return plain.columns(("HOST", "STATE", "VERSION", "PHONES", "LABELS"), rows)
 
 
 def _run(

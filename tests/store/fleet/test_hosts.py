@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable, Iterable
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.errors import FencedError, StoreError, UnwritableError
-from agent.records import DeviceInfo, DeviceState
+from agent.errors import StoreError, UnwritableError
+from agent.records import DeviceInfo, DeviceState, HostState
 from agent.store.postgres.core_store import open_core
 from agent.store.postgres.health import Finding, examine, summary
-from agent.store.postgres.hosts import HostRecord, HostState, fits, hosts, joined
+from agent.store.postgres.hosts import HostRecord, fits, hosts
 from agent.store.postgres.link import Link
+from agent.store.postgres.postgres_store import PostgresStore
 from tests.store.conftest import question_draft, session_draft
 from tests.store.postgres_server import PostgresServer
 
@@ -54,6 +56,23 @@ def phones() -> tuple[DeviceInfo, ...]:
     return PHONES
 
 
+@asynccontextmanager
+async def joined(
+    dsn: str,
+    host: str,
+    *,
+    version: str,
+    phones: Callable[[], tuple[DeviceInfo, ...]],
+    labels: Iterable[str] = (),
+) -> AsyncIterator[asyncio.Task[None]]:
+    """Be a host that runs nothing."""
+    async with (
+        PostgresStore.open(dsn, host) as store,
+        store.present(dsn, version=version, labels=labels, phones=phones) as staying,
+    ):
+        yield staying
+
+
 async def until(link: Link, name: str, state: HostState) -> HostRecord:
     async with asyncio.timeout(PATIENCE_S):
         while True:
@@ -83,7 +102,7 @@ async def test_a_host_is_there_with_its_phones_until_it_leaves(dsn: str, link: L
         assert (one.name, one.state, one.version) == ("a", HostState.HERE, "1.2.0")
         assert one.labels == ("lab", "x")
         assert one.phones == PHONES[:1]
-        assert not one.is_core
+        assert not one.works
         seen[0] = PHONES
         async with asyncio.timeout(PATIENCE_S):
             while (await hosts(link))[0].phones != PHONES:
@@ -150,8 +169,7 @@ async def test_a_host_whose_name_another_process_took_ends(
         newer = "UPDATE switchboard.host SET epoch = nextval('switchboard.epoch')"
         postgres_server.sql(newer, database=database)
         async with asyncio.timeout(PATIENCE_S):
-            with pytest.raises(FencedError, match="newer process is host 'a'"):
-                await asyncio.shield(staying)
+            await asyncio.shield(staying)
 
 
 @pytest.mark.slow
@@ -165,7 +183,7 @@ async def test_a_core_is_a_host_and_versions_have_to_fit(
     ):
         await store.append(session_draft("s1"), question_draft("q1"))
         core = await until(link, "a", HostState.HERE)
-        assert core.is_core
+        assert core.works
         assert core.phones == PHONES
         for far in ("1.4.0", "1.0.9", "2.2.0", "strange"):
             with pytest.raises(StoreError, match="within one minor version") as refused:
@@ -175,24 +193,19 @@ async def test_a_core_is_a_host_and_versions_have_to_fit(
             assert refused.value.remedy
         assert [one.name for one in await hosts(link)] == ["a"]
         async with joined(dsn, "b", version="1.3.0rc1", phones=phones):
-            assert [one.is_core for one in await hosts(link)] == [True, False]
+            assert [one.works for one in await hosts(link)] == [True, False]
             total = await summary(link)
             assert (total.active, total.questions) == (1, 1)
             found = {one.name: one for one in await examine(link)}
             assert found["hosts"].detail == "2 here"
-            assert found["core"].ok
+            assert found["cores"].ok
             assert found["versions"].ok
-            # The core may reach the phone through the other's adb server, and drives it alone.
-            assert found["phones"].ok
-            async with joined(dsn, "c", version="1.2.0", phones=phones):
-                found = {one.name: one for one in await examine(link)}
-                assert "R5C" in found["phones"].detail
-                assert not found["phones"].ok
+            assert "R5C" in found["phones"].detail
+            assert not found["phones"].ok
     async with joined(dsn, "b", version="9.0.0", phones=phones):
         assert {one.name: one.state for one in await hosts(link)} == {
             "a": HostState.LEFT,
             "b": HostState.HERE,
-            "c": HostState.LEFT,
         }
 
 
@@ -205,7 +218,7 @@ async def test_what_is_wrong_with_a_fleet_is_said_with_its_remedy(
         await fall_silent(staying, postgres_server, database)
         found: dict[str, Finding] = {one.name: one for one in await examine(link)}
         wrong = {name for name, one in found.items() if not one.ok}
-        assert wrong == {"hosts", "core"}
+        assert wrong == {"hosts", "cores"}
         assert "a is gone for" in found["hosts"].detail
         assert all(found[name].remedy for name in wrong)
         with pytest.raises(UnwritableError):

@@ -1,0 +1,185 @@
+"""Which host of a fleet an op belongs to, and the carrying of it there.
+
+Not the carrying out. Invariants: an op on a session, a question, a job or a phone is carried out by
+the host that it belongs to, and by no other; without other hosts, nobody asks here.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+
+from msgspec.structs import asdict
+
+from agent.core import ClientInfo, Peers
+from agent.devices.fleet.naming import with_serials
+from agent.devices.protocols import Fleet
+from agent.errors import SwitchboardError, UsageError
+from agent.protocol import (
+    CommitmentCreate,
+    Interrupt,
+    JobCreate,
+    Op,
+    Reply,
+    SessionClear,
+    SessionCreate,
+    SessionHosted,
+    SessionMove,
+    SessionPrune,
+    WatcherCreate,
+    WatcherStop,
+)
+from agent.records import DeviceInfo, DeviceState, HostState, Session, at_host, host_of
+from agent.store.store import EventDraft, Store
+
+_SESSION = "session:"
+_log = logging.getLogger(__name__)
+
+
+class Abroad:
+    """The ops of one core's listeners, among the hosts of its fleet.
+
+    Args:
+        peers: the other hosts.
+        store: the whole fleet's.
+        fleet: this host's phones.
+    """
+
+    def __init__(self, peers: Peers, store: Store, fleet: Fleet) -> None:
+        self._peers = peers
+        self._store = store
+        self._fleet = fleet
+        self._unhosted = peers.unhosted
+        self._sent: set[asyncio.Task[None]] = set()
+
+    async def carry(self, client: ClientInfo, op: Op) -> Reply | None:
+        """Have an op carried out where it belongs; None where that is here.
+
+        Raises SwitchboardError as the op does there, or where its host does not answer.
+        """
+        op = self.resolved(op)
+        if _is_for_all(op):
+            for one in self._peers.hosts():
+                if one.state is HostState.HERE and not one.is_here:
+                    task = asyncio.create_task(self._send(one.name, client, op), name="for all")
+                    self._sent.add(task)
+                    task.add_done_callback(self._sent.discard)
+            return None
+        host = await self.owner(op)
+        if host == self._peers.host:
+            return None
+        if isinstance(op, SessionMove) and not self._peers.is_there(host):
+            # Nobody there can give it away: it is taken.
+            return None
+        return await self._peers.request(host, client, op)
+
+    async def _send(self, host: str, client: ClientInfo, op: Op) -> None:
+        """Ask one of all hosts; what is to be stopped here does not wait for it."""
+        try:
+            await self._peers.request(host, client, op)
+        except SwitchboardError as error:
+            _log.warning("Host %s: %s", host, error)
+
+    def resolved(self, op: Op) -> Op:
+        """Return an op whose phones are named in full. Raises UsageError for what names several."""
+        return with_serials(with_serials(op, self._fleet.devices()), self.devices())
+
+    def devices(self) -> tuple[DeviceInfo, ...]:
+        """List the phones of all hosts, this one's first."""
+        return (*self._fleet.devices(), *self._peers.devices())
+
+    async def owner(self, op: Op) -> str:
+        """Return the host that an op belongs to; what names nothing that exists is our own."""
+        said = asdict(op)
+        try:
+            found = await self._named(op, said)
+        except UsageError:
+            # Whoever carries it out says what is wrong with it.
+            return self._peers.host
+        return found or (self._peers.host if not _begins(op) else self._place(said))
+
+    async def _named(self, op: Op, said: dict[str, object]) -> str:
+        """Return the host of what an op names; empty where it names nothing."""
+        store = self._store
+        if session_id := _text(said, "session_id"):
+            return await self._host_of(await store.session(session_id), op)
+        if question_id := _text(said, "question_id"):
+            question, _ = await store.question(question_id)
+            return await self._host_of(await store.session(question.session_id), op)
+        for key, find in (
+            ("job_id", store.job),
+            ("watcher_id", store.watches.watcher),
+            ("commitment_id", store.watches.commitment),
+        ):
+            number = said.get(key)
+            if isinstance(number, int) and number:
+                record = await find(number)
+                return "" if record is None else record.host or self._unhosted
+        target = _text(said, "session_target")
+        if target.startswith(_SESSION):
+            session = await store.session(target.removeprefix(_SESSION))
+            return await self._host_of(session, op)
+        serials = [_text(said, "serial")]
+        if isinstance(op, SessionCreate):
+            serials += [one.serial for one in op.targets]
+        named = {host_of(serial) for serial in serials} - {""}
+        if len(named) > 1:
+            raise UsageError(
+                f"Its phones are on several hosts: {', '.join(sorted(named))}.",
+                "Name phones of one host, or give each its own session.",
+            )
+        return next(iter(named), "")
+
+    async def _host_of(self, session: Session, op: Op) -> str:
+        """Return a session's host; one of before there were hosts is marked as ours, if it is."""
+        if session.host or self._unhosted != self._peers.host or op.changes_nothing:
+            return session.host or self._unhosted
+        host = self._peers.host
+        serial = at_host(host, session.serial) if session.serial else ""
+        await self._store.append(
+            EventDraft(session.session_id, SessionHosted(host=host, serial=serial))
+        )
+        return host
+
+    def _place(self, said: dict[str, object]) -> str:
+        """Return the host for what names no phone: one with a phone that is free, ours first."""
+        tags = said.get("tags")
+        wanted = set(tags) if isinstance(tags, tuple | list) else set()
+        draining = {one.name for one in self._peers.hosts() if one.draining}
+        best, best_rank = self._peers.host, (0, 0, not self._peers.is_guest)
+        counts: dict[str, list[int]] = {}
+        for info in self.devices():
+            if info.state is DeviceState.ONLINE and wanted <= set(info.tags):
+                count = counts.setdefault(host_of(info.serial), [0, 0])
+                count[0] += not info.driver
+                count[1] += 1
+        for host, (free, online) in counts.items():
+            if host in draining:
+                continue
+            is_own = host == self._peers.host
+            rank = (2 if free and is_own else 1 if free else 0, online, is_own)
+            if rank > best_rank:
+                best, best_rank = host, rank
+        return best
+
+
+def _begins(op: Op) -> bool:
+    return isinstance(op, SessionCreate | JobCreate | WatcherCreate | CommitmentCreate)
+
+
+def _is_for_all(op: Op) -> bool:
+    """Whether an op is for every host: it stops, or clears away, whatever there is."""
+    match op:
+        case Interrupt(session_id=""):
+            return True
+        case WatcherStop(watcher_id=0):
+            return True
+        case SessionClear() | SessionPrune():
+            return True
+        case _:
+            return False
+
+
+def _text(said: dict[str, object], key: str) -> str:
+    value = said.get(key)
+    return value if isinstance(value, str) else ""

@@ -1,0 +1,103 @@
+"""What hosts of a fleet ask of each other: rows that are taken once and answered once.
+
+Not what is asked, which is JSON here. Invariants: a row is taken by one opening of its host, once;
+one that was withdrawn is never taken; what was taken by an opening that ended is answered by none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from secrets import token_hex
+from typing import NamedTuple
+
+from agent.store.changes.row_codec import as_int, as_text
+from agent.store.postgres.link import Link
+
+OPS_CHANNEL = "switchboard_ops"
+_NOW = "(extract(epoch FROM clock_timestamp()) * 1000)::bigint"
+_KEPT_MS = 3_600_000
+_PUT = f"INSERT INTO op (op_id, to_host, from_host, asked_ms, body) VALUES (?, ?, ?, {_NOW}, ?)"
+_TAKE = (
+    "UPDATE op SET taken_by = ? WHERE number IN ("
+    "SELECT number FROM op WHERE to_host = ? AND taken_by = 0 ORDER BY number LIMIT 64 "
+    "FOR UPDATE SKIP LOCKED) RETURNING number, op_id, from_host, body"
+)
+_ANSWERED = (
+    "SELECT op_id, reply, taken_by, coalesce((SELECT epoch FROM host WHERE name = op.to_host), 0) "
+    "FROM op WHERE op_id IN ({})"
+)
+_TELL = f"SELECT pg_notify('{OPS_CHANNEL}', '')"
+
+
+class Asked(NamedTuple):
+    """What another host asks."""
+
+    op_id: str
+    from_host: str
+    body: str
+
+
+class Answered(NamedTuple):
+    """How what was asked stands."""
+
+    op_id: str
+    reply: str
+    """Empty until it is answered."""
+    is_lost: bool
+    """Whether the opening that took it has ended, so that no answer comes."""
+
+
+class OpTable:
+    """The rows, through a connection that nothing else listens on. Every call raises StoreError."""
+
+    def __init__(self, link: Link) -> None:
+        self._link = link
+
+    async def put(self, to_host: str, from_host: str, body: str) -> str:
+        """Ask a host; returns the id."""
+        op_id = token_hex(12)
+        await self._link.rows(_PUT, (op_id, to_host, from_host, body))
+        await self._link.rows(_TELL)
+        return op_id
+
+    async def take(self, host: str, epoch: int) -> list[Asked]:
+        """Take what is asked of a host, in the order in which it was."""
+        rows = await self._link.rows(_TAKE, (epoch, host))
+        rows.sort(key=lambda row: as_int(row[0]))
+        return [Asked(as_text(op), as_text(who), as_text(body)) for _, op, who, body in rows]
+
+    async def answer(self, op_id: str, reply: str) -> None:
+        """Answer what was taken."""
+        await self._link.rows("UPDATE op SET reply = ? WHERE op_id = ?", (reply, op_id))
+        await self._link.rows(_TELL)
+
+    async def answers(self, op_ids: Sequence[str]) -> list[Answered]:
+        """Look how those that were put stand; one that is not there any more counts as lost."""
+        marks = ",".join("?" * len(op_ids))
+        rows = await self._link.rows(_ANSWERED.format(marks), tuple(op_ids))
+        found = [
+            Answered(
+                as_text(op_id),
+                as_text(reply),
+                bool(taken_by) and as_int(taken_by) != as_int(epoch) and not reply,
+            )
+            for op_id, reply, taken_by, epoch in rows
+        ]
+        there = {one.op_id for one in found}
+        return [*found, *(Answered(one, "", True) for one in op_ids if one not in there)]
+
+    async def withdraw(self, op_id: str) -> bool:
+        """Take back what was put; False when it was taken already."""
+        return bool(
+            await self._link.rows(
+                "DELETE FROM op WHERE op_id = ? AND taken_by = 0 RETURNING 1", (op_id,)
+            )
+        )
+
+    async def drop(self, op_id: str) -> None:
+        """Forget what was answered."""
+        await self._link.rows("DELETE FROM op WHERE op_id = ?", (op_id,))
+
+    async def tidy(self) -> None:
+        """Forget what nobody has asked for since an hour."""
+        await self._link.rows(f"DELETE FROM op WHERE asked_ms < {_NOW} - {_KEPT_MS}")

@@ -1,0 +1,170 @@
+"""Sessions on several hosts of one fleet, as real processes: asked from anywhere, killed, moved."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+
+from tests.end_to_end.harness import Line, Running, Workshop, end_all_of, wait_until
+from tests.store.postgres_server import PostgresServer, binaries, running_server
+
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("postgres")]
+PILOT = ("--model", "pilot")
+ASKS = 'tell Ben "I will be ten minutes late"'
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[PostgresServer]:
+    if binaries() is None and "SWITCHBOARD_NEEDS_ALL" not in os.environ:
+        pytest.skip("PostgreSQL is not installed")
+    with running_server(is_durable=True) as one:
+        yield one
+
+
+class Rack:
+    """Two hosts with a phone each, and a desk without."""
+
+    def __init__(self, shop: Workshop, stack: ExitStack) -> None:
+        self._shop = shop
+        self._stack = stack
+        self.processes: dict[str, Running] = {}
+
+    def at(self, host: str) -> dict[str, str]:
+        return {
+            "SWITCHBOARD_DATA_DIR": f"{self._shop.data}-{host}",
+            "SWITCHBOARD_STORE_HOST": host,
+        }
+
+    def start(self, host: str) -> None:
+        serve = ("host", "serve", "--virtual-only", "--phones", "1")
+        self.processes[host] = self._stack.enter_context(
+            self._shop.running(*serve, **self.at(host))
+        )
+        wait_until(lambda: self.phone(host) != "", f"host {host} and its phone")
+
+    def hosts(self) -> dict[str, Line]:
+        listed = self._shop.call("fleet", "hosts", "--json")
+        return {one["name"]: one for one in listed.json["hosts"]} if listed.code == 0 else {}
+
+    def phone(self, host: str) -> str:
+        """Return the name of a host's phone, once it is online."""
+        one = self.hosts().get(host, {"state": "", "phones": []})
+        online = [info["serial"] for info in one["phones"] if info["state"] == "device"]
+        return f"{host}/{online[0]}" if online and one["state"] == "here" else ""
+
+    def session(self, session_id: str) -> Line:
+        found: Line = self._shop.call("sessions", "show", session_id, "--json").json
+        return found
+
+
+@pytest.fixture
+def rack(workshop: Workshop, server: PostgresServer) -> Iterator[Rack]:
+    workshop.environment["SWITCHBOARD_STORE_DSN"] = server.new_database()
+    workshop.environment["SWITCHBOARD_STORE_HOST"] = "desk"
+    with ExitStack() as stack:
+        one = Rack(workshop, stack)
+        try:
+            one.start("first")
+            one.start("second")
+            yield one
+        finally:
+            for host in ("first", "second"):
+                end_all_of(Path(one.at(host)["SWITCHBOARD_DATA_DIR"]))
+
+
+def test_sessions_run_on_the_host_that_has_their_phone_whoever_asks(
+    rack: Rack, workshop: Workshop
+) -> None:
+    named = workshop.call(
+        *("run", 'write a note saying "named"', "--device", rack.phone("second"), "--json", *PILOT)
+    )
+    assert named.code == 0, named
+    session_id = named.lines[0]["session_id"]
+    stored = workshop.call("sessions", "show", session_id, "--events").lines
+    assert stored[0]["msg"]["session"]["host"] == "second"
+    assert [line["seq"] for line in stored] == list(range(1, len(stored) + 1))
+    # From one host, on the phone of the other; and on any that is free.
+    across = workshop.call(
+        *("run", 'write a note saying "across"', "--device", rack.phone("second"), "--json"),
+        *PILOT,
+        **rack.at("first"),
+    )
+    assert across.code == 0, across
+    anywhere = workshop.call("run", 'write a note saying "free"', "--json", *PILOT)
+    assert anywhere.code == 0, anywhere
+    listed = workshop.call("sessions", "list", "--json", **rack.at("first"))
+    assert session_id in listed.out
+    assert anywhere.lines[0]["session_id"] in listed.out
+
+
+def test_a_question_is_answered_across_hosts_and_a_dead_host_is_said_and_moved_from(
+    rack: Rack, workshop: Workshop
+) -> None:
+    with workshop.running(
+        "run", ASKS, "--device", rack.phone("second"), "--json", *PILOT
+    ) as running:
+        asked = running.wait_for_type("request_user_input")["question"]
+        session_id = asked["session_id"]
+        answered = workshop.call("sessions", "answer", session_id, "Ben Okafor", **rack.at("first"))
+        assert answered.code == 0, answered
+        approval = running.wait_for_type("request_user_input")["question"]
+        rack.processes["second"].process.send_signal(signal.SIGKILL)
+        wait_until(lambda: rack.hosts()["second"]["state"] == "gone", "that the host is gone")
+        refused = workshop.call("sessions", "cancel", session_id, **rack.at("first"))
+        assert refused.code != 0
+        assert "Host second does not answer" in refused.err, refused
+        status = workshop.call("fleet", "status").out
+        assert "gone: second" in status
+        moved = workshop.call(
+            *("fleet", "move", session_id, "first", "--phone", rack.phone("first"), "--json"),
+            **rack.at("first"),
+        )
+        assert moved.code == 0, moved
+        assert not moved.json["waits"]
+        wait_until(
+            lambda: any(
+                line["msg"]["type"] == "session_hosted" and line["msg"]["host"] == "first"
+                for line in workshop.call("sessions", "show", session_id, "--events").lines
+            ),
+            "its new host",
+        )
+        late = workshop.call("sessions", "answer", approval["question_id"], "Approve")
+        assert late.code == 0, late
+        running.kill()
+    # The host that comes back takes nothing of it up.
+    rack.start("second")
+    stored = workshop.call("sessions", "show", session_id, "--events").lines
+    assert [line["seq"] for line in stored] == list(range(1, len(stored) + 1))
+    assert [one["msg"]["host"] for one in stored if one["msg"]["type"] == "session_hosted"] == [
+        "first"
+    ]
+    assert workshop.call("store", "check", "--json").json["sound"]
+
+
+def test_a_session_is_moved_between_hosts_that_are_there(rack: Rack, workshop: Workshop) -> None:
+    with workshop.running(
+        "run", ASKS, "--device", rack.phone("second"), "--json", *PILOT
+    ) as running:
+        session_id = running.wait_for_type("request_user_input")["question"]["session_id"]
+        moved = workshop.call("fleet", "move", session_id, "first", "--phone", "nowhere")
+        assert moved.code == 0, moved
+        assert "waits: first/nowhere is not there now" in moved.out
+        again = workshop.call(
+            *("fleet", "move", session_id, "first", "--phone", rack.phone("first"), "--json")
+        )
+        assert again.code == 0, again
+        hosts = [
+            line["msg"]["host"]
+            for line in workshop.call("sessions", "show", session_id, "--events").lines
+            if line["msg"]["type"] == "session_hosted"
+        ]
+        assert hosts == ["first"]
+        unknown = workshop.call("fleet", "move", session_id, "nobody")
+        assert unknown.code != 0
+        assert "no host 'nobody'" in unknown.err
+        running.kill()
