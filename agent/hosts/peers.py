@@ -40,6 +40,7 @@ class _Body(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     client_id: str
     name: str
+    operator: str = ""
     op: Op | None = None
 
 
@@ -126,7 +127,9 @@ class Peers:
         """
         self._touched.setdefault(client.client_id, set()).add(host)
         name = "operator" if client == OWNER else client.name
-        body = _Body(client_id=f"{client.client_id}@{self.host}", name=name, op=op)
+        body = _Body(
+            client_id=f"{client.client_id}@{self.host}", name=name, operator=client.operator, op=op
+        )
         outcome = msgspec.json.decode(await self._ask(host, body), type=_Outcome)
         if outcome.problem is not None:
             raise error_of(outcome.problem)
@@ -238,7 +241,7 @@ class Peers:
         outcome = _Outcome()
         try:
             body = msgspec.json.decode(asked.body, type=_Body)
-            client = ClientInfo(body.client_id, body.name)
+            client = ClientInfo(body.client_id, body.name, body.operator)
             theirs = self._theirs.setdefault(asked.from_host, {})
             if body.op is None:
                 theirs.pop(client.client_id, None)
