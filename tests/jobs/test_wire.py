@@ -40,6 +40,7 @@ NEWER = {
     "last_event_at": "integer",
     "unread_result": "boolean",
     "paused_at": "integer",
+    "host": "string",
 }
 """Of the newer schema: there only while they say something."""
 
