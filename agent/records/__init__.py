@@ -25,6 +25,8 @@ from agent.records.devices import (
     Frame,
     FrameSource,
     FrameStatus,
+    HostInfo,
+    HostState,
     LiveFrame,
     ServerAway,
     Transport,
@@ -34,7 +36,6 @@ from agent.records.devices import (
 )
 from agent.records.direct import DIRECT, DirectStatus, DirectView
 from agent.records.effects import Effect, EffectVerb, Source, Stated
-from agent.records.hosts import HostInfo, HostState
 from agent.records.jobs import (
     LATEST_MS,
     LATEST_SHOWN_MS,

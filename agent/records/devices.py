@@ -1,4 +1,4 @@
-"""Devices, their apps and their frames."""
+"""Devices, their apps and their frames; the hosts of a fleet that they are at."""
 
 from __future__ import annotations
 
@@ -157,3 +157,24 @@ class LiveFrame(Record, frozen=True, kw_only=True):
     status: FrameStatus
     detail: str = ""
     """What is wrong, in a sentence, when the status is lost or error."""
+
+
+class HostState(StrEnum):
+    """Whether a host can be worked with."""
+
+    HERE = "here"
+    GONE = "gone"
+    """It ended out of turn, stands still, or its network is cut."""
+    LEFT = "left"
+    """It ended in order."""
+
+
+class HostInfo(Record, frozen=True, kw_only=True):
+    """A host of the fleet."""
+
+    name: str
+    state: HostState
+    draining: bool = False
+    """Whether the operator wants no more turns to begin there."""
+    is_here: bool = False
+    """Whether it is the one whose core says so."""
