@@ -15,6 +15,7 @@ import msgspec
 from msgspec import Meta
 
 from agent.loop_features import Pattern
+from agent.records import EffectVerb
 from agent.safety.app_rules import AppRule
 
 PILOT = "pilot"
@@ -225,6 +226,13 @@ class SafetySettings(_Section, frozen=True, kw_only=True):
         Meta(
             description="Hosts, with what is below them, that a session may open and a watcher may "
             "be redirected to without a question. Hosts that the goal names need none."
+        ),
+    ] = ()
+    two_people: Annotated[
+        tuple[EffectVerb, ...],
+        Meta(
+            description="The effects that two operators have to approve: spend, send, publish, "
+            "call, delete and the others that an approval names; unknown for what cannot be read."
         ),
     ] = ()
 

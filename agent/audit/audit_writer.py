@@ -122,6 +122,20 @@ class AuditWriter:
                     "action": action,
                     "detail": one_line(done.text, _DETAIL_CHARS),
                 }
+            case protocol.OperatorActed(operator=operator, op=op, serial=serial):
+                return {
+                    "event_type": "operator_acted",
+                    "caller": operator,
+                    "action": op,
+                    "detail": serial,
+                }
+            case protocol.ApprovalGiven(question_id=question_id, yes_by=yes_by, people=people):
+                return {
+                    "event_type": "confirmation_seconded",
+                    "question_id": question_id,
+                    "caller": yes_by[-1] if yes_by else "",
+                    "detail": f"{len(yes_by)} of {people}",
+                }
             case protocol.RequestUserInput(question=question) if question.review is not None:
                 ticket = question.review
                 return {

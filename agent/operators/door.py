@@ -17,6 +17,7 @@ from agent.operators.operator import Operator, token_of
 from agent.operators.operator_core import OperatorCore
 from agent.operators.register import Register
 from agent.operators.sight import GuardedCore
+from agent.records import Right
 
 CHALLENGE_BYTES = 32
 _log = logging.getLogger(__name__)
@@ -74,6 +75,14 @@ class Door:
     def is_shut(self) -> bool:
         """Whether who comes has to sign in."""
         return self.register.is_used
+
+    def may_approve(self, name: str, serial: str) -> bool:
+        """Whether an operator may approve on a phone, at this moment."""
+        operator = self.register.find(name)
+        if operator is None:
+            return False
+        phone = next((one for one in self._core.phones() if one.serial == serial), None)
+        return operator.may((Right.APPROVE,), None if phone is None else phone.tags)
 
     def core_for(self, seat: Seat) -> OperatorCore:
         """Return the core as an operator meets it."""

@@ -29,6 +29,7 @@ from agent.protocol import (
     ListSessions,
     NoticePosted,
     NoticeWithdrawn,
+    OperatorActed,
     RunChanged,
     SearchEvents,
     SessionAssigned,
@@ -205,6 +206,8 @@ class Sight:
                 # What a submission of theirs failed with; others' are of phones that they may not
                 # know.
                 shows = event.submission_id in submitted
+            case OperatorActed(serial=serial):
+                shows = bool(serial) and self.sees_phone(serial)
             case ShutdownComplete():
                 shows = True
             case CommitmentChanged():

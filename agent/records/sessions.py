@@ -315,9 +315,16 @@ class Question(Record, frozen=True, kw_only=True):
     subject: Subject | None = None
     review: ReviewTicket | None = None
     """Set on a job's: no turn waits for the answer, its job goes on or ends by it."""
+    people: int = 1
+    """How many operators have to approve it; one of them denies it."""
+    yes_by: tuple[str, ...] = ()
+    """The operators who have approved it so far, where more than one has to."""
 
     @property
     def shown(self) -> str:
         """What it says, marked with its speaker, and what Switchboard adds."""
         said = attributed(self.text, self.speaker, asks=True)
+        if self.people > 1:
+            count = f": {len(self.yes_by)} of {self.people}, by {', '.join(self.yes_by)}"
+            said = f"{said}\n\nIt takes {self.people} operators{count if self.yes_by else ''}."
         return f"{said}\n\n{self.note}" if self.note else said

@@ -40,6 +40,7 @@ class OpWorker:
     Args:
         shut_down: begins to end the core, because an op says so.
         last_event_id: says the id of the newest stored event.
+        note: stores which operator gives an op, before it is carried out.
     """
 
     def __init__(
@@ -50,6 +51,7 @@ class OpWorker:
         tell_error: TellError,
         shut_down: Callable[[], object],
         last_event_id: Callable[[], Awaitable[int]],
+        note: Callable[[Submission], Awaitable[None]],
     ) -> None:
         self._op_queue = op_queue
         self._router = router
@@ -57,6 +59,7 @@ class OpWorker:
         self._tell_error = tell_error
         self._shut_down = shut_down
         self._last_event_id = last_event_id
+        self._note = note
 
     async def run(self) -> None:
         """Carry out what is submitted, for ever."""
@@ -70,6 +73,8 @@ class OpWorker:
 
     async def _settle(self, submission: Submission) -> None:
         try:
+            if submission.client.operator:
+                await self._note(submission)
             reply = await self._router.carry_out(submission)
             reply = replace(reply, event_id=await self._last_event_id())
         except asyncio.CancelledError:

@@ -56,6 +56,7 @@ from agent.runtime.handlers.record_handlers import RecordHandlers
 from agent.runtime.handlers.session_handlers import SessionHandlers
 from agent.runtime.op_queue import OpQueue, Submission
 from agent.runtime.op_worker import OpWorker
+from agent.runtime.operator_notes import OperatorNotes
 from agent.runtime.queries import StoredLookUps
 from agent.runtime.router import Router
 from agent.sessions.device_control.device_events import DeviceNews
@@ -189,6 +190,7 @@ class Runtime(StoredLookUps):
             self._tell_error,
             self._shut_down,
             self.store.last_event_id,
+            OperatorNotes(parts.store, parts.questions).before,
         )
         self._followers = Followers(
             self._book.on_commit,
@@ -390,6 +392,10 @@ class Runtime(StoredLookUps):
     def default_autonomy(self) -> Autonomy:
         """How much a session may do unasked where nobody says."""
         return Autonomy(self._parts.settings.safety.autonomy)
+
+    def approved_by(self, may_approve: Callable[[str, str], bool]) -> None:
+        """Have a door say which operators may approve on a phone; see `Approvers`."""
+        self._parts.approvers.may_approve = may_approve
 
     async def sessions_of_blob(self, digest: str) -> tuple[str, ...]:
         """Name the sessions whose events name a blob."""

@@ -11,10 +11,12 @@ from enum import StrEnum
 from agent.protocol import (
     AbortReason,
     AllowanceUsed,
+    ApprovalGiven,
     BudgetExtended,
     ErrorEvent,
     EventMsg,
     HistoryCompacted,
+    OperatorActed,
     RecoveryScheduled,
     ResultPublished,
     ReviewPublished,
@@ -103,6 +105,11 @@ def sentence(msg: EventMsg) -> tuple[Tone, str, str]:
             return Tone.INFO, f"The budget was extended by {amount:g} {term(kind)}.", ""
         case AllowanceUsed(effect=effect):
             return Tone.INFO, f"Allowed for this session: {headline(effect)}.", ""
+        case ApprovalGiven(yes_by=yes_by, people=people):
+            by = ", ".join(yes_by)
+            return Tone.INFO, f"Approved by {by}: {len(yes_by)} of {people}.", ""
+        case OperatorActed(operator=operator, op=op):
+            return Tone.INFO, f"{operator}: {op.replace('_', ' ')}", ""
         case TurnAborted(reason=reason):
             return Tone.WARNING, _ABORTED[reason], ""
         case SessionStateChanged(state=SessionState.FAILED, reason=reason):

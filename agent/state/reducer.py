@@ -96,6 +96,7 @@ def from_overview(overview: _Overview) -> State:
 
 
 _SHARED = (protocol.OF_NO_SESSION - {protocol.RunChanged}) | {
+    protocol.ApprovalGiven,
     protocol.QuestionAnswered,
     protocol.QuestionClosed,
     protocol.RequestUserInput,
@@ -181,6 +182,12 @@ def _fold_shared(state: State, msg: protocol.EventMsg) -> State:
             return replace(state, commitments={**state.commitments, commitment.id: commitment})
         case protocol.RequestUserInput(question=question):
             return replace(state, questions={**state.questions, question.question_id: question})
+        case protocol.ApprovalGiven(question_id=asked, yes_by=yes_by):
+            known = state.questions.get(asked)
+            if known is None:
+                return state
+            given = replace(known, yes_by=yes_by)
+            return replace(state, questions={**state.questions, asked: given})
         case (
             protocol.QuestionAnswered(question_id=gone) | protocol.QuestionClosed(question_id=gone)
         ):

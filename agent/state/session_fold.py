@@ -17,6 +17,7 @@ from agent.protocol import (
     AdbServerChanged,
     AgentMessage,
     AllowanceUsed,
+    ApprovalGiven,
     BudgetExtended,
     CommitmentChanged,
     DeviceChanged,
@@ -30,6 +31,7 @@ from agent.protocol import (
     NoticePosted,
     NoticeWithdrawn,
     ObservationRecorded,
+    OperatorActed,
     PlanUpdate,
     QuestionAnswered,
     QuestionClosed,
@@ -253,6 +255,8 @@ def _fold_fact(session: Session, msg: EventMsg) -> Session:
             return replace(session, for_job=job_id, output_schema=msg.output_schema)
         case (
             SessionConfigured()
+            | ApprovalGiven()
+            | OperatorActed()
             | UserMessage()
             | SteerApplied()
             | SteerEdited()

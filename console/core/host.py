@@ -305,12 +305,14 @@ async def _own(
         whole=whole,
     )
     stack.push_async_callback(runtime.close)
+    door = Door(runtime, Register(settings.data_dir))
+    runtime.approved_by(door.may_approve)
     served = serve(
         runtime,
         socket_path(settings.data_dir),
         data_dir=settings.data_dir,
         role=command_name(),
-        door=Door(runtime, Register(settings.data_dir)),
+        door=door,
     )
     daemon = await stack.enter_async_context(served)
 

@@ -24,12 +24,14 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from agent.errors import RuntimeDiedError, SwitchboardError, UsageError
+from agent.errors import NotAllowedError, RuntimeDiedError, SwitchboardError, UsageError
+from agent.operators.door import wrong_sign_in
 from agent.protocol import MAX_DIRECT_WAIT_S, DirectCall, Event, Op
+from agent.rpc.credentials import Credentials, TokenShown
 from agent.rpc.remote_core import Client
 from agent.rpc.rpc_client import LOOK_TIMEOUT_S, NOBODY, OP_TIMEOUT_S, Caller
 from agent.rpc.rpc_messages import BlobReply, OpParams
-from console.http_api.gate import MAX_BODY_BYTES, Gate, answer_problem, drained
+from console.http_api.gate import MAX_BODY_BYTES, Gate, answer_problem, drained, shown_token
 from console.http_api.openapi import document
 from console.http_api.operations import (
     LOOK_UPS,
@@ -42,6 +44,7 @@ from console.http_api.operations import (
 from console.http_api.problems import details_of, refusal
 from console.loopback.kept_clients import HUNG_UP_S, IDLE_S, MAX_CLIENTS, KeptClients
 from console.loopback.listening import listening
+from console.loopback.tokens import client_key, is_operators
 
 DEFAULT_PORT = 8432
 CLIENT_HEADER = "Switchboard-Client"
@@ -71,14 +74,24 @@ class HttpApi:
 
     Args:
         socket: of the core.
+        credentials: what who shows the server's own token signs in with, where the core has
+            operators.
         idle_s: how long a client may be silent before what it has is let go.
         hung_up_s: the same, of a client that broke off.
     """
 
     def __init__(
-        self, socket: Path, *, idle_s: float = IDLE_S, hung_up_s: float = HUNG_UP_S
+        self,
+        socket: Path,
+        *,
+        credentials: Credentials | None = None,
+        idle_s: float = IDLE_S,
+        hung_up_s: float = HUNG_UP_S,
     ) -> None:
         self._socket = socket
+        self._credentials = credentials
+        self._shown: dict[str, str] = {}
+        """The tokens of operators, by client, for the length of an opening."""
         self.clients: KeptClients[_Line] = KeptClients(
             self._connect, _hang_up, idle_s=idle_s, hung_up_s=hung_up_s
         )
@@ -120,9 +133,38 @@ class HttpApi:
         finally:
             await self.clients.close()
 
-    async def _connect(self, name: str) -> _Line:
+    @asynccontextmanager
+    async def _line(self, request: Request) -> AsyncIterator[tuple[_Line, str]]:
+        """Return the connection of a request's client, and what it is known by.
+
+        Raises:
+            NotAllowedError: the core lets nobody in by the token that the request shows.
+        """
+        name = _client_of(request)
+        token = shown_token(request.headers)
+        key = client_key(token, name) if is_operators(token) else name
+        if key != name:
+            self._shown[key] = token
         try:
-            caller = await Caller.connect(self._socket, name=name)
+            async with self.clients.using(key, key) as line:
+                self._shown.pop(key, None)
+                yield line, key
+        except NotAllowedError:
+            # Its place is free again: who guesses tokens keeps nobody out.
+            if self.clients.is_failed(key):
+                self.clients.drop(key)
+            raise
+        finally:
+            self._shown.pop(key, None)
+
+    async def _connect(self, key: str) -> _Line:
+        name = key.rpartition("\n")[2]
+        token = self._shown.get(key, "")
+        if key != name and not token:
+            raise wrong_sign_in()  # Never by the server's own credentials.
+        credentials = TokenShown(token) if token else self._credentials
+        try:
+            caller = await Caller.connect(self._socket, name=name, credentials=credentials)
         except NOBODY as error:
             raise RuntimeDiedError(
                 "No core listens.", "Start 'switchboard serve' again."
@@ -133,6 +175,9 @@ class HttpApi:
 
     def _op(self, kind: type[Any]) -> Callable[[Request], Awaitable[Response]]:
         async def answer(request: Request) -> Response:
+            async with self._line(request):
+                # Nothing of a body is read before it is known who sends it.
+                pass
             op = op_of(kind, await _body(request))
             waits_s = _waits_s(op)
 
@@ -164,8 +209,7 @@ class HttpApi:
 
     async def _asked(self, request: Request, call: Callable[[_Line], Awaitable[T]]) -> T:
         """Ask the core for a client that may hang up meanwhile."""
-        name = _client_of(request)
-        async with self.clients.using(name, name) as line:
+        async with self._line(request) as (line, name):
             asked = asyncio.ensure_future(call(line))
             gone = asyncio.create_task(_until_gone(request))
             try:
@@ -179,7 +223,9 @@ class HttpApi:
                 gone.cancel()
 
     async def _leave(self, request: Request) -> Response:
-        self.clients.drop(_client_of(request))
+        async with self._line(request) as (_, key):
+            pass
+        self.clients.drop(key)
         return Response(status_code=HTTPStatus.NO_CONTENT)
 
     # --- streams ----------
@@ -211,8 +257,7 @@ class HttpApi:
     async def _stream(
         self, request: Request, follow: Callable[[Client], AsyncIterator[ServerSentEvent]]
     ) -> Response:
-        name = _client_of(request)
-        async with self.clients.using(name, name) as line:
+        async with self._line(request) as (line, name):
             core = line.core
 
         async def sent() -> AsyncIterator[ServerSentEvent]:

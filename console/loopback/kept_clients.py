@@ -102,6 +102,11 @@ class KeptClients(Generic[T]):
         if client is not None:
             client.left_request = True
 
+    def is_failed(self, key: str) -> bool:
+        """Whether nothing could be opened for a client, and nobody else waits for it."""
+        client = self._clients.get(key)
+        return client is not None and client.opening is not None and _failed(client.opening)
+
     def drop(self, key: str) -> None:
         """Let go of a client that has said that it leaves."""
         client = self._clients.pop(key, None)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import os
 import secrets
 from dataclasses import dataclass
@@ -10,7 +11,10 @@ from pathlib import Path
 
 from agent.errors import ConfigError
 
+OPERATORS = "swb_"
+"""How the tokens of operators begin."""
 _SHORTEST = 16
+_LONGEST = 200
 
 
 @dataclass(frozen=True)
@@ -56,6 +60,21 @@ class Token:
                 "Remove it: a new token is made at the next start.",
             )
         return _checked(path.read_text().strip(), str(path))
+
+
+def is_operators(shown: str) -> bool:
+    """Whether a token has the form of an operator's, which the core alone can judge."""
+    return shown.startswith(OPERATORS) and len(shown) <= _LONGEST and shown.isascii()
+
+
+def client_key(shown: str, name: str) -> str:
+    """Return what tells the clients of one operator's token from all others; not the token.
+
+    Args:
+        shown: the operator's token.
+        name: of the client, without a line's end, so that no name is another's key.
+    """
+    return f"{hashlib.sha256(shown.encode()).hexdigest()}\n{name}"
 
 
 MCP_TOKEN = Token("mcp-token", "SWITCHBOARD_MCP_TOKEN")

@@ -13,17 +13,22 @@ from typing import Any, Protocol
 from mcp.server.context import ServerRequestContext
 from mcp.server.streamable_http import MCP_SESSION_ID_HEADER
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
+from starlette.datastructures import Headers
 from starlette.requests import Request
 
 from agent.core import Core
+from agent.errors import NotAllowedError
+from agent.operators.door import wrong_sign_in
 from agent.text import one_line
 from console.loopback.kept_clients import HUNG_UP_S, IDLE_S, KeptClients
+from console.loopback.tokens import client_key, is_operators
 from console.mcp.tool import Connection
 
 _PROGRAM_CHARS = 60
 
 Context = ServerRequestContext[dict[str, Any]]
-OpenCore = Callable[[str], Awaitable[Core]]
+OpenCore = Callable[[str, str], Awaitable[Core]]
+"""Connects under a name for people, by an operator's token where there is one."""
 
 
 class Clients(Protocol):
@@ -76,8 +81,18 @@ class HttpClients:
         idle_s: float = IDLE_S,
         hung_up_s: float = HUNG_UP_S,
     ) -> None:
-        async def opened(program: str) -> Connection:
-            return Connection(await open_core(program), program, exports=exports)
+        self._shown: dict[str, str] = {}
+        """The tokens of operators, by client, for the length of an opening."""
+
+        async def opened(key: str) -> Connection:
+            program = self._programs.get(key, key)
+            token = self._shown.get(key, "")
+            if "\n" in key and not token:
+                raise wrong_sign_in()  # Never by the server's own credentials.
+            core = await open_core(program, token)
+            return Connection(core, program, exports=exports)
+
+        self._programs: dict[str, str] = {}
 
         self.kept: KeptClients[Connection] = KeptClients(
             opened, _close, idle_s=idle_s, hung_up_s=hung_up_s
@@ -90,8 +105,22 @@ class HttpClients:
     async def of(self, context: Context) -> AsyncIterator[Connection]:
         """Return the connection of a request's client, opened by its first call."""
         program = program_of(context) or "an MCP client"
-        async with self.kept.using(_key(context, program), program) as connection:
-            yield connection
+        key, token = _key(context, program), _operators_token(context)
+        if token:
+            # A session that another operator opened is not theirs.
+            key = client_key(token, key)
+            self._shown[key] = token
+        self._programs[key] = program
+        try:
+            async with self.kept.using(key, key) as connection:
+                yield connection
+        except NotAllowedError:
+            if self.kept.is_failed(key):
+                self.kept.drop(key)
+            raise
+        finally:
+            self._shown.pop(key, None)
+            self._programs.pop(key, None)
 
 
 async def _close(connection: Connection) -> None:
@@ -106,6 +135,18 @@ def _key(context: Context, program: str) -> str:
         if session_id:
             return session_id
     return f"{program} without a session"
+
+
+def _operators_token(context: Context) -> str:
+    request = context.request
+    return operators_token(request.headers) if isinstance(request, Request) else ""
+
+
+def operators_token(headers: Headers) -> str:
+    """Return the operator's token that a request shows; empty where it shows none."""
+    shown = headers.get("authorization", "")
+    token = shown[len("bearer ") :].strip() if shown.lower().startswith("bearer ") else ""
+    return token if is_operators(token) else ""
 
 
 def program_of(context: Context) -> str:

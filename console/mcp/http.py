@@ -25,7 +25,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from console.loopback.kept_clients import MAX_CLIENTS
 from console.loopback.listening import NAMES, listening
-from console.mcp.clients import HttpClients
+from console.loopback.tokens import client_key, is_operators
+from console.mcp.clients import HttpClients, operators_token
 from console.mcp.server import PhoneServer
 
 DEFAULT_PORT = 8431
@@ -43,6 +44,9 @@ class _OneToken:
         self._token = token.encode()
 
     async def verify_token(self, token: str) -> AccessToken | None:
+        if is_operators(token):
+            # The core alone can judge it, when the client's connection is opened.
+            return AccessToken(token="", client_id=client_key(token, ""), scopes=[])
         shown = token.encode("utf-8", "surrogateescape")
         if not hmac.compare_digest(shown, self._token):
             return None
@@ -57,7 +61,10 @@ class _Watched:
         self._kept = clients.kept
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        session_id = Headers(scope=scope).get(MCP_SESSION_ID_HEADER, "")
+        headers = Headers(scope=scope)
+        session_id = headers.get(MCP_SESSION_ID_HEADER, "")
+        token = operators_token(headers)
+        session_id = client_key(token, session_id) if token else session_id
         stands = AsyncExitStack()
 
         async def watched(message: Message) -> None:

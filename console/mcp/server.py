@@ -67,7 +67,7 @@ class PhoneServer:
 
     Args:
         clients: who calls.
-        core: what resources are read from.
+        core: whose events say which resources changed.
         library: the app cards.
         version: of Switchboard.
         phones: whether it gets the tools that act on a phone.
@@ -89,7 +89,6 @@ class PhoneServer:
         elicits_approvals: bool = False,
     ) -> None:
         self._clients = clients
-        self._core = core
         self._library = library
         self._updates = Updates(core)
         self._subscribers: dict[int, Subscriber] = {}
@@ -142,9 +141,12 @@ class PhoneServer:
     # --- resources and prompts ----------
 
     async def _list_resources(
-        self, _context: Context, _params: types.PaginatedRequestParams | None
+        self, context: Context, _params: types.PaginatedRequestParams | None
     ) -> types.ListResourcesResult:
-        found = await entries(self._core, self._library)
+        with _as_protocol_errors():
+            # By the client's own connection: another operator may see others.
+            async with self._clients.of(context) as connection:
+                found = await entries(connection.core, self._library)
         return types.ListResourcesResult(
             resources=[
                 types.Resource(
@@ -173,11 +175,12 @@ class PhoneServer:
         )
 
     async def _read_resource(
-        self, _context: Context, params: types.ReadResourceRequestParams
+        self, context: Context, params: types.ReadResourceRequestParams
     ) -> types.ReadResourceResult:
         uri = str(params.uri)
         with _as_protocol_errors():
-            found = await read(self._core, self._library, uri)
+            async with self._clients.of(context) as connection:
+                found = await read(connection.core, self._library, uri)
         content: types.TextResourceContents | types.BlobResourceContents
         if found.data is None:
             content = types.TextResourceContents(

@@ -102,7 +102,7 @@ async def floor(folder: Path, phones: int) -> AsyncIterator[Floor]:
     )
     socket = folder / "core.sock"
 
-    async def open_core(program: str) -> CoreClient:
+    async def open_core(program: str, _token: str) -> CoreClient:
         return await CoreClient.connect(socket, name=program)
 
     async with house(folder, settings, phones=phones) as at, serve(at.core, socket):

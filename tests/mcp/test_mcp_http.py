@@ -79,7 +79,7 @@ class Served:
 
 @pytest.fixture
 async def served(stand: Stand, tmp_path: Path) -> AsyncIterator[Served]:
-    async def open_core(program: str) -> CoreClient:
+    async def open_core(program: str, _token: str) -> CoreClient:
         return await CoreClient.connect(stand.socket, name=program)
 
     clients = HttpClients(open_core, idle_s=2.0, hung_up_s=0.2)

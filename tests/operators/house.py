@@ -14,7 +14,7 @@ from agent.operators.keys import key_id, make_key, public_of
 from agent.operators.operator import Operator, OperatorKey, made_token
 from agent.operators.register import Register
 from agent.protocol import JobCreate, SessionCreate, WatcherCreate
-from agent.records import Question, Right, WatcherType
+from agent.records import EffectVerb, Question, Right, WatcherType
 from agent.rpc.credentials import KeyFile, TokenShown
 from agent.rpc.remote_core import Client
 from agent.rpc.rpc_messages import socket_path
@@ -70,17 +70,21 @@ async def _asks(context: TaskContext) -> str:
 
 
 @asynccontextmanager
-async def opened(directory: Path) -> AsyncIterator[House]:
+async def opened(
+    directory: Path, *, two_people: tuple[EffectVerb, ...] = ()
+) -> AsyncIterator[House]:
     """Open the house: the two sessions ask, a job and a watcher are on each phone."""
     fleet = FakeFleet("lab-1", "bank-1")
     for tag in ("lab", "bank"):
         fleet.label(f"{tag}-1", name="", tags=(tag,), notes=f"notes of {tag}")
     stage = Stage(directory / "data", fleet)
+    stage.set(safety={"two_people": two_people})
     register = Register(stage.directory)
     goals = {"lab": f"look at the {LAB_WORD}", "bank": f"look at the {BANK_WORD}"}
     stage.parts = dict.fromkeys(goals.values(), _asks)
     async with stage.play():
         door = Door(stage.core, register, clock_ms=stage.clock)
+        stage.core.approved_by(door.may_approve)
         path = socket_path(stage.directory)
         async with serve(stage.core, path, door=door) as daemon:
             house = House(stage, register, daemon, directory / "keys")

@@ -149,6 +149,28 @@ class RequestUserInput(EventBase, frozen=True, kw_only=True, tag="request_user_i
     question: Question
 
 
+class ApprovalGiven(EventBase, frozen=True, kw_only=True, tag="approval_given"):
+    """An operator has approved what more than one have to; the question stays open."""
+
+    question_id: str
+    yes_by: tuple[str, ...]
+    """All whose yes counts now, the newest last."""
+    people: int
+
+
+class OperatorActed(EventBase, frozen=True, kw_only=True, tag="operator_acted"):
+    """An operator who has signed in gave an op that may change something.
+
+    It comes before what the op does; of no session where the op names none.
+    """
+
+    operator: str
+    op: str
+    """The op's type."""
+    serial: str = ""
+    """The phone, where the op names one."""
+
+
 class QuestionAnswered(EventBase, frozen=True, kw_only=True, tag="question_answered"):
     """The first answer arrived; empty when the question was secret."""
 
@@ -223,6 +245,8 @@ AnySessionEvent: TypeAlias = (
     | TextLetThrough
     | SteerApplied
     | RequestUserInput
+    | ApprovalGiven
+    | OperatorActed
     | QuestionAnswered
     | QuestionClosed
     | ResultPublished

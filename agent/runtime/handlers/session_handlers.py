@@ -108,7 +108,10 @@ class SessionHandlers:
             session_id = await self.answering.expire(op.question_id, sub.submission_id)
             return reply_to(sub, session_id)
         by = "operator" if sub.client == OWNER else sub.client.name
-        return reply_to(sub, await self.answering.answer(op, sub.submission_id, by=by))
+        told = await self.answering.answer(
+            op, sub.submission_id, by=by, operator=sub.client.operator
+        )
+        return reply_to(sub, told)
 
     @handles
     async def interrupt(self, op: Interrupt, sub: Submission) -> Reply:

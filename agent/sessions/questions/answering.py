@@ -14,6 +14,7 @@ from msgspec.structs import replace
 
 from agent.errors import WrongStateError
 from agent.protocol import (
+    ApprovalGiven,
     CloseReason,
     EventMsg,
     QuestionAnswered,
@@ -22,11 +23,13 @@ from agent.protocol import (
     UserInputAnswer,
 )
 from agent.records import Question, SessionState
+from agent.safety.approval import is_yes
 from agent.safety.redacting.let_through import letting_through
 from agent.sessions.registry.services import Services
 from agent.sessions.rules.answers import read_answer, to_store
 from agent.sessions.rules.operator_text import kinds_in, redacted, secrets_in
 from agent.sessions.rules.resuming import Resuming
+from agent.sessions.rules.two_people import yes_of
 from agent.sessions.turns.turns import Turns
 
 Review: TypeAlias = Callable[[Question, str, str, str], Awaitable[None]]
@@ -47,14 +50,26 @@ class Answering:
         self._resuming = Resuming(parts.assignment)
 
     async def answer(
-        self, op: UserInputAnswer, submission_id: str = "", *, by: str = "operator"
+        self,
+        op: UserInputAnswer,
+        submission_id: str = "",
+        *,
+        by: str = "operator",
+        operator: str = "",
     ) -> str:
         """Answer a question: the call that asked goes on; a turn that died with it is resumed.
+
+        Where more than one operator has to approve, the first yes is noted and the question stays.
+
+        Args:
+            by: who answers, for people.
+            operator: who of the operators it is; empty: nobody who has signed in.
 
         Returns:
             The session that asked.
 
         Raises:
+            NotAllowedError: it takes operators to approve it, and this is none who may.
             UsageError: there is no such question, or nothing in the answer.
             WrongStateError: somebody else was faster, or the question has closed.
         """
@@ -72,6 +87,11 @@ class Answering:
         answer = replace(answer, speaker=op.speaker)
         kept = to_store(question, answer)
         self._check_asked(question)
+        if question.people > 1 and is_yes(kept.text):
+            yes_by = await self._note_yes(question, kept.text, submission_id, operator)
+            if len(yes_by) < question.people:
+                return live.session_id
+            by = " and ".join(yes_by)
         if question.review is not None:
             await self._review(question, kept.text, submission_id, by)
             return live.session_id
@@ -101,6 +121,25 @@ class Answering:
             if resumes:
                 self._turns.begin(live)
         return live.session_id
+
+    async def _note_yes(
+        self, question: Question, answer: str, submission_id: str, operator: str
+    ) -> tuple[str, ...]:
+        """Return who has approved; one of too few is stored."""
+        live = await self._parts.book.get(question.session_id)
+        async with live.lock:
+            self._check_asked(question)
+            # As it is now: somebody may have said yes meanwhile.
+            asked = self._parts.questions.find(question.question_id) or question
+            may, serial = self._parts.approvers.may_approve, live.record.serial
+            yes_by = yes_of(asked, answer, operator, lambda name: may(name, serial))
+            if len(yes_by) < question.people:
+                given = ApprovalGiven(
+                    question_id=question.question_id, yes_by=yes_by, people=question.people
+                )
+                drafts = live.drafts(given, submission_id=submission_id)
+                await self._parts.book.append(*drafts)
+        return yes_by
 
     async def expire(self, question_id: str, submission_id: str = "") -> str:
         """Close a question that nobody answered: the call that asked goes on without an answer.

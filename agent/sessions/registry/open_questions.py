@@ -10,7 +10,10 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterable, Sequence
 
+from msgspec.structs import replace
+
 from agent.protocol import (
+    ApprovalGiven,
     Event,
     QuestionAnswered,
     QuestionClosed,
@@ -38,6 +41,9 @@ class Questions:
             match event.msg:
                 case RequestUserInput(question=question):
                     self._open[question.question_id] = question
+                case ApprovalGiven(question_id=question_id, yes_by=yes_by):
+                    if question_id in self._open:
+                        self._open[question_id] = replace(self._open[question_id], yes_by=yes_by)
                 case QuestionAnswered(question_id=question_id):
                     self._open.pop(question_id, None)
                 case QuestionClosed(question_id=question_id):

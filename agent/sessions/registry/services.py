@@ -36,6 +36,13 @@ class Door:
     """Refuse what `carry_out` would refuse, and do nothing."""
 
 
+@dataclass
+class Approvers:
+    """Who may approve on a phone, where operators sign in; nobody until there is a door."""
+
+    may_approve: Callable[[str, str], bool] = lambda _operator, _serial: False
+
+
 @dataclass(frozen=True)
 class Services:
     """One core's parts."""
@@ -61,6 +68,7 @@ class Services:
     peers: Peers | None = None
     """The other hosts of the fleet; None where one core has the store to itself."""
     door: Door = field(default_factory=Door)
+    approvers: Approvers = field(default_factory=Approvers)
     withheld: WithheldTexts = field(default_factory=WithheldTexts)
 
     def is_elsewhere(self, session: Session) -> bool:

@@ -72,6 +72,7 @@ def _planned(
             assignment.check_known(serial)
     autonomy = _autonomy(op, settings)
     _check_allowances_fit(op, autonomy)
+    _check_two_people(op, settings)
     model = op.model or settings.model.name
     if model.startswith(DIRECT) and not op.direct:
         raise UsageError(
@@ -112,6 +113,15 @@ def _planned(
         for target in _checked_targets(op.targets)
     )
     return (top, *children)
+
+
+def _check_two_people(op: SessionCreate, settings: Settings) -> None:
+    for allowance in op.allowances:
+        if allowance.verb in settings.safety.two_people:
+            raise UsageError(
+                f"Two operators have to approve what would {allowance.verb} here, each time.",
+                "Leave the allowance out.",
+            )
 
 
 def _check_allowances_fit(op: SessionCreate, autonomy: Autonomy) -> None:

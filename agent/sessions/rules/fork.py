@@ -17,6 +17,7 @@ from agent.errors import UsageError
 from agent.protocol import (
     OF_NO_SESSION,
     AbortReason,
+    ApprovalGiven,
     Event,
     EventMsg,
     QuestionAnswered,
@@ -135,6 +136,8 @@ def copied(
             case QuestionAnswered(question_id=ended) | QuestionClosed(question_id=ended):
                 if still_open.pop(ended, ...) is ...:
                     continue
+            case ApprovalGiven(question_id=asked) if asked not in still_open:
+                continue
             case SessionRolledBack(from_seq=from_seq):
                 # The copy's own numbers: 1 configured it, and the rest follows without gaps.
                 msg = replace(msg, from_seq=2 + bisect_left(kept_seqs, from_seq))
@@ -187,7 +190,11 @@ def _renamed(
             return replace(
                 msg, question=replace(question, question_id=own_id, session_id=session_id)
             )
-        case QuestionAnswered(question_id=asked) | QuestionClosed(question_id=asked):
+        case (
+            QuestionAnswered(question_id=asked)
+            | QuestionClosed(question_id=asked)
+            | ApprovalGiven(question_id=asked)
+        ):
             own = questions.get(asked)
             return replace(msg, question_id=own) if own is not None else None
         case SessionContinued():

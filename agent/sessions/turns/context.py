@@ -50,6 +50,7 @@ from agent.sessions.registry.open_questions import asked_before
 from agent.sessions.registry.services import Services
 from agent.sessions.registry.supervisor import settled
 from agent.sessions.rules.answers import REPLY_RULE, checked_parts, shown_text
+from agent.sessions.rules.two_people import people_for
 from agent.sessions.turns.device_losses import losing
 
 _STREAK_S = 20.0
@@ -157,6 +158,7 @@ class TurnContext:
             call_id=call.call_id,
             step=call.step,
             review=ticket,
+            people=people_for(subject, self._parts.settings.safety.two_people),
         )
 
     async def request(self, op: ServiceOp) -> Reply:
@@ -237,6 +239,7 @@ class TurnContext:
         speaker: Speaker = Speaker.PRODUCT,
         note: str = "",
     ) -> str | None:
+        policy = self._parts.settings.safety.two_people
         answer = await self._answer_to(
             Question(
                 question_id=_question_id(),
@@ -252,6 +255,7 @@ class TurnContext:
                 deadline_ms=deadline_ms or self._default_deadline_ms(),
                 call_id=call_id,
                 step=step,
+                people=people_for(subject, policy) if approval else 1,
             )
         )
         return None if answer is None else answer.text

@@ -12,9 +12,11 @@ from itertools import groupby
 from typing import NamedTuple
 
 import msgspec
+from msgspec.structs import replace
 
 from agent.errors import StoreError, UsageError, WrongStateError
 from agent.protocol import (
+    ApprovalGiven,
     CommitmentChanged,
     Event,
     EventMsg,
@@ -70,7 +72,7 @@ class Keys(NamedTuple):
     jobs: frozenset[int] = frozenset()
 
 
-ASKING = frozenset({RequestUserInput, QuestionAnswered, QuestionClosed})
+ASKING = frozenset({ApprovalGiven, RequestUserInput, QuestionAnswered, QuestionClosed})
 """What changes a question."""
 _BESIDE = ASKING | frozenset(
     {
@@ -92,7 +94,7 @@ def keys_of(drafts: tuple[EventDraft, ...]) -> Keys:
         match msg:
             case RequestUserInput(question=question):
                 questions.add(question.question_id)
-            case QuestionAnswered(question_id=question_id):
+            case QuestionAnswered(question_id=question_id) | ApprovalGiven(question_id=question_id):
                 questions.add(question_id)
             case QuestionClosed(question_id=question_id):
                 questions.add(question_id)
@@ -280,15 +282,10 @@ class EventLedger:
                     raise WrongStateError(f"Question {question.question_id} has ended already.")
                 self.questions[question.question_id] = QuestionHead(question, True)
             case QuestionAnswered(question_id=question_id):
-                known = self.questions.get(question_id)
-                if known is None:
-                    raise UsageError(f"There is no question {question_id}.")
-                if not known.is_open:
-                    raise WrongStateError(
-                        "This question is no longer open.",
-                        "The first answer counts; steer the session instead.",
-                    )
-                self.questions[question_id] = QuestionHead(known.question, False)
+                self.questions[question_id] = QuestionHead(self._asked(question_id), False)
+            case ApprovalGiven(question_id=question_id, yes_by=yes_by):
+                given = replace(self._asked(question_id), yes_by=yes_by)
+                self.questions[question_id] = QuestionHead(given, True)
             case QuestionClosed(question_id=question_id):
                 known = self.questions.get(question_id)
                 # Whoever closes all questions of a turn may come after an answer: not an error.
@@ -296,6 +293,18 @@ class EventLedger:
                     self.questions[question_id] = QuestionHead(known.question, False)
             case _:
                 pass
+
+    def _asked(self, question_id: str) -> Question:
+        """Return a question that is open."""
+        known = self.questions.get(question_id)
+        if known is None:
+            raise UsageError(f"There is no question {question_id}.")
+        if not known.is_open:
+            raise WrongStateError(
+                "This question is no longer open.",
+                "The first answer counts; steer the session instead.",
+            )
+        return known.question
 
 
 def _session_of(pair: tuple[EventDraft, bytes]) -> str:

@@ -1,0 +1,194 @@
+"""Approvals that need two people: who counts, through restarts, expiry and revocation."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agent.audit.audit_writer import AuditWriter
+from agent.errors import NotAllowedError, SwitchboardError, UsageError, WrongStateError
+from agent.operators.changes import without
+from agent.operators.operator import Operator
+from agent.protocol import (
+    ApprovalGiven,
+    OperatorActed,
+    QuestionAnswered,
+    SessionCreate,
+    UserInputAnswer,
+)
+from agent.records import Allowance, EffectVerb, Question, QuestionKind, Right, SessionState
+from agent.sessions.rules.two_people import yes_of
+from tests.operators.house import BANK_WORD, House, opened
+
+
+@pytest.fixture
+async def careful(tmp_path: Path) -> AsyncIterator[House]:
+    async with opened(tmp_path, two_people=(EffectVerb.UNKNOWN, EffectVerb.SEND)) as made:
+        for name in ("ana", "ben", "cleo"):
+            made.add(name, Right.APPROVE, tags=("bank",))
+        yield made
+
+
+def yes(house: House, answer: str = "yes") -> UserInputAnswer:
+    return UserInputAnswer(question_id=house.questions["bank"].question_id, answer=answer)
+
+
+async def asked(house: House) -> Question:
+    (found,) = (
+        one
+        for one in await house.stage.store.open_questions()
+        if one.session_id == house.sessions["bank"]
+    )
+    return found
+
+
+async def ended(house: House) -> str:
+    session = await house.stage.reach(house.sessions["bank"], SessionState.COMPLETED)
+    return session.latest_result
+
+
+async def test_the_first_yes_is_one_of_two_and_the_second_does_it(careful: House) -> None:
+    ana, ben = await careful.come("ana"), await careful.come("ben")
+    assert "It takes 2 operators." in (await asked(careful)).shown
+    await ana.request(yes(careful))
+    assert "It takes 2 operators: 1 of 2, by ana." in (await asked(careful)).shown
+    (shown,) = (await ben.overview()).questions
+    assert shown.yes_by == ("ana",)
+    with pytest.raises(UsageError, match="counts already"):
+        await ana.request(yes(careful))
+    await ben.request(yes(careful))
+    assert "yes" in await ended(careful)
+    told = await careful.stage.store.session_events(careful.sessions["bank"])
+    answered = [e.msg for e in told if isinstance(e.msg, QuestionAnswered)]
+    assert [one.answered_by for one in answered] == ["ana and ben"]
+    acted = [e.msg.operator for e in told if isinstance(e.msg, OperatorActed)]
+    assert acted == ["ana", "ana", "ben"]
+    facts = [fact for e in told if (fact := AuditWriter().fact(e)) is not None]
+    assert [f["caller"] for f in facts if f["event_type"] == "operator_acted"] == acted
+    assert [f["caller"] for f in facts if f["event_type"] == "confirmation_seconded"] == ["ana"]
+
+
+async def test_one_no_is_enough(careful: House) -> None:
+    ana, ben = await careful.come("ana"), await careful.come("ben")
+    await ana.request(yes(careful))
+    await ben.request(yes(careful, "no"))
+    assert "no" in await ended(careful)
+    with pytest.raises((WrongStateError, UsageError)):
+        await (await careful.come("cleo")).request(yes(careful))
+
+
+async def test_the_yes_of_one_who_may_approve_no_more_counts_no_more(careful: House) -> None:
+    ana, ben = await careful.come("ana"), await careful.come("ben")
+    await ana.request(yes(careful))
+
+    def less(one: Operator | None) -> Operator:
+        assert one is not None
+        return without(one, [Right.APPROVE], ())
+
+    careful.register.change("ana", less)
+    await ben.request(yes(careful))
+    assert (await asked(careful)).yes_by == ("ben",)
+    await (await careful.come("cleo")).request(yes(careful))
+    await ended(careful)
+
+
+async def test_nobody_says_yes_without_a_name(careful: House) -> None:
+    with pytest.raises(NotAllowedError, match="2 operators"):
+        await careful.stage.do(yes(careful))
+    await careful.stage.do(yes(careful, "no"))
+    await ended(careful)
+
+
+@pytest.mark.parametrize("answer", ["Approve for this session", "approve with: something else"])
+async def test_more_than_a_plain_yes_is_refused(careful: House, answer: str) -> None:
+    ana = await careful.come("ana")
+    with pytest.raises(UsageError, match="as it was put"):
+        await ana.request(yes(careful, answer))
+    assert (await asked(careful)).yes_by == ()
+
+
+async def test_a_question_that_expires_is_no(careful: House) -> None:
+    ana = await careful.come("ana")
+    await ana.request(yes(careful))
+    question_id = careful.questions["bank"].question_id
+    await careful.stage.do(UserInputAnswer(question_id=question_id, expired=True))
+    assert "None" in await ended(careful)
+
+
+async def test_an_allowance_is_no_way_around(careful: House) -> None:
+    allowance = Allowance(verb=EffectVerb.SEND, limit=3, recipients=("Bo",))
+    with pytest.raises(UsageError, match="Two operators"):
+        await careful.stage.do(SessionCreate(goal="x", serial="lab-1", allowances=(allowance,)))
+
+
+async def test_the_first_yes_is_there_after_the_core_was_killed(tmp_path: Path) -> None:
+    """Another process says the first yes and is killed; the question waits for the second."""
+    program = f"""
+import asyncio, os, pathlib, signal
+from agent.records import EffectVerb, Right
+from agent.protocol import UserInputAnswer
+from tests.operators.house import opened
+async def main():
+    async with opened(pathlib.Path({str(tmp_path)!r}), two_people=(EffectVerb.UNKNOWN,)) as house:
+        for name in ("ana", "ben"):
+            house.add(name, Right.APPROVE, tags=("bank",))
+        ana = await house.come("ana")
+        asked = house.questions["bank"].question_id
+        await ana.request(UserInputAnswer(question_id=asked, answer="yes"))
+        os.kill(os.getpid(), signal.SIGKILL)
+asyncio.run(main())
+"""
+    root = Path(__file__).parent.parent.parent
+    done = subprocess.run(  # noqa: ASYNC221
+        [sys.executable, "-c", program],
+        cwd=root,
+        env={**os.environ, "PYTHONPATH": str(root)},
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == -signal.SIGKILL
+    from agent.store.embedded.sqlite_store import SqliteStore
+
+    async with SqliteStore.open(tmp_path / "data") as store:
+        kept = [one for one in await store.open_questions() if BANK_WORD in one.text]
+        assert [(one.yes_by, one.people) for one in kept] == [(("ana",), 2)]
+        told = await store.session_events(kept[0].session_id)
+        assert [e.msg.yes_by for e in told if isinstance(e.msg, ApprovalGiven)] == [("ana",)]
+
+
+NAMES = st.sampled_from(["ana", "ben", "cleo", "dora", ""])
+
+
+@given(st.lists(st.tuples(NAMES, st.frozensets(NAMES)), max_size=12))
+def test_it_always_takes_two_who_may(steps: list[tuple[str, frozenset[str]]]) -> None:
+    question = Question(
+        question_id="q", session_id="s", text="?", asked_ms=0, kind=QuestionKind.APPROVAL, people=2
+    )
+    for name, allowed in steps:
+        try:
+            given_by = yes_of(question, "yes", name, allowed.__contains__)
+        except SwitchboardError:
+            continue
+        assert name
+        assert len(set(given_by)) == len(given_by)
+        assert set(given_by) <= allowed
+        assert name in given_by
+        if len(given_by) >= 2:
+            return
+        question = Question(
+            question_id="q",
+            session_id="s",
+            text="?",
+            asked_ms=0,
+            kind=QuestionKind.APPROVAL,
+            people=2,
+            yes_by=given_by,
+        )
