@@ -6,11 +6,12 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 ARGS ?=
+WORKERS ?= 2
 
 SECONDS ?= 60
 EXTRAS := --extra anthropic --extra demo --extra gym --extra http --extra otel --extra textproto --extra video --extra web
 
-.PHONY: help setup demo test test-all fuzz lint types bench exam release screenshots lock site docs clean
+.PHONY: help setup demo test test-all fuzz lint types bench exam golden release screenshots lock site docs clean
 
 help: ## Say what each target does
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -26,7 +27,7 @@ demo: $(READY) ## Open the console on virtual phones with the offline pilot
 
 test: lint ## Lint, types, and every test that is not slow (ARGS for pytest)
 	@$(BIN)/mypy > $(VENV)/types.txt 2>&1 & types=$$!; \
-	$(BIN)/python -m pytest -n 2 --dist loadgroup $(ARGS); tests=$$?; \
+	$(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup $(ARGS); tests=$$?; \
 	wait $$types; typed=$$?; cat $(VENV)/types.txt; exit $$((tests ? tests : typed))
 
 test-all: override ARGS += -m "slow or not slow"
@@ -53,6 +54,9 @@ exam: $(READY) ## Examine the virtual phone by programs that others wrote
 
 screenshots: $(READY) ## Draw the pictures in screenshots/ from a running demo
 	@$(BIN)/python scripts/screenshots.py $(ARGS)
+
+golden: $(READY) ## Compare schemas, sentences, screens and sessions with those that are stored (ARGS=--keep stores them)
+	@$(BIN)/python -m tests.golden $(ARGS)
 
 release: $(READY) ## Build both distributions, check them, and stop before uploading
 	@sh scripts/release.sh

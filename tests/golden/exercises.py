@@ -1,0 +1,87 @@
+"""Sessions of the pilot on virtual phones: their events, and each prompt as a model gets it.
+
+Everything is real but the model, which is the offline pilot. Ids, times and whatever else a clock
+or chance decides is taken out, so that the same program draws the same twice.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from agent.config import load_settings
+from agent.exercises.exercise import Exercise
+from agent.exercises.suite import EXERCISES
+from agent.models.choice import model_for
+from agent.models.model import Model, ModelReply, ModelRequest
+from agent.protocol import ToolCallFinished, ToolCallRequested
+from agent.records import Session
+from bench.exercises.house import house
+from bench.exercises.trial import attempt
+
+COUNT = 30
+_BOUND_S = 240.0
+_VARIES = re.compile(r"\b(?:mon|tues|wednes|thurs|fri|satur|sun)day\b|[0-9a-f]{8,}|\d+", re.I)
+
+
+class _Heard:
+    """A model that notes what it is asked: implements `agent.models.model.Model`."""
+
+    def __init__(self, model: Model, prompts: list[str]) -> None:
+        self._model = model
+        self._prompts = prompts
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._model, name)
+
+    async def complete(self, request: ModelRequest, *more: Any, **named: Any) -> ModelReply:
+        said = [(m.role.value, m.kind.value, m.text) for m in request.messages[-2:]]
+        tools = sorted(tool.name for tool in request.tools)
+        self._prompts.append(digest(repr((said, tools))))
+        return await self._model.complete(request, *more, **named)
+
+
+def digest(text: str) -> str:
+    """Return what a text comes to without numbers, ids and days of the week."""
+    return hashlib.sha256(_VARIES.sub("#", text).encode()).hexdigest()[:12]
+
+
+async def exercises(folder: Path, chosen: tuple[Exercise, ...] = EXERCISES[:COUNT]) -> str:
+    """Return a line for each thing of note: how it ended, the calls, the hash of each prompt."""
+    return "\n".join([line async for line in _played(folder, chosen)])
+
+
+async def _played(folder: Path, chosen: tuple[Exercise, ...]) -> AsyncIterator[str]:
+    settings = load_settings(overrides={"data_dir": str(folder / "data")})
+    prompts: list[str] = []
+
+    def models(session: Session) -> Model:
+        heard: Any = _Heard(model_for(session, settings), prompts)
+        return heard
+
+    async with house(folder, settings, phones=1, models=models) as stands:
+        for exercise in chosen:
+            prompts.clear()
+            outcome = await attempt(
+                stands, stands.serials[0], exercise, model="pilot", seed=1, repeat=1,
+                without=(), bound_s=_BOUND_S,
+            )  # fmt: skip
+            yield f"== {exercise.name}: {outcome.why or 'done'}"
+            for event in await stands.core.history(outcome.session_id):
+                yield _line(event.msg)
+            for number, prompt in enumerate(prompts, 1):
+                yield f"prompt {number} {prompt}"
+
+
+def _line(msg: Any) -> str:
+    kind = type(msg).__name__
+    match msg:
+        case ToolCallRequested() | ToolCallFinished():
+            return f"{kind} {digest(msgspec.json.encode(msg).decode())}"
+        case _:
+            return kind
