@@ -11,7 +11,6 @@ from textual.widgets import Input
 from agent.protocol import (
     CommitmentChanged,
     CommitmentCreate,
-    CommitmentUpdate,
     JobChanged,
     JobEdit,
     JobPause,
@@ -23,7 +22,6 @@ from agent.protocol import (
     WatcherStop,
 )
 from agent.records import (
-    CommitmentStatus,
     Evaluator,
     RunOutcome,
     RunRecord,
@@ -157,19 +155,6 @@ async def test_a_watcher_is_seen_at_once_and_stopped_by_two_acts(console: Open) 
         assert seat.core.ops == [WatcherRead(watcher_id=1)]
         await seat.press("x")
         await seat.until(lambda: seat.core.ops[1:] == [WatcherStop(watcher_id=2)], "stopped")
-
-
-async def test_a_commitment_is_completed_put_off_or_dismissed(console: Open) -> None:
-    async with console(play=full) as seat:
-        screen = await jobs_of(seat)
-        await seat.press("tab", "tab")
-        await pick(seat, screen, "1")
-        await seat.press("c", "z", "d")
-        wanted = [
-            CommitmentUpdate(commitment_id=1, status=CommitmentStatus(status))
-            for status in ("completed", "snoozed", "dismissed")
-        ]
-        await seat.until(lambda: seat.core.ops == wanted, "the ops")
 
 
 async def test_a_watcher_is_written_in_three_lines(console: Open) -> None:
