@@ -116,7 +116,7 @@ def run(ctx: click.Context, phones: int, virtual_only: bool) -> None:
 @click.pass_context
 def stop(ctx: click.Context, force: bool) -> None:
     """End the daemon in order; its sessions wait to be resumed. After 15 s it is killed."""
-    from agent.errors import SwitchboardError, WrongStateError
+    from agent.errors import NotAllowedError, SwitchboardError, WrongStateError
     from agent.store.database.lock import owner_pid
     from console.cli_support.command_settings import settings_for
     from console.terminal.signals import run_async
@@ -147,6 +147,10 @@ def stop(ctx: click.Context, force: bool) -> None:
                     )
                 await client.submit(Shutdown())
                 await _gone(settings, pid, ORDERLY_S)
+            except NotAllowedError:
+                # Who runs the core may end its process, whoever has signed in.
+                if not force:
+                    raise
             finally:
                 await client.close()
         for signum in (signal.SIGTERM, signal.SIGKILL):
@@ -238,13 +242,17 @@ def _spawn(
 
 async def _ready(settings: Settings, process: subprocess.Popen[bytes], output: Path) -> int:
     """Wait until the core answers; raises SwitchboardError with its last words when it ended."""
-    from agent.errors import SwitchboardError
+    from agent.errors import NotAllowedError, SwitchboardError
     from agent.rpc.remote_core import connect_or_none
     from agent.text import clean
 
     deadline = asyncio.get_running_loop().time() + START_BOUND_S
     while process.poll() is None:
-        client = await connect_or_none(settings, name="daemon start")
+        try:
+            client = await connect_or_none(settings, name="daemon start")
+        except NotAllowedError:
+            # It answers, and has operators of whom this is none.
+            return process.pid
         if client is not None:
             pid = client.pid
             await client.close()
@@ -316,7 +324,14 @@ def _as_json(found: Status) -> dict[str, Any]:
         "questions": found.questions,
         "jobs": found.jobs,
         "clients": [
-            {"clientId": one.client_id, "name": one.name, "sinceMs": one.since_ms}
+            {
+                "clientId": one.client_id,
+                "name": one.name,
+                "sinceMs": one.since_ms,
+                "operator": one.operator or None,
+                "looksAt": list(one.looks_at),
+                "drives": list(one.drives),
+            }
             for one in found.clients
         ],
         "devices": [
@@ -346,5 +361,8 @@ def _as_text(found: Status) -> str:
     for one in found.devices:
         driven = f"  driven by {one.driver}" if one.driver else ""
         lines.append(f"device    {one.serial}  {term(one.state)}{driven}")
-    lines += [f"client    {one.name}, for {age(one.since_ms)}" for one in found.clients]
+    for client in found.clients:
+        looks = f"  looks at {', '.join(client.looks_at)}" if client.looks_at else ""
+        drives = f"  drives {', '.join(client.drives)}" if client.drives else ""
+        lines.append(f"client    {client.name}, for {age(client.since_ms)}{looks}{drives}")
     return "\n".join(lines)

@@ -17,11 +17,11 @@ from agent.operators.door import MOST_TRIES
 from agent.operators.keys import make_key, sign, signed_words
 from agent.operators.operator import Operator
 from agent.operators.register import Register
-from agent.protocol import SessionPrune, SessionResume
+from agent.protocol import SessionAttach, SessionPrune, SessionResume
 from agent.records import Right
 from agent.rpc.credentials import KeyFile, TokenShown, read_token
 from agent.rpc.remote_core import Client
-from agent.rpc.rpc_messages import Hello, HelloParams, SignedIn, SignInParams
+from agent.rpc.rpc_messages import Hello, HelloParams, SignedIn, SignInParams, Status
 from console.cli import cli
 from tests.operators.house import HOUR_MS, House
 
@@ -244,3 +244,23 @@ async def test_hello_says_that_a_sign_in_is_wanted(house: House) -> None:
     signed = await client._caller.call("sign_in", shown, SignedIn)
     assert signed.operator == "ana"
     assert await client.overview()
+
+
+async def test_the_status_says_who_looks_at_what_and_who_drives(house: House) -> None:
+    house.add("ana", Right.DRIVE)
+    house.add("ben", Right.WATCH, tags=("lab",))
+    ana, ben = await house.come("ana"), await house.come("ben")
+    for tag in ("lab", "bank"):
+        await ana.request(SessionAttach(session_id=house.sessions[tag]))
+
+    def of_ana(status: Status) -> tuple[tuple[str, ...], set[str]]:
+        (found,) = (one for one in status.clients if one.operator == "ana")
+        return found.looks_at, set(found.drives)
+
+    both = set(house.sessions.values())
+    async with (
+        ana.frames("lab-1", width_px=8, height_px=8, max_hz=1),
+        ana.frames("bank-1", width_px=8, height_px=8, max_hz=1),
+    ):
+        assert of_ana(await ana.status()) == (("bank-1", "lab-1"), both)
+        assert of_ana(await ben.status()) == (("lab-1",), {house.sessions["lab"]})
