@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import AsyncIterator
 
 from msgspec.structs import asdict
 
@@ -26,11 +27,22 @@ from agent.protocol import (
     SessionHosted,
     SessionMove,
     SessionPrune,
+    SessionReplay,
     WatcherCreate,
     WatcherStop,
 )
-from agent.records import DeviceInfo, DeviceState, HostState, Session, at_host, host_of
-from agent.store.store import EventDraft, Store
+from agent.records import (
+    DeviceInfo,
+    DeviceState,
+    FrameSource,
+    FrameStatus,
+    HostState,
+    LiveFrame,
+    Session,
+    at_host,
+    host_of,
+)
+from agent.store.store import EventDraft, Store, wall_clock_ms
 
 _SESSION = "session:"
 _log = logging.getLogger(__name__)
@@ -50,7 +62,7 @@ class Abroad:
         self._store = store
         self._fleet = fleet
         self._unhosted = peers.unhosted
-        self._sent: set[asyncio.Task[None]] = set()
+        self.sending: set[asyncio.Task[None]] = set()
 
     async def carry(self, client: ClientInfo, op: Op) -> Reply | None:
         """Have an op carried out where it belongs; None where that is here.
@@ -62,8 +74,8 @@ class Abroad:
             for one in self._peers.hosts():
                 if one.state is HostState.HERE and not one.is_here:
                     task = asyncio.create_task(self._send(one.name, client, op), name="for all")
-                    self._sent.add(task)
-                    task.add_done_callback(self._sent.discard)
+                    self.sending.add(task)
+                    task.add_done_callback(self.sending.discard)
             return None
         host = await self.owner(op)
         if host == self._peers.host:
@@ -88,6 +100,26 @@ class Abroad:
         """List the phones of all hosts, this one's first."""
         return (*self._fleet.devices(), *self._peers.devices())
 
+    def is_elsewhere(self, serial: str) -> bool:
+        """Return whether a phone is at another host."""
+        return host_of(serial) not in ("", self._peers.host)
+
+    async def frames(self, serial: str) -> AsyncIterator[LiveFrame]:
+        """Say, once, where live pictures of another host's phone are; they do not come here."""
+        host = host_of(serial)
+        why = "has its pictures: attach to it" if self._peers.is_there(host) else "does not answer"
+        yield LiveFrame(
+            serial=serial,
+            width_px=0,
+            height_px=0,
+            rgb=b"",
+            captured_ms=wall_clock_ms(),
+            source=FrameSource.CAPTURE,
+            status=FrameStatus.ERROR,
+            detail=f"Host {host} {why}.",
+        )
+        await asyncio.Event().wait()
+
     async def owner(self, op: Op) -> str:
         """Return the host that an op belongs to; what names nothing that exists is our own."""
         said = asdict(op)
@@ -101,6 +133,8 @@ class Abroad:
     async def _named(self, op: Op, said: dict[str, object]) -> str:
         """Return the host of what an op names; empty where it names nothing."""
         store = self._store
+        if isinstance(op, SessionReplay) and host_of(op.serial):
+            return host_of(op.serial)
         if session_id := _text(said, "session_id"):
             return await self._host_of(await store.session(session_id), op)
         if question_id := _text(said, "question_id"):

@@ -359,9 +359,12 @@ class Runtime(StoredLookUps):
         self, serial: str, *, width_px: int, height_px: int, max_hz: float
     ) -> AsyncIterator[AsyncIterator[LiveFrame]]:
         """Follow the newest picture of a device; see `Core.frames`."""
-        frames = self._parts.fleet.frames(
-            serial, width_px=width_px, height_px=height_px, max_hz=max_hz
-        )
+        if self._abroad is not None and self._abroad.is_elsewhere(serial):
+            frames = self._abroad.frames(serial)
+        else:
+            frames = self._parts.fleet.frames(
+                serial, width_px=width_px, height_px=height_px, max_hz=max_hz
+            )
         if isinstance(frames, AsyncGenerator):
             async with aclosing(frames):
                 yield frames

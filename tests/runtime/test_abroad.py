@@ -1,0 +1,165 @@
+"""Which host of a fleet an op belongs to, and what is said where that host is away."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import AbstractAsyncContextManager, aclosing
+
+import pytest
+from msgspec.structs import replace
+
+from agent.core import OWNER, Carrier, ClientInfo
+from agent.devices.fleet.naming import serial_of
+from agent.errors import UsageError
+from agent.protocol import (
+    DeviceTag,
+    Interrupt,
+    JobList,
+    Op,
+    Reply,
+    SessionCreate,
+    SessionMove,
+    SessionReplay,
+    UserInput,
+)
+from agent.records import (
+    DeviceInfo,
+    DeviceState,
+    FrameStatus,
+    HostInfo,
+    HostState,
+    at_host,
+    host_of,
+    on_host,
+)
+from agent.runtime.abroad import Abroad
+from agent.store.store import EventDraft
+from console.core.device_setup import EmptyFleet
+from tests.store.conftest import session_draft
+from tests.store.memory import MemoryStore
+
+
+class Hosts:
+    """Hosts that keep what they are asked."""
+
+    def __init__(self) -> None:
+        self.host = self.unhosted = "desk"
+        self.is_guest = False
+        self.phones: tuple[DeviceInfo, ...] = ()
+        self.here = {"desk": True, "one": True, "two": False}
+        self.asked: list[tuple[str, Op]] = []
+
+    def hosts(self) -> tuple[HostInfo, ...]:
+        return tuple(
+            HostInfo(
+                name=name,
+                state=HostState.HERE if here else HostState.GONE,
+                is_here=name == self.host,
+            )
+            for name, here in self.here.items()
+        )
+
+    def devices(self) -> tuple[DeviceInfo, ...]:
+        return self.phones
+
+    def is_there(self, host: str) -> bool:
+        return self.here.get(host, False)
+
+    async def request(self, host: str, client: ClientInfo, op: Op) -> Reply:
+        assert client == OWNER
+        self.asked.append((host, op))
+        return Reply(submission_id=f"at {host}")
+
+    async def leave(self, client: ClientInfo) -> None: ...
+
+    def serve(self, core: Carrier) -> AbstractAsyncContextManager[None]:
+        raise NotImplementedError
+
+
+def phone(serial: str, *, driver: str = "") -> DeviceInfo:
+    return DeviceInfo(serial=serial, state=DeviceState.ONLINE, driver=driver)
+
+
+async def stored(*hosts: str) -> MemoryStore:
+    store = MemoryStore()
+    for host in hosts:
+        draft = session_draft(f"s-{host}")
+        msg = replace(draft.msg, session=replace(draft.msg.session, host=host))  # type: ignore[union-attr]
+        await store.append(EventDraft(draft.session_id, msg))
+    return store
+
+
+async def test_an_op_is_carried_to_the_host_that_what_it_names_belongs_to() -> None:
+    hosts = Hosts()
+    abroad = Abroad(hosts, await stored("desk", "one", "two"), EmptyFleet())
+    for op, host in (
+        (UserInput(session_id="s-one", text="go on"), "one"),
+        (DeviceTag(serial="one/emulator-5554", name="x"), "one"),
+        (SessionCreate(goal="g", serial="one/emulator-5554"), "one"),
+        (SessionReplay(session_id="s-desk", serial="one/emulator-5554"), "one"),
+        (SessionMove(session_id="s-one", serial="desk/emulator-5554"), "one"),
+    ):
+        reply = await abroad.carry(OWNER, op)
+        assert reply is not None
+        assert hosts.asked.pop() == (host, op)
+    for op in (
+        UserInput(session_id="s-desk", text="go on"),
+        UserInput(session_id="s-nobody", text="go on"),
+        JobList(),
+        # A host that is gone gives nothing away: it is taken.
+        SessionMove(session_id="s-two", serial="desk/emulator-5554"),
+    ):
+        assert await abroad.carry(OWNER, op) is None
+    assert not hosts.asked
+
+
+async def test_a_stop_of_everything_goes_to_every_host_that_is_there() -> None:
+    hosts = Hosts()
+    abroad = Abroad(hosts, await stored(), EmptyFleet())
+    assert await abroad.carry(OWNER, Interrupt()) is None
+    while abroad.sending:
+        await next(iter(abroad.sending))
+    assert [host for host, _ in hosts.asked] == ["one"]
+
+
+async def test_a_session_for_no_phone_goes_where_one_is_free() -> None:
+    hosts = Hosts()
+    hosts.phones = (phone("one/a", driver="s-one"), phone("two/b"))
+    abroad = Abroad(hosts, await stored(), EmptyFleet())
+    assert await abroad.owner(SessionCreate(goal="g")) == "two"
+    hosts.phones = (phone("one/a", driver="s-one"),)
+    assert await abroad.owner(SessionCreate(goal="g")) == "one"
+    hosts.phones = ()
+    assert await abroad.owner(SessionCreate(goal="g")) == "desk"
+
+
+async def test_pictures_of_another_hosts_phone_are_said_to_be_there() -> None:
+    hosts = Hosts()
+    abroad = Abroad(hosts, await stored(), EmptyFleet())
+    for serial, said in (("one/a", "Host one has its pictures"), ("two/a", "two does not answer")):
+        assert abroad.is_elsewhere(serial)
+        frames: AsyncIterator[object] = abroad.frames(serial)
+        async with aclosing(frames) as seen:  # type: ignore[type-var]
+            frame = await anext(seen)
+        assert frame.status is FrameStatus.ERROR
+        assert said in frame.detail
+    assert not abroad.is_elsewhere("emulator-5554")
+    assert not abroad.is_elsewhere("desk/emulator-5554")
+
+
+@pytest.mark.parametrize(
+    ("host", "serial"),
+    [
+        ("rack-3", "emulator-5554"),
+        ("rack 3", "127.0.0.1:5555"),
+        ("r", "emulator-5554@localfilesystem:/run/switchboard/rack-2.sock"),
+    ],
+)
+def test_a_phone_is_named_with_its_host(host: str, serial: str) -> None:
+    named = at_host(host, serial)
+    assert (host_of(named), on_host(named)) == (host, serial)
+    assert (host_of(serial), on_host(serial)) == ("", serial)
+    assert at_host("", serial) == serial
+    assert serial_of(serial, [phone(named)]) == named
+    with pytest.raises(UsageError, match="hosts have a phone"):
+        serial_of(serial, [phone(named), phone(at_host("other", serial))])
