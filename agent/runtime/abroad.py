@@ -105,7 +105,7 @@ class Abroad:
         return host_of(serial) not in ("", self._peers.host)
 
     async def frames(self, serial: str) -> AsyncIterator[LiveFrame]:
-        """Say, once, where live pictures of another host's phone are; they do not come here."""
+        """Yield, once, where live pictures of another host's phone are; they do not come here."""
         host = host_of(serial)
         why = "has its pictures: attach to it" if self._peers.is_there(host) else "does not answer"
         yield LiveFrame(
