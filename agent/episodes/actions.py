@@ -55,7 +55,7 @@ Given = Mapping[str, float | str]
 """Every parameter of a tool by name, defaults filled in."""
 
 
-class Hands(Protocol):
+class PhoneActor(Protocol):
     """What acts on a phone; every `Device` does."""
 
     async def perform(self, gesture: Gesture) -> None: ...
@@ -75,7 +75,7 @@ class Tool(NamedTuple):
     name: str
     description: str
     parameters: tuple[Parameter, ...]
-    act: Callable[[Hands, Given], Awaitable[object]]
+    act: Callable[[PhoneActor, Given], Awaitable[object]]
 
     @property
     def schema(self) -> dict[str, object]:
@@ -123,7 +123,7 @@ def _fling(
         name,
         description,
         (Parameter(side, 0.5), Parameter("distance", 0.5)),
-        lambda hands, given: hands.perform(
+        lambda phone, given: phone.perform(
             _line(toward(float(given[side]), float(given["distance"])))
         ),
     )
@@ -158,25 +158,25 @@ TOOLS: dict[str, Tool] = {
             "tap",
             "Touch a place for 100 ms; places are shares of the screen, from 0 to 1.",
             (X, Y),
-            lambda hands, given: hands.perform(LongPress(_point(given), TOUCH_MS)),
+            lambda phone, given: phone.perform(LongPress(_point(given), TOUCH_MS)),
         ),
         Tool(
             "swipe",
             "Move a finger in a straight line.",
             (*FROM_TO, Parameter("duration_ms", 300)),
-            lambda hands, given: hands.perform(Swipe(*_ends(given), _ms(given))),
+            lambda phone, given: phone.perform(Swipe(*_ends(given), _ms(given))),
         ),
         Tool(
             "long_press",
             "Touch a place and stay.",
             (X, Y, Parameter("duration_ms", 1000)),
-            lambda hands, given: hands.perform(LongPress(_point(given), _ms(given))),
+            lambda phone, given: phone.perform(LongPress(_point(given), _ms(given))),
         ),
         Tool(
             "double_tap",
             "Touch a place twice.",
             (X, Y),
-            lambda hands, given: hands.perform(DoubleTap(_point(given), GAP_MS)),
+            lambda phone, given: phone.perform(DoubleTap(_point(given), GAP_MS)),
         ),
         _fling("scroll_down", "Swipe up, so that what is below comes into view.", scroll_down, "x"),
         _fling("scroll_up", "Swipe down, so that what is above comes into view.", scroll_up, "x"),
@@ -186,19 +186,19 @@ TOOLS: dict[str, Tool] = {
             "type_text",
             "Type into the focused field, any script.",
             (Parameter("text", is_text=True),),
-            lambda hands, given: hands.type_text(str(given["text"])),
+            lambda phone, given: phone.type_text(str(given["text"])),
         ),
         Tool(
             "press_button",
             f"Press a button: {', '.join(Button)}.",
             (Parameter("button", is_text=True),),
-            lambda hands, given: hands.press(Button(str(given["button"]).upper())),
+            lambda phone, given: phone.press(Button(str(given["button"]).upper())),
         ),
         Tool(
             "pinch",
             "Move two fingers apart (scale above 1: zoom in) or together (below 1) around a place.",
             (Parameter("scale"), MIDDLE_X, MIDDLE_Y, Parameter("duration_ms", 400)),
-            lambda hands, given: hands.perform(
+            lambda phone, given: phone.perform(
                 Pinch(_point(given), float(given["scale"]), duration_ms=_ms(given))
             ),
         ),
@@ -206,7 +206,7 @@ TOOLS: dict[str, Tool] = {
             "rotate",
             "Turn two fingers around a place; positive degrees are clockwise.",
             (Parameter("degrees"), MIDDLE_X, MIDDLE_Y, Parameter("duration_ms", 500)),
-            lambda hands, given: hands.perform(
+            lambda phone, given: phone.perform(
                 Rotate(_point(given), float(given["degrees"]), duration_ms=_ms(given))
             ),
         ),
@@ -214,7 +214,7 @@ TOOLS: dict[str, Tool] = {
             "multi_swipe",
             "Move several fingers side by side; the places are those of the middle one.",
             (*FROM_TO, Parameter("fingers", 3), Parameter("duration_ms", 300)),
-            lambda hands, given: hands.perform(
+            lambda phone, given: phone.perform(
                 MultiSwipe(
                     *_ends(given),
                     int(given["fingers"]),
@@ -273,6 +273,6 @@ def _value(tool: str, wanted: Parameter, value: object) -> float | str:
     return float(value)
 
 
-async def carry_out(hands: Hands, tool: str, given: Given) -> None:
+async def carry_out(phone: PhoneActor, tool: str, given: Given) -> None:
     """Carry an action out; `given` is what `checked` returned. Raises DeviceError, UsageError."""
-    await TOOLS[tool].act(hands, given)
+    await TOOLS[tool].act(phone, given)

@@ -251,7 +251,7 @@ class InProcessPhone:
     async def close(self) -> None:
         """Nothing is held."""
 
-    # --- hands ----------
+    # --- acting ----------
 
     async def perform(self, gesture: Gesture) -> None:
         """Do a gesture. Raises UsageError for one that no hand can do."""

@@ -17,7 +17,7 @@ FILE_NAME = "phones.json"
 _log = logging.getLogger(__name__)
 
 
-class Sightings:
+class DeviceSnapshots:
     """The phones as they were last seen, in one file of the data directory."""
 
     def __init__(self, directory: Path) -> None:

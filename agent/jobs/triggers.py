@@ -16,7 +16,7 @@ from typing import Protocol, runtime_checkable
 
 from agent.devices.shell.versions import PhoneVersions
 from agent.errors import DeviceError, StoreError, UsageError
-from agent.jobs.device_snapshots import Sightings
+from agent.jobs.device_snapshots import DeviceSnapshots
 from agent.jobs.records import JobRecords
 from agent.jobs.schedule import set_off, waits_for
 from agent.protocol import DeviceChanged, Event, JobChanged, TaskStarted
@@ -45,7 +45,7 @@ class Triggers:
     def __init__(self, parts: Services, records: JobRecords) -> None:
         self._parts = parts
         self._records = records
-        self._sightings = Sightings(parts.settings.data_dir)
+        self._snapshots = DeviceSnapshots(parts.settings.data_dir)
         self._one_look = asyncio.Lock()
         self._begun = False
         self._online: dict[str, bool] = {}
@@ -108,14 +108,14 @@ class Triggers:
             if seen is None:
                 return
             key = device.hardware_serial or device.serial
-            before = self._sightings.last(key)
+            before = self._snapshots.last(key)
             if before is not None:
                 if seen.boot_id and before.boot_id and seen.boot_id != before.boot_id:
                     await self._set_off(Trigger.DEVICE_BOOTED, device)
                 updated = updated_packages(before, seen)
                 if updated:
                     await self._set_off(Trigger.APP_UPDATED, device, updated)
-            self._sightings.remember(key, seen)
+            self._snapshots.remember(key, seen)
 
     async def _ask(self, serial: str) -> PhoneVersions | None:
         """Ask a phone, again for a while when it has just booted; None when it cannot say."""

@@ -65,7 +65,7 @@ from agent.rpc.rpc_messages import (
     fitting,
     problem_of,
 )
-from agent.rpc.subscriptions import Feeds
+from agent.rpc.subscriptions import Subscriptions
 from agent.text import one_line
 
 STALL_S = 30.0
@@ -140,12 +140,12 @@ class Link:
         self._writer = writer
         self._calls: set[asyncio.Task[None]] = set()
         self._sending = asyncio.Lock()
-        self._feeds = Feeds(core, self._send)
+        self._subscriptions = Subscriptions(core, self._send)
 
     @property
     def looks_at(self) -> tuple[str, ...]:
         """The phones whose pictures it follows."""
-        return self._feeds.looks_at
+        return self._subscriptions.looks_at
 
     @property
     def _is_shut(self) -> bool:
@@ -157,7 +157,7 @@ class Link:
     def look_again(self) -> None:
         """Hang up on an operator who may not be here any more, and on who came before the first."""
         if self._seat is None:
-            if self._is_shut and self._feeds.tasks:
+            if self._is_shut and self._subscriptions.tasks:
                 self._writer.transport.abort()
             return
         try:
@@ -181,7 +181,7 @@ class Link:
                 if line.strip():
                     await self._take(line)
         finally:
-            tasks = [*self._calls, *self._feeds.tasks]
+            tasks = [*self._calls, *self._subscriptions.tasks]
             for task in tasks:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
@@ -192,7 +192,7 @@ class Link:
         if self._calls:
             await asyncio.wait(self._calls, timeout=grace_s)
         # Those of a core that has ended are ending too; those of a living one do not end.
-        feeds = self._feeds.tasks
+        feeds = self._subscriptions.tasks
         if feeds:
             await asyncio.wait(feeds, timeout=grace_s / 10)
 
@@ -285,11 +285,11 @@ class Link:
             case EventsParams() | DeltasParams() | FramesParams():
                 if not self._may_follow:
                     raise too_many_clients()
-                await self._feeds.subscribe(params)
+                await self._subscriptions.subscribe(params)
             case NextParams(subscription=number, count=count):
-                self._feeds.grant(number, count)
+                self._subscriptions.grant(number, count)
             case UnsubscribeParams(subscription=number):
-                self._feeds.unsubscribe(number)
+                self._subscriptions.unsubscribe(number)
             case _:
                 assert_never(params)
         return None
@@ -320,7 +320,7 @@ class Link:
             raise
         self._seat = seat
         self._core = self._door.core_for(seat)
-        self._feeds.core = self._core
+        self._subscriptions.core = self._core
         self.client = self._client(self.client.name)
         return SignedIn(operator=operator.name, grants=operator.grants)
 

@@ -21,7 +21,7 @@ from agent.protocol import Answer, Event, LookUp, Op, Reply, answer_type
 from agent.records import LiveFrame
 from agent.rpc import rpc_messages
 from agent.rpc.credentials import Credentials, credentials_of
-from agent.rpc.rpc_client import NOBODY, OP_TIMEOUT_S, Caller
+from agent.rpc.rpc_client import NOBODY, OP_TIMEOUT_S, RpcClient
 
 __all__ = ["Client", "connect_or_none"]
 
@@ -29,7 +29,7 @@ __all__ = ["Client", "connect_or_none"]
 class Client(CoreBase):
     """A Core at the other end of a socket; made by `connect`."""
 
-    def __init__(self, caller: Caller) -> None:
+    def __init__(self, caller: RpcClient) -> None:
         self._caller = caller
 
     @classmethod
@@ -43,7 +43,7 @@ class Client(CoreBase):
             WrongStateError: it speaks another version of the protocol.
         """
         try:
-            return cls(await Caller.connect(path, name=name, credentials=credentials))
+            return cls(await RpcClient.connect(path, name=name, credentials=credentials))
         except NOBODY as error:
             raise RuntimeDiedError(f"No core listens on {path}.", "Start one.") from error
 
@@ -187,6 +187,8 @@ async def connect_or_none(settings: Settings, *, name: str = "") -> Client | Non
     check_unshared(settings.data_dir)
     try:
         path = rpc_messages.socket_path(settings.data_dir)
-        return Client(await Caller.connect(path, name=name, credentials=credentials_of(settings)))
+        return Client(
+            await RpcClient.connect(path, name=name, credentials=credentials_of(settings))
+        )
     except NOBODY:
         return None

@@ -88,7 +88,7 @@ class Stream(Generic[S]):
 AnyStream = Stream[Event] | Stream[TextDelta] | Stream[LiveFrame]
 
 
-class Caller:
+class RpcClient:
     """The client's end of one connection."""
 
     def __init__(

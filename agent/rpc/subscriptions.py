@@ -41,7 +41,7 @@ _encode = msgspec.json.Encoder().encode
 T = TypeVar("T", Event, TextDelta, LiveFrame)
 
 
-class Feeds:
+class Subscriptions:
     """The subscriptions of one connection.
 
     Args:

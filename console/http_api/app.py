@@ -29,7 +29,7 @@ from agent.operators.door import wrong_sign_in
 from agent.protocol import MAX_DIRECT_WAIT_S, DirectCall, Event, Op
 from agent.rpc.credentials import Credentials, TokenShown
 from agent.rpc.remote_core import Client
-from agent.rpc.rpc_client import LOOK_TIMEOUT_S, NOBODY, OP_TIMEOUT_S, Caller
+from agent.rpc.rpc_client import LOOK_TIMEOUT_S, NOBODY, OP_TIMEOUT_S, RpcClient
 from agent.rpc.rpc_messages import BlobReply, OpParams
 from console.http_api.gate import MAX_BODY_BYTES, Gate, answer_problem, drained, shown_token
 from console.http_api.openapi import document
@@ -65,7 +65,7 @@ T = TypeVar("T")
 class _Line:
     """A client's connection to the core."""
 
-    caller: Caller
+    caller: RpcClient
     core: Client
 
 
@@ -164,7 +164,7 @@ class HttpApi:
             raise wrong_sign_in()  # Never by the server's own credentials.
         credentials = TokenShown(token) if token else self._credentials
         try:
-            caller = await Caller.connect(self._socket, name=name, credentials=credentials)
+            caller = await RpcClient.connect(self._socket, name=name, credentials=credentials)
         except NOBODY as error:
             raise RuntimeDiedError(
                 "No core listens.", "Start 'switchboard serve' again."

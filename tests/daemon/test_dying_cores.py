@@ -20,7 +20,7 @@ from agent.errors import (
 )
 from agent.protocol import Event, JobList, SessionCreate
 from agent.rpc.remote_core import Client, connect_or_none
-from agent.rpc.rpc_client import Caller
+from agent.rpc.rpc_client import RpcClient
 from agent.rpc.rpc_messages import socket_path
 from agent.store.embedded.sqlite_store import SqliteStore
 from tests.daemon.bench import Bench, raw, serving
@@ -110,7 +110,7 @@ async def test_a_killed_core_is_an_error_and_its_place_can_be_taken(tmp_path: Pa
 
 async def test_a_core_that_hangs_is_an_error_too(tmp_path: Path) -> None:
     async with other_process(tmp_path) as process:
-        caller = await Caller.connect(socket_path(tmp_path), ping_every_s=0.05, dead_after_s=0.5)
+        caller = await RpcClient.connect(socket_path(tmp_path), ping_every_s=0.05, dead_after_s=0.5)
         client = Client(caller)
         process.send_signal(signal.SIGSTOP)
         try:
@@ -118,7 +118,7 @@ async def test_a_core_that_hangs_is_an_error_too(tmp_path: Path) -> None:
                 with pytest.raises(RuntimeDiedError, match="does not answer"):
                     await client.sessions()
             with pytest.raises(RuntimeDiedError, match="does not answer"):
-                await Caller.connect(socket_path(tmp_path), timeout_s=0.3)
+                await RpcClient.connect(socket_path(tmp_path), timeout_s=0.3)
         finally:
             process.send_signal(signal.SIGCONT)
             await client.close()

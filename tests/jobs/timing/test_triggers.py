@@ -8,7 +8,7 @@ import pytest
 from msgspec.structs import replace
 
 from agent.devices.shell.versions import PhoneVersions
-from agent.jobs.device_snapshots import FILE_NAME, Sightings
+from agent.jobs.device_snapshots import FILE_NAME, DeviceSnapshots
 from agent.jobs.schedule import NEVER_MS
 from agent.jobs.triggers import updated_packages
 from agent.protocol import DeviceChanged
@@ -65,7 +65,7 @@ async def due(stage: Stage, job_id: int) -> Job:
 
 async def seen(stage: Stage, key: str, wanted: PhoneVersions) -> None:
     """Wait until a phone is remembered as it is."""
-    await until(lambda: Sightings(stage.directory).last(key) == wanted)
+    await until(lambda: DeviceSnapshots(stage.directory).last(key) == wanted)
 
 
 async def test_a_phone_that_booted_while_it_was_away_sets_a_job_off_once(stage: Stage) -> None:
@@ -123,11 +123,11 @@ def test_what_is_new_or_gone_was_not_updated() -> None:
 def test_a_broken_file_of_sightings_is_put_aside_and_begun_anew(stage: Stage) -> None:
     stage.directory.mkdir()
     (stage.directory / FILE_NAME).write_bytes(b"{")
-    sightings = Sightings(stage.directory)
-    assert sightings.last("x") is None
+    snapshots = DeviceSnapshots(stage.directory)
+    assert snapshots.last("x") is None
     assert (stage.directory / "phones.broken").read_bytes() == b"{"
-    sightings.remember("x", PhoneVersions(boot_id="b"))
-    assert Sightings(stage.directory).last("x") == PhoneVersions(boot_id="b")
+    snapshots.remember("x", PhoneVersions(boot_id="b"))
+    assert DeviceSnapshots(stage.directory).last("x") == PhoneVersions(boot_id="b")
 
 
 async def test_a_job_runs_on_a_phone_with_its_app_and_its_tags(stage: Stage) -> None:

@@ -20,7 +20,7 @@ from virtual_phone.errors import PhoneError
 from virtual_phone.phone import Phone
 from virtual_phone.scrcpy.control import ControlReader, ControlType
 from virtual_phone.scrcpy.dialect import dialect
-from virtual_phone.scrcpy.hands import Hands
+from virtual_phone.scrcpy.injector import Injector
 from virtual_phone.server.channel import channel_path
 from virtual_phone.server.pipes import BytesSource, CollectingSink
 from virtual_phone.server.serve import PhoneHost
@@ -308,15 +308,15 @@ class PeerFuzzer:
         async def send(data: bytes) -> None:
             del data
 
-        hands = Hands(
+        injector = Injector(
             phone, 0, shown_size=lambda: (1080, 2400), send=send, restart_video=lambda: None
         )
         reader = ControlReader(dialect(chance.choice(VERSIONS)), read_exactly)
         with contextlib.suppress(TimeoutError, PhoneError, EOFError):
             async with asyncio.timeout(ROUND_S):
                 while True:
-                    await hands.handle(await reader.next())
-        await hands.release()
+                    await injector.handle(await reader.next())
+        await injector.release()
 
     async def _server(self, chance: random.Random) -> None:
         words = [chance.choice((*VERSIONS, "1.17", *TEXTS))]

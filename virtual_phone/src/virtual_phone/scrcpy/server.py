@@ -20,7 +20,7 @@ from virtual_phone.errors import PhoneError
 from virtual_phone.scrcpy import stream
 from virtual_phone.scrcpy.control import ControlReader, clipboard_message
 from virtual_phone.scrcpy.dialect import Dialect, dialect
-from virtual_phone.scrcpy.hands import Hands
+from virtual_phone.scrcpy.injector import Injector
 from virtual_phone.scrcpy.options import ServerOptions, parse_options
 from virtual_phone.server.faults import FaultKind
 from virtual_phone.server.pipes import Socket
@@ -240,7 +240,7 @@ class ServerRun:
     # -- control -------------------------------------------------------------------------------
 
     async def _obey(self, socket: Socket) -> None:
-        hands = Hands(
+        injector = Injector(
             self._phone,
             self._display,
             shown_size=lambda: self._video_size,
@@ -251,10 +251,10 @@ class ServerRun:
         sharing = asyncio.create_task(self._share_clipboard(socket))
         try:
             while True:
-                await hands.handle(await reader.next())
+                await injector.handle(await reader.next())
         finally:
             sharing.cancel()
-            await hands.release()
+            await injector.release()
 
     async def _share_clipboard(self, socket: Socket) -> None:
         if not self._options.clipboard_autosync:

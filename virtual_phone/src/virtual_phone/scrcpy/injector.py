@@ -25,7 +25,7 @@ _COPY_KEYS = {1: keycodes.COPY, 2: keycodes.CUT}
 Send = Callable[[bytes], Awaitable[None]]
 
 
-class Hands:
+class Injector:
     """Carry out the messages of one session.
 
     Args:
