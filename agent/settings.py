@@ -192,6 +192,13 @@ class RunSettings(_Section, frozen=True, kw_only=True):
         Literal["ask", "stop"],
         Meta(description="What a session does whose budget is spent: ask to go on, or stop."),
     ] = "ask"
+    max_at_once: Annotated[
+        int,
+        Meta(
+            ge=0,
+            description="Phones that the sessions of one account may have at once; 0 = no limit.",
+        ),
+    ] = 0
     answer_timeout_s: Annotated[
         Wait,
         Meta(

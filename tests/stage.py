@@ -93,11 +93,24 @@ class Stage:
             return await self.core.request(op)
 
     async def create(
-        self, goal: str, *objectives: str, serial: str = "", start: bool = True
+        self,
+        goal: str,
+        *objectives: str,
+        serial: str = "",
+        start: bool = True,
+        needs: str = "",
+        account: str = "",
     ) -> str:
         """Create a session, with a child for each objective; returns its id."""
         targets = tuple(Target(objective=objective) for objective in objectives)
-        op = SessionCreate(goal=goal, targets=targets, serial=serial, start=start)
+        op = SessionCreate(
+            goal=goal,
+            targets=targets,
+            serial=serial,
+            start=start,
+            phone_needs=needs,
+            account=account,
+        )
         return (await self.do(op)).session_id
 
     async def reach(self, session_id: str, *states: SessionState) -> Session:

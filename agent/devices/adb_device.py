@@ -9,7 +9,7 @@ of time raises DeviceTimeoutError, because nobody knows whether it took effect.
 from __future__ import annotations
 
 import re
-from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable
 from contextlib import aclosing, asynccontextmanager, suppress
 from secrets import token_hex
 from shlex import quote
@@ -34,6 +34,11 @@ from agent.devices.scrcpy.displays import ScrcpyDisplays
 from agent.devices.scrcpy.link import NO_SCID, ScrcpyLink, ScrcpySettings
 from agent.devices.scrcpy.video import VideoFrames
 from agent.devices.shell.call_log import Call, call_log
+from agent.devices.shell.capabilities import (
+    Capabilities,
+    capabilities_command,
+    read_capabilities,
+)
 from agent.devices.shell.focus import parse_current_size, parse_foreground, parse_secure
 from agent.devices.shell.notifications import Notification, read_notifications
 from agent.devices.shell.notifications import command as notification_command
@@ -380,6 +385,13 @@ class AdbDevice:
     async def versions(self, *, timeout_s: float = 10.0) -> PhoneVersions:
         """Return the phone's boot and the versions of its apps. Raises DeviceError."""
         return read_versions((await self._shell.run(VERSIONS_COMMAND, timeout_s)).text)
+
+    async def capabilities(
+        self, packages: Iterable[str] = (), *, timeout_s: float = 15.0
+    ) -> Capabilities:
+        """Return what the phone has, and these packages' versions. Raises DeviceError."""
+        command = capabilities_command(tuple(packages))
+        return read_capabilities((await self._shell.run(command, timeout_s)).text)
 
     async def local_time(self, *, timeout_s: float = 5.0) -> str:
         """Return date, time, time zone and language in one line. Raises DeviceError."""

@@ -15,8 +15,10 @@ import msgspec
 from agent.errors import UsageError
 from agent.jobs.schedule import MINIMUM_DELAY_MS, NEVER_MS
 from agent.jobs.tool_calls import OUTPUT_SCHEMA, call_of, output_schema_of
+from agent.placement.needs import Needs, parse_needs
 from agent.protocol import JobCreate
 from agent.records import Job, JobStatus, JobType, Schedule, Trigger
+from agent.records.jobs import CAMPAIGN
 from agent.results.schema import checked_schema
 from agent.schedules import (
     check_interval,
@@ -64,7 +66,8 @@ def checked_job(
     """Check a request but for its phone; see `planned_job`. Raises UsageError."""
     title = one_line(checked_text(op.title, "The title", limit=TITLE_LIMIT_CHARS))
     prompt = ""
-    if op.prompt.strip() or op.job_type is JobType.AGENT_TURN:
+    _check_campaign(op, creator)
+    if op.prompt.strip() or op.job_type in {JobType.AGENT_TURN, JobType.CAMPAIGN}:
         prompt = checked_text(op.prompt, "The prompt")
     delivery = {
         "mode": checked_mode(op.delivery_mode),
@@ -74,6 +77,9 @@ def checked_job(
     target = _checked_target(op.session_target, creator)
     payload = _payload(op)
     first_ms = _first_ms(schedule, now_ms)
+    if op.campaign is not None:
+        payload[CAMPAIGN] = msgspec.to_builtins(op.campaign)
+        first_ms = NEVER_MS
     stored = {"next_run_at": first_ms, "interval_ms": schedule.interval_ms}
     stored = {**msgspec.to_builtins(schedule), **stored}
 
@@ -99,6 +105,27 @@ def checked_job(
         )
 
     return build
+
+
+def _check_campaign(op: JobCreate, creator: Creator | None) -> None:
+    """Refuse a campaign that is none, or has what only other jobs have. Raises UsageError."""
+    if (op.campaign is None) != (op.job_type is not JobType.CAMPAIGN):
+        raise UsageError(
+            f"job_type is {op.job_type.value}, and campaign says otherwise.",
+            "Set campaign for the type campaign, and for no other.",
+        )
+    if op.campaign is None:
+        return
+    if creator is not None:
+        raise UsageError("A session asks for a campaign.", "Only an operator begins one.")
+    timed = (op.next_run_at, op.interval_ms, op.cron, op.on, op.quiet)
+    placed = (op.serial, op.app, op.tags, op.phone_needs)
+    if any(timed) or any(placed) or op.session_target != MAIN:
+        raise UsageError(
+            "A campaign begins at once, on the phones that it names itself.",
+            "Leave out times, events, session_target, serial, app, tags and phone_needs; say which "
+            "phones in campaign.needs.",
+        )
 
 
 def checked_mode(mode: str) -> str:
@@ -182,6 +209,14 @@ def _payload(op: JobCreate) -> dict[str, Any]:
     tags = [checked_text(tag, "A tag", limit=TITLE_LIMIT_CHARS) for tag in wanted]
     if tags:
         payload["tags"] = tags
+    if (needs := parse_needs(op.phone_needs)) != Needs():
+        if op.serial:
+            raise UsageError("needs and a device are both named.", "Leave one of them out.")
+        if needs.same and (needs != Needs(same=needs.same) or op.app or op.tags):
+            raise UsageError(
+                "needs: same is not by itself.", "Write same:SESSION without other fields."
+            )
+        payload["needs"] = str(needs)
     if len(msgspec.json.encode(payload)) > PAYLOAD_LIMIT_BYTES:
         raise UsageError(
             f"The payload, with the phone, app and tags, is larger than {PAYLOAD_LIMIT_BYTES:,} "

@@ -1,20 +1,20 @@
-"""Find the phone that a job is to run on: this one, one with an app, one with tags.
+"""Find the phone that a job is to run on: this one, or one that is what the job needs.
 
-Not the waiting for it, which is its session's. Invariant: a job that names what its phone must be
-never runs on another.
+Not the waiting for it, which is its session's, and not the rules of what fits
+(`agent.placement`). Invariant: a job that names what its phone must be never runs on another.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from functools import partial
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
-from agent.devices.protocols import Fleet
-from agent.errors import DeviceError, UsageError
-from agent.knowledge.library import Library
-from agent.records import AppInfo, DeviceInfo, DeviceState, Job
-from agent.sessions.registry.device_assignment import MayUse
+from agent.errors import UsageError
+from agent.placement.needs import LAST, AppNeed, Needs, parse_needs
+from agent.placement.phone_facts import Fit, fit_of
+from agent.records import DeviceInfo, DeviceState, Job
+from agent.sessions.registry.services import Services
 from agent.text import one_line
 
 
@@ -25,9 +25,17 @@ def wanted_tags(payload: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def wanted(payload: Mapping[str, Any], key: str) -> str:
-    """Read one word of a payload: `serial` or `app`."""
+    """Read one word of a payload: `serial`, `app` or `needs`."""
     value = payload.get(key, "")
     return value if isinstance(value, str) else ""
+
+
+def needs_of(payload: Mapping[str, Any]) -> Needs:
+    """Return all that a job's phone has to be. Raises UsageError for what cannot be read."""
+    needs, app = parse_needs(wanted(payload, "needs")), wanted(payload, "app")
+    tags = dict.fromkeys((*wanted_tags(payload), *needs.tags))
+    apps = (AppNeed(app), *needs.apps) if app else needs.apps
+    return replace(needs, tags=tuple(tags), apps=apps)
 
 
 def fits(payload: Mapping[str, Any], info: DeviceInfo) -> bool:
@@ -35,75 +43,71 @@ def fits(payload: Mapping[str, Any], info: DeviceInfo) -> bool:
     serial = wanted(payload, "serial")
     if serial and serial != info.serial:
         return False
-    return set(wanted_tags(payload)) <= set(info.tags)
+    return fit_of(needs_of(payload), info, None) is not Fit.NO
 
 
-def others_too(job: Job) -> MayUse | None:
-    """Return what tells the phones that a run may begin on, whichever is free first.
+def others_too(job: Job) -> Needs | None:
+    """Return what the phones have to be that a run may begin on, whichever is free first.
 
-    None where the phone that was chosen is the one: it was named, or asked for its apps.
+    None where the phone that was chosen is the one: it was named.
     """
-    payload = job.payload_json
-    if wanted(payload, "serial") or wanted(payload, "app"):
-        return None
-    return partial(fits, payload)
+    needs = needs_of(job.payload_json)
+    return None if wanted(job.payload_json, "serial") or needs.same else needs
 
 
-async def is_still_fit(job: Job, fleet: Fleet, library: Library, serial: str) -> bool:
+async def is_still_fit(job: Job, parts: Services, serial: str) -> bool:
     """Return whether a phone that a job has worked on is one that it may go on with.
 
     One that is away is, where the job wants just that one, or none is there: it is waited for.
     """
-    payload = job.payload_json
-    here = {info.serial: info for info in fleet.devices()}
-    online = {one for one, info in here.items() if info.state is DeviceState.ONLINE}
-    wants = wanted(payload, "serial")
+    wants = await _named(job, parts)
     if wants or not serial:
         return wants in ("", serial)
-    app, tags = wanted(payload, "app"), wanted_tags(payload)
+    needs = needs_of(job.payload_json)
+    online = {one.serial for one in parts.fleet.devices() if one.state is DeviceState.ONLINE}
     if serial not in online:
-        return not online and not app and not tags
-    if not fits(payload, here[serial]):
-        return False
-    return not app or await _has(fleet, serial, library.called(app) | {app.casefold()})
+        return not online and not needs.restricts
+    if not needs.restricts:
+        return True
+    return serial in {info.serial for info in await parts.assignment.fitting(needs)}
 
 
-async def place(job: Job, fleet: Fleet, library: Library) -> str:
+async def place(job: Job, parts: Services) -> str:
     """Return the phone of a run; empty when any will do.
-
-    Args:
-        job: as it was claimed.
-        fleet: the phones there are.
-        library: the cards, which say what people call an app that has no label.
 
     Raises:
         UsageError: no phone that is online is what the job wants.
     """
-    payload = job.payload_json
-    serial, app, tags = wanted(payload, "serial"), wanted(payload, "app"), wanted_tags(payload)
-    if serial or not (app or tags):
+    if serial := await _named(job, parts):
         return serial
-    online = [i for i in fleet.devices() if i.state is DeviceState.ONLINE and fits(payload, i)]
-    called = library.called(app) | {app.casefold()}
+    needs = needs_of(job.payload_json)
+    if not needs.restricts:
+        return ""
     # One that nobody drives starts at once.
-    for info in sorted(online, key=lambda one: bool(one.driver)):
-        if not app or await _has(fleet, info.serial, called):
-            return info.serial
-    what = " and ".join(
-        [f"the app {one_line(app, 80)}"] * bool(app) + [f"the tags {', '.join(tags)}"] * bool(tags)
-    )
+    found = await parts.assignment.fitting(needs)
+    if found:
+        return found[0].serial
     raise UsageError(
-        f"No phone with {what} is online.", "Connect one, or look: switchboard devices list"
+        f"No phone with {_shown(job.payload_json)} is online.",
+        "Connect one, or look: switchboard devices list",
     )
 
 
-async def _has(fleet: Fleet, serial: str, called: frozenset[str]) -> bool:
-    try:
-        installed = await (await fleet.device(serial)).apps()
-    except DeviceError:
-        return False
-    return _names(installed, called)
+async def _named(job: Job, parts: Services) -> str:
+    """Return the phone that a job names, or that of the session that its needs name."""
+    same = needs_of(job.payload_json).same
+    if same == LAST:
+        return job.last_surface_id
+    if same:
+        return (await parts.book.get(same)).record.serial
+    return wanted(job.payload_json, "serial")
 
 
-def _names(installed: Iterable[AppInfo], called: frozenset[str]) -> bool:
-    return any(called & {one.package.casefold(), one.label.casefold()} for one in installed)
+def _shown(payload: Mapping[str, Any]) -> str:
+    app, tags = wanted(payload, "app"), wanted_tags(payload)
+    rest = parse_needs(wanted(payload, "needs")).shown
+    return " and ".join(
+        [f"the app {one_line(app, 80)}"] * bool(app)
+        + [f"the tags {', '.join(tags)}"] * bool(tags)
+        + [rest] * bool(rest)
+    )

@@ -10,9 +10,12 @@ import asyncio
 from collections.abc import Callable, Iterable
 from typing import assert_never
 
+from msgspec.structs import replace
+
 from agent import protocol
 from agent.errors import RpcCode, UsageError
 from agent.jobs import review_rules
+from agent.jobs.campaigns import Campaigns
 from agent.jobs.creation import SESSION_PREFIX, Creator, planned_job
 from agent.jobs.delivery import Delivery
 from agent.jobs.editing import checked_edit, edited
@@ -23,7 +26,7 @@ from agent.jobs.runs import Runs
 from agent.jobs.schedule import paused, read, resumed, run_now, stopped
 from agent.jobs.triggers import Triggers
 from agent.loop.task_context import JobOp
-from agent.records import Job, JobStatus, Question, RunRecord, Session
+from agent.records import Job, JobStatus, JobType, Question, RunRecord, Session
 from agent.sessions.lifecycle.operations import Operations
 from agent.sessions.registry.services import Services
 from agent.sessions.turns.job_turns import JobTurns
@@ -46,12 +49,16 @@ class JobService:
         self._reviews = Reviews(parts, errands, self._records, self._runs, told)
         self.wake = Wake(parts, self._records, self._runs, self._reviews)
         self._triggers = Triggers(parts, self._records)
+        self._campaigns = Campaigns(parts, operations, self._records)
         self._creating = asyncio.Lock()
 
     async def start(self, *, wake: bool = True) -> None:
         """Take back what a dead core was running, then let the wake go. Raises StoreError."""
         self._reviews.takes_runs_on = wake
         await self.wake.recover()
+        if wake:
+            await self._campaigns.recover()
+        self._parts.supervisor.start(self._campaigns.run(), "campaigns")
         if wake:
             self._triggers.begin()
             self._parts.supervisor.start(self.wake.run(), "wake of jobs")
@@ -66,6 +73,7 @@ class JobService:
         self.wake.on_commit(events)
         self._reviews.on_commit(events)
         self._triggers.on_commit(events)
+        self._campaigns.on_commit(events)
 
     async def answer(self, question: Question, text: str, submission_id: str, by: str) -> None:
         """Decide on a job's action; see `Reviews.answer`."""
@@ -79,6 +87,8 @@ class JobService:
             session_id = op.session_target.removeprefix(SESSION_PREFIX)
             if session_id:
                 await self._parts.book.get(session_id)
+        if op.campaign is not None:
+            op = replace(op, campaign=await self._campaigns.phones(op.campaign))
         return await self.create(op)
 
     async def create(
@@ -186,6 +196,7 @@ class JobService:
         """Change what a job does and when. Raises UsageError when it cannot be changed."""
         now_ms = self._parts.clock_ms()
         op = checked_edit(op)
+        await self._check_no_campaign(op.job_id, "changed")
         return await self._move(
             op.job_id, lambda stored, _: edited(stored, op, now_ms), "changed by the operator", None
         )
@@ -200,7 +211,15 @@ class JobService:
 
     async def run_now(self, job_id: int) -> Job:
         """Make a job due at once. Raises UsageError while it runs or waits for a review."""
+        await self._check_no_campaign(job_id, "run again")
         return await self._move(job_id, run_now, "run by the operator", None)
+
+    async def _check_no_campaign(self, job_id: int, what: str) -> None:
+        if (await self._records.find(job_id)).type is JobType.CAMPAIGN:
+            raise UsageError(
+                f"Job {job_id} is a campaign, which cannot be {what}.",
+                "Pause, resume or stop it, or begin another.",
+            )
 
     async def _move(
         self,

@@ -153,6 +153,8 @@ class Runs:
                 await self._succeed(job, run, "system_event_recorded")
             case JobType.AGENT_TURN:
                 await self._agent_turn(job, run)
+            case JobType.CAMPAIGN:
+                await self._fail(job, run, "a campaign has no runs of its own")
             case _:
                 assert_never(job.type)
 

@@ -16,7 +16,6 @@ from agent.errors import UsageError
 from agent.jobs.creation import MAIN, SESSION_PREFIX
 from agent.jobs.device_selection import is_still_fit, others_too, place
 from agent.jobs.tool_calls import CONTINUES, call_of, output_schema_of
-from agent.knowledge.library import DIRECTORY, Library, load
 from agent.protocol import BudgetExtended, SessionCreate
 from agent.records import Budget, BudgetKind, Job, RunOutcome, Session, SessionState
 from agent.sessions.lifecycle.operations import Operations
@@ -58,9 +57,8 @@ class Opening:
         if job.session_target.startswith(SESSION_PREFIX):
             session_id = job.session_target.removeprefix(SESSION_PREFIX)
             return await self._errands.prompt(session_id, job.prompt, errand)
-        library = load(self._parts.settings.config_file.parent / DIRECTORY)
-        errand = replace(errand, may_use=others_too(job))
-        standing = await self._standing(job, library)
+        errand = replace(errand, others=others_too(job))
+        standing = await self._standing(job)
         if standing is not None:
             more = _topping_up(standing.record, self._budget())
             return await self._errands.prompt(standing.session_id, job.prompt, errand, *more)
@@ -68,7 +66,7 @@ class Opening:
             SessionCreate(
                 goal=job.prompt,
                 title=job.title,
-                serial=await place(job, self._parts.fleet, library),
+                serial=await place(job, self._parts),
                 budget=self._budget(),
                 output_schema=errand.output_schema,
             ),
@@ -91,7 +89,7 @@ class Opening:
 
     # --- the standing session ----------
 
-    async def _standing(self, job: Job, library: Library) -> LiveSession | None:
+    async def _standing(self, job: Job) -> LiveSession | None:
         """Return the session that a `main` job goes on in; None when it is to have a new one."""
         if job.session_target != MAIN:
             return None
@@ -108,7 +106,7 @@ class Opening:
         is_long = record.last_step >= STANDING_STEPS
         if not is_free or not is_ours or is_long or self._parts.questions.of(session_id):
             return None
-        fit = await is_still_fit(job, self._parts.fleet, library, record.serial)
+        fit = await is_still_fit(job, self._parts, record.serial)
         return live if fit else None
 
     async def _newest_session(self, job_id: int, payload: dict[str, Any]) -> str:

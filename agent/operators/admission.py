@@ -22,6 +22,7 @@ from agent.operators.scope import (
 from agent.operators.sight import GuardedCore, Sight
 from agent.protocol import (
     Interrupt,
+    JobCreate,
     NoticeReply,
     Op,
     SessionCreate,
@@ -110,6 +111,12 @@ class Admission:
         if isinstance(op, SessionCreate) and op.request_id:
             # Else a request of another operator would answer with their session.
             op = replace(op, request_id=f"{self._sight.operator().name}.{op.request_id}")
+        # Nobody uses up the share of another.
+        name = self._sight.operator().name
+        if isinstance(op, SessionCreate):
+            op = replace(op, account=name)
+        elif isinstance(op, JobCreate) and op.campaign is not None:
+            op = replace(op, campaign=replace(op.campaign, account=name))
         return op
 
     def stops_all(self, op: Op) -> bool:

@@ -11,6 +11,8 @@ from typing import Any
 
 import msgspec
 
+from agent.errors import UsageError
+from agent.placement.needs import LAST, parse_needs
 from agent.protocol import (
     CommitmentSearch,
     DeviceTag,
@@ -23,7 +25,7 @@ from agent.protocol import (
     SessionDetach,
     WatcherList,
 )
-from agent.records import Autonomy, Job, Right, Watcher
+from agent.records import Autonomy, Campaign, Job, Right, Watcher, campaign_of
 
 LISTS = (CommitmentSearch, JobList, JobQueue, SessionDetach, WatcherList)
 """Ops that concern nothing by themselves: they list, and the list is filtered, or let go of one's
@@ -73,6 +75,12 @@ def concern_of(op: Op) -> Concern:
         case DeviceTag(tags=tags) if tags is not None:
             # Rights go by tags: who sets them gives rights.
             return Concern(everything=True)
+        case SessionCreate(serial="", phone_needs=text) if text:
+            return _of_needs(text)
+        case JobCreate(campaign=Campaign() as campaign):
+            if campaign.phones:
+                return Concern(serials=campaign.phones)
+            return _of_needs(campaign.needs)
         case JobCreate():
             return _of_job(op, found)
         case _:
@@ -80,16 +88,30 @@ def concern_of(op: Op) -> Concern:
 
 
 def _of_job(op: JobCreate, found: Concern) -> Concern:
-    if {"serial", "tags", "app"} & set(op.payload):
+    if {"serial", "tags", "app", "needs", "campaign"} & set(op.payload):
         return Concern(everything=True)
     target = op.session_target
     if target.startswith("session:"):
         return msgspec.structs.replace(found, session_ids=(target.removeprefix("session:"),))
     if target == "current":
         return Concern(everything=True)
+    if op.phone_needs and not (found.serials or op.tags):
+        return _of_needs(op.phone_needs)
+    if op.phone_needs and parse_needs(op.phone_needs).same:
+        return Concern(everything=True)
     if found.serials or op.tags:
         return msgspec.structs.replace(found, tags=op.tags if not found.serials else ())
     return Concern(everything=True)
+
+
+def _of_needs(text: str) -> Concern:
+    """Return what work concerns that says what its phone has to be. Raises UsageError."""
+    needs = parse_needs(text)
+    if needs.same and needs.same != LAST:
+        return Concern(session_ids=(needs.same,))
+    if needs.same or not needs.tags:
+        return Concern(everything=True)
+    return Concern(tags=needs.tags)
 
 
 def _said(op: Op, field: str) -> tuple[str, ...]:
@@ -111,6 +133,8 @@ def needs_of(op: Op, by_default: Autonomy) -> tuple[tuple[Right, ...], ...]:
         case SessionCreate() if op.allowances or _is_freer(op.autonomy, by_default):
             # What would be approved is approved beforehand.
             return (op.needs, (Right.APPROVE,))
+        case JobCreate(campaign=Campaign(autonomy=autonomy)) if _is_freer(autonomy, by_default):
+            return (op.needs, (Right.APPROVE,))
         case _:
             return (op.needs,)
 
@@ -125,6 +149,11 @@ def phone_of_job(job: Job) -> tuple[str, tuple[str, ...]]:
     payload: Mapping[str, Any] = job.payload_json
     serial, tags = payload.get("serial", ""), payload.get("tags", ())
     found = tuple(str(one) for one in tags) if isinstance(tags, list | tuple) else ()
+    try:
+        found += parse_needs(str(payload.get("needs", ""))).tags
+        found += parse_needs(campaign_of(job.payload_json).needs).tags
+    except UsageError:
+        found = ()
     return (serial if isinstance(serial, str) else ""), found
 
 

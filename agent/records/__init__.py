@@ -39,6 +39,7 @@ from agent.records.effects import Effect, EffectVerb, Source, Stated
 from agent.records.jobs import (
     LATEST_MS,
     LATEST_SHOWN_MS,
+    Campaign,
     Job,
     JobStatus,
     JobType,
@@ -50,6 +51,7 @@ from agent.records.jobs import (
     RunStatus,
     Schedule,
     Trigger,
+    campaign_of,
 )
 from agent.records.looks import PhoneFinding, PhoneLook
 from agent.records.notices import Notice, NoticeKind
@@ -140,6 +142,7 @@ __all__ = [
     "Bounds",
     "Budget",
     "BudgetKind",
+    "Campaign",
     "Checkpoint",
     "Commitment",
     "CommitmentStatus",
@@ -231,4 +234,5 @@ __all__ = [
     "attributed",
     "host_of",
     "on_host",
+    "campaign_of",
 ]

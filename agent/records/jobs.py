@@ -10,6 +10,7 @@ from msgspec import Meta
 
 from agent.records.observation import TimeSplit, Usage
 from agent.records.record import Record
+from agent.records.sessions import Autonomy, Budget
 from agent.records.verification import FieldSource, GoalVerdict, VerifiedBy
 
 
@@ -19,6 +20,8 @@ class JobType(StrEnum):
     AGENT_TURN = "agent_turn"
     SYSTEM_EVENT = "system_event"
     HEARTBEAT = "heartbeat"
+    CAMPAIGN = "campaign"
+    """One goal for many phones; the wake has nothing to do with it."""
 
 
 class JobStatus(StrEnum):
@@ -222,3 +225,39 @@ class RunRecord(Record, frozen=True, kw_only=True):
     """Its result as data, as JSON, where the job has an output schema."""
     sources: tuple[FieldSource, ...] = ()
     """Where each value of that was read, by steps of the session."""
+
+
+MOST_PHONES = 200
+
+
+class Campaign(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What a job of type campaign does, beside its prompt."""
+
+    needs: Annotated[str, Meta(max_length=1000)] = ""
+    """Which phones, as `tag:wall`; those that are there when it is stored."""
+    phones: Annotated[tuple[str, ...], Meta(max_length=MOST_PHONES)] = ()
+    """Their serials; empty: found by the needs."""
+    per_minute: Annotated[float, Meta(ge=0, le=6000)] = 0.0
+    """How many phones begin in a minute; 0 = all at once."""
+    at_once: Annotated[int, Meta(ge=0)] = 0
+    """How many are at work at once; 0 = any number."""
+    stop_after: Annotated[int, Meta(ge=0)] = 0
+    """After so many failures no more begin; 0 = all begin."""
+    account: str = ""
+    model: str = ""
+    max_steps: Annotated[int, Meta(ge=0, le=10_000)] = 0
+    budget: Budget = Budget()
+    """Of each phone's session."""
+    autonomy: Autonomy | None = None
+
+
+CAMPAIGN = "campaign"
+"""Where it stands in a job's payload."""
+
+
+def campaign_of(payload: dict[str, object]) -> Campaign:
+    """Return the campaign of a job's payload; one that cannot be read has no phones."""
+    try:
+        return msgspec.convert(payload.get(CAMPAIGN, {}), Campaign)
+    except msgspec.ValidationError:
+        return Campaign()

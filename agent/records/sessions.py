@@ -108,6 +108,12 @@ class Session(Record, frozen=True, kw_only=True):
     """The device it works on; empty until one is assigned, and on a parent that only delegates."""
     host: str = ""
     """The host of a fleet whose core takes it up; empty in a store of one core."""
+    needs: str = ""
+    """What its first phone has to be, as `tag:wall,app:com.example>=3.2`; empty: any."""
+    account: str = ""
+    """Whom its use of phones is counted to, in fair shares and limits."""
+    waits_for: str = ""
+    """Why it waits for a phone, as a person reads it; empty unless it does."""
     target_package: str = ""
     required_presentation: TargetPresentation = TargetPresentation.AGENT_CHOICE
     """Where its app has to be when it is done; a condition of completion (CONTRACTS 1.5)."""

@@ -32,6 +32,7 @@ from agent.errors import (
     SwitchboardError,
 )
 from agent.jobs.job_service import JobService
+from agent.knowledge.library import DIRECTORY, load
 from agent.loop.task_context import JobOp, ServiceOp, SessionTask
 from agent.models.model import Model
 from agent.models.verifying import Verifying
@@ -89,6 +90,7 @@ from agent.sessions.turns.dispatcher_host import Hosting
 from agent.sessions.turns.job_turns import JobTurns
 from agent.sessions.turns.review_turns import ReviewTurns
 from agent.sessions.turns.turns import Turns
+from agent.sessions.turns.wait_news import WaitNews
 from agent.settings import Settings
 from agent.state.commit import Commit
 from agent.store.dispatch.dispatcher import Dispatcher
@@ -260,7 +262,11 @@ class Runtime(StoredLookUps):
             book=SessionRegistry(store),
             questions=Questions(),
             clients=Clients(),
-            assignment=Assignment(fleet),
+            assignment=Assignment(
+                fleet,
+                called=lambda name: load(settings.config_file.parent / DIRECTORY).called(name),
+                most=settings.run.max_at_once,
+            ),
             deltas=DeltaListeners(),
             supervisor=supervisor,
             models=programs.models(models, sees=settings.model.vision),
@@ -432,6 +438,8 @@ class Runtime(StoredLookUps):
         await self._parts.fleet.start()
         await self._device_news.tell()
         self._supervisor.start(self._device_news.run(), "device watch")
+        self._supervisor.start(self._parts.assignment.run(), "phones that work waits for")
+        self._supervisor.start(WaitNews(self._parts).run(), "why work waits")
         self._supervisor.start(Losses(self._parts).run(), "loss watch")
         self._supervisor.start(self._watch_store(), "store watch")
         self._supervisor.start(self._tree.run(), "roll-up")

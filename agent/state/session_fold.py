@@ -55,6 +55,7 @@ from agent.protocol import (
     SessionsDeleted,
     SessionStateChanged,
     SessionTagged,
+    SessionWaits,
     ShutdownComplete,
     SteerApplied,
     SteerEdited,
@@ -150,10 +151,15 @@ def _fold_fact(session: Session, msg: EventMsg) -> Session:
             return replace(session, usage=session.usage.plus(usage))
         case AgentMessage(text=text):
             return replace(session, latest_trace=text)
-        case SessionStateChanged(state=state):
+        case SessionStateChanged(state=state, reason=reason):
             put_off = session.deferred if state is SessionState.WAITING_FOR_USER else None
             draft = session.provisional and state is SessionState.CREATED
-            return replace(session, state=state, deferred=put_off, provisional=draft)
+            waits_for = reason if state is SessionState.QUEUED else ""
+            return replace(
+                session, state=state, deferred=put_off, provisional=draft, waits_for=waits_for
+            )
+        case SessionWaits(reason=reason):
+            return replace(session, waits_for=reason)
         case SessionFlagsChanged(paused=paused, held=held, lost=lost, driver=driver):
             until_ms = msg.lost_until_ms if lost else 0
             return replace(
@@ -189,7 +195,9 @@ def _fold_fact(session: Session, msg: EventMsg) -> Session:
             return session
         case TaskStarted(turn_id=turn_id):
             # What it sees from now on is its own again, whatever was dropped before.
-            return replace(_unverified(session), turn_id=turn_id, pruned=False, stopped=False)
+            return replace(
+                _unverified(session), turn_id=turn_id, pruned=False, stopped=False, waits_for=""
+            )
         case TaskComplete():
             return replace(session, turn_id="", recoveries=0)
         case TurnAborted(reason=reason):

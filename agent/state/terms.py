@@ -35,6 +35,7 @@ _TERMS: dict[StrEnum, str] = {
     records.JobStatus.COMPLETED: "done",
     records.JobType.AGENT_TURN: "agent",
     records.JobType.SYSTEM_EVENT: "message",
+    records.JobType.CAMPAIGN: "campaign",
     AbortReason.INTERRUPTED: STOPPED,
     AbortReason.BUDGET_LIMITED: "budget used up",
     AbortReason.AWAITING_REVIEW: "waits for your review",

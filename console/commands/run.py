@@ -12,18 +12,24 @@ from typing import TYPE_CHECKING, Unpack
 import click
 
 from console.cli_support.exits import ExitCode, end
-from console.commands.output_options import Speech, manner_of, manner_options
-from console.commands.session_options import Permission, permission_options, permitted
+from console.commands.output_options import manner_of, manner_options
+from console.commands.run_each import Given, run_each
+from console.commands.session_options import (
+    ACCOUNT,
+    AT_ONCE,
+    EACH,
+    NEEDS,
+    PACE,
+    STOP_AFTER,
+    permission_options,
+    permitted,
+)
 
 if TYPE_CHECKING:
     from agent.store.store import Store
     from console.core.device_setup import Devices
     from console.core.host import Host
     from console.terminal.signals import StopRequest
-
-
-class Given(Speech, Permission):
-    """What the shared options say."""
 
 
 @click.command(
@@ -38,12 +44,20 @@ Examples:
   switchboard run "write a note saying 'milk and eggs'" --virtual --json > events.jsonl
   switchboard run "turn on Bluetooth" --virtual --dry-run
   switchboard run "archive the newest message" --device R58M123ABC --max-steps 15
+  switchboard run "update the app" --needs "tag:wall,app:com.example>=3.2"
+  switchboard run "install the update" --each tag:wall --pace 10/min --at-once 5
   switchboard run "which Android is it?" --virtual --output-schema version.json -o out.json
   switchboard run "set an alarm for 7" --virtual --model qwen3 --base-url http://127.0.0.1:8000/v1
 """,
 )
 @click.argument("goal")
 @click.option("--device", "serial", metavar="SERIAL", help="Work on this phone.")
+@NEEDS
+@ACCOUNT
+@EACH
+@PACE
+@AT_ONCE
+@STOP_AFTER
 @click.option("--virtual", is_flag=True, help="Start a virtual phone and work on it.")
 @click.option("--model", metavar="NAME", help="Model to ask; 'pilot' is the offline one.")
 @click.option("--base-url", metavar="URL", help="Where an OpenAI-compatible endpoint answers.")
@@ -57,6 +71,12 @@ def run(
     *,
     goal: str,
     serial: str | None,
+    needs: str,
+    account: str,
+    each: str | None,
+    pace: float,
+    at_once: int,
+    stop_after: int,
     virtual: bool,
     model: str | None,
     base_url: str | None,
@@ -82,6 +102,20 @@ def run(
         raise click.BadParameter("The goal is empty.", ctx=ctx, param_hint="GOAL")
     if serial and virtual:
         raise click.UsageError("Give --device or --virtual, not both.", ctx=ctx)
+    if needs and (serial or virtual):
+        raise click.UsageError("Give --needs, or --device or --virtual.", ctx=ctx)
+    if each is None and (pace or at_once or stop_after):
+        raise click.UsageError("--pace, --at-once and --stop-after-failures go with --each.")
+    if each is not None:
+        if serial or virtual or needs or output or output_schema:
+            raise click.UsageError(
+                "--each says which phones, and writes no data: leave out --device, --virtual, "
+                "--needs, --output-schema and -o.",
+                ctx=ctx,
+            )
+        settings = settings_for(ctx, {"model.name": model, "model.base_url": base_url})
+        end(run_each(settings, goal, each, pace, at_once, stop_after, account, model, given))
+        return
     if output and not output_schema:
         raise click.UsageError("-o writes data: give its shape by --output-schema.", ctx=ctx)
     shape = read_schema_file(output_schema) if output_schema else ""
@@ -104,9 +138,16 @@ def run(
         chosen = serial or ""
         if virtual:
             chosen = await host.start_phone()
-        elif not serial:
+        elif not serial and not needs:
             await host.need_a_device()
-        op = SessionCreate(goal=goal, serial=chosen, model=model or "", output_schema=shape)
+        op = SessionCreate(
+            goal=goal,
+            serial=chosen,
+            phone_needs=needs,
+            account=account,
+            model=model or "",
+            output_schema=shape,
+        )
         return (await host.core.request(permitted(op, given))).session_id
 
     manner = replace(manner_of(settings, given), output=output or "")

@@ -37,6 +37,91 @@ LET_THROUGH = click.option(
 """What lets a text be stored, typed and sent to the model as it is written."""
 
 
+def _needs(_ctx: click.Context, _param: click.Parameter, given: str) -> str:
+    """Read what is given to `--needs`."""
+    if not given:
+        return ""
+    from agent.errors import UsageError
+    from agent.placement.needs import parse_needs
+
+    try:
+        return str(parse_needs(given))
+    except UsageError as error:
+        raise click.BadParameter(f"{error.message} {error.remedy}".rstrip()) from error
+
+
+def _each(_ctx: click.Context, param: click.Parameter, given: str | None) -> str | None:
+    """Read what is given to `--each`."""
+    if given is None or given == "all":
+        return None if given is None else ""
+    if not given.strip():
+        raise click.BadParameter("It names no phones. Write tag:wall, or all.")
+    return _needs(_ctx, param, given)
+
+
+def _pace(_ctx: click.Context, _param: click.Parameter, given: str) -> float:
+    """Read a pace, as phones a minute."""
+    if not given:
+        return 0.0
+    number, _, unit = given.partition("/")
+    try:
+        pace = float(number) / {"min": 1, "m": 1, "h": 60, "s": 1 / 60}[unit.strip() or "min"]
+    except (KeyError, ValueError):
+        pace = -1.0
+    if not 0 < pace <= 6000:
+        raise click.BadParameter(f"{given!r} is no pace. Write 10/min or 30/h.")
+    return pace
+
+
+NEEDS = click.option(
+    "--needs",
+    default="",
+    callback=_needs,
+    metavar="NEEDS",
+    help="What the phone has to be, as tag:wall,app:com.example>=3.2,locale:de,android>=13,"
+    "sdk>=33,screen>=1080x1920,same:SESSION or spread; it is waited for.",
+)
+"""What the phone has to be."""
+
+EACH = click.option(
+    "--each",
+    default=None,
+    callback=_each,
+    metavar="NEEDS",
+    help="On each phone that is this, as tag:wall, or 'all': a campaign, whose sum is printed.",
+)
+PACE = click.option(
+    "--pace",
+    default="",
+    callback=_pace,
+    metavar="N/min",
+    help="With --each: how many phones begin in a minute (or N/h); without it, all at once.",
+)
+AT_ONCE = click.option(
+    "--at-once",
+    type=click.IntRange(min=0),
+    default=0,
+    metavar="N",
+    help="With --each: how many are at work at once; 0: any number.",
+)
+STOP_AFTER = click.option(
+    "--stop-after-failures",
+    "stop_after",
+    type=click.IntRange(min=0),
+    default=0,
+    metavar="N",
+    help="With --each: begin no more after so many failures; 0: never.",
+)
+
+ACCOUNT = click.option(
+    "--account",
+    default="",
+    metavar="NAME",
+    help="Whom the use of phones is counted to, in fair shares and run.max_at_once.",
+)
+"""Whose share of the phones it is."""
+
+
 def _allowances(
     _ctx: click.Context, _param: click.Parameter, given: tuple[str, ...]
 ) -> tuple[Allowance, ...]:

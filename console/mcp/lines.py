@@ -26,6 +26,8 @@ def line_of(session: Session, overview: Overview | None = None) -> str:
     where = f" on {session.serial}" if session.serial else ""
     holder = held_by(session, devices)
     waits = f", waits for session {one_line(holder, 40)}" if holder else ""
+    if not waits and session.waits_for:
+        waits = f", {one_line(session.waits_for, 300)}"
     return f"{session.session_id}  {mark.word}{where}{waits}  {one_line(session.title, 120)}"
 
 

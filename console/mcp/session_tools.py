@@ -54,6 +54,13 @@ class StartSession(Arguments, frozen=True, kw_only=True):
     goal: Annotated[str, msgspec.Meta(description="What the agent is to do, in plain words.")]
     phone: Annotated[str, msgspec.Meta(description="Serial; left out: a free phone.")] = ""
     tag: Annotated[str, msgspec.Meta(description="Instead of phone: one with this tag.")] = ""
+    needs: Annotated[
+        str,
+        msgspec.Meta(
+            description="Instead of phone: what it has to be, as "
+            "tag:wall,app:com.example>=3.2,locale:de,android>=13; it is waited for."
+        ),
+    ] = ""
     max_steps: Annotated[int, msgspec.Meta(ge=0, le=10_000)] = 0
     max_seconds: Annotated[float, msgspec.Meta(ge=0, description="Of work; 0: as set.")] = 0.0
     max_tokens: Annotated[int, msgspec.Meta(ge=0, description="In and out; 0: as set.")] = 0
@@ -100,10 +107,12 @@ async def _start(connection: Connection, _asker: Asker, given: StartSession) -> 
     online = [
         one for one in (await connection.core.overview()).devices if one.state is DeviceState.ONLINE
     ]
-    if not online:
+    if not online and not given.needs:
         raise UsageError("No phone is connected.", "Have the operator connect one.")
     if given.tag and given.phone:
         raise UsageError("Both a phone and a tag are named.", "Name one of them.")
+    if given.needs and (given.tag or given.phone):
+        raise UsageError("needs and a phone or a tag are named.", "Put the tag into needs.")
     op = op_of(
         SessionCreate,
         given,

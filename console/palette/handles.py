@@ -14,6 +14,7 @@ from widgets.base.formatting import natural
 from widgets.lists.session_rows import device_name
 
 _WORD = re.compile(r"(?<!\S)([@#])(\S+)")
+_NEEDS = re.compile(r"(tag|app|locale|same):|(android|sdk|screen)[:<>=]|spread(,|$)")
 _SERVER = re.compile(r"(?<!\S)\+(\S+)")
 
 
@@ -79,19 +80,30 @@ def tagged(tag: str, devices: Mapping[str, DeviceInfo]) -> list[str]:
     ]
 
 
+def are_needs(word: str) -> bool:
+    """Return whether a handle says what a phone has to be, and names none."""
+    return _NEEDS.match(word) is not None
+
+
 class Placed:
     """A goal without the handle that says where it is pursued.
 
     Attributes:
         goal: what is left of the text.
         serial: the phone that was named; empty where none was.
+        needs: what its phone has to be, as it was typed: `@tag:wall,app:com.example>=3.2`.
         unknown: the tag or phone that was meant as such and is not there; empty where all are.
     """
 
     def __init__(self, text: str, devices: Mapping[str, DeviceInfo]) -> None:
-        self.goal, self.serial, self.unknown = text, "", ""
+        self.goal, self.serial, self.needs, self.unknown = text, "", "", ""
         for found in _WORD.finditer(text):
             sign, name = found[1], found[2]
+            if sign == "@" and are_needs(name):
+                self.needs = name
+                rest = f"{text[: found.start()].rstrip()} {text[found.end() :].lstrip()}"
+                self.goal = rest.strip()
+                return
             if sign == "@":
                 serial = phone_of(name, devices)
             else:

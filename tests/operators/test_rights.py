@@ -12,7 +12,9 @@ from agent.errors import UsageError
 from agent.operators.changes import granted, without
 from agent.operators.operator import Grant, Operator, checked_name, held_in, made_token, token_of
 from agent.operators.register import Register
-from agent.records import Right
+from agent.operators.scope import Concern, concern_of
+from agent.protocol import JobCreate, Op, SessionCreate
+from agent.records import Campaign, Right
 
 RIGHTS = st.sampled_from(list(Right))
 TAGS = st.sampled_from(["lab", "bank", "shop", "spare"])
@@ -100,3 +102,30 @@ def test_two_writers_keep_both(tmp_path: Path) -> None:
     two.change("ben", lambda _: Operator(name="ben"))
     assert [each.name for each in one.operators()] == ["ana", "ben"]
     assert {each.name for each in tmp_path.iterdir()} == {"operators.json", ".operators.json.lock"}
+
+
+@pytest.mark.parametrize(
+    ("op", "concern"),
+    [
+        (SessionCreate(goal="g", phone_needs="tag:lab,app:com.x"), Concern(tags=("lab",))),
+        (SessionCreate(goal="g", phone_needs="app:com.x"), Concern(everything=True)),
+        (SessionCreate(goal="g", phone_needs="same:3f2a"), Concern(session_ids=("3f2a",))),
+        (SessionCreate(goal="g", phone_needs="same:last"), Concern(everything=True)),
+        (
+            JobCreate(title="t", tags=("lab",), phone_needs="same:3f2a"),
+            Concern(everything=True),
+        ),
+        (
+            JobCreate(title="t", tags=("lab",), payload={"needs": "same:3f2a"}),
+            Concern(everything=True),
+        ),
+        (JobCreate(title="t", campaign=Campaign(needs="tag:lab")), Concern(tags=("lab",))),
+        (JobCreate(title="t", campaign=Campaign()), Concern(everything=True)),
+        (
+            JobCreate(title="t", campaign=Campaign(needs="tag:lab", phones=("p1", "p2"))),
+            Concern(serials=("p1", "p2")),
+        ),
+    ],
+)
+def test_what_a_phone_has_to_be_is_what_the_right_is_asked_for(op: Op, concern: Concern) -> None:
+    assert concern_of(op) == concern

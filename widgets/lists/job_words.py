@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import NamedTuple
 
-from agent.records import DeviceInfo, Job, JobStatus, JobType
+from agent.records import DeviceInfo, Job, JobStatus, JobType, campaign_of
 from agent.state.terms import without_codes
 from agent.text import clean, one_line
 from widgets.lists.session_rows import device_name
@@ -27,12 +27,15 @@ class Asked(NamedTuple):
 
 def where(job: Job, devices: Mapping[str, DeviceInfo] = MappingProxyType({})) -> str:
     """Return which phones a job may run on; a phone that is known by what it is called."""
+    if job.type is JobType.CAMPAIGN:
+        return f"each of {len(campaign_of(job.payload_json).phones)}"
     payload = job.payload_json
     tags = payload.get("tags", ())
     said = [
         device_name(str(payload.get("serial") or ""), devices),
         f"one with the app {payload['app']}" if payload.get("app") else "",
         f"one tagged {', '.join(map(str, tags))}" if isinstance(tags, list) and tags else "",
+        f"one that is {payload['needs']}" if payload.get("needs") else "",
     ]
     return one_line(", ".join(filter(None, said)), 200) or "any"
 

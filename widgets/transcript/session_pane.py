@@ -114,7 +114,8 @@ def _nothing_yet(session: Session, parts: Sequence[tuple[status.Mark, str]]) -> 
     if session.state is SessionState.CREATED:
         return "Not started. Press p to start it."
     if session.state is SessionState.QUEUED:
-        return "Queued."
+        told = one_line(session.waits_for, 400) if is_told(session.waits_for) else ""
+        return f"Queued: {told}." if told else "Queued."
     return "No steps yet."
 
 
@@ -122,6 +123,11 @@ def _named(key: str, others: Mapping[str, SessionView]) -> str:
     """Return what the operator calls a session; who drives a phone may also be no session."""
     view = others.get(key)
     return f"“{one_line(session_title(view.session), 40)}”" if view else one_line(key, 40)
+
+
+def is_told(reason: str) -> bool:
+    """Return whether why a session waits is more than that every phone is in use."""
+    return reason not in ("", "waiting for a free device")
 
 
 def session_head(
@@ -157,7 +163,9 @@ def session_head(
     held = devices.get(session.serial) if session.state is SessionState.QUEUED else None
     if held is not None and held.driver:
         facts.append(f"waits for {_named(held.driver, others)}")
-    if not session.serial and mark == status.QUEUED:
+    elif mark == status.QUEUED and is_told(session.waits_for):
+        facts.append(one_line(session.waits_for, 200))
+    elif not session.serial and mark == status.QUEUED:
         facts.append("waits for a free phone")
     if session.driver:
         facts.append(f"driven by {one_line(session.driver, 40)}")

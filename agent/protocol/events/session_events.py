@@ -59,6 +59,12 @@ class SessionHosted(EventBase, frozen=True, kw_only=True, tag="session_hosted"):
     reason: str = ""
 
 
+class SessionWaits(EventBase, frozen=True, kw_only=True, tag="session_waits"):
+    """Why the session waits for a phone is another reason now; it is for people."""
+
+    reason: str
+
+
 class SessionContinued(EventBase, frozen=True, kw_only=True, tag="session_continued"):
     """The session goes on after a terminal state or a restart of the core."""
 
@@ -236,6 +242,7 @@ AnySessionEvent: TypeAlias = (
     | SessionDeferred
     | SessionAssigned
     | SessionHosted
+    | SessionWaits
     | SessionContinued
     | TaskStarted
     | TaskComplete

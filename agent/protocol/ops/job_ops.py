@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, ClassVar, TypeAlias
 
 from agent.protocol.base import OpBase
-from agent.records import STOPPING, JobType, Misfire, QuietHours, Right, Trigger
+from agent.records import STOPPING, Campaign, JobType, Misfire, QuietHours, Right, Trigger
 
 
 class JobCreate(OpBase, frozen=True, kw_only=True, tag="job_create"):
@@ -40,6 +40,12 @@ class JobCreate(OpBase, frozen=True, kw_only=True, tag="job_create"):
     """It runs on a phone that has this app, by package or name."""
     tags: tuple[str, ...] = ()
     """It runs on a phone that has all these tags."""
+    phone_needs: str = ""
+    """What its phone has to be, as `app:com.example>=3.2,locale:de`; with app and tags, all of it.
+    """
+    campaign: Campaign | None = None
+    """For type campaign: which phones, at what pace; its needs take the place of app, tags and
+    phone_needs."""
     payload: Mapping[str, Any] = {}
     """Kept with it, for whoever reads it."""
     output_schema: str = ""

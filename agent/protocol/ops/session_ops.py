@@ -45,6 +45,11 @@ class SessionCreate(OpBase, frozen=True, kw_only=True, tag="session_create"):
     """The operator's own words in the goal, where it tells of more; empty: all of it."""
     title: str = ""
     serial: str = ""
+    phone_needs: str = ""
+    """In place of a device, what it has to be, as `tag:wall,app:com.example>=3.2,locale:de`; empty:
+    any device."""
+    account: str = ""
+    """Whom the use of phones is counted to, in fair shares and limits."""
     target_package: str = ""
     targets: tuple[Target, ...] = ()
     model: str = ""

@@ -73,7 +73,7 @@ class DeviceNews:
                     if (info := upcoming.result()) is None:
                         return
                     upcoming = asyncio.ensure_future(anext(changes, None))
-                    self._parts.assignment.consider()
+                    self._parts.assignment.device_changed(info)
                     await self.tell(info)
         finally:
             upcoming.cancel()

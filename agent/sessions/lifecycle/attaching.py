@@ -149,5 +149,5 @@ class Attaching:
         if deferred is None or not live.is_idle:
             return let_go
         if deferred is SessionState.QUEUED:
-            return (*let_go, self._resuming.queueing(record.serial))
+            return (*let_go, self._resuming.queueing(record))
         return (*let_go, *live.moving(deferred, LET_GO))

@@ -11,9 +11,12 @@ import asyncio
 from collections.abc import AsyncIterator, Iterable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 
+from msgspec.structs import replace
+
 from agent.core import ClientInfo
 from agent.errors import ErrorKind, UsageError, WrongStateError
 from agent.loop.task_context import Steering
+from agent.placement.needs import LAST, Needs, parse_needs
 from agent.protocol import (
     AbortReason,
     CloseReason,
@@ -46,6 +49,8 @@ from agent.sessions.turns.turns import Turns
 from agent.store.store import EventDraft
 
 _STOPPED = "stopped by the operator; it can be resumed"
+_LOOKED_BACK = 200
+"""So many of the newest sessions are looked through for one that had a phone."""
 _CANCELLED = "cancelled by the operator"
 
 
@@ -72,6 +77,7 @@ class Operations:
         """
         if known := await self._created_before(op.request_id):
             return known
+        op = await self._on_the_same_phone(op)
         planned = planned_sessions(
             op,
             settings=self._parts.settings,
@@ -85,6 +91,23 @@ class Operations:
             written=_written(planned, op),
         )
         return planned
+
+    async def _on_the_same_phone(self, op: SessionCreate) -> SessionCreate:
+        """Return a request with the phone of the session that its needs name. Raises UsageError."""
+        needs = parse_needs(op.phone_needs)
+        if not needs.same or needs != Needs(same=needs.same) or op.serial or op.targets:
+            return op
+        if needs.same == LAST:
+            newest = await self._parts.store.sessions(limit=_LOOKED_BACK)
+            found = (one.serial for one in newest if one.serial and one.account == op.account)
+            return replace(op, phone_needs="", serial=next(found, ""))
+        session = (await self._parts.book.get(needs.same)).record
+        if not session.serial:
+            raise UsageError(
+                f"needs: same is session {session.session_id}, which has no phone yet.",
+                "Name a session that has worked, or a phone.",
+            )
+        return replace(op, phone_needs="", serial=session.serial)
 
     async def _created_before(self, request_id: str) -> tuple[Session, ...]:
         """Return the session that a request made before, with its children; empty when none."""
@@ -124,7 +147,7 @@ class Operations:
             if start and session is parent:
                 msgs.append(SessionStateChanged(state=SessionState.RUNNING, reason="delegates"))
             elif start:
-                msgs.append(self._resuming.queueing(session.serial))
+                msgs.append(self._resuming.queueing(session))
             drafts += [EventDraft(session.session_id, msg, submission_id) for msg in msgs]
         await self._parts.book.append(*drafts)
         if not start:
@@ -175,7 +198,7 @@ class Operations:
                 if live is not top and top.record.held:
                     moves.append((live, staged(top.record.driver)))
                 else:
-                    moves.append((live, (self._resuming.queueing(live.record.serial),)))
+                    moves.append((live, (self._resuming.queueing(live.record),)))
             await self.send_off(moves, submission_id)
             return top.session_id
 
@@ -373,7 +396,7 @@ class Operations:
             scheduled = RecoveryScheduled(
                 attempt=attempt, limit=limit, reason="The core was restarted."
             )
-            queueing = self._resuming.queueing(live.record.serial)
+            queueing = self._resuming.queueing(live.record)
             await self._parts.book.append(*live.drafts(scheduled, queueing))
             if not live.record.serial:
                 self._turns.begin(live, recovering=True)
@@ -387,6 +410,8 @@ class Operations:
             left = live.record.state is SessionState.QUEUED and not live.delegates
             if live.turn is None and left:
                 self._turns.begin(live, recovering=True)
+            if live.turn is not None:
+                self._parts.assignment.let_pass(live.turn.turn_id)
             return live.turn
 
     async def go_on_with(
@@ -453,7 +478,7 @@ class Operations:
         )
         # One that waits in line since a restart has no turn yet, and is queued already.
         queued = live.record.state is SessionState.QUEUED
-        sent = () if queued else (self._resuming.queueing(live.record.serial),)
+        sent = () if queued else (self._resuming.queueing(live.record),)
         return (message, *superseded, *sent)
 
     @asynccontextmanager

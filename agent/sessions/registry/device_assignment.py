@@ -1,62 +1,120 @@
-"""Which device a turn works on: the one its session names, or the first that nobody wants.
+"""Which device a turn works on: the one its session names, or one that fits and nobody wants.
 
-Not the queue for a device (the dispatcher's) and not the lease on it (the fleet's), which also
-keeps the operator and other programs apart. Invariant: a turn that takes any device is never given
-one that another turn has or waits for.
+Who is served next is decided in `agent.placement.placing`; here is the waiting for it. Not the
+lease on a device (the fleet's), which also keeps the operator and other programs apart. Invariants:
+a device is promised to one turn at a time, but for turns that the dispatcher has called already;
+why a turn waits is known at every moment, and told when it has changed.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import TypeAlias
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
 
 from agent.devices.protocols import Fleet
 from agent.errors import UsageError
+from agent.placement.fact_cache import FactCache
+from agent.placement.needs import Needs
+from agent.placement.phone_facts import Fit, fit_of
+from agent.placement.placing import Ask, Phone, Shares, place
+from agent.placement.reasons import why_waiting
 from agent.records import DeviceInfo, DeviceState
 from agent.text import one_line
 
-MayUse: TypeAlias = Callable[[DeviceInfo], bool]
-"""Tells whether a device is one that a turn may be given."""
+_ANY = Needs()
+_RETRY_S = 5.0
+"""How often a phone that did not answer is thought of again while somebody waits."""
 
 
 @dataclass(eq=False)
 class _Want:
-    holder: str
+    ask: Ask
+    session_id: str
     granted: asyncio.Future[str]
-    first: str
-    may_use: MayUse | None
+
+
+@dataclass(frozen=True)
+class _Held:
+    serial: str
+    session_id: str
+    account: str
+
+
+@dataclass(frozen=True)
+class Wish:
+    """What a turn wants.
+
+    Attributes:
+        session_id: whose turn it is, for those who wait for the same phone.
+        account: whom it is counted to.
+        serial: the device that must be had, away or not; empty: any that fits.
+        first: of any that fit, the one that is had before the others.
+        needs: what the device has to be.
+    """
+
+    session_id: str = ""
+    account: str = ""
+    serial: str = ""
+    first: str = ""
+    needs: Needs = field(default=_ANY)
 
 
 class Assignment:
-    """Promises devices to turns."""
+    """Promises devices to turns.
 
-    def __init__(self, fleet: Fleet) -> None:
+    Args:
+        fleet: the devices.
+        called: gives the packages of the apps that people call by a name, casefolded.
+        most: how many devices each account may have at once; 0: any number.
+        clock: seconds that only rise.
+    """
+
+    def __init__(
+        self,
+        fleet: Fleet,
+        *,
+        called: Callable[[str], frozenset[str]] = lambda _: frozenset(),
+        most: int = 0,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
         self._fleet = fleet
-        self._held: dict[str, str] = {}
+        self._most = most
+        self._held: dict[str, _Held] = {}
         self._wants: list[_Want] = []
+        self._called_on: set[str] = set()
         self._changed = asyncio.Event()
+        self._facts = FactCache(fleet, called, clock)
+        self._used: dict[str, int] = {}
+        self._served: dict[str, int] = {}
+        self._grants = 0
+        self._to_ask = asyncio.Event()
+        self.on_reasons: Callable[[], None] = lambda: None
+        """Called when why turns wait may have changed."""
 
-    async def place(self, holder: str, serial: str, may_use: MayUse | None = None) -> str:
+    async def place(self, holder: str, wish: Wish) -> str:
         """Return the device that a turn works on; it is reserved until `release`.
 
         Args:
             holder: the turn it is for.
-            serial: the device that must be had, away or not; empty waits for one that is online
-                and free, first come, first served.
-            may_use: which other devices will do as well: then the first that is free is had, and
-                `serial` before the others.
+            wish: what it wants.
 
         Returns:
             The serial.
         """
-        if serial and may_use is None:
-            self._held[holder] = serial
-            return serial
         granted: asyncio.Future[str] = asyncio.get_running_loop().create_future()
-        want = _Want(holder, granted, serial, may_use)
+        ask = Ask(
+            ask_id=holder,
+            account=wish.account,
+            needs=wish.needs,
+            serial=wish.serial,
+            first=wish.first,
+        )
+        want = _Want(ask, wish.session_id, granted)
         self._wants.append(want)
+        if holder in self._called_on:
+            self.let_pass(holder)
         self.consider()
         try:
             return await want.granted
@@ -66,27 +124,109 @@ class Assignment:
             self.release(holder)
             raise
 
+    def let_pass(self, holder: str) -> None:
+        """Let a turn have the phone that it names, whoever has it: the dispatcher has called it.
+
+        It stands before the others there, so whoever waits here for it would wait for ever.
+        """
+        self._called_on.add(holder)
+        for want in tuple(self._wants):
+            if want.ask.ask_id == holder and want.ask.serial and not want.granted.done():
+                self._grant(want, want.ask.serial)
+
     async def until_online(self, serial: str) -> None:
         """Wait until a device is online."""
-        while not any(info.serial == serial for info in self._online()):
+        while not self.is_online(serial):
             await self._changed.wait()
+
+    def is_online(self, serial: str) -> bool:
+        """Return whether a device is online."""
+        return any(
+            info.serial == serial and info.state is DeviceState.ONLINE
+            for info in self._fleet.devices()
+        )
 
     def release(self, holder: str) -> None:
         """Take a promise back."""
-        self._held.pop(holder, None)
+        held = self._held.pop(holder, None)
+        self._called_on.discard(holder)
+        if held is not None:
+            # It may have installed something.
+            self._facts.forget(held.serial)
+        self.consider()
+
+    def device_changed(self, info: DeviceInfo) -> None:
+        """Look again who can be served, and forget what a phone had that went away."""
+        if info.state is not DeviceState.ONLINE:
+            self._facts.forget(info.serial)
         self.consider()
 
     def consider(self) -> None:
         """Look again who can be served; call when a device has changed."""
         self._changed.set()
         self._changed = asyncio.Event()
-        for want in tuple(self._wants):
-            serial = self._free(want)
-            if serial is None or want.granted.done():
-                continue
-            self._held[want.holder] = serial
-            self._wants.remove(want)
-            want.granted.set_result(serial)
+        self._wants = [want for want in self._wants if not want.granted.done()]
+        if not self._wants:
+            return
+        wants = {want.ask.ask_id: want for want in self._wants}
+        asks = [want.ask for want in self._wants]
+        taken = frozenset(held.serial for held in self._held.values())
+        placed = place(asks, self._phones(), self._shares(), taken)
+        for ask_id in placed.passed:
+            want = wants[ask_id]
+            want.ask = replace(want.ask, passed=want.ask.passed + 1)
+        for ask_id, serial in placed.grants:
+            self._grant(wants[ask_id], serial)
+        if any(want.ask.needs.asks_phone for want in self._wants):
+            self._to_ask.set()
+        self.on_reasons()
+
+    def _grant(self, want: _Want, serial: str) -> None:
+        self._grants += 1
+        self._used[serial] = self._served[want.ask.account] = self._grants
+        self._held[want.ask.ask_id] = _Held(serial, want.session_id, want.ask.account)
+        self._wants.remove(want)
+        want.granted.set_result(serial)
+
+    async def run(self) -> None:
+        """Ask phones what they have while somebody waits for it, for ever."""
+        while True:
+            await self._to_ask.wait()
+            self._to_ask.clear()
+            needs = [want.ask.needs for want in self._wants if want.ask.needs.asks_phone]
+            asking = self._not_asked(needs)
+            if asking:
+                async with asyncio.TaskGroup() as group:
+                    for serial in asking:
+                        group.create_task(self._ask(serial, needs))
+            elif any(self._facts.is_let_be(info.serial) for info in self._online()):
+                await asyncio.sleep(_RETRY_S)
+                self._to_ask.set()
+
+    async def _ask(self, serial: str, needs: Iterable[Needs]) -> None:
+        await self._facts.ask(serial, needs)
+        self.consider()
+
+    def _not_asked(self, needs: Iterable[Needs]) -> list[str]:
+        """Return the phones that have to be asked before it is known whether they fit."""
+        needs = list(dict.fromkeys(needs))
+        return [
+            info.serial
+            for info in self._online()
+            if not self._facts.is_let_be(info.serial)
+            and any(fit_of(one, info, self._facts.of(info.serial)) is Fit.UNKNOWN for one in needs)
+        ]
+
+    async def fitting(self, needs: Needs) -> tuple[DeviceInfo, ...]:
+        """Return the phones that are online and fit, free ones first; asks those that it has to."""
+        for serial in self._not_asked([needs]):
+            await self._facts.ask(serial, [needs])
+        found = [
+            info
+            for info in self._online()
+            if fit_of(needs, info, self._facts.of(info.serial)) is Fit.YES
+        ]
+        return tuple(sorted(found, key=lambda one: not self.is_free(one)))
 
     def check_known(self, serial: str) -> None:
         """Refuse a serial that no device has.
@@ -104,16 +244,35 @@ class Assignment:
         )
         raise UsageError(f"There is no device {one_line(serial, 80)!r}.", remedy)
 
-    def why_waiting(self, serial: str) -> str:
+    def why_waiting(self, wish: Wish) -> str:
         """Return what a turn would wait for."""
-        if not serial:
-            return "waiting for a free device"
-        for info in self._fleet.devices():
-            if info.serial == serial and info.state is not DeviceState.ONLINE:
-                return f"waiting for {serial}, which is {info.state}"
-            if info.serial == serial and info.driver:
-                return f"waiting for {serial}, which {info.driver} drives"
-        return f"waiting for {serial}"
+        return self._why(Ask(ask_id="", account=wish.account, needs=wish.needs, serial=wish.serial))
+
+    def reasons(self) -> dict[str, str]:
+        """Return why each turn that waits does so, by its session."""
+        return {want.session_id: self._why(want.ask) for want in self._wants if want.session_id}
+
+    def _why(self, ask: Ask) -> str:
+        holders = {held.serial: held.session_id for held in self._held.values()}
+        return why_waiting(ask, self._phones(), self._shares(), holders)
+
+    def _phones(self) -> list[Phone]:
+        taken = {held.serial for held in self._held.values()}
+        return [
+            Phone(
+                info,
+                facts=self._facts.of(info.serial),
+                held=info.serial in taken,
+                used=self._used.get(info.serial, 0),
+            )
+            for info in self._fleet.devices()
+        ]
+
+    def _shares(self) -> Shares:
+        busy: dict[str, int] = {}
+        for held in self._held.values():
+            busy[held.account] = busy.get(held.account, 0) + 1
+        return Shares(busy=busy, served=self._served, most=self._most)
 
     def _online(self) -> list[DeviceInfo]:
         return [info for info in self._fleet.devices() if info.state is DeviceState.ONLINE]
@@ -121,10 +280,4 @@ class Assignment:
     def is_free(self, info: DeviceInfo) -> bool:
         """Return whether a device is online, and neither driven nor promised."""
         here = info.state is DeviceState.ONLINE and not info.driver
-        return here and info.serial not in self._held.values()
-
-    def _free(self, want: _Want) -> str | None:
-        free = [info for info in self._fleet.devices() if self.is_free(info)]
-        if want.may_use is not None:
-            free = [one for one in free if one.serial == want.first or want.may_use(one)]
-        return min(free, key=lambda one: one.serial != want.first).serial if free else None
+        return here and all(info.serial != held.serial for held in self._held.values())

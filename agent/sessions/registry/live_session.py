@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from agent.errors import SwitchboardError
 from agent.loop.task_context import Grant, Steering, TaskKind
 from agent.models.model import ToolCall
+from agent.placement.needs import Needs
 from agent.protocol import (
     AbortReason,
     ErrorEvent,
@@ -22,7 +23,6 @@ from agent.protocol import (
 )
 from agent.records import Session, SessionKind, SessionState
 from agent.safety.redacting.asked_for import Detail, all_asked_for
-from agent.sessions.registry.device_assignment import MayUse
 from agent.store.leases import Lease
 from agent.store.store import EventDraft
 
@@ -42,8 +42,8 @@ class Errand:
     """What it does in place of asking a model."""
     output_schema: str = ""
     """The JSON Schema that its result has to fit; empty: any words will do."""
-    may_use: MayUse | None = None
-    """Says which phones will do beside the session's own; None: no other one."""
+    others: Needs | None = None
+    """What phones will do beside the session's own; None: no other one."""
 
 
 @dataclass(eq=False)

@@ -5,12 +5,14 @@ It stores nothing. Invariant: what passes can start; a request with a fault in i
 
 from __future__ import annotations
 
+import re
 from hashlib import sha256
 from secrets import token_hex
 
 from msgspec.structs import replace
 
 from agent.errors import UsageError
+from agent.placement.needs import parse_needs
 from agent.protocol import SessionCreate, Target
 from agent.records import (
     DIRECT,
@@ -37,6 +39,7 @@ STEPS_LIMIT = 10_000
 REQUEST_ID_LIMIT = 200
 TITLE_LIMIT_CHARS = 80
 _ID_BYTES = 6
+_ACCOUNT = re.compile(r"\w[\w.@+-]{0,79}")
 
 
 def planned_sessions(
@@ -67,6 +70,18 @@ def _planned(
             "A session with targets has no device or app of its own.",
             "Name the device and the app in each target.",
         )
+    needs = parse_needs(op.phone_needs)
+    if op.phone_needs and (op.serial or op.targets):
+        raise UsageError(
+            "needs and a device are both named."
+            if op.serial
+            else "A session with targets has no phone of its own, and names needs.",
+            "Leave one of them out.",
+        )
+    if needs.same:
+        raise UsageError(
+            "needs: same is not by itself.", "Write same:SESSION without other fields."
+        )
     for serial in (op.serial, *(target.serial for target in op.targets)):
         if serial:
             assignment.check_known(serial)
@@ -92,6 +107,8 @@ def _planned(
         kind=SessionKind.HOME if op.target_package else SessionKind.AGENT,
         title=one_line(redact_secrets(op.title) or goal, TITLE_LIMIT_CHARS),
         serial=op.serial,
+        needs=str(needs),
+        account=_checked_account(op.account),
         target_package=op.target_package,
         model=model,
         reasoning_effort=op.reasoning_effort or _effort(settings),
@@ -171,6 +188,7 @@ def child_session(parent: Session, target: Target, *, speaker: Speaker, now_ms: 
         serial=target.serial,
         target_package=target.package,
         required_presentation=target.presentation,
+        account=parent.account,
         model=parent.model,
         reasoning_effort=parent.reasoning_effort,
         max_steps=parent.max_steps,
@@ -184,6 +202,16 @@ def child_session(parent: Session, target: Target, *, speaker: Speaker, now_ms: 
         output_schema=parent.output_schema,
         generation=parent.generation,
     )
+
+
+def _checked_account(name: str) -> str:
+    """Return whom a session is counted to. Raises UsageError."""
+    if name and not _ACCOUNT.fullmatch(name):
+        raise UsageError(
+            f"account is {one_line(name, 60)!r}.",
+            "Use letters, digits and . _ @ + - with no blanks, 80 at most.",
+        )
+    return name
 
 
 def _effort(settings: Settings) -> ReasoningEffort | None:

@@ -51,7 +51,7 @@ def needs_plan(live: LiveSession, devices: Iterable[DeviceInfo]) -> bool:
     record = live.record
     if live.delegates or not may_delegate(record):
         return False
-    if record.serial or record.target_package or record.job_id:
+    if record.serial or record.needs or record.target_package or record.job_id:
         return False
     return sum(info.state is DeviceState.ONLINE for info in devices) > 1
 
@@ -84,7 +84,7 @@ def _recovering(
 
 def _next(turn: Turn, kind: TaskKind) -> Turn:
     # What it has begun on one phone it does not go on with on another.
-    errand = None if turn.errand is None else replace(turn.errand, may_use=None)
+    errand = None if turn.errand is None else replace(turn.errand, others=None)
     return Turn(
         new_turn_id(),
         errand,

@@ -15,6 +15,7 @@ from agent.records import Session, SessionState
 from agent.sessions.registry.device_assignment import Assignment
 from agent.sessions.registry.live_session import LiveSession
 from agent.sessions.rules.rollup import is_part
+from agent.sessions.rules.wishes import wish_of
 
 Move: TypeAlias = tuple[LiveSession, tuple[EventMsg, ...]]
 """A session, and the facts that take it on."""
@@ -28,9 +29,9 @@ class Resuming:
     def __init__(self, assignment: Assignment) -> None:
         self._assignment = assignment
 
-    def queueing(self, serial: str) -> SessionStateChanged:
-        """Return the move to QUEUED, saying what will be waited for."""
-        reason = self._assignment.why_waiting(serial)
+    def queueing(self, session: Session) -> SessionStateChanged:
+        """Return a session's move to QUEUED, saying what will be waited for."""
+        reason = self._assignment.why_waiting(wish_of(session))
         return SessionStateChanged(state=SessionState.QUEUED, reason=reason)
 
     def continuing(
@@ -44,7 +45,7 @@ class Resuming:
             reason=reason,
             job_id=job_id,
         )
-        return (continued, self.queueing(record.serial))
+        return (continued, self.queueing(record))
 
     def going_on(
         self, live: LiveSession, generation: int, *, reason: str = _RESUMED
@@ -68,7 +69,7 @@ class Resuming:
                 reason=f"resumed from {record.state}",
             )
             unflagged = live.flagging(paused=False, lost=False)
-            return (continued, *unflagged, self.queueing(record.serial))
+            return (continued, *unflagged, self.queueing(record))
         if live.is_idle:
             return self.continuing(live, reason)
         raise WrongStateError(
@@ -127,7 +128,7 @@ class Resuming:
                 # It was resumed by itself before: it only has to count, and not to be held.
                 moves.append((live, (alone, *live.flagging(paused=False, reason=_RESUMED))))
             elif record.state in {SessionState.CREATED, SessionState.WAITING_FOR_USER}:
-                moves.append((live, (alone, self.queueing(record.serial))))
+                moves.append((live, (alone, self.queueing(record))))
             else:
                 moves.append((live, self.going_on(live, generation)))
         return moves

@@ -110,7 +110,7 @@ class Delegating:
         parent = self._live.record
         if parent.held:
             return (first, *staged(parent.driver))
-        return (first, self._resuming.queueing(child.serial))
+        return (first, self._resuming.queueing(child))
 
     async def _look(self, info: DeviceInfo) -> PhoneView:
         try:

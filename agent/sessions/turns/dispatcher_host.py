@@ -78,6 +78,8 @@ class Hosting:
         try:
             # Of one that is called already an earlier life was asked for.
             while not called and not await self._dispatcher.submit(session_id, serial):
+                if stay.granted.done() and stay.granted.result().key == serial:
+                    break  # What an earlier life asked for was called just now.
                 # An earlier run of it is on its way out.
                 await self._dispatcher.cancel(session_id)
             yield await stay.granted

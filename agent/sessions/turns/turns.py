@@ -39,6 +39,7 @@ from agent.sessions.rules.next_turn import needs_plan, new_turn_id
 from agent.sessions.rules.rollback import visible
 from agent.sessions.rules.turn_input import Staging, seen_by, stage
 from agent.sessions.rules.turn_outcome import Ending, broken, ended, late, raised
+from agent.sessions.rules.wishes import wish_of
 from agent.sessions.tree.app_targets import Targets
 from agent.sessions.tree.delegation_host import Delegating
 from agent.sessions.turns.context import TurnContext
@@ -220,16 +221,20 @@ class Turns:
         Raises:
             DeviceLostError: it was not to be had for as long as the turn waits.
         """
-        assignment, holder, serial = self._parts.assignment, turn.turn_id, live.record.serial
+        assignment, holder = self._parts.assignment, turn.turn_id
+        serial = live.record.serial
         async with AsyncExitStack() as stack:
             patience = asyncio.timeout(turn.patience_s or None)
             try:
                 async with patience:
                     stack.callback(assignment.release, holder)
-                    may_use = None if turn.errand is None else turn.errand.may_use
-                    serial = await assignment.place(holder, serial, may_use)
+                    others = None if turn.errand is None else turn.errand.others
+                    wish = wish_of(live.record, others)
+                    serial = await assignment.place(holder, wish)
                     stay = self._hosting.stay(live.session_id, serial, lambda: self._forsake(live))
                     lease = await stack.enter_async_context(stay)
+                    if not wish.serial and not assignment.is_online(serial):
+                        raise DeviceLostError(f"{serial} went away before it was used.")
                     await assignment.until_online(serial)
             except TimeoutError as error:
                 turn.out_of_patience = patience.expired()

@@ -12,6 +12,7 @@ import click
 
 from console.cli_support.exits import ExitCode, end, say
 from console.commands.jobs.jobs_look import JSON_OPTION, when
+from console.commands.session_options import NEEDS
 
 if TYPE_CHECKING:
     from agent.core import Core
@@ -60,6 +61,7 @@ Examples:
 @click.option("--device", "serial", default="", metavar="SERIAL", help="Run on this phone.")
 @click.option("--app", default="", help="Run on a phone that has this app, by package or name.")
 @click.option("--tag", "tags", multiple=True, help="Run on a phone with this tag; repeatable.")
+@NEEDS
 @click.option(
     "--type",
     "job_type",
@@ -99,6 +101,7 @@ def create(
     serial: str,
     app: str,
     tags: tuple[str, ...],
+    needs: str,
     job_type: str,
     target: str,
     output_schema: str | None,
@@ -148,6 +151,7 @@ def create(
         serial=serial,
         app=app,
         tags=tags,
+        phone_needs=needs,
         job_type=JobType(job_type),
         output_schema=read_schema_file(output_schema) if output_schema else "",
         delivery_mode="none" if quiet_delivery else "silent" if silent else "notification",

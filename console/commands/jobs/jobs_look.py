@@ -77,9 +77,11 @@ def when(job: Job) -> str:
 def show(ctx: click.Context, job_id: int, output: str | None, as_json: bool) -> None:
     """Show one job: what it does, when, and how it went."""
     from agent.errors import UsageError
+    from agent.records import JobType, campaign_of
     from console.cli_support import plain
     from console.core.host import run_with_records
     from console.core.stored_core import stored_runs
+    from console.runs.campaign import campaign_table
     from console.runs.result_file import check_output, write_result
 
     if output:
@@ -100,6 +102,9 @@ def show(ctx: click.Context, job_id: int, output: str | None, as_json: bool) -> 
             plain.print_json({**job, "data": None if newest is None else _data(newest)})
         else:
             plain.print_text(_told(found, newest))
+            if found.type is JobType.CAMPAIGN:
+                phones = campaign_of(found.payload_json).phones
+                plain.print_text(campaign_table(phones, runs))
         return ExitCode.DONE
 
     end(run_with_records(ctx, work))
@@ -148,6 +153,7 @@ def _told(job: Job, newest: RunRecord | None) -> str:
         ("phone", where(job)),
         ("told", told(job)),
         ("prompt", job.prompt),
+        *((("progress", job.progress_text),) if job.progress_text else ()),
         (
             "last result",
             (without_codes(job.last_result) or "-") + (" (not read)" if job.unread_result else ""),

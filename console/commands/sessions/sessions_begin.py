@@ -7,7 +7,14 @@ from typing import TYPE_CHECKING, Unpack
 import click
 
 from console.cli_support.exits import ExitCode, end, say
-from console.commands.session_options import LET_THROUGH, Permission, permission_options, permitted
+from console.commands.session_options import (
+    ACCOUNT,
+    LET_THROUGH,
+    NEEDS,
+    Permission,
+    permission_options,
+    permitted,
+)
 from console.commands.sessions.sessions_shared import JSON_OPTION, SESSION_ID, Told, act_on_core
 
 if TYPE_CHECKING:
@@ -34,6 +41,8 @@ Examples:
 @_TARGET
 @_GOAL
 @_DEVICE
+@NEEDS
+@ACCOUNT
 @_MODEL
 @permission_options
 @JSON_OPTION
@@ -44,6 +53,8 @@ def create(
     target_package: str,
     goal: str,
     serial: str,
+    needs: str,
+    account: str,
     model: str,
     as_json: bool,
     **permission: Unpack[Permission],
@@ -52,7 +63,14 @@ def create(
     from agent.codex_bridge.calls import Bridge
     from agent.protocol import SessionCreate
 
-    op = SessionCreate(goal=goal, target_package=target_package, model=model, serial=serial)
+    op = SessionCreate(
+        goal=goal,
+        target_package=target_package,
+        model=model,
+        serial=serial,
+        phone_needs=needs,
+        account=account,
+    )
 
     async def act(core: Core) -> Told:
         made = await Bridge(core, core.request).create(permitted(op, permission))
@@ -66,6 +84,8 @@ def create(
 @_TARGET
 @_GOAL
 @_DEVICE
+@NEEDS
+@ACCOUNT
 @_MODEL
 @permission_options
 @click.pass_context
@@ -75,6 +95,8 @@ def create_attach(
     target_package: str,
     goal: str,
     serial: str,
+    needs: str,
+    account: str,
     model: str,
     **permission: Unpack[Permission],
 ) -> None:
@@ -94,6 +116,8 @@ def create_attach(
             target_package=target_package,
             model=model,
             serial=serial,
+            phone_needs=needs,
+            account=account,
             start=False,
             hold=True,
         )

@@ -73,6 +73,7 @@ def _object(records: Records, session: Session, overview: Overview) -> dict[str,
 
 def _row(session: Session, *, left: bool, asks: bool) -> tuple[str, ...]:
     from agent.state.event_text import verified_mark
+    from agent.text import one_line
     from console.cli_support.plain import age
     from widgets.base.status import state_word
     from widgets.lists.session_rows import session_title
@@ -87,7 +88,7 @@ def _row(session: Session, *, left: bool, asks: bool) -> tuple[str, ...]:
         ("interrupted" if left else state_word(session, asks=asks))
         + flags
         + (f" ({mark})" if mark else ""),
-        session.serial or "-",
+        session.serial or one_line(session.waits_for, 60) or "-",
         f"{session.steps} of {session.max_steps}",
         age(session.created_ms),
         branch + (session_title(session) if session.goal or session.title else _NO_GOAL),
@@ -220,6 +221,13 @@ def _print_session(
     holder = held_by(session, overview.devices)
     if holder:
         lines.append(f"waits     for {session.serial}, driven by {one_line(holder)}")
+    elif session.waits_for:
+        waits = session.waits_for.removeprefix("waiting").removeprefix(":").strip()
+        lines.append(f"waits     {one_line(waits, 400)}")
+    if session.needs:
+        lines.append(f"needs     {one_line(session.needs, 400)}")
+    if session.account:
+        lines.append(f"account   {one_line(session.account)}")
     if session.target_package:
         lines.append(f"app       {session.target_package}, {term(told_runtime(session))}")
     if session.forked_from:

@@ -11,6 +11,8 @@ from secrets import token_hex
 
 from msgspec.structs import replace
 
+from agent.errors import UsageError
+from agent.placement.needs import parse_needs
 from agent.protocol import Interrupt, SessionCreate
 from console.keys.controllers import Controller
 from console.palette.handles import Placed, servers_in
@@ -65,6 +67,10 @@ class BeginController(Controller):
         """Begin a session; from now on the keys are for it."""
         placed = Placed(goal, self._deck.state.devices)
         why = ""
+        try:
+            parse_needs(placed.needs)
+        except UsageError as error:
+            why = f"{error.message} {error.remedy}"
         if placed.unknown:
             why = f"No phone with the tag {placed.unknown} is online."
         elif not placed.goal:
@@ -73,7 +79,8 @@ class BeginController(Controller):
             self._deck.ops.say(why, tone="warning")
             self._give_back((goal, serial, False))
             return
-        self._await(placed.goal, placed.serial or serial, drafts=False)
+        where = "" if placed.needs else placed.serial or serial
+        self._await(placed.goal, where, drafts=False, needs=placed.needs)
 
     def earlier_goals(self) -> list[str]:
         """List what sessions were begun with here, as the core stores it, the newest first."""
@@ -112,9 +119,9 @@ class BeginController(Controller):
 
     # --- how ----------
 
-    def _await(self, text: str, serial: str, *, drafts: bool) -> None:
+    def _await(self, text: str, serial: str, *, drafts: bool, needs: str = "") -> None:
         """Send what begins a session, and select the place that it will take."""
-        written = (text, serial, drafts)
+        written = (f"{text} @{needs}" if needs else text, serial, drafts)
         # The same again after a refusal that was none: the core begins it once.
         request_id = self._refused.pop(written, "") or token_hex(8)
         before = self._deck.selected
@@ -123,7 +130,7 @@ class BeginController(Controller):
         model = self._deck.ops.begins_with
         goal, servers = servers_in(text, self._deck.ops.tool_servers)
         op = _creation(goal, serial, request_id, model=model, drafts=drafts)
-        op = replace(op, tool_servers=servers)
+        op = replace(op, tool_servers=servers, phone_needs=needs)
         doing = "keeping a draft" if drafts else "beginning a session"
         self._deck.ops.spawn(self._begin(op, written, before), doing)
 

@@ -18,12 +18,13 @@ from textual.message import Message
 from textual.widgets import Input
 
 from agent.errors import UsageError
+from agent.placement.needs import parse_needs
 from agent.protocol import CommitmentCreate, JobCreate, JobEdit, Op, WatcherCreate
 from agent.records import DeviceInfo, Evaluator, Job, JobType, WatcherType
 from agent.state.terms import term
 from agent.text import one_line
 from console.cli_support.time_parsing import duration_ms, when_ms
-from console.palette.handles import phone_handle, phone_of
+from console.palette.handles import are_needs, phone_handle, phone_of
 from console.screens.jobs.jobs_lists import Tab
 from widgets.base.formatting import natural
 from widgets.base.header_line import PartsLine
@@ -50,7 +51,11 @@ FORMS: dict[Tab, tuple[Field, ...]] = {
         Field("first", "first run", "10m, 18:30 or 2026-01-31T08:00; empty: in 15 s"),
         Field("every", "every", "30m, 1d or a cron like 30 7 * * 1-5; empty: once"),
         Field("title", "title", "its name in the list; empty: how the first line begins"),
-        Field("phone", "phone", "a phone's name or serial, or #tag; empty: any free phone"),
+        Field(
+            "phone",
+            "phone",
+            "a phone, #tag, or needs as app:com.x>=3.2; empty: any",
+        ),
         Field("type", "type", "agent, message or heartbeat; empty: agent"),
     ),
     Tab.WATCHERS: (
@@ -252,6 +257,8 @@ class JobForm(Vertical):
             return {}
         if phone.startswith("#"):
             return {"tags": tuple(phone.replace("#", " ").replace(",", " ").split())}
+        if are_needs(phone):
+            return {"phone_needs": str(parse_needs(phone))}
         serial = phone_of("-".join(phone.split()), self.devices)
         if not serial:
             known = ", ".join(
