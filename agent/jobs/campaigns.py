@@ -145,7 +145,9 @@ class Campaigns:
     async def _advance(self, job_id: int) -> int:
         """Carry one campaign on; return when its next phone is due, 0 where no time makes it."""
         job = await self._parts.store.job(job_id)
-        if job is None:
+        peers = self._parts.peers
+        if job is None or (peers is not None and job.host != peers.host):
+            # It is gone, or another host's.
             self._jobs.discard(job_id)
             return 0
         campaign = campaign_of(job.payload_json)

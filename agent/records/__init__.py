@@ -232,7 +232,7 @@ __all__ = [
     "WatcherType",
     "at_host",
     "attributed",
+    "campaign_of",
     "host_of",
     "on_host",
-    "campaign_of",
 ]
