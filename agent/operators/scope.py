@@ -52,6 +52,9 @@ class Concern(msgspec.Struct, frozen=True, kw_only=True):
         )
 
 
+_PLACING = frozenset({"app", "campaign", "needs", "serial", "tags"})
+"""The fields of a job's payload that say where it runs."""
+
 NAMING_FIELDS = frozenset({"session_id", "serial", "question_id", "job_id", "watcher_id"})
 """The fields by which an op names what it concerns."""
 
@@ -78,6 +81,9 @@ def concern_of(op: Op) -> Concern:
         case SessionCreate(serial="", phone_needs=text) if text:
             return _of_needs(text)
         case JobCreate(campaign=Campaign() as campaign):
+            if _PLACING & set(op.payload) or (campaign.phones and campaign.needs):
+                # It would be listed as work on a phone that it does not concern.
+                return Concern(everything=True)
             if campaign.phones:
                 return Concern(serials=campaign.phones)
             return _of_needs(campaign.needs)
@@ -88,7 +94,7 @@ def concern_of(op: Op) -> Concern:
 
 
 def _of_job(op: JobCreate, found: Concern) -> Concern:
-    if {"serial", "tags", "app", "needs", "campaign"} & set(op.payload):
+    if _PLACING & set(op.payload):
         return Concern(everything=True)
     target = op.session_target
     if target.startswith("session:"):

@@ -40,8 +40,10 @@ from agent.protocol import (
 )
 from agent.records import (
     Allowance,
+    Campaign,
     CommitmentStatus,
     EffectVerb,
+    JobType,
     Right,
     TargetAction,
     WatcherType,
@@ -104,6 +106,26 @@ def shut(house: House, tag: str) -> Iterator[tuple[str, Op]]:
         "a job by payload",
         JobCreate(title="x", prompt="y", serial=other, payload={"serial": serial}),
     )
+    for what, campaign in (
+        ("a campaign", Campaign(phones=(serial,))),
+        ("a campaign on both", Campaign(phones=(other, serial))),
+        ("a campaign by tag", Campaign(needs=f"tag:{tag}")),
+        ("a campaign by both", Campaign(phones=(other,), needs=f"tag:{tag}")),
+    ):
+        kind_of = JobType.CAMPAIGN
+        yield what, JobCreate(title="x", prompt="y", job_type=kind_of, campaign=campaign)
+    yield (
+        "a campaign by payload",
+        JobCreate(
+            title="x",
+            prompt="y",
+            job_type=JobType.CAMPAIGN,
+            campaign=Campaign(phones=(other,)),
+            payload={"serial": serial},
+        ),
+    )
+    yield "by needs", SessionCreate(goal="x", phone_needs=f"tag:{tag}")
+    yield "a job by needs", JobCreate(title="x", prompt="y", phone_needs=f"tag:{tag}")
     yield (
         "a job in a session",
         JobCreate(title="x", prompt="y", serial=other, session_target=f"session:{session_id}"),
