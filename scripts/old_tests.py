@@ -1,10 +1,10 @@
 """Say where each test from before the move of the rooms is today: `python -m scripts.old_tests`.
 
 `tests/data/old_tests.txt.gz` holds their ids, `path::name`, as of `BEFORE`. Where one test alone
-has that name today, it is that one, wherever it was moved. For the others
-`tests/data/old_tests.tsv` says by hand: the old id, then today's, then why where the name does not
-say it. A test that went without a successor has `-` and the reason. With `--write`, the ids are
-read from git's history again.
+has that name today, or one alone in a file of the same name, it is that one, wherever it was moved.
+For the others `tests/data/old_tests.tsv` says by hand: the old id, then today's, then why where the
+name does not say it. A test that went without a successor has `-` and the reason. With `--write`,
+the ids are read from git's history again.
 """
 
 from __future__ import annotations
@@ -75,7 +75,10 @@ def found(old: list[str], new: Collection[str], hand: dict[str, tuple[str, str]]
         named[one.split("::", 1)[1]].append(one)
 
     def now(one: str) -> str:
-        same = named[one.split("::", 1)[1]]
+        place, name = one.split("::", 1)
+        same = named[name]
+        if len(same) > 1:
+            same = [new for new in same if _file(new) == _file(place)]
         return one if one in same else same[0] if len(same) == 1 else ""
 
     table = {}
@@ -83,6 +86,10 @@ def found(old: list[str], new: Collection[str], hand: dict[str, tuple[str, str]]
         target = hand[one][0] if one in hand else one
         table[one] = GONE if target == GONE else now(target)
     return table
+
+
+def _file(one: str) -> str:
+    return one.split("::", 1)[0].rsplit("/", 1)[-1]
 
 
 def _read_history() -> list[str]:
