@@ -18,7 +18,7 @@ from agent.jobs.tool_calls import OUTPUT_SCHEMA, call_of, output_schema_of
 from agent.placement.needs import Needs, parse_needs
 from agent.protocol import JobCreate
 from agent.records import Job, JobStatus, JobType, Schedule, Trigger
-from agent.records.jobs import CAMPAIGN
+from agent.records.jobs import CAMPAIGN, MOST_PHONES
 from agent.results.schema import checked_schema
 from agent.schedules import (
     check_interval,
@@ -29,6 +29,7 @@ from agent.schedules import (
 )
 from agent.sessions.registry.device_assignment import Assignment
 from agent.sessions.rules.answers import checked_text
+from agent.sessions.rules.creation import STEPS_LIMIT
 from agent.text import one_line
 
 DELIVERY_MODES = ("notification", "silent", "none")
@@ -118,6 +119,15 @@ def _check_campaign(op: JobCreate, creator: Creator | None) -> None:
         return
     if creator is not None:
         raise UsageError("A session asks for a campaign.", "Only an operator begins one.")
+    for name, most in (("per_minute", 6000), ("at_once", MOST_PHONES), ("stop_after", MOST_PHONES)):
+        if not 0 <= getattr(op.campaign, name) <= most:
+            raise UsageError(
+                f"campaign.{name} is {getattr(op.campaign, name):g}.", f"Use 0 to {most}."
+            )
+    if not 0 <= op.campaign.max_steps <= STEPS_LIMIT:
+        raise UsageError(
+            f"campaign.max_steps is {op.campaign.max_steps}.", f"Use 0 to {STEPS_LIMIT}."
+        )
     timed = (op.next_run_at, op.interval_ms, op.cron, op.on, op.quiet)
     placed = (op.serial, op.app, op.tags, op.phone_needs)
     if any(timed) or any(placed) or op.session_target != MAIN:

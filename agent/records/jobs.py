@@ -233,19 +233,19 @@ MOST_PHONES = 200
 class Campaign(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What a job of type campaign does, beside its prompt."""
 
-    needs: Annotated[str, Meta(max_length=1000)] = ""
+    needs: str = ""
     """Which phones, as `tag:wall`; those that are there when it is stored."""
-    phones: Annotated[tuple[str, ...], Meta(max_length=MOST_PHONES)] = ()
+    phones: tuple[str, ...] = ()
     """Their serials; empty: found by the needs."""
-    per_minute: Annotated[float, Meta(ge=0, le=6000)] = 0.0
+    per_minute: float = 0.0
     """How many phones begin in a minute; 0 = all at once."""
-    at_once: Annotated[int, Meta(ge=0)] = 0
+    at_once: int = 0
     """How many are at work at once; 0 = any number."""
-    stop_after: Annotated[int, Meta(ge=0)] = 0
+    stop_after: int = 0
     """After so many failures no more begin; 0 = all begin."""
     account: str = ""
     model: str = ""
-    max_steps: Annotated[int, Meta(ge=0, le=10_000)] = 0
+    max_steps: int = 0
     budget: Budget = Budget()
     """Of each phone's session."""
     autonomy: Autonomy | None = None

@@ -122,8 +122,12 @@ def test_two_writers_keep_both(tmp_path: Path) -> None:
         (JobCreate(title="t", campaign=Campaign(needs="tag:lab")), Concern(tags=("lab",))),
         (JobCreate(title="t", campaign=Campaign()), Concern(everything=True)),
         (
-            JobCreate(title="t", campaign=Campaign(needs="tag:lab", phones=("p1", "p2"))),
+            JobCreate(title="t", campaign=Campaign(phones=("p1", "p2"))),
             Concern(serials=("p1", "p2")),
+        ),
+        (
+            JobCreate(title="t", campaign=Campaign(needs="tag:lab", phones=("p1", "p2"))),
+            Concern(everything=True),
         ),
     ],
 )
