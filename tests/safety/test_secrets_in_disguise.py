@@ -16,6 +16,7 @@ from agent.safety.capabilities import Decision
 from agent.safety.effects.acts import Act, ActKind
 from agent.safety.effects.texts import judge_text
 from agent.safety.redacting.finding import Kind, find
+from agent.safety.redacting.normal_form import normal_form
 from agent.safety.redacting.numbers import card_lengths, passes_luhn
 from agent.safety.redacting.redaction import find_secrets, redact, redact_secrets
 from agent.safety.redacting.secrets import is_secret_field
@@ -33,11 +34,20 @@ ZEROS = tuple(
     if unicodedata.category(chr(code)) == "Nd" and unicodedata.decimal(chr(code)) == 0
 )
 """The zero of every script; the other nine follow it in Unicode."""
+
+
+def normal(sign: str) -> str:
+    return normal_form(sign).text
+
+
 INVISIBLE = "\u200b\u200c\u200d\u2060\ufeff\u00ad\u034f\u0301\ufe0f\u20e3\u2062\u061c\u180e"
 SEPARATORS = st.text(
-    st.characters(exclude_categories=("Cs", "L", "N", "Cc"), exclude_characters="\u202e\u202c"),
+    st.characters(
+        exclude_categories=("Cs", "L", "N", "Cc"), exclude_characters="\u202e\u202c"
+    ).filter(lambda sign: not any(map(str.isdigit, normal(sign)))),
     max_size=4,
 )
+"""Signs that are read as numbers, as those of the hours, are none."""
 
 
 @given(st.sampled_from(CARDS), st.data())
@@ -53,6 +63,12 @@ def test_a_card_is_found_whatever_stands_between_its_digits(card: str, data: st.
     left = redact_secrets(f"buy it with {written}")
     assert "[CARD REDACTED]" in left
     assert not any(c.isdecimal() for c in left)
+
+
+def test_a_sign_that_is_made_of_letters_stands_between_digits_as_any_other() -> None:
+    for sign in map(chr, range(0x110000)):
+        if unicodedata.category(sign)[0] in "SPZ" and not any(map(str.isdigit, normal(sign))):
+            assert "[CARD REDACTED]" in redact_secrets(f"card 4{sign}111 1111 1111 1111"), sign
 
 
 @given(st.integers(10**8, 10**21 - 1), st.sampled_from(("parcel {}", "{}", "Nr. {} kommt", "№{}")))

@@ -105,7 +105,7 @@ def may_hold(text: str) -> bool:
 
 def _may_hold(normal: Normal) -> bool:
     shown = normal.text
-    if _DIGITS.search(shown) or any(sign in shown for sign in _SIGNS):
+    if _DIGITS.search(normal.spaced) or any(sign in shown for sign in _SIGNS):
         return True
     return may_announce(normal.lower) or _IBAN_HINT.search(normal.lower) is not None
 
@@ -155,9 +155,9 @@ def _standing_alone(normal: Normal) -> Iterator[tuple[int, int, Kind]]:
     # Before the cards: an account's digits may pass for one, and would leave the rest behind.
     for start, end in accounts(lower):
         yield start, end, Kind.IBAN
-    for start, end in cards(text):
+    for start, end in cards(normal.spaced):
         yield start, end, Kind.CARD
-    for start, end in security_numbers(text, lower):
+    for start, end in security_numbers(normal.spaced, lower):
         yield start, end, Kind.SSN
     for pattern in (_PHONE, _PHONE_ABROAD):
         for number in pattern.finditer(text):

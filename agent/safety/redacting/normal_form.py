@@ -40,6 +40,18 @@ class _Table(dict[int, str]):
         return found
 
 
+class _Spaced(_Table):
+    """What each character becomes where only digits matter."""
+
+    def __missing__(self, code: int) -> str:
+        found = _TABLE[code]
+        if unicodedata.category(chr(code))[0] in "SP":
+            found = "".join(" " if char.isalpha() else char for char in found)
+        if len(self) < 20_000:
+            self[code] = found
+        return found
+
+
 @dataclass(frozen=True)
 class Normal:
     """A text in its normal form."""
@@ -60,6 +72,17 @@ class Normal:
         if len(low) != len(self.text):
             low = "".join(c.lower() if len(c.lower()) == 1 else c for c in shapes)
         return low.translate(LOOK_ALIKES)
+
+    @cached_property
+    def spaced(self) -> str:
+        """The text, place by place, with a space for each letter that a sign is made of.
+
+        A sign as ™, ℃ or ㈀ stands between digits as a dash does, though its letters are words.
+        """
+        if self.text is self.source:
+            return self.text
+        places = _in_order(self.source) if self.as_drawn else enumerate(self.source)
+        return "".join(_SPACED[ord(char)] for _, char in places)
 
     @cached_property
     def _origins(self) -> list[int]:
@@ -120,3 +143,4 @@ def _normal(char: str) -> str:
 
 _CONTROLS = re.compile(r"[\x01-\x08\x0b\x0c\x0e-\x1f\x7f]")
 _TABLE = _Table()
+_SPACED = _Spaced()
