@@ -1,7 +1,8 @@
 """What a program signs in with at a core that has operators: a key file, or a token.
 
 Invariants: neither a key nor a token is in a command line, a log or an error; a token's file that
-others may read is refused; nothing is read before a core asks for it.
+others may read is refused; nothing is read before a core asks for it; a token that somebody else
+showed never lets them in as the user whose program passed it on.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import os
 import stat
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 from agent.errors import ConfigError
 from agent.rpc.rpc_messages import SignInParams
@@ -24,6 +25,10 @@ _LONGEST = 200
 class Credentials(Protocol):
     """Answers a core that asks who is there."""
 
+    is_all_there_is: ClassVar[bool]
+    """Whether who shows it comes in by it or not at all: not as the core's own user either, where
+    the core has no operators and asks nobody."""
+
     def answer(self, challenge: bytes, channel: bytes) -> SignInParams:
         """Return what to sign in with. Raises ConfigError where a file cannot be used."""
         ...
@@ -33,6 +38,7 @@ class Credentials(Protocol):
 class TokenShown:
     """A token, as whoever asked gave it."""
 
+    is_all_there_is: ClassVar[bool] = True
     token: str = field(repr=False)
 
     def answer(self, challenge: bytes, channel: bytes) -> SignInParams:
@@ -44,6 +50,7 @@ class TokenShown:
 class TokenFile:
     """A file with a token."""
 
+    is_all_there_is: ClassVar[bool] = False
     path: Path
 
     def answer(self, challenge: bytes, channel: bytes) -> SignInParams:
@@ -55,6 +62,7 @@ class TokenFile:
 class KeyFile:
     """A file with an Ed25519 key."""
 
+    is_all_there_is: ClassVar[bool] = False
     path: Path
 
     def answer(self, challenge: bytes, channel: bytes) -> SignInParams:

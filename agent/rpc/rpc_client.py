@@ -18,7 +18,7 @@ import msgspec
 
 from agent.core import TextDelta
 from agent.errors import RuntimeDiedError, SwitchboardError, UsageError, WrongStateError
-from agent.operators.door import sign_in_first
+from agent.operators.door import sign_in_first, wrong_sign_in
 from agent.protocol import PROTOCOL_VERSION, Event
 from agent.records import LiveFrame
 from agent.rpc.credentials import Credentials
@@ -163,6 +163,9 @@ class RpcClient:
                 async with asyncio.timeout(timeout_s):
                     shown = credentials.answer(hello.challenge, b"")
                     await client._ask("sign_in", shown, SignedIn)
+            elif credentials is not None and credentials.is_all_there_is:
+                # Whoever shows it has not proved to be the user who runs this program.
+                raise wrong_sign_in()
         except TimeoutError as error:
             await client.close()
             raise RuntimeDiedError(

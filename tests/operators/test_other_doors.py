@@ -147,9 +147,9 @@ async def mcp(url: str, token: str) -> AsyncIterator[Mcp]:
         await client.delete(url)
 
 
-async def test_no_tool_or_resource_of_mcp_opens_what_is_anothers(house: House) -> None:
-    token = house.add("ana", *Right, tags=("lab",))
-    house.add("boss", *Right)
+@asynccontextmanager
+async def serving_mcp(house: House) -> AsyncIterator[tuple[str, PhoneServer]]:
+    """Serve MCP before the house's core, with the credentials of boss."""
     boss = KeyFile(house.keys / "boss")
 
     async def open_core(program: str, shown: str) -> CoreClient:
@@ -158,8 +158,15 @@ async def test_no_tool_or_resource_of_mcp_opens_what_is_anothers(house: House) -
 
     clients = HttpClients(open_core, exports=house.keys)
     server = PhoneServer(clients, house.stage.core, load(house.keys), version="1", sees=False)
-    session_id = house.sessions["bank"]
     async with serving_http(server, clients, OWN_TOKEN, port=0) as url:
+        yield url, server
+
+
+async def test_no_tool_or_resource_of_mcp_opens_what_is_anothers(house: House) -> None:
+    token = house.add("ana", *Right, tags=("lab",))
+    house.add("boss", *Right)
+    session_id = house.sessions["bank"]
+    async with serving_mcp(house) as (url, server):
         async with mcp(url, OWN_TOKEN) as own:
             assert session_id in await own.call("resources/list")
         async with mcp(url, token) as ana:
@@ -218,3 +225,21 @@ def test_files_are_their_owners_alone(tmp_path: Path) -> None:
     register.change("ana", lambda _one: Operator(name="ana"))
     assert stat.S_IMODE(register.path.stat().st_mode) == 0o600
     assert stat.S_IMODE(register.path.parent.stat().st_mode) == 0o700
+
+
+async def test_where_there_are_no_operators_no_token_of_one_lets_in(house: House, url: str) -> None:
+    """The servers let such a token through to the core, which alone knows operators."""
+    house.register.path.unlink()
+    async with web(url, "swb_0_guess") as guesser:
+        for name in ("overview", "status", "sessions"):
+            answer = await guesser.get(f"/{name}")
+            assert answer.status_code == 403, name
+            assert "lab-1" not in answer.text
+    async with web(url, OWN_TOKEN) as own:
+        assert (await own.get("/overview")).status_code == 200
+    async with serving_mcp(house) as (mcp_url, _server):
+        async with mcp(mcp_url, "swb_0_guess") as nobody:
+            assert "refused" in await nobody.call("resources/list")
+            assert "lab-1" not in await nobody.call("tools/call", name="list_phones", arguments={})
+        async with mcp(mcp_url, OWN_TOKEN) as own_mcp:
+            assert house.sessions["lab"] in await own_mcp.call("resources/list")
