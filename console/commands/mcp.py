@@ -78,7 +78,6 @@ def mcp(ctx: click.Context, tools: str, elicit_approvals: bool, http: bool, port
 
         return PhoneServer(
             clients,
-            host.core,
             load(settings.config_file.parent / DIRECTORY),
             version=version("switchboard-console"),
             phones=tools != "sessions",

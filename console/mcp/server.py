@@ -17,7 +17,6 @@ import mcp_types as types
 from mcp.server.lowlevel import Server
 from mcp.shared.exceptions import MCPError
 
-from agent.core import Core
 from agent.errors import SwitchboardError
 from agent.knowledge.library import Library
 from agent.records import Question, QuestionKind, Speaker
@@ -67,7 +66,6 @@ class PhoneServer:
 
     Args:
         clients: who calls.
-        core: whose events say which resources changed.
         library: the app cards.
         version: of Switchboard.
         phones: whether it gets the tools that act on a phone.
@@ -79,7 +77,6 @@ class PhoneServer:
     def __init__(
         self,
         clients: Clients,
-        core: Core,
         library: Library,
         *,
         version: str,
@@ -90,7 +87,8 @@ class PhoneServer:
     ) -> None:
         self._clients = clients
         self._library = library
-        self._updates = Updates(core)
+        self._updates: dict[int, Updates] = {}
+        """By connection, so that nobody is told of what they may not see."""
         self._subscribers: dict[int, Subscriber] = {}
         self._table = tool_table(phones=phones, sessions=sessions)
         self._acting = acting_schemas(sees=sees) if phones else {}
@@ -107,7 +105,7 @@ class PhoneServer:
             on_read_resource=self._read_resource,
             on_subscribe_resource=self._subscribe,
             on_unsubscribe_resource=self._unsubscribe,
-            on_subscriptions_listen=self._updates.listen,
+            on_subscriptions_listen=self._listen,
             on_list_prompts=self._list_prompts,
             on_get_prompt=self._get_prompt,
             lifespan=self._lifespan,
@@ -120,7 +118,8 @@ class PhoneServer:
         finally:
             for subscriber in self._subscribers.values():
                 subscriber.close()
-            await self._updates.close()
+            for updates in self._updates.values():
+                updates.close()
 
     async def _list(
         self,
@@ -198,14 +197,34 @@ class PhoneServer:
             async with self._clients.of(context) as connection:
                 subscriber = self._subscribers.get(id(connection))
                 if subscriber is None:
-                    subscriber = Subscriber(self._updates, context.session.send_resource_updated)
+                    subscriber = Subscriber(
+                        self._updates_of(connection), context.session.send_resource_updated
+                    )
                     self._subscribers[id(connection)] = subscriber
-                    connection.at_end.callback(self._forget, id(connection))
+                    connection.at_end.callback(self._forget_subscriber, id(connection))
                 subscriber.add(str(params.uri))
         return types.EmptyResult()
 
-    def _forget(self, connection: int) -> None:
+    async def _listen(
+        self, context: Context, params: types.SubscriptionsListenRequestParams
+    ) -> types.SubscriptionsListenResult:
+        with _as_protocol_errors():
+            # Who listens is there for as long as they do.
+            async with self._clients.of(context) as connection:
+                return await self._updates_of(connection).listen(context, params)
+
+    def _updates_of(self, connection: Connection) -> Updates:
+        updates = self._updates.get(id(connection))
+        if updates is None:
+            updates = self._updates[id(connection)] = Updates(connection.core)
+            connection.at_end.callback(self._forget_updates, id(connection))
+        return updates
+
+    def _forget_subscriber(self, connection: int) -> None:
         self._subscribers.pop(connection).close()
+
+    def _forget_updates(self, connection: int) -> None:
+        self._updates.pop(connection).close()
 
     async def _unsubscribe(
         self, context: Context, params: types.UnsubscribeRequestParams

@@ -1,7 +1,8 @@
 """Notify subscribers that a resource has changed.
 
 Not what the resources are. Invariants: a subscriber that reads slowly gets fewer notices, and
-nobody waits for it; nothing is followed while nobody subscribes.
+nobody waits for it; nothing is followed while nobody subscribes; a client hears of what its own
+connection to the core sees, and of nothing else.
 """
 
 from __future__ import annotations
@@ -24,17 +25,17 @@ _log = logging.getLogger(__name__)
 
 
 class Updates:
-    """What subscribers of one server are told; implements the SDK's SubscriptionBus.
+    """What one client is told, however often it subscribes; implements the SDK's SubscriptionBus.
 
     Args:
-        core: whose events are followed from the first subscription on.
+        core: the client's own connection, followed from the first subscription on.
     """
 
     def __init__(self, core: Core) -> None:
         self._core = core
         self._bus = InMemorySubscriptionBus()
         self._following: asyncio.Task[None] | None = None
-        self.listen = ListenHandler(self)
+        self.listen = ListenHandler(self, max_subscriptions=MAX_SUBSCRIPTIONS)
 
     async def publish(self, event: ServerEvent) -> None:
         """Notify every listener."""
@@ -46,12 +47,11 @@ class Updates:
             self._following = asyncio.create_task(self._follow(), name="updates of resources")
         return self._bus.subscribe(listener)
 
-    async def close(self) -> None:
+    def close(self) -> None:
         """Notify no listener any more."""
         self.listen.close()
         if self._following is not None:
             self._following.cancel()
-            await asyncio.wait({self._following})
 
     async def _follow(self) -> None:
         with suppress(SwitchboardError):

@@ -95,7 +95,6 @@ class Stand:
         connection = Connection(core, exports=self.socket.parent / "exports")
         served = PhoneServer(
             OneClient(connection),
-            core,
             load(self.socket.parent / "cards"),
             version="1",
             sees=False,

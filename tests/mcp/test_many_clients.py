@@ -107,7 +107,7 @@ async def floor(folder: Path, phones: int) -> AsyncIterator[Floor]:
 
     async with house(folder, settings, phones=phones) as at, serve(at.core, socket):
         clients = HttpClients(open_core, idle_s=30.0, hung_up_s=0.2)
-        server = PhoneServer(clients, at.core, load(folder), version="1", sees=False)
+        server = PhoneServer(clients, load(folder), version="1", sees=False)
         async with serving_http(server, clients, TOKEN, port=0) as url:
             yield Floor(at, url, clients)
 

@@ -83,7 +83,7 @@ async def served(stand: Stand, tmp_path: Path) -> AsyncIterator[Served]:
         return await CoreClient.connect(stand.socket, name=program)
 
     clients = HttpClients(open_core, idle_s=2.0, hung_up_s=0.2)
-    server = PhoneServer(clients, stand.at.core, load(tmp_path), version="1", sees=False)
+    server = PhoneServer(clients, load(tmp_path), version="1", sees=False)
     async with serving_http(server, clients, TOKEN, port=0) as url:
         yield Served(url, clients, stand)
 

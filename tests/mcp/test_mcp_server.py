@@ -190,7 +190,7 @@ async def test_what_no_tool_takes_is_answered_with_what_to_do(stand: Stand) -> N
 def test_the_phone_tools_cost_few_tokens() -> None:
     core = cast(Core, None)
     told = PhoneServer(
-        OneClient(Connection(core)), core, Library({}), version="1", sessions=False
+        OneClient(Connection(core)), Library({}), version="1", sessions=False
     ).tools()
     size = sum(len(one.model_dump_json(exclude_none=True, by_alias=True)) for one in told)
     assert size / 4 < 2500, size / 4

@@ -16,6 +16,7 @@ import pytest
 from agent.knowledge.library import load
 from agent.operators.changes import without_credential
 from agent.operators.operator import Operator
+from agent.protocol import Interrupt
 from agent.records import Right
 from agent.rpc.credentials import KeyFile, TokenShown
 from agent.rpc.remote_core import Client as CoreClient
@@ -157,7 +158,7 @@ async def serving_mcp(house: House) -> AsyncIterator[tuple[str, PhoneServer]]:
         return await CoreClient.connect(house.daemon.path, name=program, credentials=credentials)
 
     clients = HttpClients(open_core, exports=house.keys)
-    server = PhoneServer(clients, house.stage.core, load(house.keys), version="1", sees=False)
+    server = PhoneServer(clients, load(house.keys), version="1", sees=False)
     async with serving_http(server, clients, OWN_TOKEN, port=0) as url:
         yield url, server
 
@@ -243,3 +244,58 @@ async def test_where_there_are_no_operators_no_token_of_one_lets_in(house: House
             assert "lab-1" not in await nobody.call("tools/call", name="list_phones", arguments={})
         async with mcp(mcp_url, OWN_TOKEN) as own_mcp:
             assert house.sessions["lab"] in await own_mcp.call("resources/list")
+
+
+@asynccontextmanager
+async def listening(url: str, token: str, *uris: str) -> AsyncIterator[AsyncIterator[str]]:
+    """Listen for changes of resources, as clients without a session do."""
+    meta = "io.modelcontextprotocol/"
+    said = {
+        "jsonrpc": "2.0",
+        "id": 7,
+        "method": "subscriptions/listen",
+        "params": {
+            "notifications": {"resourceSubscriptions": uris},
+            "_meta": {
+                f"{meta}protocolVersion": "2026-07-28",
+                f"{meta}clientInfo": {"name": "t", "version": "1"},
+                f"{meta}clientCapabilities": {},
+            },
+        },
+    }
+    headers = {
+        "Accept": "application/json, text/event-stream",
+        "Authorization": f"Bearer {token}",
+        "MCP-Protocol-Version": "2026-07-28",
+        "Mcp-Method": "subscriptions/listen",
+    }
+    async with (
+        httpx2.AsyncClient(headers=headers, timeout=60) as client,
+        client.stream("POST", url, json=said) as stream,
+    ):
+        yield stream.aiter_lines()
+
+
+async def test_changes_are_told_to_those_alone_who_may_see_what_changed(house: House) -> None:
+    """Neither of the other operator's session, nor of anything to who has not signed in."""
+    token = house.add("ana", Right.WATCH, tags=("lab",))
+    house.add("boss", *Right)
+    own, other = (
+        f"switchboard://sessions/{house.sessions[tag]}/transcript" for tag in ("lab", "bank")
+    )
+    async with serving_mcp(house) as (url, _server):
+        async with listening(url, "swb_0_guess", own, other) as lines:
+            told = "".join([one async for one in lines])
+            assert "refused" in told
+            assert "acknowledged" not in told
+        async with listening(url, token, own, other) as lines:
+            async for line in lines:
+                if "acknowledged" in line:
+                    break
+            # The other's first: what comes of it would come before what comes of their own.
+            for tag in ("bank", "lab"):
+                await house.stage.do(Interrupt(session_id=house.sessions[tag]))
+            async for line in lines:
+                assert house.sessions["bank"] not in line
+                if house.sessions["lab"] in line:
+                    break
