@@ -527,14 +527,18 @@ class UiSettings(_Section, frozen=True, kw_only=True):
         ),
     ] = "auto"
     sort: Annotated[
-        Literal["live", "newest", "state", "phone", "tag", "title"],
+        Literal["live", "newest", "state", "phone", "tag", "title", "host"],
         Meta(
-            description="What the Deck sorts sessions by; live: who works first, then the newest."
+            description="What the Deck sorts sessions by; live: who works first, then the newest; "
+            "host: as live where only one is known."
         ),
     ] = "live"
     group: Annotated[
-        Literal["tree", "state", "phone", "tag", "age"],
-        Meta(description="What the Deck groups sessions by; tree: subtasks under their session."),
+        Literal["tree", "state", "phone", "tag", "age", "host"],
+        Meta(
+            description="What the Deck groups sessions by; tree: subtasks under their session; "
+            "host: as tree where only one is known."
+        ),
     ] = "tree"
     left_columns: Annotated[
         int, Meta(ge=0, le=1000, description="Columns of the Deck's left pane; 0: by the width.")

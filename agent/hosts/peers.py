@@ -99,7 +99,7 @@ class Peers:
             info
             for one in self._known.values()
             if one.works and one.name != self.host
-            for info in _shown(one)
+            for info in phones_of(one)
         )
 
     def is_there(self, host: str) -> bool:
@@ -294,12 +294,12 @@ class Peers:
         here = [one.name for one in self._known.values() if one.state is HostState.HERE]
         if not changed or self.is_guest or min(here, default="") != self.host:
             return
-        news = [DeviceChanged(device=info) for one in changed for info in _shown(one)]
+        news = [DeviceChanged(device=info) for one in changed for info in phones_of(one)]
         if news:
             await self._store.append(*(EventDraft("", msg) for msg in news))
 
 
-def _shown(one: HostRecord) -> tuple[DeviceInfo, ...]:
+def phones_of(one: HostRecord) -> tuple[DeviceInfo, ...]:
     """Return a host's phones as the fleet knows them: away, where the host is."""
     phones = (
         msgspec.structs.replace(info, serial=at_host(one.name, info.serial)) for info in one.phones

@@ -25,6 +25,7 @@ from widgets.base import status
 from widgets.base.formatting import natural
 from widgets.base.header_line import PartsLine
 from widgets.base.rich_parts import Parts
+from widgets.lists.hosts import host_away, host_beside
 from widgets.lists.session_rows import device_name, session_title, step_words
 from widgets.pictures.phone_pane import spread
 from widgets.plots.latency_line import small_pulse
@@ -152,18 +153,22 @@ def _tile(
         driver = ((one_line(device.driver, 40), "$warn"),)
     else:
         driver = (("free", "$faint"),)
-    name = (
+    called = device_name(device.serial, state.devices)
+    name: Parts = (
         (f"{mark.glyph} ", mark.style),
-        (device_name(device.serial, state.devices), "$foreground" if there else "$muted"),
+        (called, "$foreground" if there else "$muted"),
     )
+    if host := host_beside(device.serial, state.devices, called):
+        name = (*name, (f" {host}", "$faint"))
+    why = host_away(device) or mark.word
     tags = one_line(" ".join(device.tags), 40)
     return Tile(
         serial=device.serial,
         name=(*name, (f" {tags}", "$faint")) if tags else name,
         state=() if there else ((f" {mark.word}", mark.style),),
-        label=picture_label(frame, now_ms) if there else ((mark.word, mark.style),),
+        label=picture_label(frame, now_ms) if there else ((why, mark.style),),
         driver=driver,
         proportions=(device.width_px, device.height_px),
         looks=small_pulse(took_ms) if there else (),
-        missing="" if there else mark.word,
+        missing="" if there else why,
     )

@@ -12,12 +12,13 @@ from typing import NamedTuple
 
 from textual.content import Content
 
-from agent.records import Session
+from agent.records import Session, at_host, on_host
 from agent.state.reducer import SessionView, State
 from agent.text import one_line
 from widgets.base import formatting, status
 from widgets.base.rich_parts import Parts
 from widgets.base.row_list import Line, Row
+from widgets.lists.hosts import session_host
 from widgets.lists.session_order import Group, Listed, Sort, ordered
 from widgets.lists.session_rows import delegating, device_name, session_title, step_words
 
@@ -38,7 +39,8 @@ class Look(NamedTuple):
     """Ids of the sessions whose subtasks are hidden."""
     marked: AbstractSet[str] = frozenset()
     wanted: str = ""
-    """A filter: words of title, goal, state, @phone and #tag; empty lists what is not dismissed."""
+    """A filter: words of title, goal, state, @phone, @host/ and #tag; empty lists what is not
+    dismissed."""
     width: int = 0
     """Cells of a row; 0 = not known yet."""
     height: int = 0
@@ -101,13 +103,18 @@ class _Context(NamedTuple):
 
 
 def matches(view: SessionView, wanted: str, state: State) -> bool:
-    """Return whether a session holds every word of a filter: @ asks for a phone, # for a tag."""
+    """Return whether a session holds every word of a filter: @ asks for a phone or its host, # for
+    a tag.
+
+    A host is found by a slash behind it, too: `@rack-1/` is not rack-10.
+    """
     session = view.session
     words = wanted.casefold().split()
     if not words:
         return not session.dismissed
     known = state.devices.get(session.serial)
-    device = f"{session.serial} {device_name(session.serial, state.devices)}".casefold()
+    place = at_host(session_host(session), on_host(session.serial))
+    device = f"{place} {device_name(session.serial, state.devices)}".casefold()
     tags = [tag.casefold() for tag in (*session.tags, *(known.tags if known else ()))]
     word = status.of_session(session).word
     away = "dismissed" if session.dismissed else ""

@@ -14,6 +14,7 @@ from agent.records import Session
 from agent.state.reducer import SessionView, State, tree
 from widgets.base import status
 from widgets.base.formatting import natural
+from widgets.lists.hosts import session_host
 from widgets.lists.session_rows import device_name
 
 
@@ -27,6 +28,8 @@ class Sort(StrEnum):
     PHONE = "phone"
     TAG = "tag"
     TITLE = "title"
+    HOST = "host"
+    """By the host of a fleet, live first on each."""
 
 
 class Group(StrEnum):
@@ -37,6 +40,7 @@ class Group(StrEnum):
     PHONE = "phone"
     TAG = "tag"
     AGE = "age"
+    HOST = "host"
 
 
 class Listed(NamedTuple):
@@ -51,6 +55,7 @@ class Listed(NamedTuple):
 
 NO_TAG = "no tag"
 NO_PHONE = "no phone"
+NO_HOST = "no host"
 _HOUR_MS = 3_600_000
 _AGES = ((5 * 60_000, "last 5 minutes"), (_HOUR_MS, "last hour"), (24 * _HOUR_MS, "last day"))
 _STATES = (
@@ -139,6 +144,14 @@ def _sort_key(state: State, sort: Sort) -> _Key | None:
             return lambda v: (not v.session.tags, v.session.tags, -v.session.created_ms)
         case Sort.TITLE:
             return lambda v: (natural(v.session.title or v.session.goal), v.session.session_id)
+        case Sort.HOST:
+            return lambda v: (
+                not session_host(v.session),
+                natural(session_host(v.session)),
+                v.session.state.is_terminal,
+                -v.session.created_ms,
+                v.session.session_id,
+            )
 
 
 def state_word(session: Session, asking: frozenset[str]) -> str:
@@ -167,6 +180,8 @@ def _heading(state: State, session: Session, group: Group, now_ms: int) -> str:
             return _phone(state, session)
         case Group.TAG:
             return session.tags[0] if session.tags else NO_TAG
+        case Group.HOST:
+            return session_host(session) or NO_HOST
         case Group.AGE:
             age_ms = now_ms - session.created_ms
             return next((name for most_ms, name in _AGES if age_ms < most_ms), "earlier")
@@ -182,7 +197,7 @@ def _heading_rank(heading: str, group: Group) -> tuple[Any, ...]:
             names = [name for _, name in _AGES]
             return (names.index(heading) if heading in names else len(names),)
         case _:
-            return (heading in {NO_TAG, NO_PHONE}, natural(heading))
+            return (heading in {NO_TAG, NO_PHONE, NO_HOST}, natural(heading))
 
 
 def next_of(now: _Chosen, among: Iterable[_Chosen]) -> _Chosen:

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from agent.records import DeviceInfo, DeviceState, Question, Session, Speaker
+from agent.records import DeviceInfo, DeviceState, Question, Session, Speaker, host_of, on_host
 from agent.state.reducer import Attention, AttentionKind, SessionView, State
 from agent.text import one_line
 from widgets.base import formatting, status
 from widgets.base.rich_parts import Parts
 from widgets.base.row_list import Line, Row
+from widgets.lists.hosts import host_away, host_beside
 
 ASKING = "May I do this?"
 """How an approval begins; where there is little room its mark says as much."""
@@ -50,21 +51,33 @@ def phone_asked_about(question: Question | None, devices: Mapping[str, DeviceInf
 
 def device_name(serial: str, devices: Mapping[str, DeviceInfo]) -> str:
     """Name a device shortly: as the operator calls it, else by its model, with the end of its
-    serial where several are alike.
+    serial where several are alike; of two hosts' phones that would be called the same, with the
+    host.
     """
     device = devices.get(serial)
     if device is None:
         return one_line(serial, 24)
+    host = host_of(serial)
     if device.name:
-        return one_line(device.name, 24)
-    kind = "virtual" if device.virtual else device.model
-    same = [d for d in devices.values() if (d.model, d.virtual) == (device.model, device.virtual)]
-    if not kind:
-        return one_line(serial, 24)
-    if len(same) == 1:
-        return one_line(kind, 24)
-    # Of several alike the end of the serial tells which: a port, or the last of a serial number.
-    return f"{one_line(kind, 18)} {one_line(serial)[-5:].rpartition(':')[2]}"
+        name = one_line(device.name, 24)
+        alike = [d for d in devices.values() if d.name == device.name] if host else []
+    else:
+        kind = "virtual" if device.virtual else device.model
+        look = (device.model, device.virtual)
+        same = [d for d in devices.values() if (d.model, d.virtual) == look]
+        if not kind:
+            return one_line(serial, 24)
+        if len(same) == 1:
+            return one_line(kind, 24)
+        # Of several alike the end of the serial tells which: a port, or the last of its digits.
+        name = f"{one_line(kind, 18)} {_end(serial)}"
+        alike = [d for d in same if _end(d.serial) == _end(serial)] if host else []
+    is_shared = any(host_of(one.serial) != host for one in alike)
+    return f"{name} {one_line(host, 24)}" if is_shared else name
+
+
+def _end(serial: str) -> str:
+    return one_line(on_host(serial))[-5:].rpartition(":")[2]
 
 
 def delegating(state: State) -> frozenset[str]:
@@ -131,7 +144,7 @@ def attention_rows(
 
 
 def device_rows(state: State) -> list[Row]:
-    """List the devices: state, name, who drives."""
+    """List the devices: state, name, host where there are several, who drives."""
     rows: list[Row] = []
     for device in sorted(state.devices.values(), key=lambda d: formatting.natural(d.serial)):
         mark = status.of_device(device)
@@ -139,8 +152,11 @@ def device_rows(state: State) -> list[Row]:
         who = session_title(driver.session) if driver else one_line(device.driver, 40)
         style = "$faint" if device.state is DeviceState.GONE else "$foreground"
         name = device_name(device.serial, state.devices)
-        right = ((who or mark.word, "$muted" if who else mark.style),)
+        away = host_away(device)
+        right = ((who or away or mark.word, "$muted" if who else mark.style),)
         left: Parts = ((f"{mark.glyph} ", mark.style), (name, style))
+        if not away and (host := host_beside(device.serial, state.devices, name)):
+            left = (*left, (f" {host}", "$faint"))
         if device.tags:
             left = (*left, (f" {one_line(' '.join(device.tags), 40)}", "$faint"))
         rows.append(Row(device.serial, (Line(left, right),)))

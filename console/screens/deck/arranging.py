@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from console.keys.actions import Action
 from console.keys.controllers import Controller
 from console.settings.kept_settings import KeptSettings
+from widgets.lists.hosts import has_several_hosts
 from widgets.lists.session_order import Group, Sort, next_of
 
 if TYPE_CHECKING:
@@ -19,6 +20,7 @@ _SORTED = {
     Sort.PHONE: "by phone",
     Sort.TAG: "by tag",
     Sort.TITLE: "by title",
+    Sort.HOST: "by host",
 }
 
 
@@ -37,12 +39,29 @@ class ArrangeController(Controller):
     @property
     def sort(self) -> Sort:
         """What sessions are sorted by."""
-        return Sort(self._kept.ui.sort)
+        chosen = Sort(self._kept.ui.sort)
+        return Sort.LIVE if chosen is Sort.HOST and not self._has_hosts else chosen
 
     @property
     def group(self) -> Group:
         """What sessions are grouped by."""
-        return Group(self._kept.ui.group)
+        chosen = Group(self._kept.ui.group)
+        return Group.TREE if chosen is Group.HOST and not self._has_hosts else chosen
+
+    @property
+    def _has_hosts(self) -> bool:
+        """Whether hosts are something to arrange by; elsewhere they are not offered."""
+        return has_several_hosts(self._deck.console_app.bridge.state)
+
+    @property
+    def _next_sort(self) -> Sort:
+        chosen = next_of(self.sort, Sort)
+        return next_of(chosen, Sort) if chosen is Sort.HOST and not self._has_hosts else chosen
+
+    @property
+    def _next_group(self) -> Group:
+        chosen = next_of(self.group, Group)
+        return next_of(chosen, Group) if chosen is Group.HOST and not self._has_hosts else chosen
 
     @property
     def indicator(self) -> str:
@@ -55,19 +74,19 @@ class ArrangeController(Controller):
 
     def word(self, action: Action) -> str:
         if action.id == "view.sort":
-            return f"sort {_SORTED[next_of(self.sort, Sort)]}"
-        return f"group by {next_of(self.group, Group).value}"
+            return f"sort {_SORTED[self._next_sort]}"
+        return f"group by {self._next_group.value}"
 
     def do_view_sort(self) -> None:
         """Sort by the next thing."""
-        chosen = next_of(self.sort, Sort)
+        chosen = self._next_sort
         self._kept.keep(sort=chosen.value)
         self._deck.refresh_all()
         self._deck.console_app.say(f"Sessions sorted {_SORTED[chosen]}.")
 
     def do_view_group(self) -> None:
         """Group by the next thing."""
-        chosen = next_of(self.group, Group)
+        chosen = self._next_group
         self._kept.keep(group=chosen.value)
         self._deck.refresh_all()
         self._deck.console_app.say(f"Sessions grouped by {chosen.value}.")

@@ -13,6 +13,7 @@ from textual.containers import Vertical
 from textual.events import Resize
 from textual.widgets import Input, TextArea
 
+from agent.records import DeviceState
 from agent.state.reducer import State
 from agent.text import one_line
 from console.frames.stills import Source
@@ -129,8 +130,9 @@ class DeviceScreen(ConsoleScreen):
             who = (("● ", "$live"), (session_title(view.session), "$foreground"))
         elif device.driver:
             who = ((f"driven by {device.driver[:40]}", "$warn"),)
+        style = "$muted" if device.state is DeviceState.GONE else "bold $foreground"
         parts: Parts = (
-            (device_name(self.shown_phone.serial, state.devices), "bold $foreground"),
+            (device_name(self.shown_phone.serial, state.devices), style),
             (f"  {' · '.join(filter(None, (self.shown_phone.serial, *facts)))}\n", "$muted"),
             *who,
         )

@@ -6,6 +6,7 @@ from rich.color import ColorSystem
 
 from agent.protocol import DeviceChanged
 from agent.records import DeviceState
+from console.screens.device.device import DeviceScreen
 from console.screens.wall import WallScreen
 from tests.console.conftest import Open, Seat
 from tests.console.fakes import FakeCore, phone
@@ -69,6 +70,28 @@ async def test_a_phone_that_is_away_says_so_and_is_asked_for_nothing(console: Op
         assert wall.drawn is not None
         tile = wall.plan.columns * wall.plan.picture_rows
         assert (wall.drawn.cells.glyph != HOLE).sum() > 1.5 * tile
+
+
+async def test_on_a_fleet_a_phone_has_its_host_beside_it_and_says_that_the_host_is_gone(
+    console: Open,
+) -> None:
+    core = FakeCore()
+    core.tell(DeviceChanged(device=phone("rack-1/p1", name="till 1")))
+    core.tell(DeviceChanged(device=phone("rack-3/p3", name="till 3")))
+    async with console(core=core, play=nothing) as seat:
+        await open_wall(seat)
+        await seat.see("till 1 rack-1")
+        await seat.see("till 3 rack-3")
+        note = "Host rack-3 is gone: what waits for this phone goes on when it is back."
+        gone = phone("rack-3/p3", name="till 3", state=DeviceState.GONE, note=note)
+        core.tell(DeviceChanged(device=gone))
+        await seat.see("host rack-3 is gone")
+        await seat.press("G", "enter")
+        await seat.until(lambda: isinstance(seat.app.screen, DeviceScreen), "the phone's screen")
+        await seat.see("till 3  rack-3/p3")
+        await seat.see("Host rack-3 is gone")
+        await seat.press("1")
+        await seat.see("host rack-3 is gone")
 
 
 async def test_arrows_move_between_phones_and_enter_opens_the_one_under_the_cursor(

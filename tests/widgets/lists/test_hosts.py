@@ -1,0 +1,159 @@
+"""Lists of a fleet: at which host sessions and phones are, and what became of a host; no screen."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agent.hosts.peers import phones_of
+from agent.protocol import DeviceChanged, SessionHosted, SessionStateChanged
+from agent.records import DeviceState, HostState, SessionState
+from agent.store.postgres.hosts import HostRecord
+from console.palette.handles import phone_handle, phone_of
+from tests.console.fakes import FakeCore, phone
+from tests.console.script import configure
+from widgets.base.row_list import Row
+from widgets.lists.hosts import has_several_hosts, host_away
+from widgets.lists.session_list import Look, matches, session_rows
+from widgets.lists.session_order import NO_HOST, Group, Sort, ordered
+from widgets.lists.session_rows import device_name, device_rows
+
+
+def fleet() -> FakeCore:
+    """Play phones and sessions of three hosts, one of which has two digits."""
+    core = FakeCore()
+    for host in ("rack-1", "rack-2", "rack-10"):
+        for port in (5554, 5556):
+            core.tell(
+                DeviceChanged(device=phone(f"{host}/emulator-{port}", model="Pixel 8", name=""))
+            )
+    configure(core, "s1", "read", serial="rack-10/emulator-5554", host="rack-10")
+    configure(core, "s2", "read", serial="rack-1/emulator-5554", host="rack-1")
+    configure(core, "s3", "read", host="rack-1")
+    configure(core, "s4", "read", serial="rack-2/emulator-5556")
+    configure(core, "s5", "read")
+    core.tell(SessionStateChanged(state=SessionState.COMPLETED), "s3")
+    return core
+
+
+def text(row: Row) -> str:
+    return "\n".join(
+        "".join(part for part, _ in (*line.left, ("  ", ""), *line.right)) for line in row.lines
+    )
+
+
+def found(core: FakeCore, wanted: str) -> set[str]:
+    views = core.state.sessions.items()
+    return {key for key, view in views if matches(view, wanted, core.state)}
+
+
+def test_groups_by_host_are_in_the_order_of_their_numbers_and_end_with_none() -> None:
+    state = fleet().state
+    listed = ordered(state, Sort.LIVE, Group.HOST, now_ms=1)
+    told = [one.heading or (one.view and one.view.session.session_id) for one in listed]
+    assert told == ["rack-1", "s2", "s3", "rack-2", "s4", "rack-10", "s1", NO_HOST, "s5"]
+
+
+def test_sorted_by_host_who_works_stays_first_on_each() -> None:
+    state = fleet().state
+    for group in (Group.TREE, Group.STATE):
+        listed = ordered(state, Sort.HOST, group, now_ms=1)
+        ids = [one.view.session.session_id for one in listed if one.view is not None]
+        live = [one for one in ids if one != "s3"]
+        assert live == ["s2", "s4", "s1", "s5"]
+    tree = ordered(state, Sort.HOST, Group.TREE, now_ms=1)
+    assert [one.view.session.session_id for one in tree if one.view][:2] == ["s2", "s3"]
+
+
+def test_a_session_that_moved_stands_under_its_new_host() -> None:
+    core = fleet()
+    core.tell(SessionHosted(host="rack-2", serial="rack-2/emulator-5554"), "s1")
+    assert found(core, "@rack-2/") == {"s1", "s4"}
+    headings = [one.heading for one in ordered(core.state, Sort.LIVE, Group.HOST, now_ms=1)]
+    assert "rack-10" not in headings
+
+
+def test_a_filter_knows_hosts_with_and_without_a_phone() -> None:
+    core = fleet()
+    assert found(core, "@rack-1/") == {"s2", "s3"}
+    assert found(core, "@rack-1") == {"s1", "s2", "s3"}
+    assert found(core, "rack-10") == {"s1"}
+    assert found(core, "@RACK-2 read") == {"s4"}
+    assert found(core, "@rack-2/emulator-5556") == {"s4"}
+
+
+def test_hosts_are_several_only_where_two_have_names() -> None:
+    core = FakeCore()
+    configure(core, "s1", "read", serial="emulator-5554")
+    core.tell(DeviceChanged(device=phone("a@/run/adb.sock/5554")))
+    assert not has_several_hosts(core.state)
+    configure(core, "s2", "read", host="rack-1")
+    assert not has_several_hosts(core.state)
+    configure(core, "s3", "read", serial="rack-2/emulator-5554")
+    assert has_several_hosts(core.state)
+    assert has_several_hosts(fleet().state)
+
+
+def test_phones_of_two_hosts_are_never_called_the_same() -> None:
+    core = fleet()
+    core.tell(DeviceChanged(device=phone("rack-1/USB1", name="till 3")))
+    core.tell(DeviceChanged(device=phone("rack-2/USB2", name="till 3")))
+    devices = core.state.devices
+    assert len({device_name(one, devices) for one in devices}) == len(devices)
+    assert {phone_of(phone_handle(one, devices), devices) for one in devices} == set(devices)
+    assert device_name("rack-2/USB2", devices) == "till 3 rack-2"
+
+
+def test_a_list_of_phones_says_their_host_where_there_are_several() -> None:
+    core = FakeCore()
+    core.tell(DeviceChanged(device=phone("rack-1/p1", name="till 1")))
+    assert "rack-1" not in text(device_rows(core.state)[0])
+    core.tell(DeviceChanged(device=phone("rack-2/p2", name="till 2")))
+    assert [text(row) for row in device_rows(core.state)] == [
+        "● till 1 rack-1  online",
+        "● till 2 rack-2  online",
+    ]
+
+
+@given(state=st.sampled_from(HostState))
+def test_a_phone_of_a_host_that_went_is_dimmed_and_says_which(state: HostState) -> None:
+    record = HostRecord(
+        name="rack-3",
+        state=state,
+        version="1.0.0",
+        labels=(),
+        phones=(phone("p3", name="till 3", driver="s1"),),
+        since_ms=0,
+        silent_ms=0,
+        works=True,
+    )
+    core = FakeCore()
+    core.tell(DeviceChanged(device=phone("rack-1/p1", name="till 1")))
+    core.tell(DeviceChanged(device=phones_of(record)[0]))
+    row = device_rows(core.state)[1]
+    name = next(style for part, style in row.lines[0].left if "till 3" in part)
+    if state is HostState.HERE:
+        assert name == "$foreground" and text(row) == "● till 3 rack-3  s1"
+    else:
+        said = "host rack-3 is gone" if state is HostState.GONE else "host rack-3 has left"
+        assert name == "$faint" and text(row) == f"○ till 3  {said}"
+
+
+def test_a_phone_that_went_by_itself_blames_no_host() -> None:
+    for serial in ("rack-3/p1", "p1"):
+        gone = phone(serial, state=DeviceState.GONE, note="Host rack-30 is gone: so it waits.")
+        assert host_away(gone) == ""
+        assert host_away(phone(serial, state=DeviceState.GONE)) == ""
+
+
+def test_a_list_of_one_core_is_as_it_was() -> None:
+    core = FakeCore()
+    core.tell(DeviceChanged(device=phone("emulator-5554", model="Pixel 8")))
+    core.tell(DeviceChanged(device=phone("emulator-5556", model="Pixel 8")))
+    assert [text(row) for row in device_rows(core.state)] == [
+        "● Pixel 8 -5554  online",
+        "● Pixel 8 -5556  online",
+    ]
+    configure(core, "s1", "read", serial="emulator-5554")
+    rows = session_rows(core.state, Look(group=Group.HOST), now_ms=1, asking=frozenset())
+    assert [row.key for row in rows] == [f"heading:{NO_HOST}", "s1"]
