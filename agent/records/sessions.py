@@ -166,7 +166,7 @@ class Session(Record, frozen=True, kw_only=True):
     generation: int = 0
     """Continuation generation: rises by one with each resume of a terminal session."""
     stopped: bool = False
-    """Whether a stop ended its newest turn."""
+    """Whether a stop ended its newest turn, or its wait for one."""
     paused: bool = False
     held: bool = False
     """A client drives it, or its planner: the end of a turn does not settle it."""

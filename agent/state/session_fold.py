@@ -151,12 +151,19 @@ def _fold_fact(session: Session, msg: EventMsg) -> Session:
             return replace(session, usage=session.usage.plus(usage))
         case AgentMessage(text=text):
             return replace(session, latest_trace=text)
-        case SessionStateChanged(state=state, reason=reason):
+        case SessionStateChanged(state=state, reason=reason, stopped=stopped):
             put_off = session.deferred if state is SessionState.WAITING_FOR_USER else None
             draft = session.provisional and state is SessionState.CREATED
             waits_for = reason if state is SessionState.QUEUED else ""
+            # The end of a turn that had begun may have said before that it was stopped.
+            at_work = state in {SessionState.QUEUED, SessionState.RUNNING}
             return replace(
-                session, state=state, deferred=put_off, provisional=draft, waits_for=waits_for
+                session,
+                state=state,
+                deferred=put_off,
+                provisional=draft,
+                waits_for=waits_for,
+                stopped=stopped or (session.stopped and not at_work),
             )
         case SessionWaits(reason=reason):
             return replace(session, waits_for=reason)

@@ -22,6 +22,8 @@ class SessionStateChanged(EventBase, frozen=True, kw_only=True, tag="session_sta
 
     state: SessionState
     reason: str = ""
+    stopped: bool = False
+    """Whether a stop put it there; a turn that had not begun says nothing of its end."""
 
 
 class SessionFlagsChanged(EventBase, frozen=True, kw_only=True, tag="session_flags_changed"):

@@ -176,11 +176,13 @@ class LiveSession:
         """Make drafts of facts about this session."""
         return tuple(EventDraft(self.session_id, msg, submission_id) for msg in msgs)
 
-    def moving(self, state: SessionState, reason: str = "") -> tuple[EventMsg, ...]:
-        """Return the move to a state; nothing when the session already exists."""
+    def moving(
+        self, state: SessionState, reason: str = "", *, stopped: bool = False
+    ) -> tuple[EventMsg, ...]:
+        """Return the move to a state, by a stop or not; nothing when the session is there."""
         if self.record.state is state:
             return ()
-        return (SessionStateChanged(state=state, reason=reason),)
+        return (SessionStateChanged(state=state, reason=reason, stopped=stopped),)
 
     def flagging(
         self,

@@ -49,6 +49,8 @@ class Ending:
     following: Following = Following.NOTHING
     recovers: bool = False
     """What ended it may pass: the same turn may go on by itself."""
+    stopped: bool = False
+    """A stop ended it, whether it had begun or not."""
 
 
 def ended(turn: Turn, end: TurnEnd) -> Ending:

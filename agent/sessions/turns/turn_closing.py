@@ -72,7 +72,8 @@ class TurnEnds:
         """
         if live.turn is not None:
             live.turn.mute = True
-        ending = Ending(_abortion(live, abort), state, reason)
+        stopped = abort is AbortReason.INTERRUPTED
+        ending = Ending(_abortion(live, abort), state, reason, stopped=stopped)
         drafts = live.drafts(*self._closing(live, ending), submission_id=submission_id)
         try:
             await settled(self._parts.book.append(*drafts))
@@ -110,7 +111,7 @@ class TurnEnds:
             *questions,
             *ending.msgs,
             *unflagged,
-            *live.moving(ending.state, ending.reason),
+            *live.moving(ending.state, ending.reason, stopped=ending.stopped),
         )
 
     def _store_later(self, live: LiveSession, ending: Ending, under: Lease | None) -> None:

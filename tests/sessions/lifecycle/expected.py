@@ -52,6 +52,8 @@ class One:
     held: bool = False
     lost: bool = False
     deferred: State | None = None
+    stopped: bool = False
+    """A stop was the last that became of its work: it says so while it is idle."""
     has_turn: bool = False
     begun: bool = False
     """False while it only waits in line since a restart: its turn begins with its phone."""
@@ -172,6 +174,8 @@ class Expected:
         copy = replace(one, session_id=copy_id, parent=None, children=[], state=state)
         copy.paused = copy.parked = copy.held = copy.lost = False
         copy.deferred, copy.asks, copy.display = None, False, False
+        # A turn that had begun is cut off in the copy.
+        copy.stopped = one.stopped or (one.has_turn and one.begun and one.state is not QUEUED)
         copy.hints, copy.withheld, copy.pruned = list(one.hints), [], False
         self.all[copy_id] = copy
 
@@ -254,6 +258,7 @@ class Expected:
             if one.has_turn:
                 self._end_turn(one)
                 one.state, one.asks, one.paused = WAITING, False, False
+                one.stopped = True
         self._settle()
 
     def cancel(self, top: One) -> None:
@@ -536,7 +541,7 @@ class Expected:
             self._act(one)
 
     def _queue(self, one: One) -> None:
-        one.state, one.deferred = QUEUED, None
+        one.state, one.deferred, one.stopped = QUEUED, None, False
         one.has_turn = one.begun = True
         self.queues[one.serial].append(one)
 

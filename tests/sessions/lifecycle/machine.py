@@ -653,6 +653,8 @@ class Lifecycle(RuleBasedStateMachine):
             same(f"{name} driver", _name(record.driver), expected.driver_of(one))
             same(f"{name} lost", record.lost, one.lost)
             same(f"{name} deferred", record.deferred, one.deferred)
+            if one.is_idle and not one.delegates:
+                same(f"{name} stopped", record.stopped, one.stopped)
             same(f"{name} pruned", record.pruned, one.pruned)
             same(f"{name} questions", asking[session_id], int(one.asks))
             if _hangs(one) and not one.program:

@@ -26,6 +26,7 @@ from agent.protocol import (
     UserMessage,
 )
 from agent.records import SessionState, TimeSplit, Usage
+from agent.state.session_fold import fold_all
 from tests.fakes import asked_of
 from tests.stage import Cue, Stage, ends, of_type, states, waiting_at
 
@@ -113,11 +114,31 @@ async def test_a_session_stopped_while_it_waits_for_a_phone_had_no_turn_to_abort
     async with stage.play():
         session_id = await stage.create("go", serial="phone-1")
         await stage.do(Interrupt(session_id=session_id))
-        await stage.idle(session_id)
+        session = await stage.idle(session_id)
         assert ends(await stage.msgs(session_id)) == []
+        assert session.stopped
         stage.fleet.plug("phone-1")
         await stage.do(SessionResume(session_id=session_id))
-        await stage.reach(session_id, COMPLETED)
+        session = await stage.reach(session_id, COMPLETED)
+        assert not session.stopped
+
+
+@pytest.mark.parametrize("again", ["a resume", "a prompt"])
+async def test_what_was_stopped_in_its_queue_waits_again_once_it_is_set_to_work(
+    stage: Stage, again: str
+) -> None:
+    stage.fleet.unplug("phone-1")
+    async with stage.play():
+        session_id = await stage.create("go", serial="phone-1")
+        await stage.do(Interrupt())
+        assert (await stage.idle(session_id)).stopped
+        if again == "a resume":
+            await stage.do(SessionResume(session_id=session_id))
+        else:
+            await stage.do(UserInput(session_id=session_id, text="something else"))
+        session = await stage.reach(session_id, QUEUED)
+        assert not session.stopped
+        assert session == fold_all(None, await stage.store.session_events(session_id))
 
 
 async def test_cancel_is_final_and_idempotent(stage: Stage) -> None:
