@@ -17,7 +17,7 @@ from agent.operators.scope import (
     Concern,
     concern_of,
     needs_of,
-    phone_of_job,
+    phones_of_job,
 )
 from agent.operators.sight import GuardedCore, Sight
 from agent.protocol import (
@@ -89,10 +89,10 @@ class Admission:
         serials += [(await self._sight.found(one)).serial for one in session_ids]
         if concern.job_id:
             job = await self._sight.job(concern.job_id)
-            serial, tags = phone_of_job(job)
-            if not serial and not operator.may(needs, tags or None):
+            named, tags = phones_of_job(job)
+            if not named and not operator.may(needs, tags or None):
                 raise refused(op, needs)
-            serials += [serial] if serial else []
+            serials += named
         if concern.watcher_id:
             serials.append(await self._sight.phone_of_watcher(concern.watcher_id))
         if concern.tags and not operator.may(needs, concern.tags):

@@ -150,17 +150,23 @@ def _is_freer(wanted: Autonomy | None, by_default: Autonomy) -> bool:
     return wanted is not None and order.index(wanted) > order.index(by_default)
 
 
-def phone_of_job(job: Job) -> tuple[str, tuple[str, ...]]:
-    """Return the one phone of a job and the tags that its phone must have."""
+def phones_of_job(job: Job) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the phones that a job names, or the tags that its one phone must have.
+
+    A campaign names each of its phones from its first day on, however they were found then.
+    """
     payload: Mapping[str, Any] = job.payload_json
+    campaign = campaign_of(job.payload_json)
+    if campaign.phones:
+        return campaign.phones, ()
     serial, tags = payload.get("serial", ""), payload.get("tags", ())
     found = tuple(str(one) for one in tags) if isinstance(tags, list | tuple) else ()
     try:
         found += parse_needs(str(payload.get("needs", ""))).tags
-        found += parse_needs(campaign_of(job.payload_json).needs).tags
+        found += parse_needs(campaign.needs).tags
     except UsageError:
         found = ()
-    return (serial if isinstance(serial, str) else ""), found
+    return ((serial,) if isinstance(serial, str) and serial else ()), found
 
 
 def phone_of_watcher(watcher: Watcher) -> str:

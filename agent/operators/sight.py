@@ -16,8 +16,8 @@ from agent.core import SharedCore
 from agent.errors import UsageError
 from agent.operators.operator import Operator
 from agent.operators.scope import (
-    phone_of_job,
     phone_of_watcher,
+    phones_of_job,
 )
 from agent.protocol import (
     CommitmentChanged,
@@ -33,6 +33,8 @@ from agent.protocol import (
     RunChanged,
     SearchEvents,
     SessionAssigned,
+    SessionConfigured,
+    SessionHosted,
     SessionsDeleted,
     ShutdownComplete,
     WatcherChanged,
@@ -133,10 +135,10 @@ class Sight:
 
     def sees_job(self, job: Job) -> bool:
         """Whether a job is for phones of theirs alone."""
-        serial, tags = phone_of_job(job)
+        serials, tags = phones_of_job(job)
         if self.operator().sees_all:
             return True
-        return self.sees_phone(serial) if serial else self._sees_tagged(tags)
+        return all(map(self.sees_phone, serials)) if serials else self._sees_tagged(tags)
 
     async def sees_session(self, session_id: str) -> bool:
         """Whether a session is on a phone of theirs."""
@@ -183,7 +185,8 @@ class Sight:
             submitted: the submissions of theirs whose failure would be told.
         """
         if event.session_id:
-            if isinstance(event.msg, SessionAssigned):
+            if isinstance(event.msg, SessionAssigned | SessionConfigured | SessionHosted):
+                # It may be on another phone now.
                 self._phone_of.pop(event.session_id, None)
             return event if await self.follows(event.session_id) else None
         match event.msg:
@@ -201,6 +204,8 @@ class Sight:
                 shows = await self.follows(session_id)
             case SessionsDeleted(session_ids=gone):
                 theirs = tuple(one for one in gone if self._knew(one))
+                for one in gone:
+                    self._phone_of.pop(one, None)
                 return replace(event, msg=SessionsDeleted(session_ids=theirs)) if theirs else None
             case ErrorEvent():
                 # What a submission of theirs failed with; others' are of phones that they may not

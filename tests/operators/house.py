@@ -71,9 +71,13 @@ async def _asks(context: TaskContext) -> str:
 
 @asynccontextmanager
 async def opened(
-    directory: Path, *, two_people: tuple[EffectVerb, ...] = ()
+    directory: Path, *, two_people: tuple[EffectVerb, ...] = (), again: bool = False
 ) -> AsyncIterator[House]:
-    """Open the house: the two sessions ask, a job and a watcher are on each phone."""
+    """Open the house: the two sessions ask, a job and a watcher are on each phone.
+
+    Args:
+        again: with what it had when its last core ended.
+    """
     fleet = FakeFleet("lab-1", "bank-1")
     for tag in ("lab", "bank"):
         fleet.label(f"{tag}-1", name="", tags=(tag,), notes=f"notes of {tag}")
@@ -88,12 +92,22 @@ async def opened(
         path = socket_path(stage.directory)
         async with serve(stage.core, path, door=door) as daemon:
             house = House(stage, register, daemon, directory / "keys")
-            await _furnish(house, goals)
+            if again:
+                await _found(house)
+            else:
+                await _furnish(house, goals)
             try:
                 yield house
             finally:
                 for client in house.clients:
                     await client.close()
+
+
+async def _found(house: House) -> None:
+    for question in await house.stage.store.open_questions():
+        tag = "bank" if BANK_WORD in question.text else "lab"
+        house.questions[tag] = question
+        house.sessions[tag] = question.session_id
 
 
 async def _furnish(house: House, goals: dict[str, str]) -> None:

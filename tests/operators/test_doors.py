@@ -13,19 +13,24 @@ from agent.errors import NotAllowedError, SwitchboardError, UsageError
 from agent.operators.scope import LISTS, NAMING_FIELDS
 from agent.protocol import (
     LOOK_UPS,
+    AgentMessage,
     CommitmentCreate,
     CommitmentUpdate,
     DeviceTag,
     DirectCall,
     Interrupt,
     JobCreate,
+    JobHistory,
     JobList,
+    JobStop,
     ListPhonesInUse,
     NoticeReply,
     Op,
     SearchEvents,
+    SessionAssigned,
     SessionAttach,
     SessionCreate,
+    SessionHosted,
     SessionMove,
     SumSpending,
     Target,
@@ -51,6 +56,7 @@ from agent.records import (
 from agent.rpc.connection import BEFORE_SIGN_IN, METHODS
 from agent.rpc.remote_core import Client
 from agent.rpc.rpc_messages import Nothing, OpParams
+from agent.store.store import EventDraft
 from tests.operators.house import BANK_WORD, LAB_WORD, House
 
 OPS: tuple[type[Any], ...] = typing.get_args(Op)
@@ -290,6 +296,60 @@ async def test_events_of_another_phone_do_not_come(house: House) -> None:
     assert any(BANK_WORD in one for one in seen["eve"])
     assert any(LAB_WORD in one for one in seen["ana"])
     assert not any(BANK_WORD in one or "bank-1" in one for one in seen["ana"])
+
+
+@pytest.mark.parametrize(
+    "moved",
+    [SessionHosted(host="desk", serial="bank-1"), SessionAssigned(serial="bank-1")],
+    ids=["to another host", "to another phone"],
+)
+async def test_a_session_that_moved_to_another_phone_is_followed_no_more(
+    house: House, moved: SessionHosted | SessionAssigned
+) -> None:
+    house.add("ana", Right.WATCH, tags=("lab",))
+    ana, session_id = await house.come("ana"), house.sessions["lab"]
+    seen: list[str] = []
+    async with ana.events(after=0) as events:
+        async for event in events:
+            if event.session_id == session_id:
+                break
+        before = (await house.stage.core.overview()).event_id
+        await house.stage.store.append(
+            EventDraft(session_id, moved),
+            EventDraft(session_id, AgentMessage(step=1, text=f"it says {BANK_WORD}")),
+        )
+        await house.stage.do(SessionCreate(goal="the end", serial="lab-1"))
+        async for event in events:
+            if event.event_id > before:
+                seen.append(repr(event))
+            if "the end" in repr(event):
+                break
+    assert not any(BANK_WORD in one or "bank-1" in one for one in seen)
+
+
+async def test_a_campaign_is_seen_and_stopped_by_those_who_may_on_all_its_phones(
+    house: House,
+) -> None:
+    """However its phones were found: tags may have changed, and needs stand beside names."""
+    house.add("ana", *Right, tags=("lab",))
+    house.add("bo", *Right, tags=("lab", "bank"))
+    ana, bo = await house.come("ana"), await house.come("bo")
+    made: dict[str, int] = {}
+    for name, phones in (("own", ("lab-1",)), ("both", ("lab-1", "bank-1"))):
+        campaign = Campaign(phones=phones, needs="tag:lab")
+        op = JobCreate(title=name, prompt=name, job_type=JobType.CAMPAIGN, campaign=campaign)
+        job = (await house.stage.do(op)).job
+        assert job is not None
+        made[name] = job.id
+    listed = {one.id for one in (await ana.overview()).jobs}
+    assert made["own"] in listed
+    assert made["both"] not in listed
+    assert made["both"] in {one.id for one in (await bo.overview()).jobs}
+    for op in (JobHistory(job_id=made["both"]), JobStop(job_id=made["both"])):
+        with pytest.raises(UsageError, match="There is no job"):
+            await ana.request(op)
+    await ana.request(JobStop(job_id=made["own"]))
+    await bo.request(JobStop(job_id=made["both"]))
 
 
 def test_every_op_and_look_up_says_what_it_needs() -> None:

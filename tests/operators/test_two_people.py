@@ -26,7 +26,7 @@ from agent.protocol import (
 )
 from agent.records import Allowance, EffectVerb, Question, QuestionKind, Right, SessionState
 from agent.sessions.rules.two_people import yes_of
-from tests.operators.house import BANK_WORD, House, opened
+from tests.operators.house import House, opened
 
 
 @pytest.fixture
@@ -129,7 +129,10 @@ async def test_an_allowance_is_no_way_around(careful: House) -> None:
         await careful.stage.do(SessionCreate(goal="x", serial="lab-1", allowances=(allowance,)))
 
 
-async def test_the_first_yes_is_there_after_the_core_was_killed(tmp_path: Path) -> None:
+@pytest.mark.parametrize("leaves", [False, True], ids=["ana may still", "ana may no more"])
+async def test_the_first_yes_is_there_after_the_core_was_killed(
+    tmp_path: Path, leaves: bool
+) -> None:
     """Another process says the first yes and is killed; the question waits for the second."""
     program = f"""
 import asyncio, os, pathlib, signal
@@ -138,7 +141,7 @@ from agent.protocol import UserInputAnswer
 from tests.operators.house import opened
 async def main():
     async with opened(pathlib.Path({str(tmp_path)!r}), two_people=(EffectVerb.UNKNOWN,)) as house:
-        for name in ("ana", "ben"):
+        for name in ("ana", "ben", "cleo"):
             house.add(name, Right.APPROVE, tags=("bank",))
         ana = await house.come("ana")
         asked = house.questions["bank"].question_id
@@ -155,13 +158,23 @@ asyncio.run(main())
         check=False,
     )
     assert done.returncode == -signal.SIGKILL
-    from agent.store.embedded.sqlite_store import SqliteStore
-
-    async with SqliteStore.open(tmp_path / "data") as store:
-        kept = [one for one in await store.open_questions() if BANK_WORD in one.text]
-        assert [(one.yes_by, one.people) for one in kept] == [(("ana",), 2)]
-        told = await store.session_events(kept[0].session_id)
+    async with opened(tmp_path, two_people=(EffectVerb.UNKNOWN,), again=True) as house:
+        kept = await asked(house)
+        assert (kept.yes_by, kept.people) == (("ana",), 2)
+        told = await house.stage.store.session_events(kept.session_id)
         assert [e.msg.yes_by for e in told if isinstance(e.msg, ApprovalGiven)] == [("ana",)]
+        ana, ben = await house.come("ana"), await house.come("ben")
+        with pytest.raises(UsageError, match="counts already"):
+            await ana.request(yes(house))
+        if leaves:
+            house.register.change("ana", lambda _one: None)
+        await ben.request(yes(house))
+        if leaves:
+            assert (await asked(house)).yes_by == ("ben",)
+            await (await house.come("cleo")).request(yes(house))
+        told = await house.stage.store.session_events(kept.session_id)
+        (answered,) = (e.msg for e in told if isinstance(e.msg, QuestionAnswered))
+        assert answered.answered_by == ("ben and cleo" if leaves else "ana and ben")
 
 
 NAMES = st.sampled_from(["ana", "ben", "cleo", "dora", ""])
