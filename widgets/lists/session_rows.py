@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from agent.records import DeviceInfo, DeviceState, Question, Session, Speaker, host_of, on_host
+from agent.records import DeviceInfo, DeviceState, Question, Session, Speaker
 from agent.state.reducer import Attention, AttentionKind, SessionView, State
 from agent.text import one_line
 from widgets.base import formatting, status
 from widgets.base.rich_parts import Parts
 from widgets.base.row_list import Line, Row
+from widgets.lists.device_names import device_names
 from widgets.lists.hosts import host_away, host_beside
 
 ASKING = "May I do this?"
@@ -50,34 +51,8 @@ def phone_asked_about(question: Question | None, devices: Mapping[str, DeviceInf
 
 
 def device_name(serial: str, devices: Mapping[str, DeviceInfo]) -> str:
-    """Name a device shortly: as the operator calls it, else by its model, with the end of its
-    serial where several are alike; of two hosts' phones that would be called the same, with the
-    host.
-    """
-    device = devices.get(serial)
-    if device is None:
-        return one_line(serial, 24)
-    host = host_of(serial)
-    if device.name:
-        name = one_line(device.name, 24)
-        alike = [d for d in devices.values() if d.name == device.name] if host else []
-    else:
-        kind = "virtual" if device.virtual else device.model
-        look = (device.model, device.virtual)
-        same = [d for d in devices.values() if (d.model, d.virtual) == look]
-        if not kind:
-            return one_line(serial, 24)
-        if len(same) == 1:
-            return one_line(kind, 24)
-        # Of several alike the end of the serial tells which: a port, or the last of its digits.
-        name = f"{one_line(kind, 18)} {_end(serial)}"
-        alike = [d for d in same if _end(d.serial) == _end(serial)] if host else []
-    is_shared = any(host_of(one.serial) != host for one in alike)
-    return f"{name} {one_line(host, 24)}" if is_shared else name
-
-
-def _end(serial: str) -> str:
-    return one_line(on_host(serial))[-5:].rpartition(":")[2]
+    """Name a device shortly, as `device_names` does; by its serial where it is not known."""
+    return one_line(serial, 24) if serial not in devices else device_names(devices)[serial]
 
 
 def delegating(state: State) -> frozenset[str]:

@@ -1,0 +1,65 @@
+"""What each phone is called in lists, all made at once: a rack has hundreds, each row names one."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Hashable, Mapping
+from operator import is_
+
+from agent.records import DeviceInfo, host_of, on_host
+from agent.text import one_line
+
+_kept: tuple[tuple[DeviceInfo, ...], Mapping[str, str]] = ((), {})
+"""The newest phones and their names. A record that changes is another object."""
+
+
+def device_names(devices: Mapping[str, DeviceInfo]) -> Mapping[str, str]:
+    """Name each device shortly, by serial.
+
+    As the operator calls it, else by its model, with the end of its serial where several are
+    alike; of two hosts' phones that would be called the same, with the host.
+    """
+    global _kept
+    of, names = _kept
+    if len(of) == len(devices) and all(map(is_, of, devices.values())):
+        return names
+    _kept = tuple(devices.values()), (names := _named(devices))
+    return names
+
+
+def _named(devices: Mapping[str, DeviceInfo]) -> dict[str, str]:
+    alike: dict[Hashable, set[str]] = defaultdict(set)
+    hosts: dict[Hashable, set[str]] = defaultdict(set)
+    for serial, device in devices.items():
+        alike[_look(device)].add(serial)
+        hosts[_called(device)].add(host_of(serial))
+    names = {}
+    for serial, device in devices.items():
+        kind = "virtual" if device.virtual else device.model
+        host = host_of(serial)
+        if device.name:
+            name = one_line(device.name, 24)
+        elif not kind:
+            names[serial] = one_line(serial, 24)
+            continue
+        elif len(alike[_look(device)]) == 1:
+            names[serial] = one_line(kind, 24)
+            continue
+        else:
+            # Of several alike the end of the serial tells which: a port, or its last digits.
+            name = f"{one_line(kind, 18)} {_end(serial)}"
+        is_shared = bool(host) and len(hosts[_called(device)]) > 1
+        names[serial] = f"{name} {one_line(host, 24)}" if is_shared else name
+    return names
+
+
+def _called(device: DeviceInfo) -> Hashable:
+    return (device.name,) if device.name else (*_look(device), _end(device.serial))
+
+
+def _look(device: DeviceInfo) -> tuple[str, bool]:
+    return device.model, device.virtual
+
+
+def _end(serial: str) -> str:
+    return one_line(on_host(serial))[-5:].rpartition(":")[2]
