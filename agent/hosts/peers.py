@@ -11,6 +11,7 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
+from typing import NamedTuple
 
 import msgspec
 
@@ -41,6 +42,8 @@ class _Body(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     client_id: str
     name: str
     operator: str = ""
+    epoch: int = 0
+    """Of the opening that asks."""
     op: Op | None = None
 
 
@@ -49,6 +52,14 @@ class _Outcome(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     reply: Reply | None = None
     problem: Problem | None = None
+
+
+class _Visitor(NamedTuple):
+    """A client of another host."""
+
+    client: ClientInfo
+    epoch: int
+    """Of the opening of its host that it came through."""
 
 
 class Peers:
@@ -74,7 +85,7 @@ class Peers:
         self._waiting: dict[str, asyncio.Future[str]] = {}
         self._touched: dict[str, set[str]] = {}
         """The hosts that each of our clients has asked something."""
-        self._theirs: dict[str, dict[str, ClientInfo]] = {}
+        self._theirs: dict[str, dict[str, _Visitor]] = {}
         """The clients of other hosts that have asked something here, by their hosts."""
         self._work: set[asyncio.Task[None]] = set()
 
@@ -128,7 +139,11 @@ class Peers:
         self._touched.setdefault(client.client_id, set()).add(host)
         name = "operator" if client == OWNER else client.name
         body = _Body(
-            client_id=f"{client.client_id}@{self.host}", name=name, operator=client.operator, op=op
+            client_id=f"{client.client_id}@{self.host}",
+            name=name,
+            operator=client.operator,
+            epoch=self._store.epoch,
+            op=op,
         )
         outcome = msgspec.json.decode(await self._ask(host, body), type=_Outcome)
         if outcome.problem is not None:
@@ -248,7 +263,7 @@ class Peers:
                 await core.leave(client)
                 outcome = _Outcome(reply=Reply(submission_id=""))
             else:
-                theirs[client.client_id] = client
+                theirs[client.client_id] = _Visitor(client, body.epoch)
                 outcome = _Outcome(reply=await core.request_as(client, body.op))
         except SwitchboardError as error:
             outcome = _Outcome(problem=problem_of(error))
@@ -289,8 +304,15 @@ class Peers:
         ]
         for one in changed:
             if one.state is not HostState.HERE:
-                for client in self._theirs.pop(one.name, {}).values():
-                    await core.leave(client)
+                for visitor in self._theirs.pop(one.name, {}).values():
+                    await core.leave(visitor.client)
+        for one in self._known.values():
+            # A host may begin anew between two looks: who came through the old one is gone.
+            theirs = self._theirs.get(one.name, {})
+            for client_id, visitor in tuple(theirs.items()):
+                if 0 < visitor.epoch < one.epoch:
+                    del theirs[client_id]
+                    await core.leave(visitor.client)
         here = [one.name for one in self._known.values() if one.state is HostState.HERE]
         if not changed or self.is_guest or min(here, default="") != self.host:
             return

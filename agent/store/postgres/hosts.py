@@ -38,7 +38,7 @@ _HOSTS = f"""
                 AND objid::bigint = host.number
                 AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
         ))::int,
-        works, drains, wire
+        works, drains, wire, epoch
     FROM host WHERE seen_ms > 0 ORDER BY name
 """
 _log = logging.getLogger(__name__)
@@ -63,6 +63,8 @@ class HostRecord(msgspec.Struct, frozen=True, kw_only=True):
     """Whether the operator wants no more turns to begin there."""
     wire: str = ""
     """Where its core is reached for pictures, and by which token; told to nobody."""
+    epoch: int = 0
+    """Of its newest opening; a later one has a higher number."""
 
 
 class Presence:
@@ -137,7 +139,7 @@ async def hosts(link: Link) -> tuple[HostRecord, ...]:
     found: list[HostRecord] = []
     for row in await link.rows(_HOSTS):
         name, version, labels, phones, since_ms, silent_ms, *flags = row
-        is_open, is_locked, works, drains, wire = flags
+        is_open, is_locked, works, drains, wire, epoch = flags
         state = HostState.LEFT
         if is_open:
             is_here = is_locked and as_int(silent_ms) <= GONE_MS
@@ -155,6 +157,7 @@ async def hosts(link: Link) -> tuple[HostRecord, ...]:
                     works=bool(works),
                     drains=bool(drains),
                     wire=as_text(wire),
+                    epoch=as_int(epoch),
                 )
             )
         except msgspec.MsgspecError as error:

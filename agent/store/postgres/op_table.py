@@ -1,7 +1,8 @@
 """What hosts of a fleet ask of each other: rows that are taken once and answered once.
 
 Not what is asked, which is JSON here. Invariants: a row is taken by one opening of its host, once;
-one that was withdrawn is never taken; what was taken by an opening that ended is answered by none.
+one that was withdrawn, or that nobody waits for any more, is never taken; what was taken by an
+opening that ended is answered by none.
 """
 
 from __future__ import annotations
@@ -16,10 +17,14 @@ from agent.store.postgres.link import Link
 OPS_CHANNEL = "switchboard_ops"
 _NOW = "(extract(epoch FROM clock_timestamp()) * 1000)::bigint"
 _KEPT_MS = 3_600_000
+STALE_MS = 120_000
+"""As long as clients wait for an answer. Whoever asked has withdrawn it by then, or has died: a
+host that comes back later must not do what nobody wants any more."""
 _PUT = f"INSERT INTO op (op_id, to_host, from_host, asked_ms, body) VALUES (?, ?, ?, {_NOW}, ?)"
 _TAKE = (
     "UPDATE op SET taken_by = ? WHERE number IN ("
-    "SELECT number FROM op WHERE to_host = ? AND taken_by = 0 ORDER BY number LIMIT 64 "
+    "SELECT number FROM op WHERE to_host = ? AND taken_by = 0 "
+    f"AND asked_ms > {_NOW} - {STALE_MS} ORDER BY number LIMIT 64 "
     "FOR UPDATE SKIP LOCKED) RETURNING number, op_id, from_host, body"
 )
 _ANSWERED = (
