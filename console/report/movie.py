@@ -71,8 +71,9 @@ async def write_movie(
         said = caption(step, began_ms=steps[0].at_ms, last=session.steps[-1].number)
         stills.append(Still(png, stays_ms, said, gestures_of(step)))
     if not stills:
+        called = one_line(session.session.title or session.session.goal, 80) or session_id
         raise UsageError(
-            f"Session {session.session.session_id} has no frames to make a film of.",
+            f"Session “{called}” has no frames to make a film of.",
             "They may have been pruned; the HTML report has its words.",
         )
     if ended := one_line(session.session.latest_result or session.session.latest_error, 300):

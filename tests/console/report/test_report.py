@@ -143,8 +143,10 @@ async def test_a_film_has_the_frames_in_their_order(tmp_path: Path, film: Film) 
 async def test_a_session_without_frames_makes_no_film_and_leaves_nothing(tmp_path: Path) -> None:
     core = FakeCore()
     evening(core)
-    with pytest.raises(UsageError, match="no frames"):
+    with pytest.raises(UsageError, match="no frames") as refused:
         await write_movie(core, "s1", tmp_path / "x.mp4", film=Film.MP4, told=unheard)
+    session = core.state.sessions["s1"].session
+    assert f"“{session.title or session.goal}”" in refused.value.message
     filmed(core, "f1", 1)
     core.blobs["f1-1"] = b"no picture"
     with pytest.raises(StoreError, match="cannot be decoded"):
