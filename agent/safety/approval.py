@@ -9,7 +9,7 @@ from __future__ import annotations
 from agent.records import QuestionOption
 from agent.safety.redacting.redaction import redact_secrets
 from agent.safety.words import words
-from agent.text import one_line
+from agent.text import one_line, sentence
 
 APPROVE = "Approve"
 DENY = "Deny"
@@ -65,4 +65,10 @@ def refused_because(answer: str | None) -> str:
 
 def approval_text(what: str, reason: str) -> str:
     """Return the words of the question: what would be done, and why it is asked."""
-    return f"May I do this? {what} ({reason}.)"
+    lines = "\n" if "\n" in what else " "
+    return f"May I do this? {sentence(what)}{lines}{as_sentence(reason)}".rstrip()
+
+
+def as_sentence(reason: str) -> str:
+    """Return why something is asked, a clause, as a sentence of its own; an empty one is none."""
+    return sentence(reason[:1].upper() + reason[1:])

@@ -244,7 +244,7 @@ async def test_a_point_where_no_element_is_known_is_unseen() -> None:
     phone = PaperPhone(lambda: (button("Next", 0.6),))
     context, _ = await run(phone, says("tap_point", x=500, y=100))
     assert phone.done == []
-    assert "no element is known at that point" in context.questions[0].text
+    assert "No element is known at that point" in context.questions[0].text
     await run(phone, says("tap_point", x=500, y=100), answer=yes)
     assert phone.done == ["tap nothing"]
 

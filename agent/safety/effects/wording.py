@@ -10,7 +10,8 @@ from __future__ import annotations
 from typing import assert_never
 
 from agent.records import Effect, EffectVerb, Source, Stated
-from agent.text import one_line
+from agent.safety.approval import as_sentence
+from agent.text import one_line, sentence
 
 V = EffectVerb
 _HEAD_CHARS = 80
@@ -35,8 +36,8 @@ def approval_question(effect: Effect, what: str, reason: str) -> str:
     own, _, more = reason.partition("; ")
     restates = bool(effect.control) and own.startswith(f'"{effect.control[:40]}') and " may " in own
     said = more if restates else reason
-    why = f" ({said}.)" if said else ""
-    return "\n".join([f"{headline(effect)}?", f"{what}{why}", *facts(effect)])
+    act = f"{sentence(what)} {as_sentence(said)}" if said else what
+    return "\n".join([f"{headline(effect)}?", act, *facts(effect)])
 
 
 def headline(effect: Effect) -> str:

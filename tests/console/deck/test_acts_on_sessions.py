@@ -136,7 +136,7 @@ def approve(core: FakeCore, *, action: str = "click_element", risk: str = "destr
             question=Question(
                 question_id="qa",
                 session_id="a1",
-                text='May I do this? Press "Bluetooth" (it cannot be undone.)',
+                text='May I do this? Press "Bluetooth". It cannot be undone.',
                 kind=QuestionKind.APPROVAL,
                 asked_ms=core.now_ms,
                 deadline_ms=core.now_ms + 90_000,

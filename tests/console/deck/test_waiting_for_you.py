@@ -28,7 +28,7 @@ def ask_to_send(core: FakeCore, session_id: str = "s1", question_id: str = "q8")
             question=Question(
                 question_id=question_id,
                 session_id=session_id,
-                text="May I do this? Press “Send SMS” (it sends a message.)",
+                text="May I do this? Press “Send SMS”. It sends a message.",
                 asked_ms=core.now_ms,
                 kind=QuestionKind.APPROVAL,
                 options=(QuestionOption(label="Approve"), QuestionOption(label="Deny")),
