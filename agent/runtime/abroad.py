@@ -16,6 +16,8 @@ from agent.core import ClientInfo, Peers
 from agent.devices.fleet.naming import with_serials
 from agent.devices.protocols import Fleet
 from agent.errors import SwitchboardError, UsageError
+from agent.placement.needs import LAST, Needs, parse_needs
+from agent.placement.phone_facts import Fit, fit_of
 from agent.protocol import (
     CommitmentCreate,
     Interrupt,
@@ -128,7 +130,7 @@ class Abroad:
         except UsageError:
             # Whoever carries it out says what is wrong with it.
             return self._peers.host
-        return found or (self._peers.host if not _begins(op) else self._place(said))
+        return found or (self._peers.host if not _begins(op) else self._place(op, said))
 
     async def _named(self, op: Op, said: dict[str, object]) -> str:
         """Return the host of what an op names; empty where it names nothing."""
@@ -156,6 +158,11 @@ class Abroad:
         serials = [_text(said, "serial")]
         if isinstance(op, SessionCreate):
             serials += [one.serial for one in op.targets]
+        if isinstance(op, JobCreate) and op.campaign is not None:
+            serials += op.campaign.phones
+        same = _needs(op).same
+        if same and same != LAST:
+            return await self._host_of(await store.session(same), op)
         named = {host_of(serial) for serial in serials} - {""}
         if len(named) > 1:
             raise UsageError(
@@ -175,15 +182,20 @@ class Abroad:
         )
         return host
 
-    def _place(self, said: dict[str, object]) -> str:
-        """Return the host for what names no phone: one with a phone that is free, ours first."""
+    def _place(self, op: Op, said: dict[str, object]) -> str:
+        """Return the host for what names no phone: one with a phone that would do and is free,
+        ours first. What only a phone itself can say is asked by the host that it is at.
+        """
         tags = said.get("tags")
         wanted = set(tags) if isinstance(tags, tuple | list) else set()
+        needs = _needs(op)
         draining = {one.name for one in self._peers.hosts() if one.draining}
         best, best_rank = self._peers.host, (0, 0, not self._peers.is_guest)
         counts: dict[str, list[int]] = {}
         for info in self.devices():
-            if info.state is DeviceState.ONLINE and wanted <= set(info.tags):
+            if info.state is not DeviceState.ONLINE or fit_of(needs, info, None) is Fit.NO:
+                continue
+            if wanted <= set(info.tags):
                 count = counts.setdefault(host_of(info.serial), [0, 0])
                 count[0] += not info.driver
                 count[1] += 1
@@ -195,6 +207,13 @@ class Abroad:
             if rank > best_rank:
                 best, best_rank = host, rank
         return best
+
+
+def _needs(op: Op) -> Needs:
+    """Return what the phone of new work has to be. Raises UsageError for what cannot be read."""
+    if isinstance(op, JobCreate) and op.campaign is not None:
+        return parse_needs(op.campaign.needs)
+    return parse_needs(op.phone_needs if isinstance(op, SessionCreate | JobCreate) else "")
 
 
 def _begins(op: Op) -> bool:

@@ -14,6 +14,7 @@ from agent.errors import UsageError
 from agent.protocol import (
     DeviceTag,
     Interrupt,
+    JobCreate,
     JobList,
     Op,
     Reply,
@@ -23,11 +24,13 @@ from agent.protocol import (
     UserInput,
 )
 from agent.records import (
+    Campaign,
     DeviceInfo,
     DeviceState,
     FrameStatus,
     HostInfo,
     HostState,
+    JobType,
     at_host,
     host_of,
     on_host,
@@ -131,6 +134,34 @@ async def test_a_session_for_no_phone_goes_where_one_is_free() -> None:
     assert await abroad.owner(SessionCreate(goal="g")) == "one"
     hosts.phones = ()
     assert await abroad.owner(SessionCreate(goal="g")) == "desk"
+
+
+async def test_work_goes_to_the_host_whose_phones_it_needs() -> None:
+    hosts = Hosts()
+    wall = DeviceInfo(serial="two/b", state=DeviceState.ONLINE, tags=("wall",), android="14")
+    hosts.phones = (phone("desk/c"), phone("one/a"), wall)
+    abroad = Abroad(hosts, await stored("one"), EmptyFleet())
+    campaign = JobCreate(title="t", prompt="g", job_type=JobType.CAMPAIGN)
+    for needs, host in (
+        ("tag:wall", "two"),
+        ("android>=14", "two"),
+        ("tag:wall,app:com.example>=3.2", "two"),
+        ("app:com.example", "desk"),
+        ("same:s-one", "one"),
+        # What cannot be read, and what nobody has, is told here.
+        ("nonsense", "desk"),
+        ("same:s-nobody", "desk"),
+        ("tag:none", "desk"),
+    ):
+        assert await abroad.owner(SessionCreate(goal="g", phone_needs=needs)) == host, needs
+        job = JobCreate(title="t", prompt="g", phone_needs=needs)
+        assert await abroad.owner(job) == host, needs
+        if not needs.startswith("same"):
+            each = replace(campaign, campaign=Campaign(needs=needs))
+            assert await abroad.owner(each) == host, needs
+    for phones, host in ((("two/b",), "two"), (("one/a", "two/b"), "desk")):
+        named = replace(campaign, campaign=Campaign(phones=phones))
+        assert await abroad.owner(named) == host
 
 
 async def test_pictures_of_another_hosts_phone_are_said_to_be_there() -> None:
