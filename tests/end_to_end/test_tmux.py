@@ -153,7 +153,7 @@ def test_an_operator_in_tmux_answers_approves_steers_drives_stops_and_replays(tm
     tmux.press("Enter")
     tmux.see('? tell Ben "see you"', "9:")
     tmux.press("p")
-    tmux.see("paused")
+    tmux.see("Paused by the operator")
     tmux.press("w")
     tmux.see("You drive")
     tmux.press("F3")

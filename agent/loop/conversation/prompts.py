@@ -125,11 +125,11 @@ def new_goal_text(text: str) -> str:
 
 def goal_again_text(text: str) -> str:
     """Write that the operator asks once more for a goal that was met."""
-    return (
-        f"## The same goal, once more\n{operator_text(text)}\n"
-        "It was met before, and the operator wants it done again: do all of it anew. What was done "
-        "for it earlier does not count."
+    heading = (
+        "## The same goal, once more. It was met before: do all of it anew; what was done for it "
+        "earlier does not count."
     )
+    return f"{heading}\n{operator_text(text)}"
 
 
 def steering_text(text: str) -> str:
