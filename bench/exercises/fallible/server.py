@@ -115,7 +115,7 @@ def _kind(role: Role, text: str) -> MessageKind:
             return MessageKind.REPLY
         case Role.TOOL:
             return MessageKind.RESULT
-        case Role.USER if text.startswith(("## Goal", "## New goal")):
+        case Role.USER if text.startswith(("## Goal", "## New goal", "## The same goal")):
             return MessageKind.GOAL
         case Role.USER if text.startswith("You did not call a tool"):
             return MessageKind.RESULT
