@@ -68,6 +68,10 @@ class One:
     """Something else was said since that was, or its turn is over: the same again is new."""
     prompt: str = ""
     """What its next turn is asked to do."""
+    met: bool = False
+    """What it was asked for last was done."""
+    once_more: bool = False
+    """Its next turn does its goal anew, which was met."""
     answered: bool = False
     """Its question about these words has been asked."""
     unanswered: bool = False
@@ -507,13 +511,17 @@ class Expected:
         one.asks = one.unanswered = False
         if one.told != text or one.moved_on:
             one.words, one.answered, one.moved_on = word_of(text), False, False
+        one.met = one.once_more = False
         one.prompt = one.told = text
         self._queue(one)
 
     def _read_prompt(self, one: One) -> None:
-        """A prompt that is not what was written last is said to the model once more."""
-        if one.prompt != one.told:
+        """A prompt that is not what was written last is said to the model once more, and so is a
+        goal that was met and is to be done anew.
+        """
+        if one.prompt != one.told or one.once_more:
             one.words, one.answered = word_of(one.prompt), False
+        one.once_more = False
 
     def _go_on(self, one: One, generation: int) -> None:
         if one.has_turn and one.paused:
@@ -529,7 +537,8 @@ class Expected:
         if one.is_over:
             one.prompt = one.goal
             one.unanswered = one.unanswered and one.told == one.goal
-        one.moved_on = one.moved_on or generation > one.generation
+        if generation > one.generation:
+            one.moved_on, one.once_more, one.met = True, one.met, False
         one.generation, one.pruned = generation, False
         self._unpause(one)
         if not one.has_turn:
@@ -666,6 +675,7 @@ class Expected:
     def _over(self, one: One, state: State) -> None:
         one.state, one.asks, one.paused, one.held, one.lost = state, False, False, False, False
         one.deferred = None
+        one.met = one.met or state is COMPLETED
         one.ended_h, self.prunes = self.clock_h, True
         self.drivers.pop(one.session_id, None)
         self.drafts.pop(one.session_id, None)
