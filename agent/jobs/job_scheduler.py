@@ -7,7 +7,6 @@ CONTRACTS 2.3; a ring is never put off.
 
 from __future__ import annotations
 
-import asyncio
 import logging
 from collections.abc import Iterable
 
@@ -33,12 +32,8 @@ from agent.protocol import Event, JobChanged, RunChanged
 from agent.records import Job, JobStatus, RunOutcome, RunRecord
 from agent.sessions.registry.services import Services
 from agent.store.store import EventDraft
+from agent.wake_timer import WakeTimer
 
-LONGEST_SLEEP_S = 15.0
-"""A clock that is set is noticed by looking."""
-"""The timer looks at the clock this often, for clocks are set and machines sleep."""
-_UNSTEADY_MS = 1000
-"""How far a clock may go back without having been set: it is slewed, or two are read."""
 _FOREVER_MS = 1 << 62
 _log = logging.getLogger(__name__)
 
@@ -52,8 +47,7 @@ class Wake:
         self._runs = runs
         self._reviews = reviews
         self._armed_ms: int | None = None
-        self._looked_ms = 0
-        self._changed = asyncio.Event()
+        self.timer = WakeTimer(parts.clock_ms, lambda: self._armed_ms)
 
     @property
     def armed_ms(self) -> int | None:
@@ -87,9 +81,7 @@ class Wake:
                 # Of one job that is gone meanwhile, too: the others have no other timer.
                 _log.warning("The wake of jobs failed: %s", error)
                 self._arm(self._parts.clock_ms() + MINIMUM_DELAY_MS)
-            while not self.is_time():
-                self._changed.clear()
-                await self._sleep()
+            await self.timer.wait()
 
     async def ring(self) -> None:
         """Do all that one wake does. Raises StoreError."""
@@ -151,27 +143,4 @@ class Wake:
 
     def _arm(self, at_ms: int | None) -> None:
         self._armed_ms = armed_at_ms(self._armed_ms, at_ms)
-        self._changed.set()
-
-    def is_time(self) -> bool:
-        """Look at the clock: whether the timer has to ring now.
-
-        Also when the clock was set back: what it was armed for by the old time would be late.
-        """
-        now_ms, before_ms = self._parts.clock_ms(), self._looked_ms
-        self._looked_ms = now_ms
-        if now_ms < before_ms - _UNSTEADY_MS:
-            _log.info("The clock was set back by %d s", (before_ms - now_ms) // 1000)
-            return True
-        return self._armed_ms is not None and self._armed_ms <= now_ms
-
-    async def _sleep(self) -> None:
-        wait_s = None
-        if self._armed_ms is not None:
-            left_s = (self._armed_ms - self._parts.clock_ms()) / 1000
-            wait_s = min(max(left_s, 0.0), LONGEST_SLEEP_S)
-        try:
-            async with asyncio.timeout(wait_s):
-                await self._changed.wait()
-        except TimeoutError:
-            return
+        self.timer.changed()

@@ -35,6 +35,7 @@ from agent.records import (
 from agent.sessions.registry.services import Services
 from agent.store.store import EventDraft
 from agent.text import one_line
+from agent.wake_timer import WakeTimer
 from agent.watchers import rules
 from agent.watchers.commitments import EXPIRED, come_due, wakes_at_ms
 from agent.watchers.matching import Look, Match
@@ -46,9 +47,6 @@ from agent.watchers.watcher_cache import WatcherCache
 LOOKS_AT_ONCE = 8
 """CONTRACTS 2.2: how many one wake begins."""
 LOOK_LIMIT_S = 60.0
-LONGEST_SLEEP_S = 15.0
-"""A clock that is set is noticed by looking."""
-"""The timer looks at the clock this often, for clocks are set and machines sleep."""
 RETRY_MS = 15_000
 HAS_COME = {
     WatcherType.MESSAGE_REPLY: "a reply has come",
@@ -78,8 +76,8 @@ class WatchWake:
         """When each active watcher looks next; quiet looks are not stored."""
         self._looking: set[int] = set()
         self._online: dict[str, bool] = {}
-        self._changed = asyncio.Event()
         self._not_before_ms = 0
+        self.timer = WakeTimer(parts.clock_ms, self.next_ms, self._on_set_back)
 
     def load(self) -> None:
         """Take up the watchers of the book, as they were stored."""
@@ -93,9 +91,9 @@ class WatchWake:
                     self._next_ms.pop(watcher.id, None)
                     if watcher.id in self._book.watchers:
                         self._next_ms[watcher.id] = watcher.next_run_at
-                    self._changed.set()
+                    self.timer.changed()
                 case CommitmentChanged():
-                    self._changed.set()
+                    self.timer.changed()
                 case DeviceChanged(device=device):
                     was_online = self._online.get(device.serial, False)
                     is_online = self._online[device.serial] = device.state is DeviceState.ONLINE
@@ -110,18 +108,17 @@ class WatchWake:
         for one in self._book.watchers.values():
             if one.type.is_on_a_phone and not one.failure_count:
                 self._next_ms[one.id] = min(self._next_ms.get(one.id, now_ms), now_ms)
-        self._changed.set()
+        self.timer.changed()
 
     async def run(self) -> None:
         """Look at whatever is due, for ever."""
         while True:
-            self._changed.clear()
             try:
                 await self.ring()
             except StoreError as error:
                 _log.warning("The wake of watchers failed: %s", error)
                 self._not_before_ms = self._parts.clock_ms() + RETRY_MS
-            await self._sleep()
+            await self.timer.wait()
 
     async def ring(self) -> None:
         """Begin what is due now. Raises StoreError."""
@@ -147,24 +144,20 @@ class WatchWake:
 
     def next_ms(self) -> int | None:
         """Return when the timer rings next by what is known now; None when nothing is awaited."""
-        times = [at for one, at in self._next_ms.items() if one not in self._looking]
-        times += [at for c in self._book.commitments.values() if (at := wakes_at_ms(c))]
+        times = [at for c in self._book.commitments.values() if (at := wakes_at_ms(c))]
+        if len(self._looking) < LOOKS_AT_ONCE:
+            # Else there is no room: a look that ends makes some, and has the timer ask anew.
+            times += [at for one, at in self._next_ms.items() if one not in self._looking]
         return max(min(times), self._not_before_ms) if times else None
 
-    async def _sleep(self) -> None:
-        wait_s = None
-        next_ms = self.next_ms()
-        if next_ms is not None:
-            left_s = (next_ms - self._parts.clock_ms()) / 1000
-            wait_s = min(max(left_s, 0.0), LONGEST_SLEEP_S)
-        if wait_s == 0.0 and len(self._looking) >= LOOKS_AT_ONCE:
-            # There is no room: a look that ends makes some, and rings.
-            wait_s = None
-        try:
-            async with asyncio.timeout(wait_s):
-                await self._changed.wait()
-        except TimeoutError:
-            return
+    def _on_set_back(self) -> None:
+        """Have nothing wait longer than it would have by the clock as it is now."""
+        now_ms = self._parts.clock_ms()
+        self._not_before_ms = min(self._not_before_ms, now_ms + RETRY_MS)
+        for one in self._book.watchers.values():
+            if one.id in self._next_ms:
+                latest_ms = rules.next_look_ms(one, now_ms)
+                self._next_ms[one.id] = min(self._next_ms[one.id], latest_ms)
 
     # --- commitments ----------
 
@@ -192,7 +185,7 @@ class WatchWake:
                 self._next_ms[watcher_id] = self._parts.clock_ms() + RETRY_MS
         finally:
             self._looking.discard(watcher_id)
-            self._changed.set()
+            self.timer.changed()
 
     async def _look_once(self, watcher: Watcher) -> None:
         look, failure = Look(), ""

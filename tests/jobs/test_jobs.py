@@ -5,9 +5,8 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
-from agent import protocol
+from agent import protocol, wake_timer
 from agent.errors import ModelError, UsageError
-from agent.jobs import job_scheduler
 from agent.jobs.history import begun
 from agent.jobs.schedule import NEVER_MS, STUCK_AFTER_MS, STUCK_RESULT
 from agent.loop.task_context import TaskContext, TurnEnd
@@ -55,8 +54,8 @@ async def test_a_job_that_is_not_due_stays_asleep(stage: Stage) -> None:
 async def test_a_clock_that_is_set_forward_is_noticed_by_the_next_look(
     stage: Stage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert job_scheduler.LONGEST_SLEEP_S <= 15.0
-    monkeypatch.setattr(job_scheduler, "LONGEST_SLEEP_S", 0.01)
+    assert wake_timer.LONGEST_SLEEP_S <= 15.0
+    monkeypatch.setattr(wake_timer, "LONGEST_SLEEP_S", 0.01)
     stage.parts["water them"] = waiting_at(cue := Cue())
     cue.go.set()
     async with stage.play():

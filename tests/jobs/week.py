@@ -495,11 +495,7 @@ def main() -> int:
     given = parser.parse_args()
     if given.own is not None:
         directory, until_ms, kill_ms, after_s = given.own
-        looks = (
-            "agent.jobs.job_scheduler.LONGEST_SLEEP_S",
-            "agent.watchers.watcher_scheduler.LONGEST_SLEEP_S",
-        )
-        with patch(looks[0], LOOK_S), patch(looks[1], LOOK_S):
+        with patch("agent.wake_timer.LONGEST_SLEEP_S", LOOK_S):
             asyncio.run(live(Path(directory), int(until_ms), int(kill_ms), float(after_s)))
         return 0
     began = time.monotonic()

@@ -13,8 +13,8 @@ from collections.abc import Awaitable, Callable, Iterable
 from agent.errors import StoreError, UsageError, WrongStateError
 from agent.protocol import Event, RequestUserInput
 from agent.sessions.registry.services import Services
+from agent.wake_timer import WakeTimer
 
-_LOOK_S = 15.0
 _RETRY_S = 1.0
 _log = logging.getLogger(__name__)
 
@@ -30,33 +30,22 @@ class Deadlines:
     def __init__(self, parts: Services, expire: Callable[[str], Awaitable[str]]) -> None:
         self._parts = parts
         self._expire = expire
-        self._ring = asyncio.Event()
+        self._timer = WakeTimer(parts.clock_ms, lambda: parts.questions.next_deadline_ms() or None)
 
     def on_commit(self, events: Iterable[Event]) -> None:
         """Look again when a question was asked."""
         if any(isinstance(event.msg, RequestUserInput) for event in events):
-            self._ring.set()
+            self._timer.changed()
 
     async def run(self) -> None:
         """Close what is overdue, for ever."""
         while True:
-            self._ring.clear()
+            await self._timer.wait()
             for question in self._parts.questions.overdue(self._parts.clock_ms()):
                 try:
                     await self._expire(question.question_id)
                 except (WrongStateError, UsageError):
-                    continue  # answered, or deleted, at the same moment
+                    await asyncio.sleep(0)  # answered, or deleted, at the same moment
                 except StoreError as error:
                     _log.warning("A question could not be closed: %s", error)
                     await asyncio.sleep(_RETRY_S)
-            try:
-                async with asyncio.timeout(self._patience_s()):
-                    await self._ring.wait()
-            except TimeoutError:
-                continue
-
-    def _patience_s(self) -> float:
-        due_ms = self._parts.questions.next_deadline_ms()
-        if due_ms == 0:
-            return _LOOK_S
-        return min(max(due_ms - self._parts.clock_ms(), 1) / 1000, _LOOK_S)

@@ -162,7 +162,7 @@ class World:
             case _:
                 pass
         # What the timer does when it looks at the clock, which is at least once a minute.
-        while wake.is_time():
+        while wake.timer.is_time():
             await wake.ring()
             await self.settle()
         await self.settle()

@@ -155,7 +155,7 @@ class Lifecycle(RuleBasedStateMachine):
         self.expected = Expected(PHONES, keep_trees=KEPT_TREES, keep_h=KEPT_DAYS * 24)
         self.patches = [
             patch("agent.sessions.turns.turns.HARD_ABORT_S", 0.02),
-            patch("agent.sessions.questions.deadlines._LOOK_S", 0.02),
+            patch("agent.wake_timer.LONGEST_SLEEP_S", 0.02),
             patch("agent.runtime.runtime.STORE_LOOK_S", 0.05),
         ]
         for one in self.patches:

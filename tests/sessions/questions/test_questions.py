@@ -125,7 +125,7 @@ async def test_silence_is_no_when_the_deadline_passes(stage: Stage) -> None:
 async def test_a_clock_that_is_set_forward_ends_the_wait_of_a_running_call_too(
     stage: Stage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("agent.sessions.questions.deadlines._LOOK_S", 0.01)
+    monkeypatch.setattr("agent.wake_timer.LONGEST_SLEEP_S", 0.01)
     stage.now_ms = 1_000_000
     stage.set(run={"answer_timeout_s": 3600.0})
     stage.parts["ask"] = asks
