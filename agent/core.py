@@ -144,7 +144,11 @@ class Core(Protocol):
         """
         ...
 
-    def deltas(self) -> AbstractAsyncContextManager[AsyncIterator[TextDelta]]: ...
+    def deltas(self, session_id: str = "") -> AbstractAsyncContextManager[AsyncIterator[TextDelta]]:
+        """Follow what models write: of one session, at whichever host of a fleet it is, or of all
+        sessions at the core's own host.
+        """
+        ...
 
     def frames(
         self, serial: str, *, width_px: int, height_px: int, max_hz: float
@@ -213,6 +217,18 @@ class Peers(Protocol):
 
     async def leave(self, client: ClientInfo) -> None:
         """Have the hosts let go of all that a client had there."""
+        ...
+
+    def frames(
+        self, serial: str, *, width_px: int, height_px: int, max_hz: float
+    ) -> AbstractAsyncContextManager[AsyncIterator[LiveFrame]]:
+        """Follow the newest picture of another host's phone."""
+        ...
+
+    def deltas(
+        self, host: str, session_id: str
+    ) -> AbstractAsyncContextManager[AsyncIterator[TextDelta]]:
+        """Follow what the model of a session at another host writes."""
         ...
 
     def serve(self, core: Carrier) -> AbstractAsyncContextManager[None]:

@@ -87,7 +87,7 @@ class SmallCore(CoreBase):
             end()
 
     @asynccontextmanager
-    async def deltas(self) -> AsyncIterator[AsyncIterator[TextDelta]]:
+    async def deltas(self, session_id: str = "") -> AsyncIterator[AsyncIterator[TextDelta]]:
         async def iterate() -> AsyncIterator[TextDelta]:
             while True:
                 await self.delta_came.wait()

@@ -2,7 +2,7 @@
 
 Not which host an op belongs to (`agent.runtime.abroad`). Invariants: an op is carried out at most
 once, whatever breaks; who asked is told within seconds of the end of a host that it does not
-answer, and whether anything may have been done; pictures never come this way.
+answer, and whether anything may have been done; pictures never come by the database.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import msgspec
 
 from agent.core import OWNER, Carrier, ClientInfo
 from agent.errors import StoreError, SwitchboardError, UsageError, WrongStateError
+from agent.hosts.picture_lines import PictureLines
 from agent.protocol import DeviceChanged, Op, Reply
 from agent.records import DeviceInfo, DeviceState, HostInfo, HostState, at_host
 from agent.rpc.rpc_messages import Problem, error_of, problem_of
@@ -88,6 +89,9 @@ class Peers:
         self._theirs: dict[str, dict[str, _Visitor]] = {}
         """The clients of other hosts that have asked something here, by their hosts."""
         self._work: set[asyncio.Task[None]] = set()
+        self._lines = PictureLines(store.host, self.wire)
+        self.frames = self._lines.frames
+        self.deltas = self._lines.deltas
 
     # --- who is there ----------
 
@@ -213,6 +217,7 @@ class Peers:
             for task in tasks:
                 task.cancel()
             await asyncio.wait(tasks)
+            await self._lines.close()
             for link in self._links:
                 await link.close()
 
@@ -304,6 +309,7 @@ class Peers:
         ]
         for one in changed:
             if one.state is not HostState.HERE:
+                self._lines.hang_up(one.name)
                 for visitor in self._theirs.pop(one.name, {}).values():
                     await core.leave(visitor.client)
         for one in self._known.values():

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
-from contextlib import AbstractAsyncContextManager, aclosing, asynccontextmanager
+from contextlib import aclosing, asynccontextmanager
 from typing import Any, cast
 
 from msgspec.structs import replace
@@ -213,14 +213,16 @@ class OperatorCore(CoreBase):
             if shown is not None:
                 yield shown
 
-    def deltas(self) -> AbstractAsyncContextManager[AsyncIterator[TextDelta]]:
-        """Follow what models write in sessions that they may see; see `Core.deltas`."""
-        return self._deltas()
-
     @asynccontextmanager
-    async def _deltas(self) -> AsyncIterator[AsyncIterator[TextDelta]]:
+    async def deltas(self, session_id: str = "") -> AsyncIterator[AsyncIterator[TextDelta]]:
+        """Follow what models write in sessions that they may see; see `Core.deltas`."""
         self.check_here()
-        async with self._core.deltas() as deltas, aclosing(self._seen_deltas(deltas)) as seen:
+        if session_id:
+            session_id = (await self._sight.found(session_id)).session_id
+        async with (
+            self._core.deltas(session_id) as deltas,
+            aclosing(self._seen_deltas(deltas)) as seen,
+        ):
             yield seen
 
     async def _seen_deltas(

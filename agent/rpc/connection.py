@@ -39,6 +39,8 @@ from agent.operators.door import (
 )
 from agent.operators.operator_core import OperatorCore
 from agent.protocol import LOOK_UPS, PROTOCOL_VERSION, LookUp, Op, Reply
+from agent.rpc.host_door import METHODS as HOST_METHODS
+from agent.rpc.host_door import HostDoor
 from agent.rpc.rpc_messages import (
     CALLS_AT_ONCE,
     PAGE_BYTES,
@@ -122,9 +124,13 @@ class Link:
         door: Door | None = None,
         must_sign_in: bool = False,
         channel: bytes = b"",
+        host_door: HostDoor | None = None,
     ) -> None:
         self._core: SharedCore = core
         self._door = door
+        self._host_door = host_door
+        self._is_host = False
+        """Whether another host of the fleet has signed in."""
         self._must_sign_in = must_sign_in
         self._channel = channel
         self._challenge = new_challenge()
@@ -150,7 +156,7 @@ class Link:
     @property
     def _is_shut(self) -> bool:
         """Whether it has to sign in first."""
-        if self._seat is not None:
+        if self._seat is not None or self._is_host:
             return False
         return self._must_sign_in or (self._door is not None and self._door.is_shut)
 
@@ -246,6 +252,11 @@ class Link:
         if self._is_shut and call.method not in BEFORE_SIGN_IN:
             # Nothing of what is asked is read before it is known who asks.
             raise sign_in_first()
+        if self._is_host and call.method not in HOST_METHODS:
+            raise NotAllowedError(
+                "A host follows pictures and words here, and nothing else.",
+                "Ask for the rest through the database.",
+            )
         if call.method.startswith(PREFIX):
             bridge = Bridge(self._core, self._request, socket=self._socket)
             return await bridge.call(call.method.removeprefix(PREFIX), call.params)
@@ -264,7 +275,9 @@ class Link:
         match params:
             case Nothing():
                 return await self._look(call.method)
-            case HelloParams(client=name):
+            case HelloParams(client=name, as_host=as_host):
+                if as_host and self._host_door is not None and self._seat is None:
+                    self._must_sign_in = True
                 if name.strip():
                     named = f"{one_line(name, 80)} ({self._peer})"
                     self.client = self._client(named)
@@ -302,7 +315,9 @@ class Link:
         return ClientInfo(self.client.client_id, f"{self._seat.name}: {own}", self._seat.name)
 
     def _sign_in(self, params: SignInParams) -> SignedIn:
-        if self._door is None or self._seat is not None:
+        door, host_door = self._door, self._host_door
+        is_in = self._seat is not None or self._is_host
+        if is_in or (door is None and host_door is None):
             raise WrongStateError("There is nothing to sign in to here.", "Go on.")
         self._tries += 1
         if self._tries > MOST_TRIES:
@@ -310,19 +325,35 @@ class Link:
             raise wrong_sign_in()
         challenge, self._challenge = self._challenge, new_challenge()
         try:
-            if params.token:
-                seat = self._door.by_token(params.token)
-            else:
-                seat = self._door.by_key(params.public, params.signature, challenge, self._channel)
-            operator = seat.operator()
+            if params.host and host_door is not None:
+                return self._let_host_in(host_door, params, challenge)
+            if params.host or door is None:
+                raise wrong_sign_in()
+            return self._let_operator_in(door, params, challenge)
         except NotAllowedError:
             _log.warning("A sign-in was refused (%s).", self._peer)
             raise
+
+    def _let_operator_in(self, door: Door, params: SignInParams, challenge: bytes) -> SignedIn:
+        if params.token:
+            seat = door.by_token(params.token)
+        else:
+            seat = door.by_key(params.public, params.signature, challenge, self._channel)
+        operator = seat.operator()
         self._seat = seat
-        self._core = self._door.core_for(seat)
+        self._core = door.core_for(seat)
         self._subscriptions.core = self._core
         self.client = self._client(self.client.name)
         return SignedIn(operator=operator.name, grants=operator.grants)
+
+    def _let_host_in(self, door: HostDoor, params: SignInParams, challenge: bytes) -> SignedIn:
+        signed = door.let_in(params, challenge, self._channel)
+        self._is_host = True
+        # What was followed before, as whoever had connected, ends here.
+        self._subscriptions.end_all()
+        self._subscriptions.core = door.core
+        self.client = ClientInfo(self.client.client_id, f"host {one_line(params.host, 60)}")
+        return signed
 
     async def _request(self, op: Op) -> Reply:
         return await self._core.request_as(self.client, op)

@@ -86,10 +86,10 @@ class Client(CoreBase):
             yield events
 
     @asynccontextmanager
-    async def deltas(self) -> AsyncIterator[AsyncIterator[TextDelta]]:
+    async def deltas(self, session_id: str = "") -> AsyncIterator[AsyncIterator[TextDelta]]:
         """Follow the newest words of models."""
         stream = self._caller.stream(TextDelta)
-        params = rpc_messages.DeltasParams(subscription=stream.number)
+        params = rpc_messages.DeltasParams(subscription=stream.number, session_id=session_id)
         async with (
             self._caller.subscribed(stream, "deltas", params),
             aclosing(self._caller.iterate_newest(stream)) as deltas,

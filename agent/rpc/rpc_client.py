@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import itertools
+import time
 from collections import deque
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import asynccontextmanager, suppress
@@ -22,6 +23,7 @@ from agent.operators.door import sign_in_first, wrong_sign_in
 from agent.protocol import PROTOCOL_VERSION, Event
 from agent.records import LiveFrame
 from agent.rpc.credentials import Credentials
+from agent.rpc.host_door import HostShown
 from agent.rpc.rpc_messages import (
     CALLS_AT_ONCE,
     EVENT_CREDIT,
@@ -97,6 +99,8 @@ class RpcClient:
         self.path = path
         self.pid = 0
         self.client_id = ""
+        self.round_trip_s = 0.0
+        """How long the newest ping was on its way, there and back; 0 before the first."""
         self.died = asyncio.Event()
         self.told_death: RuntimeDiedError | None = None
         """Why the core died, where it could still say so."""
@@ -150,7 +154,9 @@ class RpcClient:
         client._tasks.append(asyncio.create_task(client._read(), name="client reader"))
         try:
             async with asyncio.timeout(timeout_s):
-                hello = await client._ask("hello", HelloParams(client=name), Hello)
+                as_host = isinstance(credentials, HostShown)
+                asked = HelloParams(client=name, as_host=as_host)
+                hello = await client._ask("hello", asked, Hello)
             if hello.protocol != PROTOCOL_VERSION:
                 raise WrongStateError(
                     f"The core on {path} (process {hello.pid}) speaks protocol {hello.protocol}, "
@@ -162,7 +168,9 @@ class RpcClient:
                     raise sign_in_first()
                 async with asyncio.timeout(timeout_s):
                     shown = credentials.answer(hello.challenge, b"")
-                    await client._ask("sign_in", shown, SignedIn)
+                    signed = await client._ask("sign_in", shown, SignedIn)
+                if isinstance(credentials, HostShown):
+                    credentials.check(signed, hello.challenge, b"")
             elif credentials is not None and credentials.is_all_there_is:
                 # Whoever shows it has not proved to be the user who runs this program.
                 raise wrong_sign_in()
@@ -300,7 +308,9 @@ class RpcClient:
             await asyncio.sleep(ping_every_s)
             try:
                 async with asyncio.timeout(self._dead_after_s):
+                    began_s = time.perf_counter()
                     await self._ask("ping", Nothing(), Hello)
+                    self.round_trip_s = time.perf_counter() - began_s
             except TimeoutError:
                 self._die(
                     RuntimeDiedError(

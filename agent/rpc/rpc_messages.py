@@ -41,6 +41,9 @@ Frames and deltas begin without credit: a client asks for each one when it is re
 CALLS_AT_ONCE = 64
 """How many calls of one client may be under way."""
 
+NONCE_BYTES = 32
+"""What a host that signs in adds to the challenge."""
+
 
 class Call(msgspec.Struct, frozen=True):
     """One line from a client."""
@@ -77,18 +80,25 @@ class Nothing(_Params, frozen=True, kw_only=True):
     """No parameters: `ping`, `overview`, `status`."""
 
 
-class HelloParams(_Params, frozen=True, kw_only=True):
+class HelloParams(_Params, frozen=True, kw_only=True, omit_defaults=True):
     """`hello`: what the client is, for people who see who drives a session."""
 
     client: Annotated[str, msgspec.Meta(max_length=80)] = ""
+    as_host: bool = False
+    """Whether it is a host of the fleet, which then has to sign in as one."""
 
 
-class SignInParams(_Params, frozen=True, kw_only=True):
-    """`sign_in`: with a token, or with a public key and the challenge that it signed."""
+class SignInParams(_Params, frozen=True, kw_only=True, omit_defaults=True):
+    """`sign_in`: with a token, or with a public key and the challenge that it signed; a host of the
+    fleet with its name, a nonce and a proof (`agent.rpc.host_door`).
+    """
 
     token: Annotated[str, msgspec.Meta(max_length=200)] = ""
     public: bytes = b""
     signature: bytes = b""
+    host: Annotated[str, msgspec.Meta(max_length=200)] = ""
+    nonce: Annotated[bytes, msgspec.Meta(max_length=NONCE_BYTES)] = b""
+    proof: Annotated[bytes, msgspec.Meta(max_length=64)] = b""
 
     def __repr__(self) -> str:
         """Return its name alone: a token is never written anywhere."""
@@ -123,10 +133,11 @@ class EventsParams(_Params, frozen=True, kw_only=True):
     after: Number | None = None
 
 
-class DeltasParams(_Params, frozen=True, kw_only=True):
-    """`deltas`."""
+class DeltasParams(_Params, frozen=True, kw_only=True, omit_defaults=True):
+    """`deltas`: of all sessions at the core's host, or of one, wherever it is."""
 
     subscription: int
+    session_id: str = ""
 
 
 class FramesParams(_Params, frozen=True, kw_only=True):
@@ -167,6 +178,8 @@ class SignedIn(msgspec.Struct, frozen=True, kw_only=True):
 
     operator: str
     grants: tuple[Grant, ...]
+    proof: bytes = b""
+    """Of the host that a host signed in at."""
 
 
 class ClientStatus(msgspec.Struct, frozen=True, kw_only=True):

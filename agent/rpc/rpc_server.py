@@ -26,6 +26,7 @@ from agent.operators.door import Door
 from agent.operators.operator_core import OperatorCore
 from agent.protocol import PROTOCOL_VERSION
 from agent.rpc.connection import Link, refuse, too_many_clients
+from agent.rpc.host_door import HostDoor
 from agent.rpc.rpc_messages import MAX_CALL_BYTES, ClientStatus, Status
 from agent.unix_sockets import short_address
 
@@ -49,11 +50,19 @@ class Daemon:
     """The listening end; made by `serve`."""
 
     def __init__(
-        self, core: SharedCore, path: Path, *, data_dir: Path, role: str, door: Door | None = None
+        self,
+        core: SharedCore,
+        path: Path,
+        *,
+        data_dir: Path,
+        role: str,
+        door: Door | None = None,
+        host_door: HostDoor | None = None,
     ) -> None:
         self.path = path
         self._core = core
         self._door = door
+        self._host_door = host_door
         self._data_dir = data_dir
         self.role = role
         self._started_ms = time.time_ns() // 1_000_000
@@ -183,6 +192,7 @@ class Daemon:
             status=self.status,
             may_follow=not is_spare,
             door=self._door,
+            host_door=self._host_door,
         )
         self._links[link] = task
         try:
@@ -222,6 +232,7 @@ async def serve(
     data_dir: Path | None = None,
     role: str = "core",
     door: Door | None = None,
+    host_door: HostDoor | None = None,
 ) -> AsyncIterator[Daemon]:
     """Serve a core for the length of a `with` block.
 
@@ -231,11 +242,19 @@ async def serve(
         data_dir: what the core works on; the socket's directory when not said.
         role: what kind of process serves it, for whoever asks for the status.
         door: lets operators in; None: the user who runs it may do everything.
+        host_door: lets other hosts of a fleet see pictures and words; None: it is in none.
 
     Raises:
         StoreError: the socket cannot be made there, or a living core has it.
     """
-    daemon = Daemon(core, path, data_dir=data_dir or path.parent, role=role, door=door)
+    daemon = Daemon(
+        core,
+        path,
+        data_dir=data_dir or path.parent,
+        role=role,
+        door=door,
+        host_door=host_door,
+    )
     await daemon.start()
     try:
         yield daemon

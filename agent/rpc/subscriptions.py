@@ -11,11 +11,11 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, suppress
-from typing import TypeVar, assert_never
+from typing import Protocol, TypeVar, assert_never
 
 import msgspec
 
-from agent.core import Core, TextDelta
+from agent.core import TextDelta
 from agent.errors import SwitchboardError, UsageError
 from agent.protocol import Event
 from agent.records import LiveFrame
@@ -41,6 +41,22 @@ _encode = msgspec.json.Encoder().encode
 T = TypeVar("T", Event, TextDelta, LiveFrame)
 
 
+class Followed(Protocol):
+    """What of a core is followed."""
+
+    def events(
+        self, *, after: int | None = None
+    ) -> AbstractAsyncContextManager[AsyncIterator[Event]]: ...
+
+    def deltas(
+        self, session_id: str = ""
+    ) -> AbstractAsyncContextManager[AsyncIterator[TextDelta]]: ...
+
+    def frames(
+        self, serial: str, *, width_px: int, height_px: int, max_hz: float
+    ) -> AbstractAsyncContextManager[AsyncIterator[LiveFrame]]: ...
+
+
 class Subscriptions:
     """The subscriptions of one connection.
 
@@ -49,7 +65,7 @@ class Subscriptions:
         send: sends one line; raises ConnectionError when the client is gone.
     """
 
-    def __init__(self, core: Core, send: Callable[[bytes], Awaitable[None]]) -> None:
+    def __init__(self, core: Followed, send: Callable[[bytes], Awaitable[None]]) -> None:
         self.core = core
         self._send = send
         self._subscriptions: dict[int, tuple[asyncio.Task[None], Credit]] = {}
@@ -108,8 +124,9 @@ class Subscriptions:
             match params:
                 case EventsParams(after=after):
                     await self._feed_events(number, after, credit, listening)
-                case DeltasParams():
-                    await self._feed_newest(number, self.core.deltas(), credit, listening)
+                case DeltasParams(session_id=session_id):
+                    deltas = self.core.deltas(session_id)
+                    await self._feed_newest(number, deltas, credit, listening)
                 case FramesParams(serial=serial, width_px=width, height_px=height, max_hz=max_hz):
                     _check_frames(width, height, max_hz)
                     frames = self.core.frames(

@@ -9,10 +9,11 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import AsyncIterator
+from contextlib import AbstractAsyncContextManager
 
 from msgspec.structs import asdict
 
-from agent.core import ClientInfo, Peers
+from agent.core import ClientInfo, Peers, TextDelta
 from agent.devices.fleet.naming import with_serials
 from agent.devices.protocols import Fleet
 from agent.errors import SwitchboardError, UsageError
@@ -36,15 +37,13 @@ from agent.protocol import (
 from agent.records import (
     DeviceInfo,
     DeviceState,
-    FrameSource,
-    FrameStatus,
     HostState,
     LiveFrame,
     Session,
     at_host,
     host_of,
 )
-from agent.store.store import EventDraft, Store, wall_clock_ms
+from agent.store.store import EventDraft, Store
 
 _SESSION = "session:"
 _log = logging.getLogger(__name__)
@@ -106,21 +105,26 @@ class Abroad:
         """Return whether a phone is at another host."""
         return host_of(serial) not in ("", self._peers.host)
 
-    async def frames(self, serial: str) -> AsyncIterator[LiveFrame]:
-        """Yield, once, where live pictures of another host's phone are; they do not come here."""
-        host = host_of(serial)
-        why = "has its pictures: attach to it" if self._peers.is_there(host) else "does not answer"
-        yield LiveFrame(
-            serial=serial,
-            width_px=0,
-            height_px=0,
-            rgb=b"",
-            captured_ms=wall_clock_ms(),
-            source=FrameSource.CAPTURE,
-            status=FrameStatus.ERROR,
-            detail=f"Host {host} {why}.",
-        )
-        await asyncio.Event().wait()
+    def frames(
+        self, serial: str, *, width_px: int, height_px: int, max_hz: float
+    ) -> AbstractAsyncContextManager[AsyncIterator[LiveFrame]]:
+        """Follow the newest picture of another host's phone."""
+        return self._peers.frames(serial, width_px=width_px, height_px=height_px, max_hz=max_hz)
+
+    async def host_of_words(self, session_id: str) -> str:
+        """Return the other host at which a session is; empty for one that is here.
+
+        Raises UsageError for no session.
+        """
+        session = await self._store.session(session_id)
+        host = session.host or self._unhosted
+        return "" if host == self._peers.host else host
+
+    def deltas(
+        self, host: str, session_id: str
+    ) -> AbstractAsyncContextManager[AsyncIterator[TextDelta]]:
+        """Follow what the model of a session at another host writes."""
+        return self._peers.deltas(host, session_id)
 
     async def owner(self, op: Op) -> str:
         """Return the host that an op belongs to; what names nothing that exists is our own."""

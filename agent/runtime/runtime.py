@@ -356,21 +356,41 @@ class Runtime(StoredLookUps):
         """Follow commits; see `Core.commits`."""
         return self._listeners.follow_commits(after)
 
-    def deltas(self) -> AbstractAsyncContextManager[AsyncIterator[TextDelta]]:
-        """Follow what models write; see `Core.deltas`."""
-        return self._parts.deltas.follow()
+    @asynccontextmanager
+    async def deltas(self, session_id: str = "") -> AsyncIterator[AsyncIterator[TextDelta]]:
+        """Follow what models write; see `Core.deltas`. Raises UsageError for no session."""
+        host = ""
+        if session_id and self._abroad is not None:
+            host = await self._abroad.host_of_words(session_id)
+        following = (
+            self._abroad.deltas(host, session_id)
+            if self._abroad is not None and host
+            else self.deltas_here(session_id)
+        )
+        async with following as deltas:
+            yield deltas
+
+    def deltas_here(self, session_id: str) -> AbstractAsyncContextManager[AsyncIterator[TextDelta]]:
+        """Follow what the models of this host's sessions write; of one, or with "" of all."""
+        return self._parts.deltas.follow(session_id)
+
+    def frames(
+        self, serial: str, *, width_px: int, height_px: int, max_hz: float
+    ) -> AbstractAsyncContextManager[AsyncIterator[LiveFrame]]:
+        """Follow the newest picture of a device; see `Core.frames`."""
+        abroad = self._abroad
+        is_elsewhere = abroad is not None and abroad.is_elsewhere(serial)
+        follow = abroad.frames if abroad is not None and is_elsewhere else self.frames_here
+        return follow(serial, width_px=width_px, height_px=height_px, max_hz=max_hz)
 
     @asynccontextmanager
-    async def frames(
+    async def frames_here(
         self, serial: str, *, width_px: int, height_px: int, max_hz: float
     ) -> AsyncIterator[AsyncIterator[LiveFrame]]:
-        """Follow the newest picture of a device; see `Core.frames`."""
-        if self._abroad is not None and self._abroad.is_elsewhere(serial):
-            frames = self._abroad.frames(serial)
-        else:
-            frames = self._parts.fleet.frames(
-                serial, width_px=width_px, height_px=height_px, max_hz=max_hz
-            )
+        """Follow the newest picture of one of this host's phones. Raises UsageError."""
+        frames = self._parts.fleet.frames(
+            serial, width_px=width_px, height_px=height_px, max_hz=max_hz
+        )
         if isinstance(frames, AsyncGenerator):
             async with aclosing(frames):
                 yield frames

@@ -115,9 +115,9 @@ class ComingCore(CoreBase):
         """Follow commits; see `Core.commits`."""
         return self._following(lambda core: core.commits(after=after))
 
-    def deltas(self) -> AbstractAsyncContextManager[AsyncIterator[TextDelta]]:
+    def deltas(self, session_id: str = "") -> AbstractAsyncContextManager[AsyncIterator[TextDelta]]:
         """Follow what models write; see `Core.deltas`."""
-        return self._following(lambda core: core.deltas())
+        return self._following(lambda core: core.deltas(session_id))
 
     def frames(
         self, serial: str, *, width_px: int, height_px: int, max_hz: float

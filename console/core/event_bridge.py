@@ -15,7 +15,7 @@ from contextlib import suppress
 
 from textual.message import Message
 
-from agent.core import Core, Overview
+from agent.core import Core, Overview, TextDelta
 from agent.errors import RuntimeDiedError, SwitchboardError, UsageError
 from agent.protocol import Event, SessionStateChanged
 from agent.state.commit import Commit
@@ -28,6 +28,7 @@ from agent.state.reducer import (
     with_session,
     without_old_transcripts,
 )
+from console.core.far_words import FarWords
 from console.latency_stats import Pulse
 
 _log = logging.getLogger(__name__)
@@ -75,6 +76,9 @@ class Bridge:
         """What each session's model is saying just now."""
         self.pulse = Pulse()
         """How long phones took to be looked at, since the console follows."""
+        self._own_host = ""
+        """The host whose core this is, in a fleet."""
+        self._far_words = FarWords(core, self._hear)
         self._post = post
         self._is_dirty = False
         self._folded = asyncio.Event()
@@ -92,7 +96,9 @@ class Bridge:
     async def start(self) -> None:
         """Read the picture and begin to follow. Raises what the core raises."""
         try:
-            self.state = from_overview(await self.core.overview())
+            picture = await self.core.overview()
+            self.state = from_overview(picture)
+            self._own_host = next((one.name for one in picture.hosts if one.is_here), "")
         finally:
             self.is_opening = False
             self._opened.set()
@@ -108,6 +114,7 @@ class Bridge:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
+        await self._far_words.close()
 
     def tick(self) -> None:
         """Post what changed; called by the app's timer."""
@@ -214,14 +221,24 @@ class Bridge:
             try:
                 async with self.core.deltas() as deltas:
                     async for delta in deltas:
-                        self.saying[delta.session_id] = delta.text
-                        self._is_dirty = True
+                        self._hear(delta)
             except RuntimeDiedError:
                 return
             except Exception:
                 # Only what the model is saying is missing; the events tell the rest.
                 _log.exception("The delta listener broke")
             await asyncio.sleep(_RETRY_S)
+
+    def _hear(self, delta: TextDelta) -> None:
+        self.saying[delta.session_id] = delta.text
+        self._is_dirty = True
+
+    def look_at(self, session_id: str) -> None:
+        """Follow the words of the session that is on screen, where another host runs it."""
+        view = self.state.sessions.get(session_id)
+        host = "" if view is None or view.session.state.is_terminal else view.session.host
+        far = host if self._own_host and host != self._own_host else ""
+        self._far_words.want(session_id, far)
 
     # --- history ----------
 

@@ -251,12 +251,14 @@ async def _own(
         return fleets[0].devices() if fleets else ()
 
     gate = Gate()
+    wires: list[str] = []
+    """How this host is reached for pictures, once it is."""
     peers: Peers | None = None
     whole: Store
     if settings.store.dsn:
         from agent.store.postgres.own_store import own_part
 
-        fleets_store, peers = await _join(settings, seen, gate, labels, stack)
+        fleets_store, peers = await _join(settings, seen, gate, labels, wires, stack)
         whole, store = fleets_store, own_part(fleets_store)
     else:
         whole = store = await stack.enter_async_context(open_store(settings))
@@ -271,6 +273,7 @@ async def _own(
     from agent.models.verifier_choice import verifying_for
     from agent.operators.door import Door
     from agent.operators.register import Register
+    from agent.rpc.host_door import HostDoor
     from agent.rpc.rpc_messages import socket_path
     from agent.rpc.rpc_server import serve
     from agent.runtime.runtime import Runtime
@@ -307,14 +310,18 @@ async def _own(
     stack.push_async_callback(runtime.close)
     door = Door(runtime, Register(settings.data_dir))
     runtime.approved_by(door.may_approve)
+    host_door = None if peers is None or peers.is_guest else HostDoor(peers.host, runtime)
     served = serve(
         runtime,
         socket_path(settings.data_dir),
         data_dir=settings.data_dir,
         role=command_name(),
         door=door,
+        host_door=host_door,
     )
     daemon = await stack.enter_async_context(served)
+    if host_door is not None:
+        wires.append(host_door.wire(f"unix:{daemon.path}"))
 
     async def closed() -> bool:
         await runtime.wait_closed()
@@ -336,6 +343,7 @@ async def _join(
     seen: Callable[[], tuple[DeviceInfo, ...]],
     gate: Gate,
     labels: tuple[str, ...],
+    wires: list[str],
     stack: AsyncExitStack,
 ) -> tuple[PostgresStore, Peers]:
     """Open a fleet's store, and say there that this host is there. Raises as `open_fleet` does."""
@@ -349,7 +357,14 @@ async def _join(
     dsn = address(settings)
     store, is_guest = await stack.enter_async_context(open_fleet(settings))
     if not is_guest:
-        present = store.present(dsn, version=own_version(), phones=listed, gate=gate, labels=labels)
+        present = store.present(
+            dsn,
+            version=own_version(),
+            phones=listed,
+            gate=gate,
+            labels=labels,
+            wire=lambda: wires[-1] if wires else "",
+        )
         await stack.enter_async_context(present)
     return store, Peers(dsn, store, unhosted=await unhosted(store), is_guest=is_guest)
 

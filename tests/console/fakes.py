@@ -163,7 +163,7 @@ class FakeCore(CoreBase):
             self.listeners.remove(queue)
 
     @asynccontextmanager
-    async def deltas(self) -> AsyncIterator[AsyncIterator[TextDelta]]:
+    async def deltas(self, session_id: str = "") -> AsyncIterator[AsyncIterator[TextDelta]]:
         queue: asyncio.Queue[TextDelta] = asyncio.Queue()
         self.delta_listeners.append(queue)
         try:

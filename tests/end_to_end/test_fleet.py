@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import os
 import signal
 from collections.abc import Iterator
-from contextlib import ExitStack
-from pathlib import Path
 
 import pytest
 
-from tests.end_to_end.harness import Line, Running, Workshop, end_all_of, wait_until
-from tests.store.postgres_server import PostgresServer, binaries, running_server
+from tests.end_to_end.harness import Workshop, wait_until
+from tests.end_to_end.rack import Rack, rack_of_two, server_of_a_test
+from tests.store.postgres_server import PostgresServer
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("postgres")]
 PILOT = ("--model", "pilot")
@@ -20,61 +18,14 @@ ASKS = 'tell Ben "I will be ten minutes late"'
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[PostgresServer]:
-    if binaries() is None and "SWITCHBOARD_NEEDS_ALL" not in os.environ:
-        pytest.skip("PostgreSQL is not installed")
-    with running_server(is_durable=True) as one:
+    with server_of_a_test() as one:
         yield one
-
-
-class Rack:
-    """Two hosts with a phone each, and a desk without."""
-
-    def __init__(self, shop: Workshop, stack: ExitStack) -> None:
-        self._shop = shop
-        self._stack = stack
-        self.processes: dict[str, Running] = {}
-
-    def at(self, host: str) -> dict[str, str]:
-        return {
-            "SWITCHBOARD_DATA_DIR": f"{self._shop.data}-{host}",
-            "SWITCHBOARD_STORE_HOST": host,
-        }
-
-    def start(self, host: str) -> None:
-        serve = ("host", "serve", "--virtual-only", "--phones", "1")
-        self.processes[host] = self._stack.enter_context(
-            self._shop.running(*serve, **self.at(host))
-        )
-        wait_until(lambda: self.phone(host) != "", f"host {host} and its phone")
-
-    def hosts(self) -> dict[str, Line]:
-        listed = self._shop.call("fleet", "hosts", "--json")
-        return {one["name"]: one for one in listed.json["hosts"]} if listed.code == 0 else {}
-
-    def phone(self, host: str) -> str:
-        """Return the name of a host's phone, once it is online."""
-        one = self.hosts().get(host, {"state": "", "phones": []})
-        online = [info["serial"] for info in one["phones"] if info["state"] == "device"]
-        return f"{host}/{online[0]}" if online and one["state"] == "here" else ""
-
-    def session(self, session_id: str) -> Line:
-        found: Line = self._shop.call("sessions", "show", session_id, "--json").json
-        return found
 
 
 @pytest.fixture
 def rack(workshop: Workshop, server: PostgresServer) -> Iterator[Rack]:
-    workshop.environment["SWITCHBOARD_STORE_DSN"] = server.new_database()
-    workshop.environment["SWITCHBOARD_STORE_HOST"] = "desk"
-    with ExitStack() as stack:
-        one = Rack(workshop, stack)
-        try:
-            one.start("first")
-            one.start("second")
-            yield one
-        finally:
-            for host in ("first", "second"):
-                end_all_of(Path(one.at(host)["SWITCHBOARD_DATA_DIR"]))
+    with rack_of_two(workshop, server) as one:
+        yield one
 
 
 def test_sessions_run_on_the_host_that_has_their_phone_whoever_asks(

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from contextlib import AbstractAsyncContextManager, aclosing
+from contextlib import AbstractAsyncContextManager
 
 import pytest
 from msgspec.structs import replace
 
-from agent.core import OWNER, Carrier, ClientInfo
+from agent.core import OWNER, Carrier, ClientInfo, TextDelta
 from agent.devices.fleet.naming import serial_of
 from agent.errors import UsageError
 from agent.protocol import (
@@ -27,10 +27,10 @@ from agent.records import (
     Campaign,
     DeviceInfo,
     DeviceState,
-    FrameStatus,
     HostInfo,
     HostState,
     JobType,
+    LiveFrame,
     at_host,
     host_of,
     on_host,
@@ -74,6 +74,16 @@ class Hosts:
         return Reply(submission_id=f"at {host}")
 
     async def leave(self, client: ClientInfo) -> None: ...
+
+    def frames(
+        self, serial: str, *, width_px: int, height_px: int, max_hz: float
+    ) -> AbstractAsyncContextManager[AsyncIterator[LiveFrame]]:
+        raise NotImplementedError
+
+    def deltas(
+        self, host: str, session_id: str
+    ) -> AbstractAsyncContextManager[AsyncIterator[TextDelta]]:
+        raise NotImplementedError
 
     def serve(self, core: Carrier) -> AbstractAsyncContextManager[None]:
         raise NotImplementedError
@@ -164,18 +174,14 @@ async def test_work_goes_to_the_host_whose_phones_it_needs() -> None:
         assert await abroad.owner(named) == host
 
 
-async def test_pictures_of_another_hosts_phone_are_said_to_be_there() -> None:
-    hosts = Hosts()
-    abroad = Abroad(hosts, await stored(), EmptyFleet())
-    for serial, said in (("one/a", "Host one has its pictures"), ("two/a", "two does not answer")):
-        assert abroad.is_elsewhere(serial)
-        frames: AsyncIterator[object] = abroad.frames(serial)
-        async with aclosing(frames) as seen:  # type: ignore[type-var]
-            frame = await anext(seen)
-        assert frame.status is FrameStatus.ERROR
-        assert said in frame.detail
-    assert not abroad.is_elsewhere("emulator-5554")
-    assert not abroad.is_elsewhere("desk/emulator-5554")
+async def test_words_come_from_the_host_that_a_session_is_at() -> None:
+    abroad = Abroad(Hosts(), await stored("desk", "one"), EmptyFleet())
+    assert await abroad.host_of_words("s-one") == "one"
+    assert await abroad.host_of_words("s-desk") == ""
+    with pytest.raises(UsageError):
+        await abroad.host_of_words("s-nobody")
+    for serial, elsewhere in (("one/a", True), ("emulator-5554", False), ("desk/a", False)):
+        assert abroad.is_elsewhere(serial) is elsewhere
 
 
 @pytest.mark.parametrize(

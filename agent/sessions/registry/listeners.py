@@ -114,8 +114,9 @@ class DeltaListeners:
     def publish(self, delta: TextDelta) -> None:
         """Show the newest text of a session."""
         for box in self._boxes:
-            box.waiting[delta.session_id] = delta
-            box.filled.set()
+            if box.session_id in ("", delta.session_id):
+                box.waiting[delta.session_id] = delta
+                box.filled.set()
 
     def end(self) -> None:
         """Stop every listener."""
@@ -124,9 +125,9 @@ class DeltaListeners:
             box.filled.set()
 
     @asynccontextmanager
-    async def follow(self) -> AsyncIterator[AsyncIterator[TextDelta]]:
-        """Follow deltas as `Core.deltas` says."""
-        box = _Box()
+    async def follow(self, session_id: str = "") -> AsyncIterator[AsyncIterator[TextDelta]]:
+        """Follow the deltas of one session, or of all."""
+        box = _Box(session_id)
         self._boxes.add(box)
         try:
             async with aclosing(self._iterate(box)) as deltas:
@@ -145,6 +146,8 @@ class DeltaListeners:
 class _Box:
     """The newest delta of each session that one listener has not read yet."""
 
-    def __init__(self) -> None:
+    def __init__(self, session_id: str) -> None:
+        self.session_id = session_id
+        """Whose they are; empty for every session's."""
         self.waiting: dict[str, TextDelta] = {}
         self.filled = asyncio.Event()

@@ -73,6 +73,7 @@ class SessionPaneController(Controller):
         """Show the transcript and the open question of the selected session."""
         deck, app = self._deck, self._deck.console_app
         view, asked = deck.view(), deck.answering.open_questions()
+        app.bridge.look_at(deck.selected)
         deck.pane.show_view(
             view,
             devices=state.devices,
