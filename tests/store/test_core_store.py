@@ -363,6 +363,23 @@ async def test_a_backup_under_work_is_restored_whole(
         await back_up(dsn, file)
 
 
+async def test_a_backup_does_not_say_how_a_host_is_reached(
+    dsn: str, tmp_path: Path, postgres_server: PostgresServer
+) -> None:
+    file = tmp_path / "backup"
+    async with (
+        open_core(dsn, "a", tmp_path / "data") as store,
+        store.present(dsn, version="1.0.0", phones=tuple, wire=lambda: "the saffron word"),
+    ):
+        await back_up(dsn, file)
+    with zipfile.ZipFile(file) as kept:
+        assert b"1.0.0" in kept.read("host")
+        assert not any(b"saffron" in kept.read(name) for name in kept.namelist())
+    other = postgres_server.new_database()
+    await restore(other, file)
+    assert (await check(other, tmp_path / "elsewhere")).is_sound
+
+
 async def test_a_backup_that_is_not_whole_leaves_the_database_empty(
     dsn: str, tmp_path: Path, postgres_server: PostgresServer
 ) -> None:

@@ -101,7 +101,18 @@ async def _put(link: Link, file: zipfile.ZipFile, table: str, *, is_deflated: bo
     entry = zipfile.ZipInfo(table)
     entry.compress_type = zipfile.ZIP_DEFLATED if is_deflated else zipfile.ZIP_STORED
     with file.open(entry, "w", force_zip64=True) as out:
-        copying = f"COPY {SCHEMA}.{table} TO STDOUT (FORMAT binary)"
+        copied = f"{SCHEMA}.{table}"
+        if table == "host":
+            # How its opening is reached, and the secret of it, count for nothing elsewhere.
+            columns = await link.rows(
+                "SELECT column_name FROM information_schema.columns "
+                "WHERE table_schema = ? AND table_name = ? ORDER BY ordinal_position",
+                (SCHEMA, table),
+            )
+            names = (as_text(name) for (name,) in columns)
+            kept = ", ".join("''::text" if name == "wire" else f'"{name}"' for name in names)
+            copied = f"(SELECT {kept} FROM {copied})"
+        copying = f"COPY {copied} TO STDOUT (FORMAT binary)"
         async for chunk in link.copied_out(copying):
             await asyncio.to_thread(out.write, chunk)
 
