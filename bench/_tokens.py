@@ -7,8 +7,10 @@ around messages and tools (a few tokens each) is not counted.
 from __future__ import annotations
 
 from functools import cache
+from typing import TYPE_CHECKING
 
-import bpe_openai
+if TYPE_CHECKING:
+    from bpe_openai import Encoding
 
 
 def count_tokens(text: str) -> int:
@@ -17,5 +19,8 @@ def count_tokens(text: str) -> int:
 
 
 @cache
-def _encoding() -> bpe_openai.Encoding:
+def _encoding() -> Encoding:
+    # It reads three vocabularies as it is imported: a second that only who counts shall wait.
+    import bpe_openai
+
     return bpe_openai.get_encoding("o200k_base")

@@ -359,6 +359,11 @@ def test_sibling_modules_are_named_in_full() -> None:
             "console.core.host, console.core.store_choice",
             ("psycopg", "dbos", "sqlalchemy", "agent.store.postgres"),
         ),
+        # A command that names sessions and jobs draws no list of them.
+        (
+            "widgets.lists.session_rows, widgets.lists.job_words, widgets.base.status",
+            ("textual", "rich"),
+        ),
         # A client gives its server a few seconds to start.
         ("console.mcp.serving", ("textual", "rich", "openai", "PIL")),
     ],

@@ -8,7 +8,7 @@ itself would. Invariant: where two own an action, the first of the screen's does
 from __future__ import annotations
 
 from console.keys.actions import Action
-from widgets.base.rich_parts import Parts
+from widgets.base.rows import Parts
 from widgets.questions.composer import Composer, Purpose
 
 

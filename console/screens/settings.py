@@ -22,8 +22,8 @@ from console.keys import actions
 from console.screens.base.console_screen import ConsoleScreen
 from console.settings.setting_values import as_typed, value_in_force, write_typed
 from widgets.base.header_line import PartsLine
-from widgets.base.rich_parts import Parts
-from widgets.base.row_list import Line, Row, RowList
+from widgets.base.row_list import RowList
+from widgets.base.rows import Line, Parts, Row
 
 
 class SettingsScreen(ConsoleScreen):

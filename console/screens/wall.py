@@ -24,7 +24,7 @@ from console.starting_phone import start_virtual
 from widgets.base import status
 from widgets.base.formatting import natural
 from widgets.base.header_line import PartsLine
-from widgets.base.rich_parts import Parts
+from widgets.base.rows import Parts
 from widgets.lists.hosts import host_away, host_beside
 from widgets.lists.session_rows import device_name, session_title, step_words
 from widgets.pictures.phone_pane import spread

@@ -18,7 +18,7 @@ from console.steps.step_record import (
     record_at,
     tree_parts,
 )
-from widgets.base.rich_parts import Parts
+from widgets.base.rows import Parts
 
 _PAGE = 200
 _MOST_EVENTS = 5_000

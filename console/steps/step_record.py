@@ -15,7 +15,7 @@ import msgspec
 from agent.protocol import Event, ObservationRecorded, StepCompleted, StepStarted, ToolCallRequested
 from agent.records import Observation
 from agent.text import clean, one_line
-from widgets.base.rich_parts import Parts
+from widgets.base.rows import Parts
 
 MOST_CHARS = 24_000
 

@@ -15,7 +15,8 @@ from textual.geometry import Offset
 from textual.message import Message
 
 from widgets.base.header_line import PartsLine
-from widgets.base.rich_parts import Parts, steady, to_content
+from widgets.base.rich_parts import steady, to_content
+from widgets.base.rows import Parts
 
 
 class Target(NamedTuple):

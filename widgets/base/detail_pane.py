@@ -14,7 +14,7 @@ from textual.message import Message
 
 from widgets.base.fault_isolation import FaultIsolated
 from widgets.base.header_line import PartsLine
-from widgets.base.rich_parts import Parts
+from widgets.base.rows import Parts
 
 
 class DetailPane(FaultIsolated, VerticalScroll, can_focus=True):

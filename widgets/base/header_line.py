@@ -13,7 +13,8 @@ from textual.widgets import Static
 from agent.records import FrameSource, FrameStatus, LiveFrame, TimeSplit
 from widgets.base import formatting
 from widgets.base.fault_isolation import FaultIsolated
-from widgets.base.rich_parts import Parts, to_content
+from widgets.base.rich_parts import to_content
+from widgets.base.rows import Parts
 from widgets.base.time_bar import bar, legend, total_ms
 
 

@@ -12,9 +12,7 @@ import re
 from textual.content import Content
 
 from agent.text import clean
-
-Parts = tuple[tuple[str, str], ...]
-"""Cleaned text with style names; comparable, unlike Content, which compares its text alone."""
+from widgets.base.rows import Parts
 
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 _DISPUTED = dict.fromkeys([*range(0x1F3FB, 0x1F400), 0x200D, 0xFE0E, 0xFE0F, 0x20E3])

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from time import monotonic
-from typing import ClassVar, NamedTuple
+from typing import ClassVar
 
 from textual.binding import Binding, BindingType
 from textual.content import Content
@@ -25,24 +25,8 @@ from textual.visual import Visual
 from widgets.base import causality
 from widgets.base.empty_sentence import EmptySentence
 from widgets.base.fault_isolation import FaultIsolated
-from widgets.base.rich_parts import Parts, to_content
-
-
-class Line(NamedTuple):
-    """One line of a row: the left part gives way to the right one."""
-
-    left: Parts
-    right: Parts = ()
-
-
-class Row(NamedTuple):
-    """One row; equal rows look equal."""
-
-    key: str
-    lines: tuple[Line, ...]
-    is_heading: bool = False
-    """Whether the cursor passes over it."""
-
+from widgets.base.rich_parts import to_content
+from widgets.base.rows import Line, Row
 
 _GUTTER = 2
 _MARGIN = 1

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from agent.records import TimeSplit
 from widgets.base.formatting import duration
-from widgets.base.rich_parts import Parts
+from widgets.base.rows import Parts
 
 _SHARES = (
     ("observe", "observe_ms", "$observe"),

@@ -11,7 +11,8 @@ from typing import Generic, NamedTuple, TypeVar
 from textual.content import Content
 
 from agent.text import one_line
-from widgets.base.rich_parts import Parts, steady
+from widgets.base.rich_parts import steady
+from widgets.base.rows import Parts
 
 _R = TypeVar("_R")
 _READ_CHARS = 200

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from agent.state.reducer import State
 from agent.text import one_line
-from widgets.base.rich_parts import Parts
+from widgets.base.rows import Parts
 from widgets.lists.session_rows import device_rows
 
 _MOST = 6

@@ -14,8 +14,7 @@ from datetime import UTC, datetime
 from agent.records import DeviceInfo, SearchHit, Session, SessionState, VerifiedBy
 from agent.text import one_line
 from widgets.base import formatting, status
-from widgets.base.rich_parts import Parts
-from widgets.base.row_list import Line, Row
+from widgets.base.rows import Line, Parts, Row
 from widgets.lists.columns import fit
 from widgets.lists.session_rows import device_name, session_title
 

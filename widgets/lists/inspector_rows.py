@@ -9,8 +9,7 @@ from collections.abc import Sequence
 
 from agent.records import Bounds, Element, PhoneFinding
 from agent.text import clean, one_line
-from widgets.base.rich_parts import Parts
-from widgets.base.row_list import Line, Row
+from widgets.base.rows import Line, Parts, Row
 
 _LOG_STYLES = {"E": "$bad", "F": "$bad", "W": "$warn", "I": "$foreground"}
 _WIDE = 56

@@ -14,8 +14,7 @@ from agent.records import LATEST_SHOWN_MS, DeviceInfo, Job, JobStatus, RunOutcom
 from agent.state.terms import term
 from agent.text import clean, one_line
 from widgets.base import formatting, status
-from widgets.base.rich_parts import Parts
-from widgets.base.row_list import Line, Row
+from widgets.base.rows import Line, Parts, Row
 from widgets.lists import columns
 from widgets.lists.columns import Column
 from widgets.lists.job_words import (

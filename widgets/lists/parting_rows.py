@@ -15,8 +15,8 @@ from agent.records import Frame
 from agent.state.reducer import ActionView
 from agent.text import clean
 from widgets.base import formatting
-from widgets.base.rich_parts import Parts, steady
-from widgets.base.row_list import Line, Row
+from widgets.base.rich_parts import steady
+from widgets.base.rows import Line, Parts, Row
 
 BESIDE_FROM = 64
 """Columns from which two stand beside each other."""

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from agent.records import RunOutcome, RunRecord
 from widgets.base import formatting
 from widgets.base.bars import sparkline
-from widgets.base.rich_parts import Parts
+from widgets.base.rows import Parts
 from widgets.base.status import Mark
 
 SHOWN = 20

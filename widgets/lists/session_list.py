@@ -16,8 +16,7 @@ from agent.records import Session, at_host, on_host
 from agent.state.reducer import SessionView, State
 from agent.text import one_line
 from widgets.base import formatting, status
-from widgets.base.rich_parts import Parts
-from widgets.base.row_list import Line, Row
+from widgets.base.rows import Line, Parts, Row
 from widgets.lists.hosts import session_host
 from widgets.lists.session_order import Group, Listed, Sort, ordered
 from widgets.lists.session_rows import delegating, device_name, session_title, step_words

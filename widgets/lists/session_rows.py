@@ -12,8 +12,7 @@ from agent.records import DeviceInfo, DeviceState, Question, Session, Speaker
 from agent.state.reducer import Attention, AttentionKind, SessionView, State
 from agent.text import one_line
 from widgets.base import formatting, status
-from widgets.base.rich_parts import Parts
-from widgets.base.row_list import Line, Row
+from widgets.base.rows import Line, Parts, Row
 from widgets.lists.device_names import device_names
 from widgets.lists.hosts import host_away, host_beside
 

@@ -13,8 +13,7 @@ from typing import Any
 from agent.records import Commitment, Watcher, WatcherStatus, WatcherType
 from agent.text import clean, one_line
 from widgets.base import formatting, status
-from widgets.base.rich_parts import Parts
-from widgets.base.row_list import Line, Row
+from widgets.base.rows import Line, Parts, Row
 from widgets.lists import columns
 from widgets.lists.columns import Column
 

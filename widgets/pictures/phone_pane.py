@@ -23,7 +23,8 @@ from widgets.base import formatting
 from widgets.base.fault_isolation import FaultIsolated
 from widgets.base.gesture import Touch
 from widgets.base.header_line import PartsLine, frame_labels, time_panel
-from widgets.base.rich_parts import Parts, steady, to_content
+from widgets.base.rich_parts import steady, to_content
+from widgets.base.rows import Parts
 from widgets.pictures.frame_view import FrameView
 from widgets.pictures.mark_age import MarkAge, Seen
 from widgets.pictures.text_map import TextMap

@@ -10,7 +10,7 @@ from statistics import median_low
 
 from widgets.base import formatting
 from widgets.base.bars import sparkline
-from widgets.base.rich_parts import Parts
+from widgets.base.rows import Parts
 
 NONE_YET = "looks: none timed yet"
 _LEAST_CELLS, _MOST_CELLS = 4, 30

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from widgets.base.rich_parts import Parts
+from widgets.base.rows import Parts
 
 _MARKS = {
     "app": ("╵", "$model"),

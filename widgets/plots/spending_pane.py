@@ -11,7 +11,7 @@ from textual.app import ComposeResult
 
 from agent.records import Spending
 from widgets.base.header_line import PartsLine
-from widgets.base.rich_parts import Parts
+from widgets.base.rows import Parts
 from widgets.base.scroll_pane import ScrollPane
 from widgets.plots.spending_plot import Measure, spending_parts, telling
 

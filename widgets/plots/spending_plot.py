@@ -13,7 +13,7 @@ from enum import StrEnum
 from agent.records import DaySpent, SessionSpent, Spending, Usage
 from widgets.base import formatting
 from widgets.base.bars import bar
-from widgets.base.rich_parts import Parts
+from widgets.base.rows import Parts
 from widgets.lists.session_rows import session_title
 
 NOTHING = "No sessions in these days. Press 1, then n, to start one."

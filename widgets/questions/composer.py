@@ -22,7 +22,7 @@ from textual.widgets import TextArea
 from agent.text import clean
 from widgets.base.fault_isolation import FaultIsolated
 from widgets.base.header_line import PartsLine
-from widgets.base.rich_parts import Parts
+from widgets.base.rows import Parts
 
 
 class Mode(StrEnum):

@@ -32,7 +32,8 @@ from agent.state.terms import CAPABILITIES
 from agent.text import clean, one_line
 from widgets.base import causality, formatting
 from widgets.base.fault_isolation import FaultIsolated
-from widgets.base.rich_parts import Parts, to_content
+from widgets.base.rich_parts import to_content
+from widgets.base.rows import Parts
 
 GRACE_S = 0.5
 _SHORT_ROWS = 24

@@ -16,7 +16,8 @@ from agent.records import PlanItem, PlanStatus
 from agent.text import one_line
 from widgets.base import status
 from widgets.base.header_line import PartsLine
-from widgets.base.rich_parts import Parts, to_content
+from widgets.base.rich_parts import to_content
+from widgets.base.rows import Parts
 
 _STYLES = {
     PlanStatus.COMPLETED: "$muted",

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from agent.text import one_line
-from widgets.base.rich_parts import Parts
+from widgets.base.rows import Parts
 from widgets.transcript.transcript_lines import Paragraph
 
 MOST_LINES = 40

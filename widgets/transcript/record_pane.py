@@ -8,7 +8,7 @@ from __future__ import annotations
 from textual.app import ComposeResult
 
 from widgets.base.header_line import PartsLine
-from widgets.base.rich_parts import Parts
+from widgets.base.rows import Parts
 from widgets.base.scroll_pane import ScrollPane
 
 

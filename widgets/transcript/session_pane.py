@@ -18,7 +18,7 @@ from agent.text import one_line
 from widgets.base import formatting, status
 from widgets.base.fault_isolation import FaultIsolated
 from widgets.base.header_line import PartsLine
-from widgets.base.rich_parts import Parts
+from widgets.base.rows import Parts
 from widgets.lists.session_rows import device_name, session_title, step_words
 from widgets.transcript.plan_view import PlanView
 from widgets.transcript.transcript_view import TranscriptView

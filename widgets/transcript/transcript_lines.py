@@ -24,7 +24,7 @@ from agent.state.reducer import (
 )
 from agent.text import clean, one_line
 from widgets.base import formatting, status
-from widgets.base.rich_parts import Parts
+from widgets.base.rows import Parts
 from widgets.base.time_bar import bar, legend, total_ms
 
 _BRIEF = 240

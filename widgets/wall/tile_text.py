@@ -15,7 +15,8 @@ from textual.widget import Widget
 
 from agent.records import FrameStatus, LiveFrame
 from widgets.base import formatting
-from widgets.base.rich_parts import Parts, to_content
+from widgets.base.rich_parts import to_content
+from widgets.base.rows import Parts
 from widgets.wall.wall_layout import Tile, WallLayout
 
 _LEAST_RIGHT = 6

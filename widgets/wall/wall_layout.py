@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from widgets.base.rich_parts import Parts
+from widgets.base.rows import Parts
 
 HEAD_ROWS, FOOT_ROWS = 1, 2
 """Lines of text over and under each picture."""

@@ -17,7 +17,7 @@ from agent.state.reducer import attention
 from console.keys import actions
 from console.keys.controllers import Controller
 from widgets.base.action_line import ActionLine
-from widgets.base.rich_parts import Parts
+from widgets.base.rows import Parts
 from widgets.pictures.phone_pane import is_driven_at, spread
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from console.keys.controllers import Controller
 from console.screens.deck.answering import QuestionController
 from console.screens.deck.context import DeckContext
 from console.screens.device.wheel import WheelController
-from widgets.base.rich_parts import Parts
+from widgets.base.rows import Parts
 from widgets.lists.session_rows import ASKING
 from widgets.questions.composer import Mode, Purpose
 

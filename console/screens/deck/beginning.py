@@ -17,7 +17,7 @@ from agent.protocol import Interrupt, SessionCreate
 from console.keys.controllers import Controller
 from console.palette.handles import Placed, servers_in
 from console.screens.deck.context import DeckContext
-from widgets.base.rich_parts import Parts
+from widgets.base.rows import Parts
 from widgets.questions.composer import Mode, Purpose
 
 MOST_RECALLED = 500

@@ -17,7 +17,7 @@ from agent.state.reducer import SessionView
 from console.keys.controllers import Controller
 from console.palette.handles import completions
 from console.screens.deck.marking import EACH_PHONE
-from widgets.base.rich_parts import Parts
+from widgets.base.rows import Parts
 from widgets.lists.session_rows import device_name
 from widgets.questions.composer import Composer, Mode, Purpose
 

@@ -10,7 +10,7 @@ from agent.protocol import NoticeSend, SteerEdit, SteerWithdraw
 from agent.state.reducer import MessageItem
 from console.keys.controllers import Controller
 from console.screens.deck.context import DeckContext
-from widgets.base.rich_parts import Parts
+from widgets.base.rows import Parts
 from widgets.questions.composer import Composer, Mode, Purpose
 
 

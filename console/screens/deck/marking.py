@@ -20,7 +20,7 @@ from console.palette.handles import servers_in
 from console.screens.deck import batch
 from console.screens.deck.batch import Act, Plan, Step, plan_for, sessions
 from console.screens.deck.running import BatchRunner
-from widgets.base.rich_parts import Parts
+from widgets.base.rows import Parts
 from widgets.lists.row_marks import Marks
 from widgets.lists.session_rows import device_name
 from widgets.questions.composer import Composer, Mode, Purpose

@@ -24,8 +24,8 @@ from console.screens.device.phone_text import PhoneText
 from console.screens.device.side import SideController, Tab
 from console.screens.device.wheel import WheelController
 from widgets.base.header_line import PartsLine
-from widgets.base.rich_parts import Parts
 from widgets.base.row_list import RowList
+from widgets.base.rows import Parts
 from widgets.lists.session_rows import device_name, session_title
 from widgets.pictures.phone_pane import PhonePane
 from widgets.plots.latency_line import pulse_line

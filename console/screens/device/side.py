@@ -18,8 +18,8 @@ from agent.records import Element
 from console.keys.controllers import Controller
 from console.screens.device.device_phone import DevicePhone
 from widgets.base.header_line import PartsLine
-from widgets.base.rich_parts import Parts
 from widgets.base.row_list import RowList
+from widgets.base.rows import Parts
 from widgets.lists.inspector_rows import (
     element_detail,
     element_rows,

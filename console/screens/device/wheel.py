@@ -39,7 +39,7 @@ from console.input.gate import Wait
 from console.keys.controllers import Controller
 from console.screens.op_sender import OpSender
 from widgets.base.gesture import Touch
-from widgets.base.rich_parts import Parts
+from widgets.base.rows import Parts
 from widgets.lists.session_rows import device_name
 from widgets.pictures.phone_pane import PhonePane
 from widgets.questions.composer import Mode, Purpose

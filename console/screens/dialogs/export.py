@@ -15,7 +15,8 @@ from textual.screen import ModalScreen
 from console.report.writing import Kind
 from widgets.base.fault_isolation import FaultIsolated
 from widgets.base.header_line import PartsLine
-from widgets.base.row_list import Line, Row, RowList
+from widgets.base.row_list import RowList
+from widgets.base.rows import Line, Row
 
 _SAID = {
     Kind.PAGE: "frames, steps and plots, in one file",

@@ -17,7 +17,7 @@ from console.keys import actions
 from console.keys.keymap import Keymap
 from widgets.base.fault_isolation import FaultIsolated
 from widgets.base.header_line import PartsLine
-from widgets.base.rich_parts import Parts
+from widgets.base.rows import Parts
 
 _LEAST_SENTENCE = 24
 """Cells that a sentence needs beside its keys and title; with less, it stands below them."""

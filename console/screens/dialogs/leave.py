@@ -19,7 +19,7 @@ from console.core.active_sessions import is_under_way
 from widgets.base import status
 from widgets.base.fault_isolation import FaultIsolated
 from widgets.base.header_line import PartsLine
-from widgets.base.rich_parts import Parts
+from widgets.base.rows import Parts
 from widgets.lists.session_rows import session_title
 
 

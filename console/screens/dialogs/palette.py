@@ -20,7 +20,8 @@ from agent.text import one_line
 from console.palette.entry import Entry, Kind
 from console.palette.ranking import search
 from widgets.base.fault_isolation import FaultIsolated
-from widgets.base.row_list import Line, Row, RowList
+from widgets.base.row_list import RowList
+from widgets.base.rows import Line, Row
 
 Typed = Callable[[str], list[Entry] | None]
 _NAME_CELLS = 24

@@ -17,7 +17,8 @@ from textual.theme import Theme
 
 from console.terminal.themes import DARK, LIGHT
 from widgets.base.fault_isolation import FaultIsolated
-from widgets.base.row_list import Line, Row, RowList
+from widgets.base.row_list import RowList
+from widgets.base.rows import Line, Row
 
 
 class ThemePicker(FaultIsolated, ModalScreen[str]):

@@ -24,8 +24,8 @@ from console.report.told import Deed, Told, read_told
 from console.screens.base.console_screen import ConsoleScreen
 from widgets.base import status
 from widgets.base.header_line import PartsLine
-from widgets.base.rich_parts import Parts
 from widgets.base.row_list import RowList
+from widgets.base.rows import Parts
 from widgets.lists.parting_rows import Done, Place, done_detail, parting_rows
 from widgets.lists.session_rows import device_name, session_title
 from widgets.pictures.phone_pane import PhonePane, spread

@@ -17,7 +17,8 @@ from agent.text import one_line
 from console.screens.history.filters import BUILT_IN, HINT
 from widgets.base.fault_isolation import FaultIsolated
 from widgets.base.header_line import PartsLine
-from widgets.base.row_list import Line, Row, RowList
+from widgets.base.row_list import RowList
+from widgets.base.rows import Line, Row
 
 
 class FilterPicker(FaultIsolated, ModalScreen[str]):

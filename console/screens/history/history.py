@@ -25,8 +25,8 @@ from console.screens.history.replay import ReplayScreen
 from console.screens.history.saved import SavedFilters
 from console.screens.history.stored_sessions import MOST_HITS, StoredSessions
 from widgets.base.header_line import PartsLine
-from widgets.base.rich_parts import Parts
 from widgets.base.row_list import RowList
+from widgets.base.rows import Parts
 from widgets.lists.history_rows import column_titles, hit_rows, stored_rows
 from widgets.lists.session_rows import delegating
 from widgets.pictures.phone_pane import spread

@@ -15,7 +15,7 @@ from console.screens.base.console_screen import ConsoleScreen
 from console.steps.playback import Playback
 from widgets.base.formatting import clock
 from widgets.base.header_line import PartsLine
-from widgets.base.rich_parts import Parts
+from widgets.base.rows import Parts
 from widgets.pictures.phone_pane import spread
 from widgets.plots.scrubber import scrubber
 from widgets.transcript.session_pane import SessionPane

@@ -26,8 +26,8 @@ from console.screens.jobs.jobs_review import JobReview
 from console.screens.jobs.jobs_writing import JobWriter
 from widgets.base.detail_pane import DetailPane
 from widgets.base.header_line import PartsLine
-from widgets.base.rich_parts import Parts
 from widgets.base.row_list import RowList
+from widgets.base.rows import Parts
 from widgets.lists.job_rows import job_detail
 from widgets.questions.question_card import QuestionCard
 

@@ -15,8 +15,7 @@ from agent.protocol import CommitmentSearch, JobQueue, WatcherList
 from agent.records import Commitment, CommitmentStatus, Job, Watcher, WatcherStatus
 from agent.state.reducer import State
 from console.steps.pager import Page, Pager
-from widgets.base.rich_parts import Parts
-from widgets.base.row_list import Row
+from widgets.base.rows import Parts, Row
 from widgets.lists.job_rows import heading, job_detail, job_rows
 from widgets.lists.watch_rows import (
     commitment_detail,

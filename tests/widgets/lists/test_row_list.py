@@ -8,7 +8,7 @@ from textual.app import App, ComposeResult
 
 from tests.console.waiting import wait_for
 from widgets.base.causality import Cause
-from widgets.base.row_list import Line, Row
+from widgets.base.rows import Line, Row
 from widgets.lists.marking_list import MarkingList
 
 

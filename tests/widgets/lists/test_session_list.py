@@ -11,7 +11,7 @@ from agent.records import SessionState
 from tests.console.fakes import FakeCore
 from tests.console.fifty import SESSIONS, play
 from tests.console.script import configure, run, step
-from widgets.base.row_list import Row
+from widgets.base.rows import Row
 from widgets.lists.session_list import Look, listed_sessions, matches, session_rows
 from widgets.lists.session_order import NO_TAG, Group, Sort, next_of, ordered
 from widgets.lists.session_rows import step_words
