@@ -466,6 +466,57 @@ class OperatorSettings(_Section, frozen=True, kw_only=True):
     ] = ""
 
 
+class CoreSettings(_Section, frozen=True, kw_only=True):
+    """`[core]`: a core on another computer to work with, instead of one here."""
+
+    address: Annotated[
+        str,
+        Meta(
+            description="A core that listens on another computer, as tls://HOST:PORT; --core says "
+            "it for one command. Empty: that of the data directory."
+        ),
+    ] = ""
+    ca: Annotated[
+        str,
+        Meta(
+            description="The file of the authority that signed its certificate. Empty: "
+            "authority.pem beside the settings file, where there is one, else those that the "
+            "system trusts."
+        ),
+    ] = ""
+    cert: Annotated[
+        str, Meta(description="The file of your own certificate, where that core asks for one.")
+    ] = ""
+    key: Annotated[
+        str, Meta(description="The file of the private key of core.cert; its mode is 600.")
+    ] = ""
+
+
+class ListenSettings(_Section, frozen=True, kw_only=True):
+    """`[listen]`: where `daemon run` and `host serve` listen for other computers, by TLS."""
+
+    address: Annotated[
+        str,
+        Meta(
+            description="An address of this computer, as HOST:PORT. Whoever comes there has to "
+            "sign in as an operator. Empty: no other computer is listened to."
+        ),
+    ] = ""
+    cert: Annotated[
+        str, Meta(description="The file of the certificate that is shown there, in PEM.")
+    ] = ""
+    key: Annotated[
+        str, Meta(description="The file of the private key of listen.cert; its mode is 600.")
+    ] = ""
+    ca: Annotated[
+        str,
+        Meta(
+            description="The file of an authority: callers have to show a certificate that it "
+            "signed, before they may sign in. Empty: they need none."
+        ),
+    ] = ""
+
+
 class McpSettings(_Section, frozen=True, kw_only=True):
     """`[mcp]`: other programs' tools for sessions."""
 
@@ -578,6 +629,8 @@ class Settings(_Section, frozen=True, kw_only=True):
     watchers: WatcherSettings = WatcherSettings()
     pool: PoolSettings = PoolSettings()
     operator: OperatorSettings = OperatorSettings()
+    core: CoreSettings = CoreSettings()
+    listen: ListenSettings = ListenSettings()
     mcp: McpSettings = McpSettings()
     log: LogSettings = LogSettings()
     ui: UiSettings = UiSettings()

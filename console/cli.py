@@ -143,14 +143,25 @@ class LazyGroup(click.Group):
     metavar="DSN",
     help="Keep everything in this PostgreSQL database instead, or in the one that @FILE names.",
 )
+@click.option(
+    "--core",
+    metavar="ADDRESS",
+    help="Work with a core that listens on another computer: tls://HOST:PORT.",
+)
 @click.version_option(package_name="switchboard-console", prog_name="switchboard")
 @click.pass_context
-def cli(ctx: click.Context, data_dir: str | None, config: str | None, fleet: str | None) -> None:
+def cli(
+    ctx: click.Context,
+    data_dir: str | None,
+    config: str | None,
+    fleet: str | None,
+    core: str | None,
+) -> None:
     """Watch and steer agents that work on Android phones.
 
     Without a command it opens the console on the phones that adb can see.
     """
-    ctx.obj = {"data_dir": data_dir, "config": config, "fleet": fleet}
+    ctx.obj = {"data_dir": data_dir, "config": config, "fleet": fleet, "core": core}
     if ctx.invoked_subcommand is None:
         from console.commands.console import open_console
 

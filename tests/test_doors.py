@@ -66,7 +66,7 @@ WRAPPERS: dict[str, tuple[str, ...]] = {
     "cronsim": ("agent/schedules.py",),
     "segno": ("console/commands/devices/devices_link.py",),
     "tzlocal": ("agent/schedules.py",),
-    "cryptography": ("virtual_phone/adbd/", "agent/operators/"),
+    "cryptography": ("virtual_phone/adbd/", "agent/operators/", "agent/tls/"),
     "isal": ("virtual_phone/display/png.py",),
     "apkInspector": ("virtual_phone/packages/apk.py",),
     "brotli": ("virtual_phone/adbd/compression.py",),

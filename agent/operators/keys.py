@@ -40,8 +40,31 @@ def signed_words(challenge: bytes, channel: bytes) -> bytes:
     return _WORDS + challenge + hashlib.sha256(channel).digest()
 
 
+_LOW_ORDER = frozenset(
+    bytes.fromhex(text)
+    for text in (
+        "00" * 32,
+        "01" + "00" * 31,
+        "26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05",
+        "c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac037a",
+        "ec" + "ff" * 30 + "7f",
+        "ed" + "ff" * 30 + "7f",
+        "ee" + "ff" * 30 + "7f",
+    )
+)
+"""The points whose order divides eight, as they are written without their sign, those of a
+coordinate beyond the field too: under one of them a signature that nobody made verifies."""
+
+
+def is_low_order(public: bytes) -> bool:
+    """Whether a public key is one that needs no private key."""
+    return public[:-1] + bytes((public[-1] & 0x7F,)) in _LOW_ORDER if public else False
+
+
 def verifies(public: bytes, signature: bytes, words: bytes) -> bool:
-    """Whether a key signed the words."""
+    """Whether a key signed the words; under a key of low order nothing is signed."""
+    if is_low_order(public):
+        return False
     try:
         Ed25519PublicKey.from_public_bytes(public).verify(signature, words)
     except (InvalidSignature, ValueError):
@@ -92,7 +115,13 @@ def public_of(line: str) -> bytes:
         ) from error
     if not isinstance(key, Ed25519PublicKey):
         raise UsageError("That is no Ed25519 key.", "Make one: switchboard operators keygen FILE")
-    return key.public_bytes(Encoding.Raw, PublicFormat.Raw)
+    public = key.public_bytes(Encoding.Raw, PublicFormat.Raw)
+    if is_low_order(public):
+        raise UsageError(
+            "That key is one that everybody can sign with (a point of low order).",
+            "Make one: switchboard operators keygen FILE",
+        )
+    return public
 
 
 def key_id(public: bytes) -> str:

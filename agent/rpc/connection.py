@@ -140,6 +140,8 @@ class Link:
         self._socket = socket
         self._status = status
         self._may_follow = may_follow
+        self.signed_in = asyncio.Event()
+        """Set once somebody has signed in here."""
         self.client = ClientInfo(f"c-{token_hex(4)}", peer)
         self.since_ms = time.time_ns() // 1_000_000
         self._reader = reader
@@ -178,9 +180,11 @@ class Link:
             while True:
                 try:
                     line = await self._reader.readline()
-                except (ValueError, ConnectionError):
-                    # ValueError: the line is too long, and where the next one begins is unknown.
+                except ValueError:
+                    # Where the next line begins is unknown.
                     await self._problem(None, Problem(RpcCode.PARSE, "The line is too long."))
+                    return
+                except OSError:
                     return
                 if not line.endswith(b"\n"):
                     return
@@ -207,6 +211,12 @@ class Link:
         with suppress(TimeoutError):
             async with asyncio.timeout(_FAREWELL_S):
                 await self._problem(None, problem_of(death))
+
+    async def turn_away(self) -> None:
+        """Say that no other client can be served."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_FAREWELL_S):
+                await self._problem(None, problem_of(too_many_clients()))
 
     async def _take(self, line: bytes) -> None:
         try:
@@ -344,11 +354,13 @@ class Link:
         self._core = door.core_for(seat)
         self._subscriptions.core = self._core
         self.client = self._client(self.client.name)
+        self.signed_in.set()
         return SignedIn(operator=operator.name, grants=operator.grants)
 
     def _let_host_in(self, door: HostDoor, params: SignInParams, challenge: bytes) -> SignedIn:
         signed = door.let_in(params, challenge, self._channel)
         self._is_host = True
+        self.signed_in.set()
         # What was followed before, as whoever had connected, ends here.
         self._subscriptions.end_all()
         self._subscriptions.core = door.core
@@ -415,6 +427,9 @@ class Link:
             _log.warning("A client took nothing for %.0f s and was hung up on.", STALL_S)
             self._writer.transport.abort()
             raise ConnectionResetError("The client does not read.") from None
+        except OSError as error:
+            # An error of TLS is none of the connection by itself.
+            raise ConnectionResetError("The client is gone.") from error
 
 
 async def refuse(

@@ -21,6 +21,7 @@ from agent.protocol import Answer, Event, LookUp, Op, Reply, answer_type
 from agent.records import LiveFrame
 from agent.rpc import rpc_messages
 from agent.rpc.credentials import Credentials, credentials_of
+from agent.rpc.places import Place, TlsPlace, place_of
 from agent.rpc.rpc_client import NOBODY, OP_TIMEOUT_S, RpcClient
 
 __all__ = ["Client", "connect_or_none"]
@@ -34,9 +35,9 @@ class Client(CoreBase):
 
     @classmethod
     async def connect(
-        cls, path: Path, *, name: str = "", credentials: Credentials | None = None
+        cls, path: Path | Place, *, name: str = "", credentials: Credentials | None = None
     ) -> Self:
-        """Connect to the core that listens on a socket, under a name for people.
+        """Connect to the core that listens on a socket, or at a place, under a name for people.
 
         Raises:
             RuntimeDiedError: nobody is there, or whoever is there does not answer.
@@ -45,7 +46,8 @@ class Client(CoreBase):
         try:
             return cls(await RpcClient.connect(path, name=name, credentials=credentials))
         except NOBODY as error:
-            raise RuntimeDiedError(f"No core listens on {path}.", "Start one.") from error
+            remedy = path.remedy if isinstance(path, TlsPlace) else "Start one."
+            raise RuntimeDiedError(f"No core listens on {path}.", remedy) from error
 
     @property
     def pid(self) -> int:
@@ -176,7 +178,8 @@ class Client(CoreBase):
 async def connect_or_none(settings: Settings, *, name: str = "") -> Client | None:
     """Connect to the core that owns the data directory; None when there is none.
 
-    A socket file that a dead core left behind counts as none.
+    A socket file that a dead core left behind counts as none. A core on another computer that the
+    settings name takes the place of all that: it is there, or it is an error.
 
     Raises:
         RuntimeDiedError: a core is there and cannot be used.
@@ -184,11 +187,13 @@ async def connect_or_none(settings: Settings, *, name: str = "") -> Client | Non
         WrongStateError: it speaks another version of the protocol.
         ConfigError: others may write the data directory, so the socket may be anybody's.
     """
+    place = place_of(settings)
+    if isinstance(place, TlsPlace):
+        return await Client.connect(place, name=name, credentials=credentials_of(settings))
     check_unshared(settings.data_dir)
     try:
-        path = rpc_messages.socket_path(settings.data_dir)
         return Client(
-            await RpcClient.connect(path, name=name, credentials=credentials_of(settings))
+            await RpcClient.connect(place, name=name, credentials=credentials_of(settings))
         )
     except NOBODY:
         return None

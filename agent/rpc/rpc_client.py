@@ -24,6 +24,7 @@ from agent.protocol import PROTOCOL_VERSION, Event
 from agent.records import LiveFrame
 from agent.rpc.credentials import Credentials
 from agent.rpc.host_door import HostShown
+from agent.rpc.places import Place, TlsPlace, place_at
 from agent.rpc.rpc_messages import (
     CALLS_AT_ONCE,
     EVENT_CREDIT,
@@ -39,7 +40,6 @@ from agent.rpc.rpc_messages import (
     UnsubscribeParams,
     error_of,
 )
-from agent.unix_sockets import connected
 
 NOBODY = (FileNotFoundError, ConnectionRefusedError, NotADirectoryError)
 """What connecting raises when no core listens: no socket, or one that its owner left behind."""
@@ -94,9 +94,9 @@ class RpcClient:
     """The client's end of one connection."""
 
     def __init__(
-        self, path: Path, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+        self, place: Place, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
     ) -> None:
-        self.path = path
+        self.place = place
         self.pid = 0
         self.client_id = ""
         self.round_trip_s = 0.0
@@ -120,7 +120,7 @@ class RpcClient:
     @classmethod
     async def connect(
         cls,
-        path: Path,
+        path: Path | Place,
         *,
         name: str = "",
         credentials: Credentials | None = None,
@@ -128,28 +128,29 @@ class RpcClient:
         ping_every_s: float = PING_EVERY_S,
         dead_after_s: float = DEAD_AFTER_S,
     ) -> Self:
-        """Connect to the core that listens on a socket, under a name for people.
+        """Connect to the core that listens on a socket, or at a place, under a name for people.
 
         Raises:
+            ConfigError: whoever is there is not who it should be, or a file cannot be used.
             FileNotFoundError, ConnectionRefusedError, NotADirectoryError: nobody is there.
             RuntimeDiedError: whoever is there cannot be used.
             WrongStateError: it speaks another version of the protocol.
             NotAllowedError: it has operators, and the credentials are nobody's.
         """
+        place = place_at(path)
         try:
             async with asyncio.timeout(timeout_s):
-                reader, writer = await asyncio.open_unix_connection(
-                    sock=await connected(path), limit=MAX_REPLY_BYTES
-                )
+                reader, writer, channel = await place.open(MAX_REPLY_BYTES)
         except NOBODY:
             raise
         except (TimeoutError, OSError) as error:
+            if (trouble := place.trouble(error)) is not None:
+                raise trouble from error
             reason = getattr(error, "strerror", None) or str(error) or "it does not answer"
             raise RuntimeDiedError(
-                f"The core on {path} cannot be reached: {reason}.",
-                "End the process that holds the data directory, then start again.",
+                f"The core on {place} cannot be reached: {reason}.", place.remedy
             ) from error
-        client = cls(path, reader, writer)
+        client = cls(place, reader, writer)
         client._dead_after_s = dead_after_s
         client._tasks.append(asyncio.create_task(client._read(), name="client reader"))
         try:
@@ -159,7 +160,7 @@ class RpcClient:
                 hello = await client._ask("hello", asked, Hello)
             if hello.protocol != PROTOCOL_VERSION:
                 raise WrongStateError(
-                    f"The core on {path} (process {hello.pid}) speaks protocol {hello.protocol}, "
+                    f"The core on {place} (process {hello.pid}) speaks protocol {hello.protocol}, "
                     f"this one speaks {PROTOCOL_VERSION}.",
                     "Use the Switchboard that started it, or end it and start again.",
                 )
@@ -167,17 +168,17 @@ class RpcClient:
                 if credentials is None:
                     raise sign_in_first()
                 async with asyncio.timeout(timeout_s):
-                    shown = credentials.answer(hello.challenge, b"")
+                    shown = credentials.answer(hello.challenge, channel)
                     signed = await client._ask("sign_in", shown, SignedIn)
                 if isinstance(credentials, HostShown):
-                    credentials.check(signed, hello.challenge, b"")
+                    credentials.check(signed, hello.challenge, channel)
             elif credentials is not None and credentials.is_all_there_is:
                 # Whoever shows it has not proved to be the user who runs this program.
                 raise wrong_sign_in()
         except TimeoutError as error:
             await client.close()
             raise RuntimeDiedError(
-                f"The core on {path} does not answer.",
+                f"The core on {place} does not answer.",
                 "Let its process go on if it was stopped, or end it, then start again.",
             ) from error
         except BaseException:
@@ -245,8 +246,14 @@ class RpcClient:
             raise RuntimeDiedError(self._death.message, self._death.remedy)
 
     def _hung_up(self) -> RuntimeDiedError:
+        if not self.pid and isinstance(self.place, TlsPlace):
+            return RuntimeDiedError(
+                f"{self.place} hung up before it answered.",
+                "It may have too many callers, or ask for a certificate of yours (core.cert, "
+                "core.key); its log says which.",
+            )
         return RuntimeDiedError(
-            f"The core on {self.path} (process {self.pid or '?'}) has ended.", "Start it again."
+            f"The core on {self.place} (process {self.pid or '?'}) has ended.", "Start it again."
         )
 
     def _die(self, death: RuntimeDiedError) -> None:
@@ -269,7 +276,13 @@ class RpcClient:
                     break
                 self._take(_line_decoder.decode(line))
         except (OSError, ValueError, msgspec.MsgspecError) as error:
-            self._die(RuntimeDiedError(f"The core on {self.path} cannot be read: {error}."))
+            trouble = self.place.trouble(error)
+            message = f"The core on {self.place} cannot be read: {error}."
+            self._die(
+                RuntimeDiedError(message)
+                if trouble is None
+                else RuntimeDiedError(trouble.message, trouble.remedy)
+            )
         finally:
             self._die(self._hung_up())
 
@@ -314,7 +327,7 @@ class RpcClient:
             except TimeoutError:
                 self._die(
                     RuntimeDiedError(
-                        f"The core on {self.path} (process {self.pid}) does not answer.",
+                        f"The core on {self.place} (process {self.pid}) does not answer.",
                         "Let the process go on if it was stopped, or end it and start again.",
                     )
                 )

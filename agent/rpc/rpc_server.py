@@ -1,6 +1,7 @@
 """Serve a Core on a unix socket, so that other processes of the same user can use it.
 
-Not a core: it keeps nothing but connections. Invariants: only the user who runs it is heard; no
+Not a core: it keeps nothing but connections. Invariants: only the user who runs it is heard, and
+operators who sign in, from other computers by TLS alone (`agent.rpc.tls_listener`); no
 client, however slow or hostile, makes the core wait or its memory grow without bound; what a client
 missed it can ask for again with `after`; who is turned away is told why.
 """
@@ -21,13 +22,14 @@ from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
 from agent.core import SharedCore
-from agent.errors import StoreError
+from agent.errors import ConfigError, StoreError
 from agent.operators.door import Door
 from agent.operators.operator_core import OperatorCore
 from agent.protocol import PROTOCOL_VERSION
 from agent.rpc.connection import Link, refuse, too_many_clients
 from agent.rpc.host_door import HostDoor
 from agent.rpc.rpc_messages import MAX_CALL_BYTES, ClientStatus, Status
+from agent.rpc.tls_listener import Listening, TlsListener
 from agent.unix_sockets import short_address
 
 __all__ = ["Daemon", "serve"]
@@ -71,16 +73,65 @@ class Daemon:
         self._server: asyncio.Server | None = None
         self._inode = 0
         self._keeping: asyncio.Task[None] | None = None
+        self._far: TlsListener | None = None
 
     @property
     def clients(self) -> int:
         """How many are connected."""
         return len(self._links)
 
+    @property
+    def far(self) -> TlsListener | None:
+        """What listens for other computers; None where nothing does."""
+        return self._far
+
+    @property
+    def _everybody(self) -> tuple[Link, ...]:
+        return (*self._links, *(() if self._far is None else self._far.links))
+
     async def start(self) -> None:
         """Listen. Raises StoreError when the socket cannot be made or another core has it."""
         await self._listen()
         self._keeping = asyncio.create_task(self._keep_path(), name="socket's path")
+
+    async def listen_far(self, listening: Listening) -> TlsListener:
+        """Listen for other computers too, whose clients have to sign in.
+
+        Raises:
+            ConfigError: there are neither operators nor other hosts, a certificate cannot be used, or nothing can listen
+                there.
+        """
+        has_operators = self._door is not None and self._door.is_shut
+        if not has_operators and self._host_door is None:
+            raise ConfigError(
+                "A core without operators listens to no other computer: whoever comes would be "
+                "refused.",
+                "Add one first: switchboard operators add NAME --key FILE.pub",
+            )
+        self._far = TlsListener(listening, self._far_link)
+        await self._far.start()
+        return self._far
+
+    def _far_link(
+        self,
+        reader: asyncio.StreamReader,
+        writer: asyncio.StreamWriter,
+        peer: str,
+        channel: bytes,
+    ) -> Link:
+        return Link(
+            self._core,
+            reader,
+            writer,
+            peer=peer,
+            socket=str(self.path),
+            status=self.status,
+            door=self._door,
+            # Also where the last operator was removed meanwhile.
+            must_sign_in=True,
+            channel=channel,
+            host_door=self._host_door,
+        )
 
     async def _listen(self) -> None:
         listener = _listen(self.path)
@@ -98,7 +149,7 @@ class Daemon:
         while True:
             await asyncio.sleep(_PATH_LOOK_S)
             if self._door is not None:
-                for link in list(self._links):
+                for link in self._everybody:
                     link.look_again()
             if self.path.is_symlink() or self.path.exists() or not self.path.parent.exists():
                 continue
@@ -123,9 +174,11 @@ class Daemon:
             # A newer owner may have put its own socket there.
             if self.path.lstat().st_ino == self._inode:
                 self.path.unlink()
-        await asyncio.gather(*(link.finish(_GRACE_S) for link in list(self._links)))
+        await asyncio.gather(*(link.finish(_GRACE_S) for link in self._everybody))
         if (death := self._core.death) is not None:
-            await asyncio.gather(*(link.tell_death(death) for link in list(self._links)))
+            await asyncio.gather(*(link.tell_death(death) for link in self._everybody))
+        if self._far is not None:
+            await self._far.close()
         tasks = list(self._links.values())
         for task in tasks:
             task.cancel()
@@ -162,7 +215,7 @@ class Daemon:
                         session_id for driver, session_id in drives if driver == link.client.name
                     ),
                 )
-                for link in self._links
+                for link in self._everybody
             ),
             sessions=dict(states),
             questions=len(picture.questions),
@@ -233,6 +286,7 @@ async def serve(
     role: str = "core",
     door: Door | None = None,
     host_door: HostDoor | None = None,
+    listening: Listening | None = None,
 ) -> AsyncIterator[Daemon]:
     """Serve a core for the length of a `with` block.
 
@@ -243,8 +297,10 @@ async def serve(
         role: what kind of process serves it, for whoever asks for the status.
         door: lets operators in; None: the user who runs it may do everything.
         host_door: lets other hosts of a fleet see pictures and words; None: it is in none.
+        listening: where it listens for other computers too; None: nowhere.
 
     Raises:
+        ConfigError: it cannot listen there; see `Daemon.listen_far`.
         StoreError: the socket cannot be made there, or a living core has it.
     """
     daemon = Daemon(
@@ -257,6 +313,8 @@ async def serve(
     )
     await daemon.start()
     try:
+        if listening is not None:
+            await daemon.listen_far(listening)
         yield daemon
     finally:
         await daemon.close()

@@ -8,10 +8,22 @@ from pathlib import Path
 import click
 
 from agent.config import Settings, load_settings
+from agent.errors import UsageError
+
+ONLY_HERE = (
+    *("audit", "daemon run", "daemon start", "daemon stop", "demo", "drill", "env", "eval"),
+    *("fleet", "host", "operators", "store"),
+)
+"""Commands that work on this computer's data directory or database, and so on no core elsewhere."""
 
 
 def settings_for(ctx: click.Context, overrides: Mapping[str, object] | None = None) -> Settings:
-    """Read the settings for a command. Raises ConfigError."""
+    """Read the settings for a command.
+
+    Raises:
+        ConfigError: they cannot be used.
+        UsageError: they name a core on another computer, and the command works on this one.
+    """
     said: dict[str, str | None] = ctx.find_root().obj or {}
     config = said.get("config")
     place: dict[str, object] = {"data_dir": said.get("data_dir")}
@@ -19,7 +31,22 @@ def settings_for(ctx: click.Context, overrides: Mapping[str, object] | None = No
         from console.core.store_choice import said_on_the_line
 
         place["store.dsn"] = said_on_the_line(said["fleet"])
-    return load_settings(
+    if said.get("core"):
+        place["core.address"] = said["core"]
+    settings = load_settings(
         overrides={**place, **(overrides or {})},
         config_file=Path(config) if config else None,
     )
+    path = " ".join(ctx.command_path.split()[1:])
+    if settings.core.address and any(f"{path} ".startswith(f"{one} ") for one in ONLY_HERE):
+        raise UsageError(
+            f"'{path}' works on this computer, and a core on another one is named: "
+            f"{settings.core.address[:80]}.",
+            "Run it there, or leave out --core (core.address, SWITCHBOARD_CORE_ADDRESS).",
+        )
+    if settings.core.address and settings.store.dsn:
+        raise UsageError(
+            "A core on another computer and a database are named; it is one or the other.",
+            "Leave out --core or --fleet.",
+        )
+    return settings

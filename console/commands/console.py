@@ -125,6 +125,10 @@ def open_console(ctx: click.Context) -> None:
         if not any(taken_over):
             end(code)
             return
+        if settings.core.address:
+            say(f"The connection to {settings.core.address} has ended; what works there goes on.")
+            end(ExitCode.FAILED)
+            return
         say("The process that ran the sessions has died; this console takes its place.")
     raise UsageError("The core died again and again.", "See the log in the data directory.")
 

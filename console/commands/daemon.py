@@ -11,8 +11,9 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
@@ -32,6 +33,12 @@ ORDERLY_S = 15.0
 INSIST_S = 5.0
 _LAST_WORDS_BYTES = 4096
 _LOOK_S = 0.05
+_LISTENING = {
+    "listen.address": "--listen",
+    "listen.cert": "--tls-cert",
+    "listen.key": "--tls-key",
+    "listen.ca": "--tls-ca",
+}
 
 PHONES = click.option(
     "--phones", type=click.IntRange(0, 64), default=0, metavar="N", help="Start N virtual phones."
@@ -39,6 +46,36 @@ PHONES = click.option(
 VIRTUAL_ONLY = click.option(
     "--virtual-only", is_flag=True, help="Look at virtual phones only, at no other adb server."
 )
+
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def listening(command: F) -> F:
+    """Add the options that say where other computers are listened to."""
+    files = (
+        ("--tls-cert", "The certificate that is shown there (listen.cert)."),
+        ("--tls-key", "The private key of that, of mode 600 (listen.key)."),
+        ("--tls-ca", "Callers need a certificate that this authority signed (listen.ca)."),
+    )
+    for name, text in reversed(files):
+        command = click.option(name, type=click.Path(), metavar="FILE", help=text)(command)
+    return click.option(
+        "--listen",
+        metavar="HOST:PORT",
+        help="Listen for operators on other computers, by TLS (listen.address).",
+    )(command)
+
+
+def listening_options(
+    listen: str | None, tls_cert: str | None, tls_key: str | None, tls_ca: str | None
+) -> dict[str, object]:
+    """Return the settings that the options of `listening` say; files as absolute paths."""
+    files = {"listen.cert": tls_cert, "listen.key": tls_key, "listen.ca": tls_ca}
+    said: dict[str, object] = {
+        name: str(Path(file).expanduser().absolute()) for name, file in files.items() if file
+    }
+    return {**said, **({"listen.address": listen} if listen else {})}
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -52,20 +89,24 @@ def daemon() -> None:
 @daemon.command(epilog="Exit codes: 0 it runs (now, or already did), 1 it could not be started.")
 @PHONES
 @VIRTUAL_ONLY
+@listening
 @click.pass_context
-def start(ctx: click.Context, phones: int, virtual_only: bool) -> None:
+def start(ctx: click.Context, /, phones: int, virtual_only: bool, **listens: str | None) -> None:
     """Start the daemon in the background and wait until it can be used."""
     from console.cli_support.command_settings import settings_for
     from console.terminal.signals import run_async
 
-    settings = settings_for(ctx)
+    told = listening_options(**listens)
+    settings = settings_for(ctx, told)
+    options = ["--phones", str(phones), *(["--virtual-only"] if virtual_only else [])]
+    for key, value in told.items():
+        options += [_LISTENING[key], str(value)]
 
     async def work(_stop: StopRequest) -> ExitCode:
         running = await _status(settings)
         if running is not None:
             say(f"A core runs already: {running.role}, process {running.pid}.")
             return ExitCode.DONE
-        options = ["--phones", str(phones), *(["--virtual-only"] if virtual_only else [])]
         process, output = _spawn(ctx, settings, options)
         pid = await _ready(settings, process, output)
         say(f"The daemon runs: process {pid}. See 'switchboard daemon status'.")
@@ -79,8 +120,9 @@ def start(ctx: click.Context, phones: int, virtual_only: bool) -> None:
 )
 @PHONES
 @VIRTUAL_ONLY
+@listening
 @click.pass_context
-def run(ctx: click.Context, phones: int, virtual_only: bool) -> None:
+def run(ctx: click.Context, /, phones: int, virtual_only: bool, **listens: str | None) -> None:
     """Run the daemon in this terminal, as a service manager wants it."""
     from msgspec.structs import replace
 
@@ -89,7 +131,7 @@ def run(ctx: click.Context, phones: int, virtual_only: bool) -> None:
     from console.core.device_setup import EVERYTHING
     from console.core.host import check_is_host, run_with_host
 
-    settings = settings_for(ctx)
+    settings = settings_for(ctx, listening_options(**listens))
 
     async def work(host: Host, stop: StopRequest) -> ExitCode:
         if not host.owned:
@@ -100,13 +142,13 @@ def run(ctx: click.Context, phones: int, virtual_only: bool) -> None:
         check_is_host(host, settings)
         # A daemon has no terminal to lose.
         asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, lambda: None)
-        say(f"The daemon runs: process {os.getpid()}.")
+        say(f"The daemon runs: process {os.getpid()}.{listens_at(host, settings)}")
         with stop.graceful():
             await host.until_stopped(stop)
         return ExitCode.DONE if host.core.death is None else ExitCode.FAILED
 
     devices = replace(EVERYTHING, connected=not virtual_only, phones=phones)
-    end(run_with_host(settings, devices, work))
+    end(run_with_host(settings, devices, work, listens=True))
 
 
 @daemon.command(
@@ -193,6 +235,17 @@ def status(ctx: click.Context, as_json: bool) -> None:
         return ExitCode.DONE
 
     end(run_async(work))
+
+
+def listens_at(host: Host, settings: Settings) -> str:
+    """Return a sentence that says where other computers come; empty where none may."""
+    from agent.rpc.places import parse_address
+
+    far = host.daemon.far if host.daemon is not None else None
+    if far is None:
+        return ""
+    where, _ = parse_address(settings.listen.address, "listen.address")
+    return f" Other computers come by tls://{f'[{where}]' if ':' in where else where}:{far.port}"
 
 
 # --- how ----------

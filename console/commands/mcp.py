@@ -93,13 +93,13 @@ def mcp(ctx: click.Context, tools: str, elicit_approvals: bool, http: bool, port
     async def over_http(host: Host, stop: StopRequest) -> ExitCode:
         from agent.core import Core
         from agent.rpc.credentials import TokenShown, credentials_of
+        from agent.rpc.places import place_of
         from agent.rpc.remote_core import Client
-        from agent.rpc.rpc_messages import socket_path
         from console.mcp.http import serving_http
 
         async def open_core(program: str, token: str) -> Core:
             return await Client.connect(
-                socket_path(settings.data_dir),
+                place_of(settings),
                 name=program,
                 credentials=TokenShown(token) if token else credentials_of(settings),
             )

@@ -65,6 +65,7 @@ class Host:
         daemon: what serves our core to others.
         name: of this host in a fleet, which stands before the names of its phones.
         is_guest: whether another process is this computer's host in the fleet.
+        is_far: whether the core is on another computer.
     """
 
     def __init__(
@@ -77,7 +78,9 @@ class Host:
         daemon: Daemon | None = None,
         name: str = "",
         is_guest: bool = False,
+        is_far: bool = False,
     ) -> None:
+        self.is_far = is_far
         self.name = name
         self.is_guest = is_guest
         self.core = core
@@ -114,11 +117,17 @@ class Host:
         Raises:
             AdbError: no adb server can be had, or the phone's port is taken.
             DeviceLostError: the core does not see it.
+            UsageError: the core is on another computer.
         """
         online = await self._virtual_ones()
         free = [info.serial for info in online if not info.driver]
         if online:
             return (free or [online[0].serial])[0]
+        if self.is_far:
+            raise UsageError(
+                "A virtual phone is started where the core is.",
+                "Start it there: switchboard daemon start --phones 1",
+            )
         return await self.wait_for((await self._phones.start(1))[0])
 
     async def own_phones(self) -> tuple[str, ...]:
@@ -179,7 +188,7 @@ class Host:
 
 @asynccontextmanager
 async def reach(
-    settings: Settings, choose: Choose, *, labels: tuple[str, ...] = ()
+    settings: Settings, choose: Choose, *, labels: tuple[str, ...] = (), listens: bool = False
 ) -> AsyncIterator[Host]:
     """Attach to the owner of the data directory, or become it.
 
@@ -187,8 +196,10 @@ async def reach(
         settings: the settings in force.
         choose: says which devices are needed, once the store is ours.
         labels: what the operator calls this host by in a fleet, besides its name.
+        listens: whether a core of ours listens for other computers, where the settings say so.
 
     Raises:
+        ConfigError: it cannot listen there.
         StoreError: the directory cannot be used, or its owner does not answer.
         AdbError: no adb server can be had.
     """
@@ -198,16 +209,18 @@ async def reach(
             stack.push_async_callback(client.close)
             phones = Phones(settings)
             stack.push_async_callback(phones.close)
-            yield Host(client, phones=phones, closed=client.wait_closed)
+            is_far = bool(settings.core.address)
+            yield Host(client, phones=phones, closed=client.wait_closed, is_far=is_far)
         return
     async with AsyncExitStack() as stack:
-        yield await _own(settings, choose, stack, labels)
+        yield await _own(settings, choose, stack, labels, listens=listens)
 
 
 async def attach(settings: Settings) -> Client | None:
     """Connect to the process that owns the data directory; None when there is none.
 
     Raises:
+        RuntimeDiedError: the settings name a core on another computer, which is not there.
         StoreError: a process has it and does not answer on its socket.
     """
     from agent.rpc.remote_core import connect_or_none
@@ -238,7 +251,12 @@ def command_name() -> str:
 
 
 async def _own(
-    settings: Settings, choose: Choose, stack: AsyncExitStack, labels: tuple[str, ...] = ()
+    settings: Settings,
+    choose: Choose,
+    stack: AsyncExitStack,
+    labels: tuple[str, ...] = (),
+    *,
+    listens: bool = False,
 ) -> Host:
     from agent.audit.audit_writer import audited
     from agent.store.dispatch.gate import Gate
@@ -276,6 +294,7 @@ async def _own(
     from agent.rpc.host_door import HostDoor
     from agent.rpc.rpc_messages import socket_path
     from agent.rpc.rpc_server import serve
+    from agent.rpc.tls_listener import listening_of
     from agent.runtime.runtime import Runtime
     from agent.tasks.plan import PlanTask
     from agent.tasks.regular import RegularTask
@@ -318,6 +337,7 @@ async def _own(
         role=command_name(),
         door=door,
         host_door=host_door,
+        listening=listening_of(settings) if listens else None,
     )
     daemon = await stack.enter_async_context(served)
     if host_door is not None:
@@ -389,13 +409,14 @@ def run_with_host(
     work: Callable[[Host, StopRequest], Awaitable[ExitCode]],
     *,
     labels: tuple[str, ...] = (),
+    listens: bool = False,
 ) -> ExitCode:
     """Run a command's work with a core that sees devices; see `reach`."""
 
     async def choose(_store: Store) -> Devices:
         return devices
 
-    return _run(settings, choose, work, labels)
+    return _run(settings, choose, work, labels, listens=listens)
 
 
 def run_with_session(
@@ -437,9 +458,11 @@ def _run(
     choose: Choose,
     work: Callable[[Host, StopRequest], Awaitable[ExitCode]],
     labels: tuple[str, ...] = (),
+    *,
+    listens: bool = False,
 ) -> ExitCode:
     async def main(stop: StopRequest) -> ExitCode:
-        async with reach(settings, choose, labels=labels) as host:
+        async with reach(settings, choose, labels=labels, listens=listens) as host:
             return await work(host, stop)
 
     return run_async(main)

@@ -28,6 +28,7 @@ from agent.errors import NotAllowedError, RuntimeDiedError, SwitchboardError, Us
 from agent.operators.door import wrong_sign_in
 from agent.protocol import MAX_DIRECT_WAIT_S, DirectCall, Event, Op
 from agent.rpc.credentials import Credentials, TokenShown
+from agent.rpc.places import Place
 from agent.rpc.remote_core import Client
 from agent.rpc.rpc_client import LOOK_TIMEOUT_S, NOBODY, OP_TIMEOUT_S, RpcClient
 from agent.rpc.rpc_messages import BlobReply, OpParams
@@ -82,7 +83,7 @@ class HttpApi:
 
     def __init__(
         self,
-        socket: Path,
+        socket: Path | Place,
         *,
         credentials: Credentials | None = None,
         idle_s: float = IDLE_S,

@@ -132,11 +132,13 @@ def _take_up(app: SwitchboardApp) -> None:
 
 
 def _places(app: SwitchboardApp) -> list[str]:
-    """Return the options that name this console's data directory and settings file."""
+    """Return the options that name this console's data directory, settings file and core."""
     settings = app.settings
     if settings is None:
         return []
     places = ["--data-dir", os.fspath(settings.data_dir)]
     if settings.config_file.exists():
         places += ["--config", os.fspath(settings.config_file)]
+    if settings.core.address:
+        places += ["--core", settings.core.address]
     return places

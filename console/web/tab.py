@@ -20,9 +20,12 @@ _LOOK_S = 1.0
 @click.command()
 @click.option("--data-dir", required=True)
 @click.option("--config")
+@click.option("--core")
 @click.option("--drive", is_flag=True)
 @click.pass_context
-def tab(ctx: click.Context, data_dir: str, config: str | None, drive: bool) -> None:
+def tab(
+    ctx: click.Context, data_dir: str, config: str | None, core: str | None, drive: bool
+) -> None:
     """Show the console on the pipes to the server."""
     from agent.errors import RuntimeDiedError
     from agent.runtime.read_only_core import LookingCore
@@ -31,16 +34,16 @@ def tab(ctx: click.Context, data_dir: str, config: str | None, drive: bool) -> N
     from console.core.host import attach
     from console.terminal.signals import StopRequest, run_async
 
-    ctx.obj = {"data_dir": data_dir, "config": config}
+    ctx.obj = {"data_dir": data_dir, "config": config, "core": core}
     settings = settings_for(ctx)
 
     async def work(stop: StopRequest) -> ExitCode:
         client = await attach(settings)
         if client is None:
             raise RuntimeDiedError("No core runs.", "Start 'switchboard web' again.")
-        core = client if drive else LookingCore(client, remedy=INSTEAD)
+        shown = client if drive else LookingCore(client, remedy=INSTEAD)
         title = "" if drive else "looking only"
-        showing = asyncio.ensure_future(show(core, settings, stop, title=title))
+        showing = asyncio.ensure_future(show(shown, settings, stop, title=title))
         ends = [asyncio.ensure_future(client.wait_closed()), asyncio.ensure_future(_orphaned())]
         try:
             await asyncio.wait({showing, *ends}, return_when=asyncio.FIRST_COMPLETED)

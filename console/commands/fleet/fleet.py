@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 import click
 
 from console.cli_support.exits import ExitCode, end
+from console.commands.fleet.authority import authority
 
 if TYPE_CHECKING:
     from agent.core import Core
@@ -31,7 +32,10 @@ _WHY = {"gone": "does not answer", "left": "has left", "here": "is here"}
 
 @click.group(context_settings=_HELP)
 def fleet() -> None:
-    """Show the hosts of the fleet that --fleet or store.dsn names."""
+    """Show the hosts of the fleet that --fleet or store.dsn names; make certificates for them."""
+
+
+fleet.add_command(authority)
 
 
 @fleet.command(context_settings=_HELP)

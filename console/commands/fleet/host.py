@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import click
 
 from console.cli_support.exits import ExitCode, end, say
-from console.commands.daemon import PHONES, VIRTUAL_ONLY
+from console.commands.daemon import PHONES, VIRTUAL_ONLY, listening, listening_options, listens_at
 
 if TYPE_CHECKING:
     from console.core.host import Host
@@ -36,8 +36,16 @@ def host() -> None:
 @click.option(
     "--label", "labels", multiple=True, metavar="WORD", help="A label for it; repeatable."
 )
+@listening
 @click.pass_context
-def serve(ctx: click.Context, phones: int, virtual_only: bool, labels: tuple[str, ...]) -> None:
+def serve(
+    ctx: click.Context,
+    /,
+    phones: int,
+    virtual_only: bool,
+    labels: tuple[str, ...],
+    **listens: str | None,
+) -> None:
     """Join the fleet with this host and its phones for as long as this runs.
 
     Its core takes up what belongs to this host: sessions on its phones, jobs, watchers.
@@ -48,7 +56,7 @@ def serve(ctx: click.Context, phones: int, virtual_only: bool, labels: tuple[str
     from console.core.device_setup import Devices
     from console.core.host import check_is_host, run_with_host
 
-    settings = settings_for(ctx)
+    settings = settings_for(ctx, listening_options(**listens))
     if not settings.store.dsn:
         raise UsageError("No fleet is named.", "Name its database by --fleet or store.dsn.")
     if any(not one.isprintable() or one_line(one, 40) != one or not one for one in labels):
@@ -62,10 +70,10 @@ def serve(ctx: click.Context, phones: int, virtual_only: bool, labels: tuple[str
             )
         check_is_host(host, settings)
         asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, lambda: None)
-        say(f"Host {host.name} is in the fleet: process {os.getpid()}.")
+        say(f"Host {host.name} is in the fleet: process {os.getpid()}.{listens_at(host, settings)}")
         with stop.graceful():
             await host.until_stopped(stop)
         return ExitCode.DONE if host.core.death is None else ExitCode.FAILED
 
     devices = Devices(connected=not virtual_only, own_server=True, phones=phones, wakes_jobs=True)
-    end(run_with_host(settings, devices, work, labels=labels))
+    end(run_with_host(settings, devices, work, labels=labels, listens=True))

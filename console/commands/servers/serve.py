@@ -41,7 +41,7 @@ def serve(ctx: click.Context, http: bool, port: int) -> None:
     from agent.errors import ConfigError
     from agent.extras import install, is_installed, missing
     from agent.rpc.credentials import credentials_of
-    from agent.rpc.rpc_messages import socket_path
+    from agent.rpc.places import place_of
     from console.cli_support.command_settings import settings_for
     from console.core.device_setup import EVERYTHING
     from console.core.host import run_with_host
@@ -57,7 +57,7 @@ def serve(ctx: click.Context, http: bool, port: int) -> None:
         token = HTTP_TOKEN.of(settings.data_dir)
         with stop.graceful():
             async with serving(
-                HttpApi(socket_path(settings.data_dir), credentials=credentials_of(settings)),
+                HttpApi(place_of(settings), credentials=credentials_of(settings)),
                 token,
                 port=port,
             ) as address:

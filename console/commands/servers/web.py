@@ -95,6 +95,7 @@ def web(
     read_keymap(settings.config_file)
     line = [sys.executable, "-m", "console.web.tab", "--data-dir", str(settings.data_dir)]
     line += ["--config", str(settings.config_file)] if settings.config_file.exists() else []
+    line += ["--core", settings.core.address] if settings.core.address else []
     line += ["--drive"] if drive else []
 
     async def open_core() -> Core:

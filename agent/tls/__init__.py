@@ -1,0 +1,1 @@
+"""TLS: what is spoken with other computers, and a private authority for its certificates."""

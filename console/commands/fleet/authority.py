@@ -1,0 +1,133 @@
+"""`switchboard fleet authority`: a private authority, and certificates for hosts and callers.
+
+It works on a directory of files alone, and needs no core, no database and no network.
+"""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from pathlib import Path
+
+import click
+
+from console.cli_support.exits import ExitCode, end, say
+
+_HELP = {"help_option_names": ["-h", "--help"]}
+_DIRECTORY = click.argument("directory", type=click.Path(file_okay=False, path_type=Path))
+
+
+@click.group(
+    context_settings=_HELP,
+    epilog="""\b
+Examples:
+  switchboard fleet authority init ~/authority
+  switchboard fleet authority issue ~/authority rack-2 --name rack-2.lan --name 10.0.0.12
+  switchboard fleet authority issue ~/authority ana --caller
+  switchboard fleet authority list ~/authority
+
+Keep the directory on one computer that is no host. Each host gets its NAME.pem and NAME.key, and
+everybody authority.pem; authority.key leaves the directory for nobody.
+""",
+)
+def authority() -> None:
+    """Make certificates of your own for TLS between hosts and consoles."""
+
+
+@authority.command(context_settings=_HELP)
+@_DIRECTORY
+def init(directory: Path) -> None:
+    """Make an authority in DIRECTORY. It counts for ten years."""
+    from agent.tls.authority import CERTIFICATE, now_utc
+    from agent.tls.authority import init as make
+
+    ends = make(directory, now_utc())
+    say(f"The authority in {directory} counts until {ends:%Y-%m-%d}.")
+    say(f"Bring {directory / CERTIFICATE} to every host and console; its key stays here.")
+    end(ExitCode.DONE)
+
+
+@authority.command(
+    context_settings=_HELP,
+    epilog="Issue it again under the same name to renew it; a core that listens takes what is new"
+    " up by itself.",
+)
+@_DIRECTORY
+@click.argument("host")
+@click.option(
+    "--name",
+    "names",
+    multiple=True,
+    metavar="NAME",
+    help="A host name or IP address that it is reached by; repeatable. Default: HOST itself.",
+)
+@click.option("--for", "life", default="90d", show_default=True, help="How long it counts.")
+@click.option("--caller", is_flag=True, help="For a console or program that connects, not a host.")
+@click.option(
+    "--output",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Write the two files to this directory instead.",
+)
+def issue(
+    directory: Path, host: str, names: tuple[str, ...], life: str, caller: bool, output: Path | None
+) -> None:
+    """Issue a certificate and its key for HOST, or renew it, by the authority in DIRECTORY."""
+    from agent.errors import UsageError
+    from agent.tls.authority import issue as make
+    from agent.tls.authority import now_utc
+    from console.cli_support.time_parsing import duration_ms
+
+    if caller and names:
+        raise UsageError("A caller has no host names.", "Leave out --name or --caller.")
+    made = make(
+        directory,
+        host,
+        names,
+        now_utc(),
+        life=timedelta(milliseconds=duration_ms(life)),
+        is_caller=caller,
+        output=output,
+    )
+    what = "who connects" if caller else ", ".join(made.issued.names)
+    say(f"The certificate of {host}, for {what}, counts until {_day(made.issued.expires_ms)}.")
+    click.echo(made.certificate)
+    click.echo(made.key)
+    end(ExitCode.DONE)
+
+
+@authority.command("list", context_settings=_HELP)
+@_DIRECTORY
+@click.option("--json", "as_json", is_flag=True, help="Print JSON on stdout.")
+def list_command(directory: Path, as_json: bool) -> None:
+    """List what the authority in DIRECTORY issued: of each name the newest, and what ends soon."""
+    from agent.rpc.tls_listener import SOON
+    from agent.tls.authority import listed, now_utc
+    from console.cli_support import plain
+
+    ends, found = listed(directory)
+    now_ms = now_utc().timestamp() * 1000
+    if as_json:
+        plain.print_json(
+            {
+                "expiresMs": int(ends.timestamp() * 1000),
+                "issued": [plain.as_builtins(one) for one in found],
+            }
+        )
+        end(ExitCode.DONE)
+    rows = []
+    for one in found:
+        left_ms = one.expires_ms - now_ms
+        state = "expired" if left_ms <= 0 else ""
+        if 0 < left_ms < SOON.total_seconds() * 1000:
+            state = "renew it"
+        rows.append(
+            (one.name, ", ".join(one.names) or "a caller", _day(one.expires_ms), state or "-")
+        )
+    say(f"The authority counts until {ends:%Y-%m-%d}.")
+    plain.print_text(plain.columns(("NAME", "FOR", "UNTIL", "STATE"), rows))
+    end(ExitCode.DONE)
+
+
+def _day(ms: int) -> str:
+    from datetime import datetime
+
+    return datetime.fromtimestamp(ms / 1000).astimezone().strftime("%Y-%m-%d %H:%M")
