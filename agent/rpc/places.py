@@ -188,9 +188,9 @@ def _unverified(place: TlsPlace, error: ssl.SSLCertVerificationError) -> tuple[s
                 "answering.",
             )
         case _:
-            where = place.ca or "the certificates that this system trusts"
+            where = f"the authority in {place.ca}" if place.ca else "one that this system trusts"
             return (
-                f"its certificate was not signed by the authority in {where}",
+                f"its certificate was not signed by {where}",
                 "Bring the authority's certificate from the core's computer and name it in "
                 "core.ca. If you did, somebody else may be answering.",
             )
