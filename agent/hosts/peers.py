@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from typing import NamedTuple
 
@@ -20,6 +20,7 @@ from agent.errors import StoreError, SwitchboardError, UsageError, WrongStateErr
 from agent.hosts.picture_lines import PictureLines
 from agent.protocol import DeviceChanged, Op, Reply
 from agent.records import DeviceInfo, DeviceState, HostInfo, HostState, at_host
+from agent.rpc.places import TlsPlace
 from agent.rpc.rpc_messages import Problem, error_of, problem_of
 from agent.store.postgres.hosts import HostRecord, hosts
 from agent.store.postgres.link import Link
@@ -71,10 +72,17 @@ class Peers:
         store: open, of this host.
         unhosted: the host to which belongs what is marked as no host's.
         is_guest: whether this process is nobody's host, and only looks and asks.
+        by_tls: returns the place of a host on another computer; see `PictureLines`.
     """
 
     def __init__(
-        self, dsn: str, store: PostgresStore, *, unhosted: str, is_guest: bool = False
+        self,
+        dsn: str,
+        store: PostgresStore,
+        *,
+        unhosted: str,
+        is_guest: bool = False,
+        by_tls: Callable[[str], TlsPlace | None] = lambda _: None,
     ) -> None:
         self.host = store.host
         self.unhosted = unhosted
@@ -89,7 +97,7 @@ class Peers:
         self._theirs: dict[str, dict[str, _Visitor]] = {}
         """The clients of other hosts that have asked something here, by their hosts."""
         self._work: set[asyncio.Task[None]] = set()
-        self._lines = PictureLines(store.host, self.wire)
+        self._lines = PictureLines(store.host, self.wire, by_tls=by_tls)
         self.frames = self._lines.frames
         self.deltas = self._lines.deltas
 

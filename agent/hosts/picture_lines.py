@@ -14,9 +14,16 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from agent.core import TextDelta
-from agent.errors import RuntimeDiedError, SwitchboardError, UsageError, WrongStateError
+from agent.errors import (
+    ConfigError,
+    RuntimeDiedError,
+    SwitchboardError,
+    UsageError,
+    WrongStateError,
+)
 from agent.records import FrameSource, FrameStatus, LiveFrame, host_of
 from agent.rpc.host_door import HostShown, HostWire, read_wire
+from agent.rpc.places import TlsPlace
 from agent.rpc.remote_core import Client
 from agent.rpc.rpc_client import RpcClient
 from agent.rpc.subscriptions import MAX_SUBSCRIPTIONS
@@ -30,6 +37,7 @@ DEAD_S = 3.0
 RETRY_S = 1.0
 _CONNECT_S = 3.0
 _UNIX = "unix:"
+_TLS = "tls://"
 _MOST = MAX_SUBSCRIPTIONS - 4
 
 
@@ -40,14 +48,22 @@ class PictureLines:
         host: whose they are.
         wire: returns where another host is reached, as it says in the database; empty where it is
             not there, or says nothing.
+        by_tls: returns the place of an address on another computer, with what verifies it; None
+            for what is no such address.
         linger_s: how long a connection stays open after the last look.
     """
 
     def __init__(
-        self, host: str, wire: Callable[[str], str], *, linger_s: float = LINGER_S
+        self,
+        host: str,
+        wire: Callable[[str], str],
+        *,
+        by_tls: Callable[[str], TlsPlace | None] = lambda _: None,
+        linger_s: float = LINGER_S,
     ) -> None:
         self._host = host
         self._wire = wire
+        self._by_tls = by_tls
         self._linger_s = linger_s
         self._lines: dict[str, list[_Line]] = {}
         self._connecting: dict[str, asyncio.Lock] = {}
@@ -176,7 +192,7 @@ class PictureLines:
         wire: HostWire = read_wire(said)
         failure: Exception | None = None
         for written in wire.addresses:
-            where = _place(written)
+            where = self._place(written)
             if where is None:
                 continue
             try:
@@ -190,10 +206,23 @@ class PictureLines:
                 )
             except (SwitchboardError, OSError) as error:
                 failure = error
+        # What is wrong with a certificate is for who looks to know, and to mend.
+        why = f": {failure.message}" if isinstance(failure, ConfigError) else "."
         raise WrongStateError(
-            f"The pictures of host {host} cannot be had from here.",
-            f"Attach to it: ssh -t {host} switchboard",
+            f"The pictures of host {host} cannot be had from here{why}",
+            failure.remedy
+            if isinstance(failure, ConfigError)
+            else f"Attach to it: ssh -t {host} switchboard",
         ) from failure
+
+    def _place(self, written: str) -> Path | TlsPlace | None:
+        """Return what is connected to; None for an address of a kind that is not known here."""
+        if written.startswith(_TLS):
+            return self._by_tls(written)
+        path = written.removeprefix(_UNIX)
+        if path != written and path.startswith("/") and "\0" not in path:
+            return Path(path)
+        return None
 
     def _drop(self, host: str, line: _Line) -> None:
         lines = self._lines.get(host, [])
@@ -224,11 +253,3 @@ class _Line:
         if self.leaving is not None:
             self.leaving.cancel()
             self.leaving = None
-
-
-def _place(written: str) -> Path | None:
-    """Return what is connected to; None for an address of a kind that is not known here."""
-    path = written.removeprefix(_UNIX)
-    if path != written and path.startswith("/") and "\0" not in path:
-        return Path(path)
-    return None

@@ -25,7 +25,7 @@ from agent.rpc.rpc_messages import NONCE_BYTES, SignedIn, SignInParams
 SECRET_BYTES = 32
 METHODS = frozenset({"hello", "ping", "frames", "deltas", "next", "unsubscribe"})
 """What a host may call once it has signed in."""
-_MOST_ADDRESSES = 8
+MOST_ADDRESSES = 8
 _LONGEST = 4096
 
 
@@ -34,9 +34,9 @@ class HostWire(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     addresses: Annotated[
         tuple[Annotated[str, msgspec.Meta(max_length=_LONGEST)], ...],
-        msgspec.Meta(max_length=_MOST_ADDRESSES),
+        msgspec.Meta(max_length=MOST_ADDRESSES),
     ] = ()
-    """As `unix:/path/of/core.sock`, in the order in which they are tried."""
+    """As `unix:/path/of/core.sock` or `tls://HOST:PORT`, in the order in which they are tried."""
     secret: Annotated[bytes, msgspec.Meta(max_length=SECRET_BYTES)] = b""
 
     def __repr__(self) -> str:
@@ -86,7 +86,9 @@ class HostDoor:
 
     def wire(self, *addresses: str) -> str:
         """Return how this opening is reached, to be put into the database."""
-        return msgspec.json.encode(HostWire(addresses=addresses, secret=self._secret)).decode()
+        return msgspec.json.encode(
+            HostWire(addresses=addresses[:MOST_ADDRESSES], secret=self._secret)
+        ).decode()
 
     def let_in(self, shown: SignInParams, challenge: bytes, channel: bytes) -> SignedIn:
         """Let a host in that knows the secret, and prove that it is known here.

@@ -148,6 +148,22 @@ def _file(base: Path, said: str) -> Path | None:
     return base / Path(said).expanduser() if said else None
 
 
+def host_place(settings: Settings, address: str) -> TlsPlace | None:
+    """Return another host's place, as it says in the database; None for what is no such address.
+
+    Who answers there is verified by the authority that this host itself knows, and shown this
+    host's own certificate.
+    """
+    try:
+        host, port = parse_address(address, "the address of a host")
+    except UsageError:
+        return None
+    base, listen = settings.config_file.parent, settings.listen
+    usual = base / AUTHORITY_FILE
+    ca = _file(base, settings.core.ca or listen.ca) or (usual if usual.is_file() else None)
+    return TlsPlace(host, port, ca, _file(base, listen.cert), _file(base, listen.key))
+
+
 def parse_address(text: str, name: str) -> tuple[str, int]:
     """Return host and port of `tls://HOST:PORT`; the scheme may be left out.
 

@@ -98,8 +98,8 @@ class Daemon:
         """Listen for other computers too, whose clients have to sign in.
 
         Raises:
-            ConfigError: there are neither operators nor other hosts, a certificate cannot be used, or nothing can listen
-                there.
+            ConfigError: there are neither operators nor other hosts, a certificate cannot be used,
+                or nothing can listen there.
         """
         has_operators = self._door is not None and self._door.is_shut
         if not has_operators and self._host_door is None:

@@ -23,7 +23,7 @@ from pathlib import Path
 
 from agent.errors import ConfigError
 from agent.rpc.connection import Link
-from agent.rpc.places import parse_address
+from agent.rpc.places import TlsPlace, parse_address
 from agent.rpc.rpc_messages import MAX_CALL_BYTES
 from agent.settings import Settings
 from agent.text import one_line
@@ -139,6 +139,18 @@ class TlsListener:
     def waiting(self) -> int:
         """How many connections are open on which nobody has signed in."""
         return len(self._waiting)
+
+    async def addresses(self) -> tuple[str, ...]:
+        """List how it is reached: by each name that its certificate is for, as tls://NAME:PORT.
+
+        Raises ConfigError: it is for none.
+        """
+        from agent.tls.authority import names_of
+
+        names = await asyncio.to_thread(names_of, self._listening.cert)
+        own = self._listening.host
+        ordered = sorted(names, key=lambda name: name != own)
+        return tuple(str(TlsPlace(name, self.port)) for name in ordered)
 
     @property
     def port(self) -> int:

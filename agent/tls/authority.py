@@ -209,6 +209,23 @@ def end_of(certificate: Path) -> datetime:
         ) from error
 
 
+def names_of(certificate: Path) -> tuple[str, ...]:
+    """Return the host names and addresses that the first certificate of a file is for.
+
+    Raises ConfigError: it holds none.
+    """
+    try:
+        found = x509.load_pem_x509_certificate(certificate.read_bytes())
+        names = found.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
+    except (OSError, ValueError, x509.ExtensionNotFound) as error:
+        raise ConfigError(
+            f"The certificate {certificate} is for no host name.",
+            "Issue one for a host: switchboard fleet authority issue --name",
+        ) from error
+    addresses = names.get_values_for_type(x509.IPAddress)
+    return (*names.get_values_for_type(x509.DNSName), *(str(one) for one in addresses))
+
+
 # --- how ----------
 
 

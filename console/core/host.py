@@ -341,7 +341,8 @@ async def _own(
     )
     daemon = await stack.enter_async_context(served)
     if host_door is not None:
-        wires.append(host_door.wire(f"unix:{daemon.path}"))
+        far = () if daemon.far is None else await daemon.far.addresses()
+        wires.append(host_door.wire(f"unix:{daemon.path}", *far))
 
     async def closed() -> bool:
         await runtime.wait_closed()
@@ -368,6 +369,7 @@ async def _join(
 ) -> tuple[PostgresStore, Peers]:
     """Open a fleet's store, and say there that this host is there. Raises as `open_fleet` does."""
     from agent.hosts.peers import Peers
+    from agent.rpc.places import host_place
     from agent.store.postgres.own_store import unhosted
     from console.core.store_choice import address, open_fleet, own_version
 
@@ -386,7 +388,14 @@ async def _join(
             wire=lambda: wires[-1] if wires else "",
         )
         await stack.enter_async_context(present)
-    return store, Peers(dsn, store, unhosted=await unhosted(store), is_guest=is_guest)
+    peers = Peers(
+        dsn,
+        store,
+        unhosted=await unhosted(store),
+        is_guest=is_guest,
+        by_tls=lambda written: host_place(settings, written),
+    )
+    return store, peers
 
 
 def check_is_host(host: Host, settings: Settings) -> None:
