@@ -111,6 +111,8 @@ class Peers:
                 state=one.state,
                 draining=one.drains,
                 is_here=one.name == self.host,
+                beat_ms=one.beat_ms,
+                reply_ms=self._lines.round_trip_ms(one.name),
             )
             for one in self._known.values()
             if one.works

@@ -8,7 +8,7 @@ count; each call goes by the rights of that moment, so what is revoked is gone a
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable
 from contextlib import aclosing, asynccontextmanager
 from typing import Any, cast
 
@@ -27,6 +27,7 @@ from agent.protocol import (
     Event,
     FindSession,
     Interrupt,
+    ListHosts,
     ListPhonesInUse,
     ListSessions,
     LookUp,
@@ -36,7 +37,9 @@ from agent.protocol import (
 )
 from agent.records import (
     STOPPING,
+    HostInfo,
     LiveFrame,
+    host_of,
 )
 
 _KEPT_SUBMISSIONS = 256
@@ -144,6 +147,7 @@ class OperatorCore(CoreBase):
                 one for one in found.watchers if self._sight.sees_phone(phone_of_watcher(one))
             ),
             notices=tuple([one for one in found.notices if await self._sight.sees_notice(one)]),
+            hosts=self._seen_hosts(found.hosts),
         )
 
     async def look_up(self, query: LookUp[Answer]) -> Answer:
@@ -168,12 +172,20 @@ class OperatorCore(CoreBase):
                     for one in await self._core.look_up(listed_phones)
                     if self._sight.sees_phone(one.serial)
                 )
+            case ListHosts() as listed_hosts:
+                hosts: tuple[HostInfo, ...] = await self._core.look_up(listed_hosts)
+                found = self._seen_hosts(hosts)
             case _:
                 raise NotAllowedError(
                     f"What {query.method} tells is of all phones, and some are not yours.",
                     "Ask an operator who watches all phones.",
                 )
         return cast(Answer, found)
+
+    def _seen_hosts(self, hosts: Iterable[HostInfo]) -> tuple[HostInfo, ...]:
+        """Return the core's own host, and those that have phones which they may see."""
+        theirs = {host_of(one.serial) for one in self._sight.phones()}
+        return tuple(one for one in hosts if one.is_here or one.name in theirs)
 
     async def history(
         self, session_id: str, *, after_seq: int = 0, before_seq: int = 0, limit: int = 10_000

@@ -13,7 +13,7 @@ from typing import Annotated, Any, ClassVar, Generic, TypeAlias, TypeVar
 
 import msgspec
 
-from agent.records import Right, SearchHit, Session, Spending
+from agent.records import HostInfo, Right, SearchHit, Session, Spending
 
 Answer = TypeVar("Answer")
 
@@ -95,7 +95,16 @@ class ListPhonesInUse(LookUp[tuple[PhoneInUse, ...]], frozen=True, kw_only=True)
     returns: ClassVar[str] = "a row for each phone that somebody drives or waits for"
 
 
-AnyLookUp: TypeAlias = ListSessions | FindSession | SearchEvents | SumSpending | ListPhonesInUse
+class ListHosts(LookUp[tuple[HostInfo, ...]], frozen=True, kw_only=True):
+    """List the hosts of the fleet, by name: state, and how long they take to answer."""
+
+    method: ClassVar[str] = "hosts"
+    returns: ClassVar[str] = "a row for each host; none where one core has the store to itself"
+
+
+AnyLookUp: TypeAlias = (
+    ListSessions | FindSession | SearchEvents | SumSpending | ListPhonesInUse | ListHosts
+)
 """Every look-up; one that is missing here does not exist."""
 
 LOOK_UPS: Mapping[str, type[LookUp[Any]]] = {

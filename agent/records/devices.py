@@ -178,3 +178,7 @@ class HostInfo(Record, frozen=True, kw_only=True):
     """Whether the operator wants no more turns to begin there."""
     is_here: bool = False
     """Whether it is the one whose core says so."""
+    beat_ms: float | None = None
+    """How long its newest heartbeat took to the database and back; None where it is not known."""
+    reply_ms: float | None = None
+    """How long the core that says so waited for its newest answer; None where it asks nothing."""

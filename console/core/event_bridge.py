@@ -17,7 +17,8 @@ from textual.message import Message
 
 from agent.core import Core, Overview, TextDelta
 from agent.errors import RuntimeDiedError, SwitchboardError, UsageError
-from agent.protocol import Event, SessionStateChanged
+from agent.protocol import Event, ListHosts, SessionStateChanged
+from agent.records import HostInfo
 from agent.state.commit import Commit
 from agent.state.reducer import (
     State,
@@ -76,8 +77,8 @@ class Bridge:
         """What each session's model is saying just now."""
         self.pulse = Pulse()
         """How long phones took to be looked at, since the console follows."""
-        self._own_host = ""
-        """The host whose core this is, in a fleet."""
+        self.hosts: tuple[HostInfo, ...] = ()
+        """The hosts of a fleet, as they were when they were read last."""
         self._far_words = FarWords(core, self._hear)
         self._post = post
         self._is_dirty = False
@@ -98,7 +99,7 @@ class Bridge:
         try:
             picture = await self.core.overview()
             self.state = from_overview(picture)
-            self._own_host = next((one.name for one in picture.hosts if one.is_here), "")
+            self.hosts = picture.hosts
         finally:
             self.is_opening = False
             self._opened.set()
@@ -237,8 +238,16 @@ class Bridge:
         """Follow the words of the session that is on screen, where another host runs it."""
         view = self.state.sessions.get(session_id)
         host = "" if view is None or view.session.state.is_terminal else view.session.host
-        far = host if self._own_host and host != self._own_host else ""
-        self._far_words.want(session_id, far)
+        own = next((one.name for one in self.hosts if one.is_here), "")
+        self._far_words.want(session_id, host if own and host != own else "")
+
+    async def read_hosts(self) -> None:
+        """Read how the hosts of a fleet are now; nothing where there is none."""
+        if not self.hosts:
+            return
+        with suppress(SwitchboardError):
+            self.hosts = await self.core.look_up(ListHosts())
+            self._is_dirty = True
 
     # --- history ----------
 

@@ -36,6 +36,9 @@ class FakeCore(CoreBase):
         self.blobs: dict[str, bytes] = {}
         self.listeners: list[asyncio.Queue[protocol.Event]] = []
         self.delta_listeners: list[asyncio.Queue[TextDelta]] = []
+        self.far_listeners: dict[str, asyncio.Queue[TextDelta]] = {}
+        """Who follows the words of one session, by its id."""
+        self.hosts: tuple[records.HostInfo, ...] = ()
         self.frames_asked: list[tuple[str, int, int]] = []
         self.frames_open = 0
         self.picture: np.ndarray | None = None
@@ -72,6 +75,11 @@ class FakeCore(CoreBase):
         """Stream the model's text."""
         for queue in self.delta_listeners:
             queue.put_nowait(TextDelta(session_id=session_id, turn_id="t", text=text))
+
+    def say_afar(self, session_id: str, text: str) -> None:
+        """Stream the text of a model at another host."""
+        said = TextDelta(session_id=session_id, turn_id="t", text=text)
+        self.far_listeners[session_id].put_nowait(said)
 
     # --- Core ----------
 
@@ -165,11 +173,17 @@ class FakeCore(CoreBase):
     @asynccontextmanager
     async def deltas(self, session_id: str = "") -> AsyncIterator[AsyncIterator[TextDelta]]:
         queue: asyncio.Queue[TextDelta] = asyncio.Queue()
-        self.delta_listeners.append(queue)
+        if session_id:
+            self.far_listeners[session_id] = queue
+        else:
+            self.delta_listeners.append(queue)
         try:
             yield _drain(queue)
         finally:
-            self.delta_listeners.remove(queue)
+            if session_id:
+                del self.far_listeners[session_id]
+            else:
+                self.delta_listeners.remove(queue)
 
     @asynccontextmanager
     async def frames(
@@ -225,6 +239,7 @@ class FakeCore(CoreBase):
             watchers=tuple(self.state.watchers.values()),
             commitments=tuple(self.state.commitments.values()),
             notices=tuple(self.state.notices.values()),
+            hosts=self.hosts,
         )
 
     async def look_up(self, query: protocol.LookUp[protocol.Answer]) -> protocol.Answer:
@@ -232,6 +247,8 @@ class FakeCore(CoreBase):
         match query:
             case protocol.ListSessions():
                 found = self._sessions(query)
+            case protocol.ListHosts():
+                found = self.hosts
             case protocol.FindSession():
                 found = self._found(query)
             case protocol.SearchEvents():

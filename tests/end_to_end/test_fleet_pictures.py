@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator, Callable, Iterator
 
 import pytest
 
+from agent.protocol import ListHosts
 from agent.records import FrameStatus, LiveFrame
 from agent.rpc.remote_core import Client
 from agent.rpc.rpc_messages import socket_path
@@ -64,6 +65,14 @@ async def test_pictures_come_while_they_are_looked_at_and_say_when_their_host_is
             assert shown.height_px <= HIGH
             assert len(shown.rgb) == 3 * shown.width_px * shown.height_px
             assert await lookers(rack, "second") == [("host first", (phone,))]
+            async with asyncio.timeout(PATIENCE_S):
+                while not (found := {one.name: one for one in await core.look_up(ListHosts())})[
+                    "second"
+                ].reply_ms:
+                    await asyncio.sleep(0.1)
+            assert found["first"].is_here
+            assert found["first"].reply_ms is None
+            assert all(one.beat_ms for one in found.values())
             # One that stands still, with its connections open, and then goes on.
             process = rack.processes["second"].process
             process.send_signal(signal.SIGSTOP)

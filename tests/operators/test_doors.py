@@ -23,6 +23,7 @@ from agent.protocol import (
     JobHistory,
     JobList,
     JobStop,
+    ListHosts,
     ListPhonesInUse,
     NoticeReply,
     Op,
@@ -175,6 +176,7 @@ async def looks(client: Client, house: House, tag: str) -> list[tuple[str, objec
     await tried("status", client.status())
     await tried("search", client.look_up(SearchEvents(query="look")))
     await tried("phones in use", client.look_up(ListPhonesInUse()))
+    await tried("hosts", client.look_up(ListHosts()))
     await tried("spending", client.look_up(SumSpending(since_ms=0)))
     await tried("jobs", client.request(JobList()))
     await tried("watchers", client.request(WatcherList()))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from agent.records import DeviceInfo, DeviceState, Session, host_of
+from agent.records import DeviceInfo, DeviceState, HostInfo, HostState, Session, host_of
 from agent.state.reducer import State
 from agent.text import one_line
 
@@ -41,6 +41,27 @@ def host_away(device: DeviceInfo) -> str:
     # The core's note goes on with what that means for sessions.
     said = device.note.partition(":")[0]
     return one_line(f"host{said[4:]}", 60) if said.startswith(f"Host {host} ") else ""
+
+
+def latency(took_ms: float) -> str:
+    """Return how long an answer took, as "0.4 ms", "12 ms" or "1.2 s"."""
+    if took_ms < 9.95:
+        return f"{took_ms:.1f} ms"
+    return f"{took_ms:.0f} ms" if took_ms < 999.5 else f"{took_ms / 1000:.1f} s"
+
+
+def host_latency(host: HostInfo) -> str:
+    """Return how fast another host answers, as "rack-3 answers in 12 ms"; else how fast the
+    database answers it; empty where neither is known, or it is not there.
+    """
+    name = one_line(host.name, 24)
+    if host.state is not HostState.HERE:
+        return ""
+    if host.reply_ms is not None:
+        return f"{name} answers in {latency(host.reply_ms)}"
+    if host.beat_ms is not None:
+        return f"{name} reaches the database in {latency(host.beat_ms)}"
+    return ""
 
 
 def _are_several(hosts: Iterable[str]) -> bool:

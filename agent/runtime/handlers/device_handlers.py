@@ -14,6 +14,7 @@ from agent.protocol import (
     DeviceRepair,
     DeviceTag,
     DirectCall,
+    ListHosts,
     ListPhonesInUse,
     PhoneInUse,
     Reply,
@@ -23,7 +24,7 @@ from agent.protocol import (
     WheelHandBack,
     WheelTake,
 )
-from agent.records import SessionState
+from agent.records import HostInfo, SessionState
 from agent.runtime.handlers.answers import answers
 from agent.runtime.handlers.table import handles, reply_to
 from agent.runtime.op_queue import Submission
@@ -105,6 +106,11 @@ class DeviceHandlers:
         """Carry out a connected program's call."""
         seen = await self.direct_calls.call(op, sub.client)
         return Reply(submission_id=sub.submission_id, session_id=op.session_id, direct=seen)
+
+    @answers
+    async def hosts(self, query: ListHosts) -> tuple[HostInfo, ...]:
+        """List the hosts of the fleet."""
+        return () if self.parts.peers is None else self.parts.peers.hosts()
 
     @answers
     async def in_use(self, query: ListPhonesInUse) -> tuple[PhoneInUse, ...]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import re
+import time
 from collections.abc import Callable, Iterable
 
 import msgspec
@@ -26,7 +27,7 @@ GONE_MS = 4_000
 """A host that has not been heard of for so long is gone, whether or not its process is."""
 _NOW = "(extract(epoch FROM clock_timestamp()) * 1000)::bigint"
 _BEAT = (
-    f"UPDATE host SET seen_ms = {_NOW}, version = ?, labels = ?, phones = ?, wire = ? "
+    f"UPDATE host SET seen_ms = {_NOW}, version = ?, labels = ?, phones = ?, wire = ?, beat_us = ? "
     "WHERE number = ? AND epoch = ? RETURNING drains"
 )
 # A host's lock goes with its connection: at once where its process ended.
@@ -38,7 +39,7 @@ _HOSTS = f"""
                 AND objid::bigint = host.number
                 AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
         ))::int,
-        works, drains, wire, epoch
+        works, drains, wire, epoch, beat_us
     FROM host WHERE seen_ms > 0 ORDER BY name
 """
 _log = logging.getLogger(__name__)
@@ -65,6 +66,14 @@ class HostRecord(msgspec.Struct, frozen=True, kw_only=True):
     """Where its core is reached for pictures, and by which token; told to nobody."""
     epoch: int = 0
     """Of its newest opening; a later one has a higher number."""
+    beat_us: int = 0
+    """How long its newest beat took to the database and back; 0 where that is not known."""
+
+    @property
+    def beat_ms(self) -> float | None:
+        """How long its newest beat took to the database and back; None where that is not known, or
+        it is not there."""
+        return self.beat_us / 1000 if self.beat_us and self.state is HostState.HERE else None
 
 
 class Presence:
@@ -98,6 +107,7 @@ class Presence:
         self._version = version
         self._labels = msgspec.json.encode(sorted(set(labels))).decode()
         self._phones = phones
+        self._beat_us = 0
 
     async def beat(self) -> None:
         """Record once that the host is there.
@@ -109,8 +119,10 @@ class Presence:
         phones = msgspec.json.encode(self._phones()).decode()
         opening = self._opening
         who = (opening.number, opening.epoch)
-        said = (self._version, self._labels, phones, self._wire(), *who)
+        said = (self._version, self._labels, phones, self._wire(), self._beat_us, *who)
+        began_s = time.perf_counter()
         found = await self._link.rows(_BEAT, said)
+        self._beat_us = round((time.perf_counter() - began_s) * 1e6)
         if not found:
             raise FencedError(
                 f"A newer process is host {self._opening.host!r}, or the database lost it.",
@@ -139,7 +151,7 @@ async def hosts(link: Link) -> tuple[HostRecord, ...]:
     found: list[HostRecord] = []
     for row in await link.rows(_HOSTS):
         name, version, labels, phones, since_ms, silent_ms, *flags = row
-        is_open, is_locked, works, drains, wire, epoch = flags
+        is_open, is_locked, works, drains, wire, epoch, beat_us = flags
         state = HostState.LEFT
         if is_open:
             is_here = is_locked and as_int(silent_ms) <= GONE_MS
@@ -158,6 +170,7 @@ async def hosts(link: Link) -> tuple[HostRecord, ...]:
                     drains=bool(drains),
                     wire=as_text(wire),
                     epoch=as_int(epoch),
+                    beat_us=as_int(beat_us),
                 )
             )
         except msgspec.MsgspecError as error:

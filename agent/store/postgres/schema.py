@@ -254,5 +254,13 @@ _SEVERAL = (
     "CREATE INDEX job_due_at ON job (host_of(record), next_run_at, id) WHERE status = 'active'",
 )
 
-MIGRATIONS: tuple[tuple[str, ...], ...] = (_FIRST, _CORE, _PRESENCE, _DRAINING, _SEVERAL)
+_BEATS = (
+    # How long a host's newest beat took to the database and back, in microseconds; 0: not known.
+    "ALTER TABLE host ADD COLUMN beat_us bigint NOT NULL DEFAULT 0",
+)
+
+MIGRATIONS: tuple[tuple[str, ...], ...] = (
+    *(_FIRST, _CORE, _PRESENCE, _DRAINING, _SEVERAL),
+    _BEATS,
+)
 """Entry n brings a database from version n to n + 1; each runs in one transaction."""

@@ -110,7 +110,9 @@ def status(ctx: click.Context, as_json: bool) -> None:
 @click.option("--follow", is_flag=True, help="Go on, and say which host comes, goes or is gone.")
 @click.pass_context
 def hosts(ctx: click.Context, as_json: bool, follow: bool) -> None:
-    """List the hosts: state, version, phones, labels. A host is gone 5 s after it fell silent."""
+    """List the hosts: state, version, phones, labels, and how long each one's newest heartbeat took
+    to the database and back. A host is gone 5 s after it fell silent.
+    """
 
     async def work(link: Link, stop: StopRequest) -> ExitCode:
         from agent.store.postgres.hosts import hosts as read_hosts
@@ -287,6 +289,7 @@ def _as_json(one: HostRecord) -> dict[str, object]:
         "draining": one.drains,
         "sinceMs": one.since_ms,
         "silentMs": one.silent_ms,
+        "beatMs": one.beat_ms,
         "phones": [
             {
                 "serial": info.serial,
@@ -306,6 +309,7 @@ def _table(found: tuple[HostRecord, ...]) -> str:
     from agent.records import DeviceState, HostState
     from agent.text import one_line
     from console.cli_support import plain
+    from widgets.lists.hosts import latency
 
     if not found:
         return "No host has joined yet: switchboard host serve"
@@ -323,10 +327,11 @@ def _table(found: tuple[HostRecord, ...]) -> str:
                 state,
                 one_line(one.version, 20),
                 f"{online} of {len(one.phones)}",
+                "" if one.beat_ms is None else latency(one.beat_ms),
                 one_line(", ".join(one.labels), 60),
             )
         )
-    return plain.columns(("HOST", "STATE", "VERSION", "PHONES", "LABELS"), rows)
+    return plain.columns(("HOST", "STATE", "VERSION", "PHONES", "LATENCY", "LABELS"), rows)
 
 
 def _run(

@@ -13,7 +13,7 @@ from textual.containers import Vertical
 from textual.events import Resize
 from textual.widgets import Input, TextArea
 
-from agent.records import DeviceState
+from agent.records import DeviceState, host_of
 from agent.state.reducer import State
 from agent.text import one_line
 from console.frames.stills import Source
@@ -26,12 +26,14 @@ from console.screens.device.wheel import WheelController
 from widgets.base.header_line import PartsLine
 from widgets.base.row_list import RowList
 from widgets.base.rows import Parts
+from widgets.lists.hosts import host_latency
 from widgets.lists.session_rows import device_name, session_title
 from widgets.pictures.phone_pane import PhonePane
 from widgets.plots.latency_line import pulse_line
 from widgets.questions.composer import Composer, Mode, Purpose
 
 _LOG_EVERY_S = 2.0
+_HOSTS_EVERY_S = 2.0
 _NOTE_CHARS = 600
 """As much as says what is wrong with a phone and what to do."""
 _EMPTY = {
@@ -79,7 +81,14 @@ class DeviceScreen(ConsoleScreen):
 
     def on_mount(self) -> None:
         self.set_interval(_LOG_EVERY_S, self.side.read_log, name="log clock")
+        self.set_interval(_HOSTS_EVERY_S, self._read_hosts, name="host clock")
         self.side.show_tab(Tab.ELEMENTS)
+
+    def _read_hosts(self) -> None:
+        """Read how fast the phone's host answers, while that is looked at."""
+        bridge = self.console_app.bridge
+        if self.is_current and bridge.hosts:
+            self.console_app.spawn(bridge.read_hosts(), "reading how the hosts are")
 
     @property
     def table(self) -> RowList:
@@ -137,8 +146,13 @@ class DeviceScreen(ConsoleScreen):
             *who,
         )
         facts_line = self.query_one("#device-facts", PartsLine)
-        took_ms = self.console_app.bridge.pulse.of(self.shown_phone.serial)
+        bridge = self.console_app.bridge
+        took_ms = bridge.pulse.of(self.shown_phone.serial)
         parts = (*parts, ("\n", ""), *pulse_line(took_ms, max(1, facts_line.size.width - 2)))
+        host = host_of(self.shown_phone.serial)
+        told = next((host_latency(one) for one in bridge.hosts if one.name == host), "")
+        if told:
+            parts = (*parts, (f"\n{told}", "$muted"))
         if device.note:
             parts = (*parts, (f"\n{one_line(device.note, _NOTE_CHARS)}", "$warn"))
         facts_line.show(parts)

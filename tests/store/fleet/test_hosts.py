@@ -103,6 +103,9 @@ async def test_a_host_is_there_with_its_phones_until_it_leaves(dsn: str, link: L
         assert one.labels == ("lab", "x")
         assert one.phones == PHONES[:1]
         assert not one.works
+        async with asyncio.timeout(PATIENCE_S):
+            while (await hosts(link))[0].beat_ms is None:
+                await asyncio.sleep(0.02)
         seen[0] = PHONES
         async with asyncio.timeout(PATIENCE_S):
             while (await hosts(link))[0].phones != PHONES:
@@ -113,6 +116,7 @@ async def test_a_host_is_there_with_its_phones_until_it_leaves(dsn: str, link: L
     [left] = await hosts(link)
     assert left.state is HostState.LEFT
     assert left.phones == PHONES
+    assert left.beat_ms is None
 
 
 @pytest.mark.slow

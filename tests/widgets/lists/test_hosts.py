@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from agent.hosts.peers import phones_of
 from agent.protocol import DeviceChanged, SessionHosted, SessionStateChanged
-from agent.records import DeviceState, HostState, SessionState
+from agent.records import DeviceState, HostInfo, HostState, SessionState
 from agent.store.postgres.hosts import HostRecord
 from console.palette.handles import phone_handle, phone_of
 from tests.console.fakes import FakeCore, phone
 from tests.console.script import configure
+from widgets.base.row_list import Row
 from widgets.base.rows import Row
-from widgets.lists.hosts import has_several_hosts, host_away
+from widgets.lists.hosts import has_several_hosts, host_away, host_latency, latency
 from widgets.lists.session_list import Look, matches, session_rows
 from widgets.lists.session_order import NO_HOST, Group, Sort, ordered
 from widgets.lists.session_rows import device_name, device_rows
@@ -137,6 +140,31 @@ def test_a_phone_of_a_host_that_went_is_dimmed_and_says_which(state: HostState) 
     else:
         said = "host rack-3 is gone" if state is HostState.GONE else "host rack-3 has left"
         assert name == "$faint" and text(row) == f"○ till 3  {said}"
+
+
+@pytest.mark.parametrize(
+    ("took_ms", "said"),
+    [
+        (0.04, "0.0 ms"),
+        (0.42, "0.4 ms"),
+        (9.94, "9.9 ms"),
+        (9.96, "10 ms"),
+        (999.4, "999 ms"),
+        (999.6, "1.0 s"),
+        (4200, "4.2 s"),
+    ],
+)
+def test_a_latency_is_said_in_few_digits(took_ms: float, said: str) -> None:
+    assert latency(took_ms) == said
+
+
+def test_a_host_says_how_fast_it_answers_as_long_as_it_is_there() -> None:
+    host = HostInfo(name="rack-3", state=HostState.HERE)
+    assert host_latency(host) == ""
+    told = replace(host, beat_ms=3.2)
+    assert host_latency(told) == "rack-3 reaches the database in 3.2 ms"
+    assert host_latency(replace(told, reply_ms=12.4)) == "rack-3 answers in 12 ms"
+    assert host_latency(replace(told, reply_ms=12.4, state=HostState.GONE)) == ""
 
 
 def test_a_phone_that_went_by_itself_blames_no_host() -> None:
