@@ -14,7 +14,6 @@ from agent.store.postgres.hosts import HostRecord
 from console.palette.handles import phone_handle, phone_of
 from tests.console.fakes import FakeCore, phone
 from tests.console.script import configure
-from widgets.base.row_list import Row
 from widgets.base.rows import Row
 from widgets.lists.hosts import has_several_hosts, host_away, host_latency, latency
 from widgets.lists.session_list import Look, matches, session_rows
