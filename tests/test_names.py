@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import ast
+import io
 import re
+import tokenize
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
@@ -19,6 +22,7 @@ _PART = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 PROGRAM = ("agent", "widgets", "console", "bench", "scripts", "virtual_phone")
 
 
+@cache
 def forbidden() -> dict[str, str]:
     """Return the forbidden words with what is said instead, as the glossary lists them."""
     page = (ROOT / "docs/glossary.md").read_text(encoding="utf-8")
@@ -37,19 +41,50 @@ class Read(NamedTuple):
     """Functions, parameters and variables."""
     docstrings: list[tuple[str, str]]
     """The first line of each function's docstring that returns something, after its place."""
+    prose: list[tuple[str, str]]
+    """The docstrings and comments that hold a forbidden word, after their place."""
 
 
 @cache
 def program() -> Read:
     """Read the program once; its trees are not kept."""
-    read = Read(set(), set(), [])
+    read = Read(set(), set(), [], [])
     for package in PROGRAM:
         for path in (ROOT / package).rglob("*.py"):
             where = path.relative_to(ROOT).as_posix()
             read.outer.update((part, where) for part in Path(where).with_suffix("").parts)
-            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            source = path.read_text(encoding="utf-8")
+            for node in ast.walk(ast.parse(source)):
                 _add(read, where, node)
+            if said_wrongly(source):
+                read.prose.extend((f"{where}:{line}", text) for line, text in prose(source))
     return read
+
+
+def prose(source: str) -> Iterator[tuple[int, str]]:
+    """Yield the docstrings and comments of a source, with their lines."""
+    for node in ast.walk(ast.parse(source)):
+        match node:
+            case ast.Expr(value=ast.Constant(value=str(text), lineno=line)):
+                yield line, text
+            case _:
+                pass
+    for token in tokenize.generate_tokens(io.StringIO(source).readline):
+        if token.type == tokenize.COMMENT:
+            yield token.start[0], token.string
+
+
+# What such a word also means where it is no metaphor: to roll up or back, the desk somebody sits
+# at, the rack that phones stand in.
+_PLAIN = re.compile(
+    r"\broll(?:s|ed|ing)?[- ](?:up|back)\b|\ba(?:t a)? (?:desk|rack)\b|\brack-\d+", re.IGNORECASE
+)
+
+
+def said_wrongly(text: str) -> list[str]:
+    """Return the forbidden words that a text has, in the singular or the plural."""
+    flat = _PLAIN.sub(" ", " ".join(text.casefold().split()))
+    return [word for word in forbidden() if re.search(rf"(?<![\w`]){word}(?:s|es)?(?![\w`])", flat)]
 
 
 def _add(read: Read, where: str, node: ast.AST) -> None:
@@ -94,6 +129,29 @@ def test_no_module_and_no_class_has_a_name_that_the_glossary_forbids() -> None:
 
 def test_no_function_and_no_variable_has_one_either() -> None:
     assert guilty(program().inner) == []
+
+
+def test_no_docstring_and_no_comment_has_one_either() -> None:
+    words = forbidden()
+    wrong = [
+        f"{where}: {word}; say {words[word]}"
+        for where, text in program().prose
+        for word in said_wrongly(text)
+    ]
+    assert not wrong, "\n".join(wrong)
+
+
+def test_a_word_is_found_in_docstrings_and_comments_and_passes_where_it_is_plain_english() -> None:
+    source = '''"""Ask the core's desks."""
+NAME = "a clerk"  # kept by the clerk
+class Sight:
+    """The eyes of one
+    operator."""
+    field: int
+    """Rolled up, then rolled back; a rack of phones, rack-3, new seeds for a desk."""
+'''
+    found = {word for _, text in prose(source) for word in said_wrongly(text)}
+    assert found == {"desk", "clerk", "eyes"}
 
 
 _NO_VALUE = re.compile(r"(Give|Tell|Say|Word|Know)\b")

@@ -29,7 +29,7 @@ ServiceOp: TypeAlias = (
     | protocol.CommitmentSearch
     | protocol.CommitmentUpdate
 )
-"""What a session may ask of the core's desks."""
+"""What a session may ask of the core's services."""
 
 
 class TaskKind(StrEnum):

@@ -72,7 +72,7 @@ class GuardedCore(SharedCore, Protocol):
 
 
 class Sight:
-    """The eyes of one operator.
+    """What one operator may see of the core.
 
     Args:
         core: what stands behind the door.

@@ -40,7 +40,7 @@ class Arguments(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ServiceArguments(Arguments, frozen=True, kw_only=True):
-    """Base of what the tools take that ask the core's desks: of jobs, watchers and commitments.
+    """Base of what the tools take that ask the core's services: jobs, watchers, commitments.
 
     A name that means nothing is refused: to leave it out would change what goes on when nobody
     looks.

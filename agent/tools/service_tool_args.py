@@ -1,4 +1,4 @@
-"""The tools that touch no phone and ask the core's desks: of jobs, of watchers and commitments.
+"""The tools that touch no phone and ask the core's services: jobs, watchers, commitments.
 
 Only which of them a call is of. Invariant: each has its op, its replies and its sentence.
 """

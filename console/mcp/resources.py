@@ -1,7 +1,7 @@
 """The resources: what the operator sees, by URI, as it is stored.
 
-Not the tools. Invariants: text is as the store has it, redacted; a picture is what a model with
-eyes would be sent, with secret fields covered; reading changes nothing.
+Not the tools. Invariants: text is as the store has it, redacted; a picture is what a model that
+sees would be sent, with secret fields covered; reading changes nothing.
 """
 
 from __future__ import annotations

@@ -35,8 +35,8 @@ def adb_address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServerAddr
 
 
 @pytest.fixture
-def adb(adb_address: ServerAddress) -> AdbClient:
-    """A client of the real adb server."""
+def bare_adb(adb_address: ServerAddress) -> AdbClient:
+    """A client of the real adb server, which knows no phone but what a test connects."""
     return AdbClient(adb_address)
 
 
@@ -208,6 +208,12 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Home]:
         yield home
     finally:
         home.end()
+
+
+@pytest.fixture
+def adb(home: Home) -> AdbClient:
+    """A client of the adb server that knows the virtual phones."""
+    return AdbClient(home.server.address)
 
 
 @pytest.fixture

@@ -1,8 +1,8 @@
 """Execute the tools that touch no phone: those of jobs, of watchers and commitments.
 
-Not the phone's actions (`agent.loop.acting.executor`) and not the desks. Invariants: the policy
-rules on them as on any action; in the background they wait for a review like one; what a service
-refuses is a reply.
+Not the phone's actions (`agent.loop.acting.executor`) and not the services. Invariants: the
+policy rules on them as on any action; in the background they wait for a review like one; what a
+service refuses is a reply.
 """
 
 from __future__ import annotations

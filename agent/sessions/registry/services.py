@@ -29,7 +29,7 @@ from agent.tasks.delegation import Delegation
 
 @dataclass
 class Door:
-    """How turns reach the desks, which are built after them; shut until there is one."""
+    """How turns reach the services, which are built after them; shut until there is one."""
 
     carry_out: Callable[[Session, ServiceOp], Awaitable[Reply]] | None = None
     check: Callable[[Session, ServiceOp], Awaitable[None]] | None = None

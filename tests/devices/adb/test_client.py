@@ -34,36 +34,36 @@ V2 = frozenset({"shell_v2"})
 # --- a real server ----------
 
 
-async def test_a_real_server_tells_its_version_and_lists_nothing(adb: AdbClient) -> None:
-    assert await adb.version() >= 41
-    assert await adb.devices() == ()
+async def test_a_real_server_tells_its_version_and_lists_nothing(bare_adb: AdbClient) -> None:
+    assert await bare_adb.version() >= 41
+    assert await bare_adb.devices() == ()
 
 
-async def test_a_real_server_pushes_its_empty_list_at_once(adb: AdbClient) -> None:
-    rows = adb.track_devices()
+async def test_a_real_server_pushes_its_empty_list_at_once(bare_adb: AdbClient) -> None:
+    rows = bare_adb.track_devices()
     async with asyncio.timeout(30):
         assert await anext(rows) == ()
     await rows.aclose()  # type: ignore[attr-defined]
 
 
-async def test_a_phone_that_is_not_there_is_lost(adb: AdbClient) -> None:
+async def test_a_phone_that_is_not_there_is_lost(bare_adb: AdbClient) -> None:
     with pytest.raises(DeviceLostError, match="nosuch"):
-        await adb.features("nosuch")
+        await bare_adb.features("nosuch")
     with pytest.raises(DeviceLostError, match="nosuch"):
-        await adb.shell("nosuch", "echo hi", features=NONE, timeout_s=30)
+        await bare_adb.shell("nosuch", "echo hi", features=NONE, timeout_s=30)
 
 
 async def test_connecting_where_nothing_listens_says_so(
-    adb: AdbClient, nowhere: ServerAddress
+    bare_adb: AdbClient, nowhere: ServerAddress
 ) -> None:
     with pytest.raises(DeviceError, match="refused"):
-        await adb.connect(str(nowhere), timeout_s=60)
+        await bare_adb.connect(str(nowhere), timeout_s=60)
 
 
 async def test_disconnecting_what_was_never_connected_is_fine(
-    adb: AdbClient, nowhere: ServerAddress
+    bare_adb: AdbClient, nowhere: ServerAddress
 ) -> None:
-    await adb.disconnect(str(nowhere), timeout_s=60)
+    await bare_adb.disconnect(str(nowhere), timeout_s=60)
 
 
 # --- no server, a strange one, a mute one ----------

@@ -80,7 +80,7 @@ async def test_pairing_says_what_adb_said() -> None:
 
 
 async def test_the_real_server_of_adb_refuses_a_pairing_that_nobody_waits_for(
-    adb: AdbClient, nowhere: ServerAddress
+    bare_adb: AdbClient, nowhere: ServerAddress
 ) -> None:
     with pytest.raises(DeviceError, match=r"was not paired|is too old"):
-        await discovery.pair(adb, str(nowhere), "123456")
+        await discovery.pair(bare_adb, str(nowhere), "123456")

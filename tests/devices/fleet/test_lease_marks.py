@@ -71,21 +71,21 @@ async def test_two_cores_never_drive_one_phone(
 
 
 async def test_a_lease_that_ran_out_is_taken_over_and_its_driver_acts_no_more(
-    adb: AdbClient,
+    bare_adb: AdbClient,
     fleets: tuple[AdbFleet, AdbFleet],
     serial: str,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("agent.devices.fleet.device_lease.RENEW_EVERY_S", 0.1)
     first, _ = fleets
-    other = DeviceLeaseFile(adb, serial, owner="s-9@there", key="nine")
+    other = DeviceLeaseFile(bare_adb, serial, owner="s-9@there", key="nine")
     async with first.lease(serial, "s-1") as device:
         # Its heartbeat stopped for as long as a lease lasts, as a host does that is suspended.
-        features = await adb.features(serial)
+        features = await bare_adb.features(serial)
         aged = f"read e k x o < {PATH}; echo $e $k 0 $o > {PATH}"
         async with asyncio.timeout(PATIENCE_S):
             while (await other.take()).standing is not Standing.OURS:
-                await adb.shell(serial, aged, features=features, timeout_s=30)
+                await bare_adb.shell(serial, aged, features=features, timeout_s=30)
         async with asyncio.timeout(PATIENCE_S):
             while True:
                 try:
@@ -97,11 +97,11 @@ async def test_a_lease_that_ran_out_is_taken_over_and_its_driver_acts_no_more(
 
 
 async def test_the_successor_on_a_data_directory_need_not_wait(
-    adb_address: ServerAddress, adb: AdbClient, serial: str
+    adb_address: ServerAddress, bare_adb: AdbClient, serial: str
 ) -> None:
-    killed = DeviceLeaseFile(adb, serial, owner="s-1@here:1", key="same")
+    killed = DeviceLeaseFile(bare_adb, serial, owner="s-1@here:1", key="same")
     async with asyncio.timeout(PATIENCE_S):
-        while not any(r.serial == serial and r.state == "device" for r in await adb.devices()):
+        while not any(r.serial == serial and r.state == "device" for r in await bare_adb.devices()):
             await asyncio.sleep(0)
     assert (await killed.take()).standing is Standing.OURS
     heir = AdbFleet([adb_address], key="same")

@@ -12,7 +12,7 @@ from agent.devices.input.input_methods import ADB_KEYBOARD as BORROWED
 from agent.devices.protocols import Device
 from agent.errors import TextEntryError
 from agent.records import UiNode
-from tests.devices.conftest import Home, ScriptedPhone, scripted_device
+from tests.devices.conftest import ScriptedPhone, scripted_device
 
 OWN = "com.android.inputmethod.latin/.LatinIME"
 ADB_KEYBOARD = BORROWED.id
@@ -25,12 +25,6 @@ async def shell(adb: AdbClient, serial: str, command: str) -> ShellResult:
 
 async def current(adb: AdbClient, serial: str) -> str:
     return (await shell(adb, serial, "settings get secure default_input_method")).text.strip()
-
-
-@pytest.fixture
-def adb(home: Home) -> AdbClient:
-    """Return a client of the adb server that knows the virtual phones."""
-    return AdbClient(home.server.address)
 
 
 @pytest.fixture
