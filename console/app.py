@@ -1,17 +1,18 @@
-"""The app: themes, the bridge's timer, dispatch of actions, notices, leaving.
+"""The app: what the console is composed of, and what Textual asks an app for.
 
-Embeds a core and never builds one. Invariants: an exception anywhere becomes a log line and a
-notice while the core goes on; whatever runs in the core is never waited for in a key's handler.
+Its parts do the work: `Keyboard` hears keys, `Dispatcher` finds who does an action, `Navigation`
+and `AppControls` own those of every screen, `OpClient` sends ops, `Redraw` has the clocks,
+`ErrorReports` the errors. Embeds a core and never builds one. Invariants: an exception anywhere
+becomes a log line and a notice while the core goes on; whatever runs in the core is never waited
+for in a key's handler.
 """
 
 from __future__ import annotations
 
 import asyncio
-import logging
 import os
 import time
 from collections.abc import Awaitable, Callable, Coroutine
-from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -19,63 +20,62 @@ from textual.app import App
 from textual.binding import BindingType
 from textual.dom import DOMNode
 from textual.driver import Driver
-from textual.events import Event, Key, MouseMove, Paste, Resize
+from textual.events import Event
 from textual.filter import LineFilter, Monochrome, NoColor
-from textual.keys import _character_to_key
-from textual.message import Message
 from textual.screen import Screen
 from textual.theme import BUILTIN_THEMES, Theme
-from textual.timer import Timer
 from textual.widget import Widget
+from textual.widgets import Input, TextArea
 
-from agent.core import Core, Overview
+from agent.core import Core
 from agent.errors import SwitchboardError
 from agent.protocol import Op, Reply
+from agent.state.reducer import Attention
 from agent.text import clean, one_line
-from console.app_actions import AppActions
-from console.core.event_bridge import TICK_HZ, Bridge, Lost, Tick
+from console.core.error_reports import ErrorReports
+from console.core.event_bridge import Bridge, Lost, Tick
+from console.core.first_picture import FirstLook, open_picture
+from console.core.op_client import OpClient
 from console.frames.answers import answering
-from console.frames.clock import FrameClock
 from console.frames.frame_feed import FrameFeed
 from console.frames.glyphs import blocks_for
 from console.frames.graphics import Pictures
-from console.frames.output import owes_all, paced
-from console.frames.stills import LOOK_HZ, ShowsStills, Stills
+from console.frames.output import paced
+from console.frames.redraw import Redraw
+from console.frames.stills import ShowsStills, Stills
 from console.frames.wall_feeds import WALL_HZ, WallFeeds
-from console.input.gate import OPENS_S, InputGate, Wait, is_input
-from console.input.joiners import joined
-from console.input.pending import PendingOps
+from console.input.gate import Wait
+from console.input.keyboard import Keyboard, KeyPressed
 from console.keys import actions
+from console.keys.controllers import Controller
+from console.keys.dispatcher import Dispatcher
 from console.keys.keymap import Keymap, read_keymap
 from console.keys.two_acts import TwoActs
 from console.palette.recent import Recent
+from console.screens.app_controls import AppControls
 from console.screens.base.console_screen import ConsoleScreen
 from console.screens.deck.deck import DeckScreen
+from console.screens.navigation import Navigation
 from console.settings.kept_settings import KeptSettings
 from console.steps.stored_frames import StoredFrames
 from console.storage.usage import PictureUsage
 from console.terminal.ascii_fallback import has_unicode, own_locale
 from console.terminal.attention_signals import AttentionSignals
 from console.terminal.clipboard import keep_copy, past_multiplexer
-from console.terminal.notices import let_mouse_through, make_way
-from console.terminal.terminal import lenient, look_after
+from console.terminal.notices import let_mouse_through
+from console.terminal.terminal import lenient
 from console.terminal.themes import DARK, FALLBACK, LIGHT
 from console.terminal.title import titled
 from widgets.base import causality
 from widgets.base.fault_isolation import Broke, FaultIsolatedApp
+from widgets.pictures.phone_pane import is_driven_at
 
 if TYPE_CHECKING:
     from agent.settings import Settings
 
-_log = logging.getLogger(__name__)
 StartPhone = Callable[[], Awaitable[str]]
-FirstLook = Callable[[], Awaitable[Overview | None]]
 NOTICE_S = 6.0
 """How long a notice stays."""
-PAINT_BOUND_S = 3.0
-"""How long the core is not asked because nothing is on the terminal yet."""
-_FATAL_AFTER = 25
-"""Errors in ten seconds that mean the console can no longer draw itself."""
 
 
 async def run_console(
@@ -116,21 +116,15 @@ async def run_console(
     return app.return_code or 0
 
 
-class KeyPressed(Message):
-    """A key of the footer was pressed with the mouse: it belongs to that press."""
-
-    def __init__(self, name: str) -> None:
-        super().__init__()
-        self.name = name
-
-
-class SwitchboardApp(ShowsStills, FaultIsolatedApp, AppActions, inherit_bindings=False):
-    """The console."""
+class SwitchboardApp(ShowsStills, FaultIsolatedApp, App[int], inherit_bindings=False):
+    """The console: Textual's app, and what it is composed of."""
 
     CSS_PATH = Path(__file__).parent / "console.tcss"
     TITLE = "Switchboard"
     ENABLE_COMMAND_PALETTE = False
     BINDINGS: ClassVar[list[BindingType]] = [*actions.bindings(actions.Where.EVERYWHERE)]
+    CONTROLLERS: ClassVar[tuple[type[Controller], ...]] = (Navigation, AppControls)
+    """What owns the actions that every screen has."""
     start_phone: StartPhone | None = None
     first_look: FirstLook | None = None
 
@@ -148,16 +142,23 @@ class SwitchboardApp(ShowsStills, FaultIsolatedApp, AppActions, inherit_bindings
         # Before Textual reads any style: it would read them all again for another theme.
         self.set_reactive(App.theme, DARK.name if self._unknown_theme else wanted or DARK.name)
         self.keys = read_keymap(settings.config_file) if settings else Keymap()
+        """The operator's own keys."""
         super().__init__()
         self.add_class(f"-theme-{self.theme}", update=False)
         self.core = core
         self.place = one_line(title, 40)
         self.focus_session = focus_session
         self.bridge = Bridge(core, self.post_message)
+        self.errors = ErrorReports(
+            self.say,
+            is_ending=lambda: self._exit or self._closing,
+            give_up=lambda why: self.exit(1, return_code=1, message=why),
+        )
+        self.ops = OpClient(core, self.bridge, self.say, self.refresh_top)
+        self.pending = self.ops.pending
         self.feed = FrameFeed(core, max_hz=settings.ui.frame_hz if settings else 10.0)
         wall_hz = min(settings.ui.frame_hz, WALL_HZ) if settings else WALL_HZ
         self.wall_feeds = WallFeeds(core, max_hz=wall_hz)
-        self.frame_clock = FrameClock()
         self.blocks = blocks_for(
             settings.ui.blocks if settings else "auto",
             os.environ,
@@ -166,7 +167,6 @@ class SwitchboardApp(ShowsStills, FaultIsolatedApp, AppActions, inherit_bindings
         self.stills = Stills(self, Pictures(settings.ui.pictures if settings else "cells"))
         self.stored = StoredFrames(core)
         self.two_acts = TwoActs()
-        self.pending = PendingOps()
         self.seen: frozenset[str] = frozenset()
         self.tool_servers = tuple(settings.mcp.servers) if settings else ()
         """The MCP servers that a session can be given."""
@@ -185,24 +185,18 @@ class SwitchboardApp(ShowsStills, FaultIsolatedApp, AppActions, inherit_bindings
             if settings and not settings.store.dsn
             else None
         )
-        self._signals = AttentionSignals(self, settings)
+        self.signals = AttentionSignals(self, settings)
         self._replay = replay
-        self._errors_s: list[float] = []
         self._lost_said = ""
         self._said_s: dict[str, float] = {}
         self.painted = asyncio.Event()
         """Set once the first screen has been drawn with something on it."""
-        self.gate = InputGate(
-            self._handle_input,
-            lambda: self.call_later(self.gate.go_on),
-            stops=self._stops_all,
-            give_up=self._say_dropped,
-            follow=self.follow,
-            lay_out=self.lay_out,
-        )
-        self._clocks: list[Timer] = []
-        self.is_lending = False
-        """Whether another program has the terminal, because the operator asked for it."""
+        self.keyboard = Keyboard(self, super().on_event)
+        self.gate = self.keyboard.gate
+        self.redraw = Redraw(self)
+        self.navigation = Navigation(self)
+        self.controls = AppControls(self)
+        self.dispatcher = Dispatcher(self, (self.navigation, self.controls))
 
     # --- look ----------
 
@@ -226,6 +220,9 @@ class SwitchboardApp(ShowsStills, FaultIsolatedApp, AppActions, inherit_bindings
             let_mouse_through(child)
         super()._register_child(parent, child, before, after)
 
+    def get_driver_class(self) -> type[Driver]:
+        return paced(lenient(titled(answering(super().get_driver_class(), self.keys.alts()))))
+
     # --- life ----------
 
     def on_mount(self) -> None:
@@ -234,47 +231,10 @@ class SwitchboardApp(ShowsStills, FaultIsolatedApp, AppActions, inherit_bindings
         if not self._replay:
             # Once Textual draws: what it works out before, it throws away.
             self.call_later(self.push_screen, DeckScreen())
-        self._clocks = [
-            self.set_interval(1 / TICK_HZ, self._on_frame_clock, name="frame clock"),
-            self.set_interval(1.0, self._on_second, name="ages"),
-            self.set_interval(1 / LOOK_HZ, self._on_still_clock, name="still clock"),
-        ]
-        self.guarded("asking the terminal", self.stills.begin)
-        self.run_worker(self._begin(), name="begin", exit_on_error=False)
-
-    async def _begin(self) -> None:
-        if not self._replay:
-            # Whoever opened the console sees it before the core is asked, which may take a while.
-            with suppress(TimeoutError):
-                async with asyncio.timeout(PAINT_BOUND_S):
-                    await self.painted.wait()
-        if self.first_look is not None and not self._replay:
-            self.spawn(self._look_ahead(self.first_look), "reading what is stored", Wait.NOT)
-        try:
-            await self.bridge.start()
-        except Exception as error:
-            _log.exception("The core did not answer")
-            self.post_message(Lost(f"The core did not answer: {error}", final=False))
-            return
-        self._take_failures_as_seen()
-        if self._replay:
-            from console.screens.history.replay import ReplayScreen
-
-            self.push_screen(ReplayScreen(self._replay, alone=True))
-        self._refresh_top()
-
-    async def _look_ahead(self, first_look: FirstLook) -> None:
-        stored = await first_look()
-        if stored is not None:
-            self.bridge.look_ahead(stored)
-            self._take_failures_as_seen()
-
-    def _take_failures_as_seen(self) -> None:
-        """Take what had failed before anybody looked for history, not news."""
-        from agent.state.reducer import attention
-
-        stale = attention(self.bridge.state)
-        self.seen = frozenset(a.key for a in stale if a.kind.value == "failed")
+        self.redraw.begin()
+        self.errors.guarded("asking the terminal", self.stills.begin)
+        opening = open_picture(self, self._replay, self.first_look)
+        self.run_worker(opening, name="begin", exit_on_error=False)
 
     async def close(self) -> None:
         """Stop listening; the core goes on."""
@@ -285,29 +245,10 @@ class SwitchboardApp(ShowsStills, FaultIsolatedApp, AppActions, inherit_bindings
         await self.wall_feeds.close()
         self.stills.close()
 
-    # --- the terminal, lent ----------
-
     @property
     def has_terminal_to_lend(self) -> bool:
         """Whether another program could have the terminal for a while; a browser is none."""
         return self._driver is not None and self._driver.can_suspend and not self.is_web
-
-    def stop_pictures(self) -> None:
-        """Draw nothing until `resume_pictures`; the core and the bridge go on."""
-        self.is_lending = True
-        for clock in self._clocks:
-            clock.pause()
-        self.stills.withdraw()
-        self.feed.want(None)
-        self.wall_feeds.want({})
-
-    def resume_pictures(self) -> None:
-        """Draw again, all that was missed."""
-        self.is_lending = False
-        for clock in self._clocks:
-            clock.resume()
-        self.stills.repair()
-        self._refresh_top()
 
     def now_ms(self) -> int:
         """Return the time."""
@@ -323,127 +264,50 @@ class SwitchboardApp(ShowsStills, FaultIsolatedApp, AppActions, inherit_bindings
                 return screen
         return None
 
-    def on_tick(self, event: Tick) -> None:
-        self._refresh_top()
-
-    async def on_event(self, event: Event) -> None:
-        self._signals.note(event)
-        if is_input(event) and not self._is_first_size(event):
-            await self.gate.take(joined(event))
-        else:
-            await super().on_event(event)
-
-    def _is_first_size(self, event: Event) -> bool:
-        """Return whether an event says how large the terminal is, before there is a screen."""
-        return isinstance(event, Resize) and self._size is None
-
-    async def _handle_input(self, event: Event) -> None:
-        if isinstance(event, Key | Paste):
-            # Clicks with keys between them are no double click.
-            self._click_chain_last_time = None
-        elif isinstance(event, MouseMove):
-            make_way(self, event)
-        elif isinstance(event, Resize):
-            await super().on_event(event)
-            # Now and not a moment later, so that the next key meets the new layout.
-            self._check_resize()
-            return
-        if isinstance(event, Key) and self.bridge.is_opening and self._is_for_what_comes(event):
-            self.spawn(self._press_once_open(event.key), "moving in a list", Wait.OPENS)
-        else:
-            await super().on_event(event)
-
-    def _is_for_what_comes(self, key: Key) -> bool:
-        """Return whether a key moves in a list, or opens its row, that nothing is in yet."""
-        # Of a list or a wall; what else has the focus does not say whether it is.
-        if not getattr(self.focused, "has_nothing", False):
-            return False
-        bound = self.screen.active_bindings.get(key.key)
-        return bound is not None and bound.node is self.focused
-
-    async def _press_once_open(self, key: str) -> None:
-        with suppress(TimeoutError):
-            async with asyncio.timeout(OPENS_S):
-                await self.bridge.opened()
-            self._refresh_top()
-            self.press_named_key(key)
-
-    def _stops_all(self, key: Key) -> bool:
-        return key.key in self.keys.keys(actions.BY_ID["session.stop_all"])
-
-    def _say_dropped(self, count: int) -> None:
-        were = "1 key was" if count == 1 else f"{count} keys were"
-        self.say(f"The core does not answer: {were} dropped.", tone="warning")
-
-    def _on_frame_clock(self) -> None:
-        self.bridge.tick()
-        if owes_all(self._driver):
-            self.stills.repair()
-            self.screen.refresh()
-        top = self.top
-        if (
-            top is not None
-            and top.is_composed
-            and self.frame_clock.may_draw(self._driver, key_is_under_way=not self.gate.is_idle)
-        ):
-            with self.in_open_cause():
-                self.guarded("showing a frame", top.tick_frames)
-
-    def _on_still_clock(self) -> None:
-        top = self.top
-        if top is not None and top is self.screen and top.is_composed:
-            self.guarded("drawing a still", lambda: self.stills.look(top.still()))
-
-    def _on_second(self) -> None:
-        self._refresh_top()
-        self.guarded("calling the operator", self._signals.look)
-        if self.usage is not None and self.usage.is_due and self.painted.is_set():
-            self.spawn(self.usage.look(), "reading the size of the pictures", Wait.NOT)
-        look_after(self._driver)
-
-    def _refresh_top(self) -> None:
+    def refresh_top(self) -> None:
+        """Show the picture on the screen that is seen."""
         top = self.top
         if top is not None and top.is_composed:
             # What a key changed may be shown by the clock before the key's own showing.
             with self.in_open_cause():
-                self.guarded(f"showing {type(top).__name__}", top.refresh_all)
+                self.errors.guarded(f"showing {type(top).__name__}", top.refresh_all)
+
+    def on_tick(self, event: Tick) -> None:
+        self.refresh_top()
 
     def on_lost(self, event: Lost) -> None:
         if event.text != self._lost_said:
             self._lost_said = event.text
             self.say(event.text, tone="error" if event.final else "warning")
 
-    # --- errors ----------
-
-    def guarded(self, doing: str, work: Any) -> None:
-        try:
-            work()
-        except Exception as error:
-            self.report(error, doing)
-
     def on_broke(self, event: Broke) -> None:
-        self.report(event.error, event.where)
-
-    def report(self, error: BaseException, doing: str) -> None:
-        """Log an error and say it; the console goes on unless it does nothing but fail."""
-        if self._exit or self._closing:
-            # Frames and events still arrive while the screens are taken down.
-            _log.debug("While the console closed, %s: %s", doing, error)
-            return
-        _log.error("The console failed %s", doing, exc_info=error)
-        now_s = time.monotonic()
-        self._errors_s = [at for at in self._errors_s if now_s - at < 10.0] + [now_s]
-        if len(self._errors_s) > _FATAL_AFTER:
-            self.exit(1, return_code=1, message="The console failed too often; see the log.")
-        elif len(self._errors_s) <= 3:
-            self.say(f"{doing}: {type(error).__name__}: {error}", tone="error")
-
-    def get_driver_class(self) -> type[Driver]:
-        return paced(lenient(titled(answering(super().get_driver_class(), self.keys.alts()))))
+        self.errors.report(event.error, event.where)
 
     def _handle_exception(self, error: Exception) -> None:
         # Textual's own way is to end the app; the core is embedded here and must go on.
-        self.report(error, "in the console")
+        self.errors.report(error, "in the console")
+
+    # --- keys ----------
+
+    async def on_event(self, event: Event) -> None:
+        self.signals.note(event)
+        await self.keyboard.hear(event)
+
+    async def on_key_pressed(self, message: KeyPressed) -> None:
+        """Handle a key that was pressed with the mouse where every key is handled."""
+        await self.keyboard.press_named(message.name)
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Leave a character to the field that is open, whatever a keymap made of it."""
+        wanted = str(parameters[0]) if action == "act" else ""
+        typing = isinstance(self.focused, TextArea | Input) or (is_driven_at(self.focused))
+        return not (typing and bool(wanted) and self.keys.types(wanted))
+
+    async def action_act(self, action_id: str) -> None:
+        """Do an action of the registry."""
+        await self.dispatcher.act(action_id)
+
+    # --- for the screens ----------
 
     def say(self, text: str, *, tone: str = "information") -> None:
         """Show a notice; foreign text is fine, and what still stands there is not said again."""
@@ -454,55 +318,20 @@ class SwitchboardApp(ShowsStills, FaultIsolatedApp, AppActions, inherit_bindings
             self._said_s[text] = now_s
             self.notify(clean(text, 600), severity=severity, markup=False, timeout=NOTICE_S)
 
-    # --- what goes down ----------
-
     def request(self, op: Op, *, done: str = "") -> None:
         """Send an op without waiting; what it fails with becomes a notice.
 
         The keys after the one that sent it are handled once its effect is in the picture.
         """
-        self.pending.note(op)
-        self.spawn(self._request(op, done), type(op).__name__)
-
-    async def _request(self, op: Op, done: str) -> Reply | None:
-        """Send an op that was noted."""
-        reply = await self._attempt(op)
-        if isinstance(reply, SwitchboardError):
-            self.say(str(reply), tone="error")
-            return None
-        self._refresh_top()
-        if done:
-            self.say(done)
-        return reply
-
-    def attempt(self, op: Op) -> Coroutine[Any, Any, Reply | SwitchboardError]:
-        """Send an op and wait for its reply, or for why it failed, which is not said.
-
-        From the call on it counts as asked for; what it gives has to be awaited.
-        """
-        self.pending.note(op)
-        return self._attempt(op)
-
-    async def _attempt(self, op: Op) -> Reply | SwitchboardError:
-        try:
-            reply = await self.core.request(op)
-            await self.bridge.reached(reply.event_id)
-        except SwitchboardError as error:
-            return error
-        except Exception as error:
-            _log.exception("The console failed on %s", type(op).__name__)
-            return SwitchboardError(f"{type(op).__name__}: {type(error).__name__}: {error}")
-        finally:
-            self.pending.settle(op)
-        return reply
+        self.spawn(self.ops.ask(op, done=done), type(op).__name__)
 
     def ask(self, op: Op) -> Coroutine[Any, Any, Reply | None]:
-        """Send an op and wait for its reply; None when it failed, which was said.
+        """Send an op and wait for its reply; None when it failed, which was said."""
+        return self.ops.ask(op)
 
-        From the call on it counts as asked for; what it gives has to be awaited.
-        """
-        self.pending.note(op)
-        return self._request(op, "")
+    def show_reminder(self, one: Attention) -> None:
+        """Show what waits where it is dealt with: on the Jobs screen."""
+        self.navigation.show_reminder(one)
 
     def spawn(self, work: Coroutine[Any, Any, Any], name: str, wait: Wait = Wait.ANSWER) -> None:
         """Run something beside the keys; what it fails with becomes a notice.
@@ -523,26 +352,12 @@ class SwitchboardApp(ShowsStills, FaultIsolatedApp, AppActions, inherit_bindings
             except SwitchboardError as error:
                 self.say(str(error), tone="error")
             except Exception as error:
-                self.report(error, name)
+                self.errors.report(error, name)
             finally:
                 if not done.done():
                     done.set_result(None)
 
         self.run_worker(guarded(), name=name, exit_on_error=False)
-
-    def press_named_key(self, name: str) -> None:
-        """Press a key by the name that the operator reads, as part of what is being handled now."""
-        self.post_message(KeyPressed(name))
-
-    async def on_key_pressed(self, message: KeyPressed) -> None:
-        """Handle a key that was pressed with the mouse where every key is handled."""
-        name = message.name
-        key = actions.KEY_OF_NAME.get(name, name)
-        character = name if len(name) == 1 else None
-        if character is not None and key == name:
-            key = _character_to_key(character)
-        # Made here: an event goes no higher than what made it.
-        await super().on_event(Key(key, character))
 
     def copy(self, text: str) -> None:
         """Copy a text to the terminal's clipboard and to a file, and say where."""

@@ -37,7 +37,6 @@ LARGER = {
     "virtual_phone.phone.Phone": 140,
     "virtual_phone.input.gestures.Gestures": 115,
     "virtual_phone.services.Services": 90,
-    "console.app.SwitchboardApp": 90,
     "console.screens.history.compare.CompareScreen": 45,
     "virtual_phone.notices.Notices": 55,
     "agent.store.embedded.sqlite_store.SqliteStore": 50,

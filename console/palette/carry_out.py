@@ -35,13 +35,13 @@ async def carry_out(app: SwitchboardApp, entry: Entry) -> None:
         case Kind.ACTION:
             await _act(app, entry.about)
         case Kind.SESSION:
-            app.show_session(entry.about)
+            app.navigation.show_session(entry.about)
         case Kind.REPLAY:
             from console.screens.history.replay import ReplayScreen
 
             app.push_screen(ReplayScreen(entry.about))
         case Kind.PHONE:
-            app.show_device(entry.about)
+            app.navigation.show_device(entry.about)
         case Kind.JOB | Kind.WATCHER | Kind.COMMITMENT:
             _show_record(app, entry.kind, int(entry.about))
         case Kind.SETTING:
@@ -62,7 +62,7 @@ async def carry_out(app: SwitchboardApp, entry: Entry) -> None:
 async def _act(app: SwitchboardApp, action_id: str) -> None:
     action = actions.BY_ID[action_id]
     if action.own:
-        await app.press_key(action.keys[0])
+        await app.keyboard.press(action.keys[0])
     else:
         await app.action_act(action_id)
 
@@ -72,7 +72,7 @@ def _show_record(app: SwitchboardApp, kind: Kind, number: int) -> None:
     from console.screens.jobs.jobs_lists import Tab
 
     tabs = {Kind.WATCHER: Tab.WATCHERS, Kind.COMMITMENT: Tab.COMMITMENTS}
-    app.do_screen_deck()
+    app.navigation.do_screen_deck()
     app.push_screen(JobsScreen(tabs.get(kind, Tab.JOBS), number))
 
 

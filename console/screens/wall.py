@@ -112,7 +112,7 @@ class WallScreen(ConsoleScreen):
         self.want_frames()
 
     def on_wall_view_opened(self, event: WallView.Opened) -> None:
-        self.console_app.show_device(event.serial)
+        self.console_app.navigation.show_device(event.serial)
 
     def on_screen_suspend(self, _event: ScreenSuspend) -> None:
         self.console_app.wall_feeds.want({})

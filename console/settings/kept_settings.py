@@ -76,7 +76,7 @@ class KeptSettings:
         try:
             self._write()
         except ConfigError as error:
-            self._app.report(error, "keeping the settings")
+            self._app.errors.report(error, "keeping the settings")
 
     def _write(self) -> None:
         # A task that is cancelled leaves its thread behind, begun or not: a change counts as

@@ -141,13 +141,13 @@ async def lend_terminal(app: SwitchboardApp, command: list[str], *, waits: bool 
     Returns:
         Its exit status, or the signal that ended it.
     """
-    app.stop_pictures()
+    app.redraw.pause()
     try:
         # Textual resumes only when nothing was raised inside, but for the end of the console.
         with keyboard_lent(), app.suspend():
             return await _run([*_WAITING, *command] if waits else command)
     finally:
-        app.resume_pictures()
+        app.redraw.resume()
 
 
 async def _run(command: list[str]) -> int:

@@ -33,12 +33,12 @@ def why_not_suspended(app: SwitchboardApp) -> str:
 
 def suspend(app: SwitchboardApp) -> None:
     """Stop the whole job, as ctrl+z does to any program, and draw again when it is continued."""
-    app.stop_pictures()
+    app.redraw.pause()
     try:
         with app.suspend():
             _stop_until_continued()
     finally:
-        app.resume_pictures()
+        app.redraw.resume()
 
 
 def _stop_until_continued() -> None:

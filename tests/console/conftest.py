@@ -84,7 +84,7 @@ def console(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Open:
                 await seat.until(lambda: app.top is not None and app.top.is_composed, "a screen")
                 yield seat
                 look(app)
-                assert app._errors_s == [], "the console reported an error of its own"
+                assert app.errors.recent_s == [], "the console reported an error of its own"
         finally:
             await app.close()
 

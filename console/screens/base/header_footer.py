@@ -168,7 +168,7 @@ class HeaderFooter(Controller):
         if event.line.id == "header":
             await self._screen.console_app.action_act(event.name)
         elif event.line.id == "footer":
-            self._screen.console_app.press_named_key(event.name)
+            self._screen.console_app.keyboard.press_named_later(event.name)
         else:
             self._screen.press_part(event.line.id or "", event.name)
 

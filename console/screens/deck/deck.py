@@ -270,7 +270,7 @@ class DeckScreen(ConsoleScreen):
 
     def press_part(self, line: str, name: str) -> None:
         if line == "devices":
-            self.console_app.show_device(name)
+            self.console_app.navigation.show_device(name)
         else:
             self.panes.press(name)
 

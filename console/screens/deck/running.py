@@ -56,7 +56,7 @@ class BatchRunner(Controller):
         asked = _Asked(asyncio.get_running_loop().create_future(), app.bridge.state)
         if not undoes:
             self._asked = [*self._asked, asked][-_KEPT:]
-        outcomes = [app.attempt(step.op) for step in plan.steps]
+        outcomes = [app.ops.attempt(step.op) for step in plan.steps]
 
         async def carry_out() -> None:
             replies = await asyncio.gather(*outcomes)

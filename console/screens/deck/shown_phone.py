@@ -302,7 +302,7 @@ class PhoneController(Controller):
         """Show the phone that is seen here large."""
         serial = self.shown_serial()
         if serial:
-            self.ops.show_device(serial)
+            self.ops.navigation.show_device(serial)
         else:
             self.ops.say("No phone here.")
 

@@ -62,7 +62,7 @@ class BranchController(Controller):
             return
         said = f"Session {reply.session_id} has the past up to step {step}. "
         self._app.say(said + "p to continue, i to write. The phone was not rewound.")
-        self._app.show_session(reply.session_id)
+        self._app.navigation.show_session(reply.session_id)
 
     # --- doing it again ----------
 
@@ -88,4 +88,4 @@ class BranchController(Controller):
         op = SessionReplay(session_id=self._tape.session_id, serial=serial)
         reply = await self._app.ask(op)
         if reply is not None and reply.session_id:
-            self._app.show_session(reply.session_id)
+            self._app.navigation.show_session(reply.session_id)

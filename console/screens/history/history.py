@@ -105,7 +105,7 @@ class HistoryScreen(ConsoleScreen):
                 width=self.table.text_width,
                 asking=asking,
                 delegating=delegating(state),
-                picked=self.console_app.picked,
+                picked=self.console_app.navigation.picked,
             )
             told = f"{len(rows)} session{'' if len(rows) == 1 else 's'}"
             told += "" if stored.has_all else ", more below"

@@ -44,7 +44,7 @@ class SumsController(Controller):
             case "history.measure":
                 return self.is_shown
             case "history.compare":
-                return bool(self._screen.console_app.picked)
+                return bool(self._screen.console_app.navigation.picked)
             case _:
                 return True
 
@@ -125,15 +125,15 @@ class SumsController(Controller):
         """Pick the session under the cursor, to compare another with it; again takes it back."""
         app = self._screen.console_app
         if self.chosen:
-            app.picked = "" if app.picked == self.chosen else self.chosen
+            app.navigation.picked = "" if app.navigation.picked == self.chosen else self.chosen
             self._screen.refresh_all()
 
     def do_history_compare(self) -> None:
         """Lay the session under the cursor beside the picked one."""
         app = self._screen.console_app
-        if not app.picked:
+        if not app.navigation.picked:
             app.say(f"Pick a session first: {self._screen.key_of('history.pick')} on it.")
-        elif not self.chosen or self.chosen == app.picked:
+        elif not self.chosen or self.chosen == app.navigation.picked:
             app.say("Choose another session than the picked one.")
         else:
-            app.push_screen(CompareScreen(app.picked, self.chosen))
+            app.push_screen(CompareScreen(app.navigation.picked, self.chosen))

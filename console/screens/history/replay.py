@@ -134,7 +134,7 @@ class ReplayScreen(ConsoleScreen):
     def do_replay_compare(self) -> None:
         """Choose another session, to see where the two part."""
         if not self._alone:
-            self.console_app.choose_another(self.tape.session_id)
+            self.console_app.navigation.choose_another(self.tape.session_id)
 
     def back(self) -> bool:
         self.tape.hold()

@@ -118,7 +118,7 @@ class StepReader(Controller):
     def do_session_editor(self) -> None:
         """Show the step under the cursor in an editor, else the whole transcript."""
         view = self._view()
-        if self._screen.console_app.is_lending:
+        if self._screen.console_app.redraw.is_paused:
             return
         if view is None:
             self._screen.console_app.say("There is nothing here to open.")

@@ -9,7 +9,6 @@ import pytest
 from console.app import SwitchboardApp
 from console.keys import actions
 from console.keys.controllers import method_name
-from console.screens.base.console_screen import ConsoleScreen
 from console.screens.deck.deck import DeckScreen
 from console.screens.device.device import DeviceScreen
 from console.screens.history.compare import CompareScreen
@@ -49,7 +48,7 @@ def test_what_is_listed_is_done_by_the_screen_or_by_a_widget(action: actions.Act
         assert set(action.keys) <= bound
     else:
         screen = SCREENS[action.where]
-        owners = (screen, *(screen.CONTROLLERS if issubclass(screen, ConsoleScreen) else ()))
+        owners = (screen, *screen.CONTROLLERS)
         assert any(hasattr(owner, method_name(action.id)) for owner in owners)
 
 

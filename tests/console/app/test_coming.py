@@ -83,7 +83,7 @@ async def test_the_console_says_that_it_opens_and_fills_in_when_the_core_is_ther
             await seat.until(lambda: app.bridge.state.event_id == len(core.stored), "the picture")
             await seat.until(lambda: core.ops == [Interrupt()], "the op of the key")
             await seat.until(lambda: "pening …" not in seat.text(), "the end of the opening")
-            assert app._errors_s == []
+            assert app.errors.recent_s == []
     finally:
         await app.close()
 
@@ -108,7 +108,7 @@ async def test_keys_for_a_phone_or_a_question_wait_until_the_core_has_told_of_th
             coming.came(_host(core))
             await seat.until(lambda: taps(seat) == ["Bluetooth"], "the tap of enter")
             await seat.until(lambda: app.gate.is_idle, "the end of the keys")
-            assert app._errors_s == []
+            assert app.errors.recent_s == []
     finally:
         await app.close()
 
@@ -132,7 +132,7 @@ async def test_keys_that_move_in_a_list_wait_until_there_is_one(tmp_path: Path) 
             assert len(ids) > 2
             assert seat.deck.selected == ids[-2]
             assert seat.deck.focused is not seat.deck.sessions, "enter opened the row"
-            assert app._errors_s == []
+            assert app.errors.recent_s == []
     finally:
         await app.close()
 
@@ -156,7 +156,7 @@ async def test_what_is_stored_is_shown_while_the_core_is_still_opened(tmp_path: 
             coming.came(_host(core))
             await seat.until(lambda: "pening …" not in seat.text(), "the end of the opening")
             assert app.seen == old
-            assert app._errors_s == []
+            assert app.errors.recent_s == []
     finally:
         await app.close()
 

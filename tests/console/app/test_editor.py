@@ -100,7 +100,7 @@ async def test_e_opens_the_whole_transcript_and_no_secret_is_in_it(
         seat.deck.refresh_all()
         await seat.press("e")
         await seat.until(editor.record.exists, "the editor")
-        await seat.until(lambda: not seat.app.is_lending, "the console again")
+        await seat.until(lambda: not seat.app.redraw.is_paused, "the console again")
         opened = editor.opened()
         assert opened.modes == "600 700"
         assert not opened.place.parent.exists()
@@ -119,7 +119,7 @@ async def test_e_on_a_step_opens_all_that_was_stored_of_it(console: Open, editor
         seat.deck.panes.go_to("middle", view)
         await seat.press("k", "e")
         await seat.until(editor.record.exists, "the editor")
-        await seat.until(lambda: not seat.app.is_lending, "the console again")
+        await seat.until(lambda: not seat.app.redraw.is_paused, "the console again")
         text = editor.opened().text
         assert editor.opened().place.name == "step-2.txt"
         assert "The second thought." in text
@@ -137,7 +137,7 @@ async def test_the_replay_opens_the_transcript_up_to_its_place(
         await replaying(seat, "e1")
         await seat.press("home", "l", "e")
         await seat.until(editor.record.exists, "the editor")
-        await seat.until(lambda: not seat.app.is_lending, "the console again")
+        await seat.until(lambda: not seat.app.redraw.is_paused, "the console again")
         assert "The first thought." in editor.opened().text
         assert "The second thought." not in editor.opened().text
 
@@ -149,7 +149,7 @@ async def test_an_editor_that_fails_is_said_and_the_console_goes_on(
     async with console(play=talked) as seat:
         await seat.press("e")
         await seat.see("ended with 3")
-        assert not seat.app.is_lending
+        assert not seat.app.redraw.is_paused
         assert not editor.opened().place.exists()
 
 

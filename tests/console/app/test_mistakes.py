@@ -35,7 +35,7 @@ async def goes_on(seat: Seat, caplog: pytest.LogCaptureFixture, mend: pytest.Mon
     await seat.see(SAID)
     assert any(SAID in str(record.exc_info) for record in caplog.records if record.exc_info)
     mend.undo()
-    seat.app.do_screen_deck()
+    seat.app.navigation.do_screen_deck()
     await select(seat, "s1")
     seat.core.ops.clear()
     await seat.press("x")
@@ -45,7 +45,7 @@ async def goes_on(seat: Seat, caplog: pytest.LogCaptureFixture, mend: pytest.Mon
     caplog.clear()
     seat.app.clear_notifications()
     seat.app._said_s.clear()
-    seat.app._errors_s.clear()
+    seat.app.errors.recent_s.clear()
     await seat.until(lambda: SAID not in seat.text(), "the notice being gone")
 
 

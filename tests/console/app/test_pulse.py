@@ -32,7 +32,7 @@ async def test_what_sessions_saw_is_timed_on_the_wall_and_on_the_phones_own_scre
         await seat.press("2")
         await seat.until(lambda: isinstance(seat.app.screen, WallScreen), "the wall")
         await seat.see("5.2 s")
-        seat.app.show_device("phone-1")
+        seat.app.navigation.show_device("phone-1")
         await seat.until(lambda: isinstance(seat.app.screen, DeviceScreen), "the phone")
         await seat.see("usually 400 ms, 5.2 s at most")
         seat.core.tell(DeviceChanged(device=phone("phone-1", state=DeviceState.GONE)))
@@ -52,7 +52,7 @@ async def test_what_the_operator_reads_is_timed_where_no_session_works(
 
     async with console(play=play, size=size) as seat:
         assert seat.app.bridge.pulse.of("phone-2") == ()
-        seat.app.show_device("phone-2")
+        seat.app.navigation.show_device("phone-2")
         await seat.until(lambda: seat.app.bridge.pulse.of("phone-2"), "a timed look")
         await seat.see("looks ")
 

@@ -137,7 +137,7 @@ async def test_the_last_line_says_what_enter_does_in_a_filter_and_in_a_form(cons
 def test_leaving_says_what_becomes_of_the_sessions(console: Open) -> None:
     core = FakeCore()
     app = SwitchboardApp(core)
-    assert app.holds_core
+    assert app.controls.holds_core
     configure(core, "s1", "Look at the weather")
     run(core, "s1")
     state = core.state

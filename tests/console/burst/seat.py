@@ -64,14 +64,17 @@ class BurstApp(SwitchboardApp):
     taken = 0
     """How many events have been handled."""
 
-    def report(self, error: BaseException, doing: str) -> None:
-        self.told.append(f"{doing}: {error!r}")
-        super().report(error, doing)
-
     def note_what_keys_meet(self, core: ScriptedCore) -> None:
         """Note what each key met: what had the focus, and what had been asked for until then."""
         self.met: list[str] = []
         self.told: list[str] = []
+        report = self.errors.report
+
+        def noted_error(error: BaseException, doing: str) -> None:
+            self.told.append(f"{doing}: {error!r}")
+            report(error, doing)
+
+        self.errors.report = noted_error  # type: ignore[method-assign]
         handle = self.gate._handle
 
         async def noted(event: Event) -> None:

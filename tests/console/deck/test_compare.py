@@ -111,7 +111,7 @@ async def test_a_replay_is_picked_and_its_other_is_chosen_in_the_history(console
         await seat.until(lambda: replayed.tape.playback is not None, "the tape")
         await seat.press("d")
         await seat.see("Picked. Choose the other session; d compares them.")
-        assert seat.app.picked == replayed.tape.session_id
+        assert seat.app.navigation.picked == replayed.tape.session_id
         history = seat.app.screen
         assert isinstance(history, HistoryScreen)
         await seat.until(lambda: history.table.rows, "the sessions to choose from")

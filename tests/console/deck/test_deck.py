@@ -450,7 +450,7 @@ async def test_an_error_of_a_widget_is_said_and_the_console_goes_on(console: Ope
         seat.deck.pane.show_view = broken  # type: ignore[method-assign]
         seat.core.say("s1", "x")
         await seat.see("a bug in drawing")
-        seat.app._errors_s.clear()
+        seat.app.errors.recent_s.clear()
         del seat.deck.pane.show_view
         await seat.press("x")
         await seat.until(lambda: seat.core.ops == [Interrupt(session_id="s1")], "keys work")

@@ -197,7 +197,7 @@ async def test_a_field_that_was_left_is_for_something_else_at_the_next_key(conso
         await select(seat, "s30")
         before = seat.deck.composer.purpose
         # The clock would set it right within a second: what counts is the key.
-        seat.app._clocks[1].pause()
+        seat.app.redraw.clocks[1].pause()
         await seat.press("l", *"lo")
         assert seat.deck.composer.purpose.mode is Mode.TAG
         await seat.press("escape")

@@ -62,7 +62,7 @@ def idle_phone(core: FakeCore) -> None:
 
 async def opened(seat: Seat, serial: str = "phone-3") -> DeviceScreen:
     """Open the screen of a phone that no session works on, and wait for its elements."""
-    seat.app.show_device(serial)
+    seat.app.navigation.show_device(serial)
     await seat.until(lambda: isinstance(seat.app.top, DeviceScreen), "the device screen")
     screen = seat.app.top
     assert isinstance(screen, DeviceScreen)
@@ -149,7 +149,7 @@ async def test_what_is_wrong_with_a_phone_is_told_to_its_last_word(
         seat.core.answers[DeviceLook] = unread
         ill = replace(seat.core.state.devices["phone-3"], note=noted)
         seat.core.tell(DeviceChanged(device=ill))
-        seat.app.show_device("phone-3")
+        seat.app.navigation.show_device("phone-3")
         await seat.until(lambda: isinstance(seat.app.top, DeviceScreen), "the device screen")
         await seat.press("e")
         await seat.see("THE-CABLE.")

@@ -289,7 +289,7 @@ async def test_numbers_of_a_phone_large_fade_when_its_screen_is_another(
     monkeypatch.setattr(phone_reading, "LEAST_S", 600.0)
     there = Phone()
     async with console(play=there.play) as seat:
-        seat.app.show_device("phone-1")
+        seat.app.navigation.show_device("phone-1")
         await seat.until(lambda: isinstance(seat.app.top, DeviceScreen), "the device screen")
         screen = seat.app.top
         assert isinstance(screen, DeviceScreen)

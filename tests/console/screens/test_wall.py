@@ -99,7 +99,7 @@ async def test_arrows_move_between_phones_and_enter_opens_the_one_under_the_curs
 ) -> None:
     opened: list[str] = []
     async with console(core=many(14), play=nothing) as seat:
-        seat.app.show_device = opened.append  # type: ignore[method-assign]
+        seat.app.navigation.show_device = opened.append  # type: ignore[method-assign]
         wall = await open_wall(seat)
         across = wall.plan.across
         assert 1 < across < 13
@@ -190,4 +190,4 @@ async def test_a_terminal_that_becomes_much_smaller_breaks_no_picture(console: O
             lambda: wall.drawn is not None and wall.drawn.cells.rows == wall.size.height,
             "the pictures",
         )
-        assert seat.app._errors_s == []
+        assert seat.app.errors.recent_s == []

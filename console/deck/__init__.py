@@ -1,1 +1,0 @@
-"""What the Deck does with several sessions at once, and how its panes are laid out."""
