@@ -98,9 +98,9 @@ class WallScreen(ConsoleScreen):
         )
         wall = self.wall
         right: Parts = ()
-        if devices and len(wall.seen) < len(devices):
-            first = wall.first + 1
-            last = wall.first + len(wall.seen)
+        if devices and len(wall.places.seen) < len(devices):
+            first = wall.places.first + 1
+            last = wall.places.first + len(wall.places.seen)
             right = ((f"{first}–{last} of {len(devices)} ↕ ", "$muted"),)
         width = max(1, self._heading.size.width)
         self._heading.show(spread(left, right, width) if devices else ())
@@ -125,7 +125,7 @@ class WallScreen(ConsoleScreen):
         start_virtual(self.console_app)
 
     def footer_keys(self) -> list[tuple[str, str]]:
-        first = [("←↓↑→", "move"), ("enter", "open")] if self.wall.tiles else []
+        first = [("←↓↑→", "move"), ("enter", "open")] if self.wall.places.tiles else []
         return first + super().footer_keys()
 
 

@@ -7,11 +7,14 @@ from __future__ import annotations
 
 import asyncio
 from collections import OrderedDict
+from collections.abc import Callable, Coroutine
+from typing import Any, Protocol
 
 from agent.core import Core
 from agent.devices.frames.png import scaled_rgb
 from agent.errors import SwitchboardError
 from agent.records import Frame, FrameSource, FrameStatus, LiveFrame
+from console.input.gate import Wait
 
 _KEPT = 32
 
@@ -58,3 +61,47 @@ class StoredFrames:
             status=status,
             detail=detail,
         )
+
+
+class FrameConsole(Protocol):
+    """The console, as a reader of stored frames sees it."""
+
+    @property
+    def stored(self) -> StoredFrames:
+        """What has been read."""
+
+    def spawn(self, work: Coroutine[Any, Any, Any], name: str, wait: Wait = Wait.ANSWER) -> None:
+        """Do work beside the messages."""
+
+
+class FrameReader:
+    """Reads the stored frames that one screen shows, each once, beside its messages.
+
+    Args:
+        show: shows the picture again; called once a frame is there.
+    """
+
+    def __init__(self, show: Callable[[], object]) -> None:
+        self._show = show
+        self._reading: set[tuple[str, int, int]] = set()
+
+    def get(
+        self, console: FrameConsole, frame: Frame, size_px: tuple[int, int], *, serial: str
+    ) -> LiveFrame | None:
+        """Return a stored frame at the size that is drawn; None while it is read."""
+        stored, wanted = console.stored, (frame.digest, *size_px)
+        ready = stored.ready(frame, size_px)
+        if ready is None and wanted not in self._reading:
+            self._reading.add(wanted)
+            work = self._read(stored, frame, size_px, serial)
+            console.spawn(work, "reading a stored frame", Wait.NOT)
+        return ready
+
+    async def _read(
+        self, stored: StoredFrames, frame: Frame, size_px: tuple[int, int], serial: str
+    ) -> None:
+        try:
+            await stored.read(frame, size_px, serial=serial)
+        finally:
+            self._reading.discard((frame.digest, *size_px))
+        self._show()

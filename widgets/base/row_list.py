@@ -15,23 +15,21 @@ from typing import ClassVar
 from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.events import Click, Leave, MouseMove
-from textual.geometry import Region, Size
+from textual.geometry import Size
 from textual.message import Message
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
-from textual.style import Style
 from textual.visual import Visual
 
 from widgets.base import causality
 from widgets.base.empty_sentence import EmptySentence
 from widgets.base.fault_isolation import FaultIsolated
 from widgets.base.rich_parts import to_content
+from widgets.base.row_places import MovedRows, RowPlaces
 from widgets.base.rows import Line, Row
 
 _GUTTER = 2
 _MARGIN = 1
-SEEN_S = 0.3
-"""How long after rows moved by themselves a press is still meant for what stood there before."""
 
 
 class RowList(FaultIsolated, ScrollView, can_focus=True):
@@ -91,27 +89,22 @@ class RowList(FaultIsolated, ScrollView, can_focus=True):
         self.clock_s = clock_s
         self._nothing = EmptySentence(indent=_GUTTER)
         self.cursor_key = ""
-        self._rows: tuple[Row, ...] = ()
-        self._index: dict[str, int] = {}
-        self._lines: list[tuple[int, int]] = []
-        self._tops: list[int] = []
+        self._places = RowPlaces()
         self._strips: dict[tuple[Row, int, bool, bool, bool], list[Strip]] = {}
         self._hovered = ""
-        self._stood: tuple[str, ...] = ()
-        """What stood on each line that is seen before rows moved by themselves."""
-        self._moved_s = float("-inf")
+        self._moved = MovedRows()
 
     # --- rows ----------
 
     @property
     def rows(self) -> tuple[Row, ...]:
         """The rows as they are."""
-        return self._rows
+        return self._places.rows
 
     @property
     def has_nothing(self) -> bool:
         """Whether there is nothing to move to."""
-        return not self._rows
+        return not self._places.rows
 
     @property
     def text_width(self) -> int:
@@ -127,31 +120,23 @@ class RowList(FaultIsolated, ScrollView, can_focus=True):
     def show_rows(self, rows: Sequence[Row]) -> None:
         """Replace the rows; the cursor keeps its row, or takes the one that moved up to it."""
         fresh = tuple(rows)
-        if fresh == self._rows:
+        if fresh == self._places.rows:
             return
-        seen = self._seen()
-        old_at = self._index.get(self.cursor_key, 0)
-        old_lines = len(self._lines)
-        self._rows = fresh
-        self._index = {row.key: at for at, row in enumerate(fresh)}
-        self._lines = [(at, line) for at, row in enumerate(fresh) for line in range(len(row.lines))]
-        self._tops = []
-        top = 0
-        for row in fresh:
-            self._tops.append(top)
-            top += len(row.lines)
-        if len(self._lines) != old_lines:
-            self.virtual_size = Size(0, len(self._lines))
+        seen, before = self._seen(), self._places
+        self._places = places = RowPlaces(fresh)
+        if places.height != before.height:
+            self.virtual_size = Size(0, places.height)
         self._strips = {key: strip for key, strip in self._strips.items() if key[0] in fresh}
-        if self.cursor_key not in self._index:
-            at = self._nearest(min(old_at, len(fresh) - 1), -1 if old_at >= len(fresh) else 1)
-            self._set_cursor(fresh[at].key if at is not None else "", by_operator=False)
+        if self.cursor_key not in places:
+            at = before.index(self.cursor_key) or 0
+            to = places.nearest(min(at, len(fresh) - 1), -1 if at >= len(fresh) else 1)
+            self._set_cursor(fresh[to].key if to is not None else "", by_operator=False)
         self._has_moved(seen)
         self.refresh()
 
     def move_to(self, key: str) -> None:
         """Put the cursor on a row, as a program does it."""
-        if key in self._index and key != self.cursor_key:
+        if key in self._places and key != self.cursor_key:
             self._set_cursor(key, by_operator=False)
 
     def _set_cursor(self, key: str, *, by_operator: bool) -> None:
@@ -168,44 +153,31 @@ class RowList(FaultIsolated, ScrollView, can_focus=True):
         """Remember what was seen before rows moved by themselves."""
         if causality.current() is not None:
             # What the operator's own key or press moves is where the next one finds it.
-            self._moved_s = float("-inf")
+            self._moved.forget()
         elif self._seen() != before:
-            now_s = self.clock_s()
-            if now_s - self._moved_s >= SEEN_S:
-                self._stood = before
-            self._moved_s = now_s
+            self._moved.note(before, self.clock_s())
 
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
         super().watch_scroll_y(old_value, new_value)
         if causality.current() is not None:
-            self._moved_s = float("-inf")
+            self._moved.forget()
 
     def _reveal(self) -> None:
-        at = self._index.get(self.cursor_key)
+        at = self._places.index(self.cursor_key)
         if at is None or not self.is_mounted:
             return
-        region = Region(0, self._tops[at], 1, len(self._rows[at].lines))
+        region = self._places.region(at)
         # At once: a picture in between would have the rows elsewhere for a moment.
         self.scroll_to_region(region, animate=False, force=True, immediate=True)
 
     # --- keys and mouse ----------
 
     def _step(self, by: int) -> None:
-        if not self._rows:
-            return
-        at = self._index.get(self.cursor_key, 0)
-        to = self._nearest(max(0, min(len(self._rows) - 1, at + by)), -1 if by < 0 else 1)
-        if to is not None and (to != at or self.cursor_key not in self._index):
-            self._set_cursor(self._rows[to].key, by_operator=True)
-
-    def _nearest(self, at: int, by: int) -> int | None:
-        """Return the place of the first row from here on that is no heading, else the last before
-        it; None when there is none.
-        """
-        onward = range(at, len(self._rows)) if by > 0 else range(at, -1, -1)
-        behind = range(at - 1, -1, -1) if by > 0 else range(at + 1, len(self._rows))
-        places = (one for one in (*onward, *behind) if not self._rows[one].is_heading)
-        return next(places, None)
+        places, here = self._places, self._places.index(self.cursor_key)
+        at, last = here or 0, len(places.rows) - 1
+        to = places.nearest(max(0, min(last, at + by)), -1 if by < 0 else 1)
+        if to is not None and to != here:
+            self._set_cursor(places.rows[to].key, by_operator=True)
 
     def action_move(self, by: int) -> None:
         """Move the cursor by rows."""
@@ -213,12 +185,12 @@ class RowList(FaultIsolated, ScrollView, can_focus=True):
 
     def action_page(self, direction: int) -> None:
         """Move the cursor by half of what is visible."""
-        each = max(1, len(self._lines) // max(1, len(self._rows)))
-        self._step(direction * max(1, self.size.height // (2 * each)))
+        self._step(direction * max(1, self.size.height // (2 * self._places.lines_each)))
 
     def action_go(self, where: str) -> None:
         """Move the cursor to the first or last row."""
-        self._step(len(self._rows) if where == "last" else -len(self._rows))
+        count = len(self._places.rows)
+        self._step(count if where == "last" else -count)
 
     def action_open(self) -> None:
         """Open the row under the cursor."""
@@ -227,18 +199,14 @@ class RowList(FaultIsolated, ScrollView, can_focus=True):
 
     def row_at(self, y: int) -> str:
         """Return the row that is drawn at a line; empty where none is that can be chosen."""
-        line = y + self.scroll_offset.y
-        if not 0 <= line < len(self._lines):
-            return ""
-        row = self._rows[self._lines[line][0]]
-        return "" if row.is_heading else row.key
+        return self._places.key_at(y + self.scroll_offset.y)
 
     def meant_at(self, y: int) -> str:
         """Return the row that was seen at a line when it was pressed; empty where it has gone."""
-        pressed_s = self.clock_s() - causality.lag_s()
-        if pressed_s - self._moved_s < SEEN_S and y < len(self._stood):
-            return self._stood[y] if self._stood[y] in self._index else ""
-        return self.row_at(y)
+        stood = self._moved.stood_at(y, self.clock_s() - causality.lag_s())
+        if stood is None:
+            return self.row_at(y)
+        return stood if stood in self._places else ""
 
     def on_click(self, event: Click) -> None:
         key = self.meant_at(event.get_content_offset_capture(self).y)
@@ -284,35 +252,34 @@ class RowList(FaultIsolated, ScrollView, can_focus=True):
 
     def render_line(self, y: int) -> Strip:
         width = self.scrollable_content_region.width
-        if not self._rows:
+        if self.has_nothing:
             return self._nothing.line(self, self.empty, y, width)
-        y += self.scroll_offset.y
-        if y >= len(self._lines):
+        found = self._places.line(y + self.scroll_offset.y)
+        if found is None:
             return Strip.blank(width, self.visual_style.rich_style)
-        at, line = self._lines[y]
-        row = self._rows[at]
+        row, line = found
         here = row.key == self.cursor_key and (self.has_focus or self.KEEPS_CURSOR)
         key = (row, line, here, here and self.has_focus, row.key == self._hovered)
         strips = self._strips.get(key)
         if strips is None:
-            strips = self._strips[key] = [self._draw(row.lines[line], width, *key[2:])]
+            strips = self._strips[key] = [_draw(self, row.lines[line], width, *key[2:])]
         return strips[0]
 
-    def _draw(self, line: Line, width: int, here: bool, focused: bool, hovered: bool) -> Strip:
-        bar = Content.styled("▌ ", "$primary" if focused else "$faint") if here else Content("  ")
-        right = to_content(line.right)
-        width -= _MARGIN
-        room = max(0, width - _GUTTER - right.cell_length - (1 if line.right else 0))
-        left = to_content(line.left).truncate(room, ellipsis=True)
-        gap = width - _GUTTER - left.cell_length - right.cell_length
-        whole = Content.assemble(bar, left, " " * max(0, gap), right)
-        style = self.visual_style
-        if here:
-            style += self._cursor_style(focused)
-        elif hovered:
-            style += self.app.stylesheet.parse_style("on $boost")
-        [strip, *_] = Visual.to_strips(self, whole, width, 1, style) or [Strip.blank(width)]
-        return strip.adjust_cell_length(width + _MARGIN, style.rich_style)
 
-    def _cursor_style(self, focused: bool) -> Style:
-        return self.app.stylesheet.parse_style("on $cursor" if focused else "on $cursor-blurred")
+def _draw(
+    widget: RowList, line: Line, width: int, here: bool, focused: bool, hovered: bool
+) -> Strip:
+    bar = Content.styled("▌ ", "$primary" if focused else "$faint") if here else Content("  ")
+    right = to_content(line.right)
+    width -= _MARGIN
+    room = max(0, width - _GUTTER - right.cell_length - (1 if line.right else 0))
+    left = to_content(line.left).truncate(room, ellipsis=True)
+    gap = width - _GUTTER - left.cell_length - right.cell_length
+    whole = Content.assemble(bar, left, " " * max(0, gap), right)
+    style, parse = widget.visual_style, widget.app.stylesheet.parse_style
+    if here:
+        style += parse("on $cursor" if focused else "on $cursor-blurred")
+    elif hovered:
+        style += parse("on $boost")
+    [strip, *_] = Visual.to_strips(widget, whole, width, 1, style) or [Strip.blank(width)]
+    return strip.adjust_cell_length(width + _MARGIN, style.rich_style)

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import ClassVar
 
-from rich.cells import cell_len
 from textual.binding import Binding, BindingType
 from textual.events import Click, Resize
 from textual.geometry import Region, Size
@@ -20,12 +19,13 @@ from textual.selection import Selection
 from textual.strip import Strip
 
 from agent.state.reducer import Item, StepItem
-from agent.text import clean
 from widgets.base.empty_sentence import EmptySentence
 from widgets.base.fault_isolation import FaultIsolated
 from widgets.transcript.expansion import Depth, Expansion
 from widgets.transcript.laid_items import LaidItems
-from widgets.transcript.paragraph_strips import strips_of, with_cursor
+from widgets.transcript.paragraph_strips import with_cursor
+from widgets.transcript.saying import Saying
+from widgets.transcript.selected_text import selectable, selected
 from widgets.transcript.transcript_lines import Paragraph, first_holding
 
 WINDOW = 120
@@ -82,8 +82,7 @@ class TranscriptView(FaultIsolated, ScrollView, can_focus=True):
         self._following = True
         self._seen = 0
         self._behind = 0
-        self._saying: list[Strip] = []
-        self._said = ""
+        self._saying = Saying(self)
         self._placing = False
 
     # --- what to show ----------
@@ -117,7 +116,7 @@ class TranscriptView(FaultIsolated, ScrollView, can_focus=True):
             self._lines.forget()
             self._following = True
             self.cursor_key = ""
-            self._said, self._saying = "", []
+            self._saying.take("", self._width)
         elif items is self._items:
             return
         if self._following:
@@ -129,11 +128,8 @@ class TranscriptView(FaultIsolated, ScrollView, can_focus=True):
 
     def show_saying(self, text: str) -> None:
         """Show what the model is saying, below the items; empty takes it away."""
-        if text == self._said:
-            return
-        self._said = text
-        self._saying = self._draw_saying()
-        self._lay_out()
+        if self._saying.take(text, self._width):
+            self._lay_out()
 
     def item_under_cursor(self) -> Item | None:
         """Return the item under the cursor, or the newest when the reader has not moved."""
@@ -175,7 +171,7 @@ class TranscriptView(FaultIsolated, ScrollView, can_focus=True):
         for item in shown:
             if isinstance(item, StepItem) and self._open.asks_for_record(self.session_id, item):
                 self.post_message(self.Wants(self, self.session_id, item))
-        self.virtual_size = Size(0, height + len(self._saying))
+        self.virtual_size = Size(0, height + len(self._saying.strips))
         self._place(anchor)
         # A rollback may take off what the reader has seen.
         behind = 0 if self._following else max(0, len(self._items) - self._seen)
@@ -183,13 +179,6 @@ class TranscriptView(FaultIsolated, ScrollView, can_focus=True):
             self._behind = behind
             self.post_message(self.Behind(behind))
         self.refresh()
-
-    def _draw_saying(self) -> list[Strip]:
-        if not self._said:
-            return []
-        said = clean(self._said[-2_000:], 2_000)
-        paragraph = Paragraph((("   … ", "$live"),), ((said, "italic $muted"),))
-        return strips_of(self, paragraph, self._width)
 
     def _anchor(self) -> tuple[str, int] | None:
         """Name the item at the top and how far it is scrolled out."""
@@ -238,14 +227,14 @@ class TranscriptView(FaultIsolated, ScrollView, can_focus=True):
         self._place(anchor)
 
     def on_resize(self, _event: Resize) -> None:
-        self._saying = self._draw_saying()
+        self._saying.draw(self._width)
         self._lay_out()
 
     def notify_style_update(self) -> None:
         super().notify_style_update()
         self._lines.forget()
         if self.is_mounted:
-            self._saying = self._draw_saying()
+            self._saying.draw(self._width)
             self._lay_out()
 
     # --- keys and mouse ----------
@@ -341,17 +330,10 @@ class TranscriptView(FaultIsolated, ScrollView, can_focus=True):
 
     def get_selection(self, selection: Selection) -> tuple[str, str] | None:
         """Return the selected text, as it is drawn, without the space at the ends of lines."""
-        lines = [self._plain(line) for line in range(int(self.virtual_size.height))]
-        text = selection.extract("\n".join(lines))
-        return "\n".join(line.rstrip() for line in text.split("\n")), "\n"
+        return selected(map(self._strip_at, range(int(self.virtual_size.height))), selection), "\n"
 
     def selection_updated(self, selection: Selection | None) -> None:
         self.refresh()
-
-    def _plain(self, line: int) -> str:
-        drawn = self._strip_at(line)
-        # A line of nothing has to be a line: what is selected is counted in lines.
-        return (drawn.text.rstrip() if drawn is not None else "") or " "
 
     def _strip_at(self, line: int) -> Strip | None:
         """Return a line as it is laid out; None where nothing is."""
@@ -359,22 +341,8 @@ class TranscriptView(FaultIsolated, ScrollView, can_focus=True):
         drawn = self._lines.strip(at, line) if at is not None else None
         if drawn is not None:
             return drawn
-        spoken = line - (self.virtual_size.height - len(self._saying))
-        return self._saying[spoken] if 0 <= spoken < len(self._saying) else None
-
-    def _selectable(self, strip: Strip, line: int) -> Strip:
-        """Draw what of a line is selected, and let the screen know which text it is."""
-        selection = self.text_selection
-        span = selection.get_span(line) if selection is not None else None
-        if span is not None:
-            start, end = span
-            length = strip.cell_length
-            cells = cell_len(strip.text[:start])
-            stop = length if end == -1 else cell_len(strip.text[:end])
-            style = self.screen.get_component_rich_style("screen--selection")
-            parts = strip.divide([cells, stop, length])
-            strip = Strip.join([parts[0], parts[1].apply_style(style), *parts[2:]])
-        return strip.apply_offsets(0, line)
+        spoken = line - (self.virtual_size.height - len(self._saying.strips))
+        return self._saying.strips[spoken] if 0 <= spoken < len(self._saying.strips) else None
 
     def on_click(self, event: Click) -> None:
         # Textual selects all of a widget that is clicked twice; here that opens a step.
@@ -398,7 +366,7 @@ class TranscriptView(FaultIsolated, ScrollView, can_focus=True):
     def render_line(self, y: int) -> Strip:
         width = self.scrollable_content_region.width
         base = self.visual_style.rich_style
-        if len(self._items) <= self._first and not self._saying:
+        if len(self._items) <= self._first and not self._saying.strips:
             return self._nothing.line(self, self.empty, y, width)
         line = y + self.scroll_offset.y
         at = self._lines.at_line(line)
@@ -407,8 +375,8 @@ class TranscriptView(FaultIsolated, ScrollView, can_focus=True):
             strip = drawn.adjust_cell_length(width, base)
             if self.has_focus and self._lines.shown[at].key == self.cursor_key:
                 strip = with_cursor(self, strip)
-            return self._selectable(strip, line)
+            return selectable(self, strip, line)
         spoken = self._strip_at(line)
         if spoken is not None:
-            return self._selectable(spoken.adjust_cell_length(width, base), line)
+            return selectable(self, spoken.adjust_cell_length(width, base), line)
         return Strip.blank(width, base)

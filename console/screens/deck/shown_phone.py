@@ -15,13 +15,13 @@ from agent.records import DeviceState, Frame, LiveFrame, TargetRuntime, TimeSpli
 from agent.state.reducer import SessionView, State, StepItem
 from console.frames.frame_feed import Wanted
 from console.frames.stills import Source
-from console.input.gate import Wait
 from console.keys.controllers import Controller
 from console.screens.device.device_parts import DeviceParts
 from console.screens.device.phone_text import PhoneText
 from console.screens.device.wheel import WheelController
 from console.screens.history.step_reader import StepReader
 from console.starting_phone import start_virtual
+from console.steps.stored_frames import FrameReader
 from widgets.base.action_line import ActionLine
 from widgets.lists.device_line import device_parts
 from widgets.lists.session_rows import device_name
@@ -49,7 +49,7 @@ class PhoneController(Controller):
         self._steps = steps
         self.wheel = WheelController(self)
         self.text = PhoneText(self, self.wheel)
-        self._reading_frame = ""
+        self._frames = FrameReader(self._show_read)
 
     # --- what the wheel and the text are told (`PhonePlace`) ----------
 
@@ -186,7 +186,7 @@ class PhoneController(Controller):
             observed = view.transcript.observation
             kept, step = observed.frame if observed else None, newest
         if kept is not None:
-            frame = self._stored(kept, serial)
+            frame = self._frames.get(app, kept, self.pane.wanted_px, serial=serial)
             proportions = (kept.width_px, kept.height_px)
         self.pane.empty = self._why_no_picture(serial)
         self.text.show()
@@ -255,7 +255,10 @@ class PhoneController(Controller):
         """Read what the screen looked like at a look that was before this console looked."""
         shown = phone.shown
         is_far = shown is not None and abs(shown.captured_ms - seen.ended_ms) > NEAR_MS
-        if is_far and not phone.knows_look(seen) and (stored := self._stored(kept, "")):
+        if not is_far or phone.knows_look(seen):
+            return
+        stored = self._frames.get(self.ops, kept, phone.wanted_px, serial="")
+        if stored is not None:
             phone.learn_look(seen, stored)
 
     def on_transcript_view_pointed(self, _event: TranscriptView.Pointed) -> None:
@@ -264,21 +267,7 @@ class PhoneController(Controller):
         self.show_frame()
         self._deck.show_footer()
 
-    def _stored(self, kept: Frame, serial: str) -> LiveFrame | None:
-        """Return a stored frame at the size that is drawn; None while it is read."""
-        app, size = self.ops, self.pane.wanted_px
-        ready = app.stored.ready(kept, size)
-        wanted = f"{kept.digest}:{size}"
-        if ready is None and wanted != self._reading_frame:
-            self._reading_frame = wanted
-            app.spawn(self._read_stored(kept, size, serial), "reading a stored frame", Wait.NOT)
-        return ready
-
-    async def _read_stored(self, kept: Frame, size: tuple[int, int], serial: str) -> None:
-        try:
-            await self.ops.stored.read(kept, size, serial=serial)
-        finally:
-            self._reading_frame = ""
+    def _show_read(self) -> None:
         # The Deck may have been closed, or not yet be composed, when the blob arrives.
         if self._deck.is_running and self.pane.is_mounted:
             self.show_frame()

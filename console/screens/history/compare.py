@@ -14,14 +14,14 @@ from textual.binding import BindingType
 from textual.containers import Horizontal, Vertical
 
 from agent.knowledge.app_names import name_of_package
-from agent.records import Frame
 from agent.state.reducer import ActionView, State
-from console.input.gate import Wait
 from console.keys import actions
+from console.keys.controllers import Controller
 from console.report.parting import Pair, Parting, compare
 from console.report.parting_words import parting_lines
 from console.report.told import Deed, Told, read_told
 from console.screens.base.console_screen import ConsoleScreen
+from console.steps.stored_frames import FrameReader
 from widgets.base import status
 from widgets.base.header_line import PartsLine
 from widgets.base.row_list import RowList
@@ -49,6 +49,52 @@ class Compared(NamedTuple):
         return self.left, self.right
 
 
+class FramesController(Controller):
+    """The picture that each session saw at the place under the cursor.
+
+    Args:
+        screen: the comparison.
+    """
+
+    def __init__(self, screen: CompareScreen) -> None:
+        self._screen = screen
+        self._frames = FrameReader(self._show_read)
+
+    def show_frame(self) -> None:
+        """Show both pictures."""
+        compared, pair = self._screen.compared, self._screen.pair
+        if compared is None or pair is None:
+            return
+        deeds = (pair.left, pair.right)
+        for side, deed, told in zip(SIDES, deeds, compared.sides, strict=True):
+            self._show(side, deed, told.session.serial)
+
+    def _show(self, side: str, deed: Deed | None, serial: str) -> None:
+        app = self._screen.console_app
+        phone = self._screen.query_one(f"#{side}-phone", PhonePane)
+        kept, size_px = deed.frame if deed is not None else None, phone.wanted_px
+        frame = None
+        if kept is not None and min(size_px) > 1:
+            frame = self._frames.get(app, kept, size_px, serial=serial)
+            if frame is None:
+                return
+        phone.show_marks((deed.element,) if deed is not None and deed.element else (), None)
+        phone.show_phone(
+            frame,
+            name=device_name(serial, app.bridge.state.devices),
+            proportions=(kept.width_px, kept.height_px) if kept is not None else (0, 0),
+            now_ms=app.now_ms(),
+            step=deed.step if deed is not None else 0,
+        )
+
+    def _show_read(self) -> None:
+        if self._screen.is_running and self._screen.is_attached:
+            self.show_frame()
+
+    def on_phone_pane_wants(self, _event: PhonePane.Wants) -> None:
+        self.show_frame()
+
+
 class CompareScreen(ConsoleScreen):
     """Two sessions.
 
@@ -59,13 +105,15 @@ class CompareScreen(ConsoleScreen):
 
     WHERE = actions.Where.COMPARE
     BINDINGS: ClassVar[list[BindingType]] = [*actions.bindings(actions.Where.COMPARE)]
+    CONTROLLERS = (FramesController,)
     AUTO_FOCUS = "#places"
 
     def __init__(self, left_id: str, right_id: str) -> None:
         super().__init__()
         self.ids = (left_id, right_id)
         self.compared: Compared | None = None
-        self._reading: set[str] = set()
+        self.frames = FramesController(self)
+        self.controllers = (self.frames,)
 
     def compose_body(self) -> ComposeResult:
         with Vertical(id="compare"):
@@ -108,7 +156,8 @@ class CompareScreen(ConsoleScreen):
         return int(self.table.cursor_key or 0)
 
     @property
-    def _pair(self) -> Pair | None:
+    def pair(self) -> Pair | None:
+        """What both did at this place."""
         pairs = self.compared.parting.pairs if self.compared is not None else ()
         return pairs[self.at] if self.at < len(pairs) else None
 
@@ -133,47 +182,7 @@ class CompareScreen(ConsoleScreen):
         self.show_frame()
 
     def show_frame(self) -> None:
-        pair = self._pair
-        if self.compared is None or pair is None:
-            return
-        for side, told in zip(SIDES, self.compared.sides, strict=True):
-            deed: Deed | None = getattr(pair, side)
-            self._show_frame_of(side, deed, told.session.serial)
-
-    def _show_frame_of(self, side: str, deed: Deed | None, serial: str) -> None:
-        app, phone = self.console_app, self.query_one(f"#{side}-phone", PhonePane)
-        kept = deed.frame if deed is not None else None
-        frame = app.stored.ready(kept, phone.wanted_px) if kept is not None else None
-        if kept is not None and frame is None and min(phone.wanted_px) > 1:
-            self._read_frame(kept, phone.wanted_px, serial)
-            return
-        phone.show_marks((deed.element,) if deed is not None and deed.element else (), None)
-        phone.show_phone(
-            frame,
-            name=device_name(serial, app.bridge.state.devices),
-            proportions=(kept.width_px, kept.height_px) if kept is not None else (0, 0),
-            now_ms=app.now_ms(),
-            step=deed.step if deed is not None else 0,
-        )
-
-    def _read_frame(self, kept: Frame, size: tuple[int, int], serial: str) -> None:
-        wanted = f"{kept.digest}:{size}"
-        if wanted in self._reading:
-            return
-        self._reading.add(wanted)
-
-        async def read() -> None:
-            try:
-                await self.console_app.stored.read(kept, size, serial=serial)
-            finally:
-                self._reading.discard(wanted)
-            if self.is_running and self.is_attached:
-                self.show_frame()
-
-        self.console_app.spawn(read(), "reading a stored frame", Wait.NOT)
-
-    def on_phone_pane_wants(self, _event: PhonePane.Wants) -> None:
-        self.show_frame()
+        self.frames.show_frame()
 
     # --- keys ----------
 
@@ -191,7 +200,7 @@ class CompareScreen(ConsoleScreen):
         # Imported here: the replay itself can be compared, and knows this screen.
         from console.screens.history.replay import ReplayScreen
 
-        pair = self._pair
+        pair = self.pair
         if pair is None:
             return
         deed = (pair.left, pair.right)[which]

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from agent.records import Frame, LiveFrame
+from agent.records import LiveFrame
 from agent.state.reducer import SessionView, StepItem, Transcript
 from console.frames.stills import Source
-from console.input.gate import Wait
 from console.keys.controllers import Controller
 from console.screens.base.console_screen import ConsoleScreen
 from console.screens.history.tape import TapeController
+from console.steps.stored_frames import FrameReader
 from widgets.lists.session_rows import device_name
 from widgets.pictures.phone_pane import PhonePane
 from widgets.pictures.zoom import FACTORS, Zoom
@@ -25,7 +25,7 @@ class SeenController(Controller):
     def __init__(self, screen: ConsoleScreen, tape: TapeController) -> None:
         self._screen = screen
         self._tape = tape
-        self._reading = ""
+        self._frames = FrameReader(self._show_read)
 
     @property
     def _pane(self) -> PhonePane:
@@ -40,10 +40,9 @@ class SeenController(Controller):
         serial = view.session.serial if view else ""
         frame = None
         if kept is not None:
-            frame = app.stored.ready(kept, phone.wanted_px)
+            frame = self._frames.get(app, kept, phone.wanted_px, serial=serial)
             if frame is None:
                 # The frame before keeps its own marks and label until this one is there.
-                self._read_frame(kept, phone.wanted_px, serial)
                 return
         told = view.transcript if view is not None else Transcript()
         seen = told.observation
@@ -70,22 +69,9 @@ class SeenController(Controller):
 
         return Source(self._pane.frame, read)
 
-    def _read_frame(self, kept: Frame, size: tuple[int, int], serial: str) -> None:
-        wanted = f"{kept.digest}:{size}"
-        if wanted == self._reading:
-            return
-        self._reading = wanted
-
-        async def read() -> None:
-            try:
-                await self._screen.console_app.stored.read(kept, size, serial=serial)
-            finally:
-                if self._reading == wanted:
-                    self._reading = ""
-            if self._screen.is_running and self._screen.is_attached:
-                self.show_frame()
-
-        self._screen.console_app.spawn(read(), "reading a stored frame", Wait.NOT)
+    def _show_read(self) -> None:
+        if self._screen.is_running and self._screen.is_attached:
+            self.show_frame()
 
     def on_phone_pane_wants(self, _event: PhonePane.Wants) -> None:
         self.show_frame()

@@ -153,7 +153,7 @@ async def test_a_mistake_is_said_and_the_console_goes_on(
 
 async def press_action(seat: Seat, patch: pytest.MonkeyPatch) -> None:
     patch.setattr(type(seat.deck.session_control), "do_session_pause", broken)
-    patch.setattr(type(seat.app), "do_app_theme", broken, raising=False)
+    patch.setattr(type(seat.app.controls), "do_app_theme", broken)
     await seat.app.action_act("app.theme")
 
 

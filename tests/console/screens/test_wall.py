@@ -31,7 +31,7 @@ async def open_wall(seat: Seat, *, colours: bool = True) -> WallView:
     )
     screen = seat.app.screen
     assert isinstance(screen, WallScreen)
-    await seat.until(lambda: screen.wall.tiles or not seat.core.state.devices, "tiles")
+    await seat.until(lambda: screen.wall.places.tiles or not seat.core.state.devices, "tiles")
     return screen.wall
 
 
@@ -44,7 +44,7 @@ async def test_every_phone_is_live_with_its_name_its_state_and_who_drives_it(
 ) -> None:
     async with console(play=evening) as seat:
         wall = await open_wall(seat)
-        online = [t.serial for t in wall.tiles if not t.missing]
+        online = [t.serial for t in wall.places.tiles if not t.missing]
         await seat.until(
             lambda: {asked[0] for asked in seat.core.frames_asked} >= set(online), "frames asked"
         )
@@ -68,7 +68,7 @@ async def test_a_phone_that_is_away_says_so_and_is_asked_for_nothing(console: Op
         await seat.until(lambda: seat.text().count("offline") >= 2, "that it is offline")
         # Its last picture stays, dimmed, under the word.
         assert wall.drawn is not None
-        tile = wall.plan.columns * wall.plan.picture_rows
+        tile = wall.places.layout.columns * wall.places.layout.picture_rows
         assert (wall.drawn.cells.glyph != HOLE).sum() > 1.5 * tile
 
 
@@ -101,12 +101,12 @@ async def test_arrows_move_between_phones_and_enter_opens_the_one_under_the_curs
     async with console(core=many(14), play=nothing) as seat:
         seat.app.navigation.show_device = opened.append  # type: ignore[method-assign]
         wall = await open_wall(seat)
-        across = wall.plan.across
+        across = wall.places.layout.across
         assert 1 < across < 13
         await seat.press("right", "down")
-        assert wall.cursor == f"wall-{across + 1:02}"
+        assert wall.places.cursor == f"wall-{across + 1:02}"
         await seat.press("up", "left", "left", "k")
-        assert wall.cursor == "wall-00"
+        assert wall.places.cursor == "wall-00"
         await seat.press("G", "enter")
         await seat.until(lambda: opened == ["wall-13"], "opened")
         await seat.see("▌")
@@ -118,13 +118,13 @@ async def test_sixty_four_phones_are_paged_and_only_those_that_are_seen_are_foll
     core = many(64)
     async with console(core=core, play=nothing, size=(120, 40)) as seat:
         wall = await open_wall(seat)
-        seen = len(wall.seen)
+        seen = len(wall.places.seen)
         assert 12 <= seen < 64
         await seat.until(lambda: core.frames_open == seen, "as many streams as tiles")
         await seat.see(f"1–{seen} of 64")
         await seat.press("G")
-        await seat.until(lambda: wall.seen[-1].serial == "wall-63", "the end")
-        last = {tile.serial for tile in wall.seen}
+        await seat.until(lambda: wall.places.seen[-1].serial == "wall-63", "the end")
+        last = {tile.serial for tile in wall.places.seen}
         await seat.until(lambda: seat.app.wall_feeds.followed == last, "the last ones followed")
         await seat.until(lambda: core.frames_open == len(last), "and no others")
         await seat.press("1")
@@ -136,11 +136,11 @@ async def test_the_cursor_stays_on_its_phone_when_others_come(console: Open) -> 
     async with console(core=core, play=nothing) as seat:
         wall = await open_wall(seat)
         await seat.press("right", "right")
-        assert wall.cursor == "wall-02"
+        assert wall.places.cursor == "wall-02"
         core.tell(DeviceChanged(device=phone("earlier-1")))
-        await seat.until(lambda: len(wall.tiles) == 6, "the sixth")
-        assert wall.cursor == "wall-02"
-        assert wall.tiles[0].serial == "earlier-1"
+        await seat.until(lambda: len(wall.places.tiles) == 6, "the sixth")
+        assert wall.places.cursor == "wall-02"
+        assert wall.places.tiles[0].serial == "earlier-1"
 
 
 async def test_without_phones_one_sentence_says_what_to_do(console: Open) -> None:
@@ -155,7 +155,7 @@ async def test_it_fits_every_size_and_a_hostile_name_does_not_break_a_line(conso
     for size in ((60, 20), (100, 30), (40, 12)):
         async with console(core=core, play=nothing, size=size) as seat:
             wall = await open_wall(seat)
-            await seat.until(lambda: core.frames_open == len(wall.seen), "frames")  # noqa: B023
+            await seat.until(lambda: core.frames_open == len(wall.places.seen), "frames")  # noqa: B023
             await seat.see("● live")
             strips = seat.app.screen._compositor.render_strips()
             assert {strip.cell_length for strip in strips} == {size[0]}
@@ -165,7 +165,7 @@ async def test_it_fits_every_size_and_a_hostile_name_does_not_break_a_line(conso
 async def test_without_colour_the_wall_is_words(console: Open) -> None:
     async with console(core=many(3), play=nothing) as seat:
         wall = await open_wall(seat, colours=False)
-        assert wall.plan.picture_rows == 0
+        assert wall.places.layout.picture_rows == 0
         assert seat.app.wall_feeds.followed == frozenset()
         assert "▀" not in seat.text()
         await seat.until(lambda: seat.text().count("Pixel") == 3, "three names")

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.console.terminal.test_pty import BOUND_S, Terminal
-from widgets.base.row_list import SEEN_S
+from widgets.base.row_places import SEEN_S
 
 COLUMNS, ROWS = 140, 44
 _OSC_52 = re.compile(rb"\x1b\]52;c;([A-Za-z0-9+/=]+)(?:\x07|\x1b\\)")

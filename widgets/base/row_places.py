@@ -1,0 +1,96 @@
+"""Where the rows of a list are: which line is whose, and what stood there before rows moved.
+
+Knows no widget and draws nothing. Invariant: a press is for the row that was seen there, not for
+one that moved there by itself a moment before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from textual.geometry import Region
+
+from widgets.base.rows import Row
+
+SEEN_S = 0.3
+"""How long after rows moved by themselves a press is still meant for what stood there before."""
+
+
+class RowPlaces:
+    """Rows laid out one below the other, in lines."""
+
+    def __init__(self, rows: Iterable[Row] = ()) -> None:
+        self.rows = tuple(rows)
+        self._index = {row.key: at for at, row in enumerate(self.rows)}
+        self._lines = [(at, n) for at, row in enumerate(self.rows) for n in range(len(row.lines))]
+        self._tops: list[int] = []
+        top = 0
+        for row in self.rows:
+            self._tops.append(top)
+            top += len(row.lines)
+
+    def __contains__(self, key: str) -> bool:
+        return key in self._index
+
+    @property
+    def height(self) -> int:
+        """How many lines there are."""
+        return len(self._lines)
+
+    @property
+    def lines_each(self) -> int:
+        """How many lines a row has, as a rule; at least one."""
+        return max(1, len(self._lines) // max(1, len(self.rows)))
+
+    def index(self, key: str) -> int | None:
+        """Return the number of a row; None where there is none with this key."""
+        return self._index.get(key)
+
+    def line(self, y: int) -> tuple[Row, int] | None:
+        """Return the row that a line belongs to, and which of its lines it is."""
+        if not 0 <= y < len(self._lines):
+            return None
+        at, number = self._lines[y]
+        return self.rows[at], number
+
+    def key_at(self, y: int) -> str:
+        """Return the row on a line; empty where none is that can be chosen."""
+        found = self.line(y)
+        return "" if found is None or found[0].is_heading else found[0].key
+
+    def region(self, at: int) -> Region:
+        """Return the lines of a row."""
+        return Region(0, self._tops[at], 1, len(self.rows[at].lines))
+
+    def nearest(self, at: int, by: int) -> int | None:
+        """Return the number of the first row from here on that is no heading, else the last before
+        it; None when there is none.
+        """
+        onward = range(at, len(self.rows)) if by > 0 else range(at, -1, -1)
+        behind = range(at - 1, -1, -1) if by > 0 else range(at + 1, len(self.rows))
+        places = (one for one in (*onward, *behind) if not self.rows[one].is_heading)
+        return next(places, None)
+
+
+class MovedRows:
+    """What was seen on each line before rows moved by themselves."""
+
+    def __init__(self) -> None:
+        self._stood: tuple[str, ...] = ()
+        self._moved_s = float("-inf")
+
+    def forget(self) -> None:
+        """Take what is seen now for what the operator means: their own key or press moved it."""
+        self._moved_s = float("-inf")
+
+    def note(self, stood: tuple[str, ...], now_s: float) -> None:
+        """Note what stood on each line until now; of several moves at once, before the first."""
+        if now_s - self._moved_s >= SEEN_S:
+            self._stood = stood
+        self._moved_s = now_s
+
+    def stood_at(self, y: int, pressed_s: float) -> str | None:
+        """Return the row that was seen at a line when it was pressed; None where nothing moved."""
+        if pressed_s - self._moved_s < SEEN_S and y < len(self._stood):
+            return self._stood[y]
+        return None
