@@ -66,6 +66,8 @@ class RowPlaces:
         """Return the number of the first row from here on that is no heading, else the last before
         it; None when there is none.
         """
+        if not self.rows:
+            return None
         onward = range(at, len(self.rows)) if by > 0 else range(at, -1, -1)
         behind = range(at - 1, -1, -1) if by > 0 else range(at + 1, len(self.rows))
         places = (one for one in (*onward, *behind) if not self.rows[one].is_heading)

@@ -32,7 +32,7 @@ def test_every_line_belongs_to_the_row_whose_region_holds_it(rows: tuple[Row, ..
 def test_the_nearest_row_is_none_that_is_passed_over(
     rows: tuple[Row, ...], at: int, by: int
 ) -> None:
-    places, at = RowPlaces(rows), min(at, len(rows) - 1)
+    places, at = RowPlaces(rows), max(0, min(at, len(rows) - 1))
     found = places.nearest(at, by)
     if found is None:
         assert all(row.is_heading for row in rows)
