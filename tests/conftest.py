@@ -97,6 +97,16 @@ def pytest_testnodedown(node: Any) -> None:
     left_out[0] = max(left_out[0], getattr(node, "workeroutput", {}).get("left_out", 0))
 
 
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Take our own scheduler for `--dist loadgroup`."""
+    if config.getoption("dist") != "loadgroup":
+        return None
+    from tests.scheduling import UnitScheduling
+
+    return UnitScheduling(config, log)
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave out what is slow, unless markers or a file are named; begin with what takes longest."""
     slow = [item for item in items if item.get_closest_marker("slow")]

@@ -1,0 +1,37 @@
+"""Hand the tests to xdist's workers with work that does not grow with what is already done.
+
+xdist's own scheduler counts, after each test, all units that a worker was ever given, which grows
+with the square of the tests: 5 of the 20 s that six thousand empty tests take.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from xdist.scheduler.loadgroup import LoadGroupScheduling
+
+
+class UnitScheduling(LoadGroupScheduling):
+    """As `--dist loadgroup`; a unit that is done is let go of, and places are looked up once."""
+
+    _places: dict[str, int] | None = None
+
+    def mark_test_complete(self, node: Any, item_index: int, duration: float = 0) -> None:
+        """Note that a worker is through with a test, and hand it more where it has little left."""
+        test = self.registered_collections[node][item_index]
+        unit = self._split_scope(test)
+        workload = self.assigned_work[node]
+        # What is tried once more is reported again.
+        if unit in workload:
+            workload[unit][test] = True
+            if all(workload[unit].values()):
+                del workload[unit]
+        self._reschedule(node)
+
+    def _assign_work_unit(self, node: Any) -> None:
+        unit, tests = self.workqueue.popitem(last=False)
+        self.assigned_work[node][unit] = tests
+        if self._places is None:
+            # All workers have collected the same, or nothing would have been handed out.
+            self._places = {test: at for at, test in enumerate(self.collection or ())}
+        node.send_runtest_some([self._places[test] for test, done in tests.items() if not done])
