@@ -102,13 +102,18 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     """Take our own scheduler for `--dist loadgroup`."""
     if config.getoption("dist") != "loadgroup":
         return None
-    from tests.scheduling import UnitScheduling
+    from tests.checkout.scheduling import UnitScheduling
 
     return UnitScheduling(config, log)
 
 
+@pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave out what is slow, unless markers or a file are named; begin with what takes longest."""
+    if getattr(config.option, "loadgroup", False):
+        from tests.checkout.scheduling import name_groups
+
+        name_groups(items)
     slow = [item for item in items if item.get_closest_marker("slow")]
     if not config.option.markexpr and not any(".py" in word for word in config.args):
         config.hook.pytest_deselected(items=slow)

@@ -6,7 +6,9 @@ from collections import deque
 from types import SimpleNamespace
 from typing import Any
 
-from tests.scheduling import UnitScheduling
+import pytest
+
+from tests.checkout.scheduling import UnitScheduling, name_groups
 
 TESTS = [f"tests/test_a.py::test_{n}" for n in range(300)]
 GROUP = [f"tests/test_b.py::test_{n}@one_phone" for n in range(7)]
@@ -80,3 +82,12 @@ def test_what_a_lost_worker_had_left_goes_to_another() -> None:
     while other.waiting:
         play(made, other)
     assert sorted(lost.seen + other.seen) == list(range(len(TESTS + GROUP)))
+
+
+@pytest.mark.xdist_group("one_worker")
+def test_a_worker_names_the_group_in_the_id(request: pytest.FixtureRequest) -> None:
+    if not getattr(request.config.option, "loadgroup", False):
+        # No worker of `--dist loadgroup`: nobody has done it.
+        assert "@" not in request.node.nodeid
+        name_groups([request.node])
+    assert request.node.nodeid.endswith("::test_a_worker_names_the_group_in_the_id@one_worker")
