@@ -16,12 +16,24 @@ from xdist.scheduler.loadgroup import LoadGroupScheduling
 
 
 def name_groups(items: Sequence[pytest.Item]) -> None:
-    """End the id of a test with `@` and the name of its group: by it xdist knows the group."""
+    """End the id of a test with `@` and the name of its group: by it xdist knows the group.
+
+    A group is what `xdist_group` names; without that, the tests of a module that share what a
+    fixture sets up once a module: phones, servers, clusters.
+    """
     for item in items:
         names = {str(mark.args[0]) for mark in item.iter_markers("xdist_group")}
+        if not names and _shares(item):
+            names = {item.nodeid.partition("::")[0]}
         suffix = "@" + "_".join(sorted(names))
         if names and not item.nodeid.endswith(suffix):
             item._id = type(item._id).parse(item.nodeid + suffix)
+
+
+def _shares(item: pytest.Item) -> bool:
+    """Return whether a test uses a fixture of ours that a module has one of."""
+    known = item._fixtureinfo.name2fixturedefs if isinstance(item, pytest.Function) else {}
+    return any(one.scope == "module" and one.baseid for made in known.values() for one in made[-1:])
 
 
 class UnitScheduling(LoadGroupScheduling):

@@ -91,3 +91,16 @@ def test_a_worker_names_the_group_in_the_id(request: pytest.FixtureRequest) -> N
         assert "@" not in request.node.nodeid
         name_groups([request.node])
     assert request.node.nodeid.endswith("::test_a_worker_names_the_group_in_the_id@one_worker")
+
+
+@pytest.fixture(scope="module")
+def phone() -> int:
+    return 1
+
+
+def test_what_a_module_sets_up_once_makes_its_tests_a_group(
+    phone: int, request: pytest.FixtureRequest
+) -> None:
+    if not getattr(request.config.option, "loadgroup", False):
+        name_groups([request.node])
+    assert request.node.nodeid.endswith("_a_group@tests/checkout/test_scheduling.py")

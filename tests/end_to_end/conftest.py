@@ -21,13 +21,6 @@ from tests.end_to_end.harness import (
 )
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Keep the tests of a module's one phone with one worker, so that no two start it."""
-    for item in items:
-        if "bench" in getattr(item, "fixturenames", ()) and "end_to_end" in item.nodeid:
-            item.add_marker(pytest.mark.xdist_group(item.nodeid.partition("::")[0]))
-
-
 def free_pair() -> int:
     """Find two free ports in a row, below those that systems give out by themselves."""
     while True:
