@@ -85,7 +85,7 @@ async def _measure() -> None:
 async def _tables(store: SqliteStore, wake: Wake) -> None:
     print(f"{JOBS:,} jobs stored\n\n| what | p50 ms | p95 ms | target, median |\n|---|---|---|---|")
     await wake.ring()
-    while store.indexed_id < await store.last_event_id():  # noqa: ASYNC110
+    while store.searching.indexed_id < await store.last_event_id():  # noqa: ASYNC110
         await asyncio.sleep(0.05)
     plain: list[float] = []
     commits: list[float] = []

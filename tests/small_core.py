@@ -141,7 +141,7 @@ class SmallCore(CoreBase):
         return await StoredLookUps(self.store).look_up(query)
 
     async def blob(self, digest: str) -> bytes:
-        return await self.store.read_blob(digest)
+        return await self.store.blobs.read(digest)
 
     async def close(self) -> None:
         raise SwitchboardError("a client must not close the core")

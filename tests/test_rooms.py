@@ -38,12 +38,7 @@ LARGER = {
     "virtual_phone.input.gestures.Gestures": 115,
     "virtual_phone.services.Services": 90,
     "virtual_phone.notices.Notices": 55,
-    "agent.store.embedded.sqlite_store.SqliteStore": 50,
     "virtual_phone.core.Core": 45,
-    "agent.store.postgres.postgres_store.PostgresStore": 45,
-    "virtual_phone.shell.parser.Parser": 45,
-    "agent.safety.effects.page.Page": 45,
-    "agent.devices.adb_device.AdbDevice": 45,
 }
 """Classes with more methods than that, and the most that each may have; it may only shrink."""
 

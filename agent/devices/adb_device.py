@@ -43,7 +43,6 @@ from agent.devices.shell.focus import parse_current_size, parse_foreground, pars
 from agent.devices.shell.notifications import Notification, read_notifications
 from agent.devices.shell.notifications import command as notification_command
 from agent.devices.shell.phone_shell import PhoneShell
-from agent.devices.shell.profile import Profile
 from agent.devices.shell.reclaim import reclaim_on_phone
 from agent.devices.shell.rotation import rotation_commands
 from agent.devices.shell.versions import COMMAND as VERSIONS_COMMAND
@@ -96,7 +95,7 @@ class AdbDevice:
         self._display = DisplaySize(self._shell)
         self._captures = QuickCaptures(Screencap(self._shell, self._display))
         self._uiautomator = UiautomatorService(self._shell)
-        self._trees = WarmTrees(
+        self.trees = WarmTrees(
             self._shell,
             self._display,
             service=self._uiautomator,
@@ -107,7 +106,7 @@ class AdbDevice:
         self._warm = None if self._scrcpy is None else WarmInput(self._scrcpy, self._display, cold)
         self._input: InputChannel = self._warm or cold
         self._text = TextChannel(
-            self._shell, trees=self._trees, service=self._uiautomator, paste=self._pasted
+            self._shell, trees=self.trees, service=self._uiautomator, paste=self._pasted
         )
         self._displays: Displays = NoDisplays(serial, "it is driven without scrcpy.")
         self._extra = None
@@ -140,7 +139,7 @@ class AdbDevice:
 
     async def info(self) -> DeviceInfo:
         """Ask the phone for its model, Android version and display."""
-        profile = await self.profile()
+        profile = await self._shell.profile()
         with suppress(DeviceTimeoutError):
             # The next typing looks again; a slow shell must not keep the phone from being shown.
             await self._text.repair(timeout_s=_REPAIR_TIMEOUT_S)
@@ -157,16 +156,12 @@ class AdbDevice:
             note="" if profile.booted else "The phone is still starting: wait until it is up.",
         )
 
-    async def profile(self, *, timeout_s: float = 10.0) -> Profile:
-        """Return what is fixed about the phone, asked once per connection."""
-        return await self._shell.profile(timeout_s=timeout_s)
-
     def forget(self) -> None:
         """Ask again for what is fixed: the phone came back and may be another build."""
         self._shell.forget()
         self._display.forget()
         self._captures.forget()
-        self._trees.forget()
+        self.trees.forget()
         self._text.forget()
         if self._scrcpy is not None and self._warm is not None:
             self._scrcpy.forget()
@@ -184,18 +179,13 @@ class AdbDevice:
         """
         return await self._captures.capture(timeout_s=timeout_s)
 
-    @property
-    def why_cold_trees(self) -> str:
-        """Why the last UI tree came from a dump; empty when it came from the service."""
-        return self._trees.why_cold
-
     async def tree(self, *, timeout_s: float = TREE_TIMEOUT_S) -> UiTree:
         """Read the UI tree. Raises TreeUnavailableError with the reason when there is none."""
-        return await self._trees.tree(timeout_s=timeout_s)
+        return await self.trees.tree(timeout_s=timeout_s)
 
     async def toast(self, *, timeout_s: float = 2.0) -> str:
         """Return the newest toast that was not returned before; empty where none can be known."""
-        return await self._trees.toast(timeout_s=timeout_s)
+        return await self.trees.toast(timeout_s=timeout_s)
 
     async def foreground(self, *, timeout_s: float = 5.0) -> Foreground:
         """Return which app is in front and whether the keyboard shows."""
@@ -277,7 +267,7 @@ class AdbDevice:
     async def close(self) -> None:
         """Let go of everything that is held on the phone."""
         await self.cool()
-        await self._trees.close()
+        await self.trees.close()
         if self._extra is not None:
             await self._extra.close()
         self._shell.close()

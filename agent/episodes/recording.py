@@ -244,7 +244,7 @@ class Recorder:
             return
         frame = None
         if seen.png:
-            digest = await store.put_blob(seen.png, "image/png")
+            digest = await store.blobs.put(seen.png, "image/png")
             frame = records.Frame(
                 digest=digest,
                 width_px=seen.width_px,
@@ -254,7 +254,7 @@ class Recorder:
         tree_digest, observation = "", await asyncio.to_thread(_observation, seen)
         if seen.xml:
             xml = await asyncio.to_thread(redact_tree, seen.xml, redact_secrets)
-            tree_digest = await store.put_blob(xml, "application/xml")
+            tree_digest = await store.blobs.put(xml, "application/xml")
         whole = msgspec.structs.replace(observation, frame=frame, tree_digest=tree_digest)
         made.append((seen.at_ms, protocol.ObservationRecorded(step=step, observation=whole)))
 

@@ -89,4 +89,4 @@ class StoredLookUps(CoreBase):
 
     async def blob(self, digest: str) -> bytes:
         """Read a frame, tree, prompt or reply. Raises StoreError when it is gone."""
-        return await self.store.read_blob(digest)
+        return await self.store.blobs.read(digest)

@@ -428,7 +428,7 @@ class Runtime(StoredLookUps):
 
     async def sessions_of_blob(self, digest: str) -> tuple[str, ...]:
         """Name the sessions whose events name a blob."""
-        return await self.store.blob_sessions(digest)
+        return await self.store.blobs.sessions_of(digest)
 
     async def close(self) -> None:
         """End the core: turns in flight stay open in the store. Calling it again does nothing."""

@@ -211,13 +211,3 @@ class RecordStore:
     async def next_number(self, kind: str, newest: int) -> int:
         """Return the next number of a kind that is counted up; see `Store.next_number`."""
         return newest + 1
-
-    # --- blobs ----------
-
-    async def blob_sessions(self, digest: str) -> tuple[str, ...]:
-        """Name the sessions whose events name a blob."""
-        return await self._reader.blob_sessions(digest)
-
-    async def blob_bytes(self) -> int:
-        """Return how many bytes all blobs take."""
-        return await self._reader.blob_bytes()

@@ -40,6 +40,38 @@ class Collected(msgspec.Struct, frozen=True, kw_only=True):
     size_bytes: int = 0
 
 
+class BlobStore(Protocol):
+    """Bytes by their digest. Every call raises StoreError when the store itself fails."""
+
+    async def put(self, data: bytes, media_type: str) -> str:
+        """Keep bytes durably; returns their sha256 in hex."""
+        ...
+
+    async def read(self, digest: str) -> bytes:
+        """Read a blob. Raises StoreError when it is gone or damaged, UsageError for no digest."""
+        ...
+
+    async def type_of(self, digest: str) -> str:
+        """Return a blob's media type; empty when there is no such blob."""
+        ...
+
+    async def sessions_of(self, digest: str) -> tuple[str, ...]:
+        """Name the sessions whose events name a blob; none once they are pruned."""
+        ...
+
+    async def size_bytes(self) -> int:
+        """Return how many bytes all blobs take."""
+        ...
+
+    async def collect(self) -> Collected:
+        """Drop the blobs that no event names, beside writers that go on.
+
+        A blob is named by the sessions whose events hold its digest, until they are pruned (a
+        SessionPruned) or deleted. One that was put by this opening and has yet to be named is left.
+        """
+        ...
+
+
 class Store(Protocol):
     """Durable facts. Every call raises StoreError when the store itself fails."""
 
@@ -66,6 +98,11 @@ class Store(Protocol):
     @property
     def spendings(self) -> SpendingRecords:
         """Where what sessions used is added up."""
+        ...
+
+    @property
+    def blobs(self) -> BlobStore:
+        """Where frames, trees and prompts are kept."""
         ...
 
     async def check_owned(self) -> None:
@@ -175,7 +212,7 @@ class Store(Protocol):
     async def delete_sessions(self, *session_ids: str) -> None:
         """Forget sessions with their events and questions, and tell it in a SessionsDeleted.
 
-        Their blobs go with the next `collect_blobs`. Raises UsageError for an unknown session, and
+        Their blobs go with the next `blobs.collect`. Raises UsageError for an unknown session, and
         nothing is then deleted.
         """
         ...
@@ -247,34 +284,4 @@ class Store(Protocol):
             kind: `watcher` or `commitment`.
             newest: the largest that the caller knows of.
         """
-        ...
-
-    # --- blobs ----------
-
-    async def put_blob(self, data: bytes, media_type: str) -> str:
-        """Keep bytes durably; returns their sha256 in hex."""
-        ...
-
-    async def read_blob(self, digest: str) -> bytes:
-        """Read a blob. Raises StoreError when it is gone or damaged, UsageError for no digest."""
-        ...
-
-    async def collect_blobs(self) -> Collected:
-        """Drop the blobs that no event names, beside writers that go on.
-
-        A blob is named by the sessions whose events hold its digest, until they are pruned (a
-        SessionPruned) or deleted. One that was put by this opening and has yet to be named is left.
-        """
-        ...
-
-    async def blob_sessions(self, digest: str) -> tuple[str, ...]:
-        """Name the sessions whose events name a blob; none once they are pruned."""
-        ...
-
-    async def blob_bytes(self) -> int:
-        """Return how many bytes all blobs take."""
-        ...
-
-    async def blob_type(self, digest: str) -> str:
-        """Return a blob's media type; empty when there is no such blob."""
         ...

@@ -82,7 +82,7 @@ async def _fill(store: SqliteStore) -> None:
 
 async def _catch_up(store: SqliteStore, total: int) -> float:
     started = time.perf_counter()
-    while store.indexed_id < total:
+    while store.searching.indexed_id < total:
         # Each search waits a little for the index.
         await store.search("bluetooth", limit=1)
     return time.perf_counter() - started

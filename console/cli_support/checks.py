@@ -121,7 +121,7 @@ async def _database(settings: Settings) -> Finding:
     try:
         async with asyncio.timeout(STORE_BOUND_S), open_stored(settings) as store:
             sessions = len(await store.sessions(limit=10_000))
-            size = await store.blob_bytes()
+            size = await store.blobs.size_bytes()
     except SwitchboardError as error:
         return _failing("store", error)
     except TimeoutError:

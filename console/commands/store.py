@@ -256,7 +256,7 @@ async def _compact_database(settings: Settings, *, as_json: bool) -> ExitCode:
 
     before = await size_bytes(dsn)
     async with open_core(dsn, host_name(settings), settings.data_dir) as opened:
-        dropped = (await opened.collect_blobs()).blobs
+        dropped = (await opened.blobs.collect()).blobs
         await vacuum(dsn)
     after = await size_bytes(dsn)
     if as_json:

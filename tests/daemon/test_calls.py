@@ -32,7 +32,7 @@ async def test_a_client_is_a_core(bench: Bench) -> None:
     assert await client.session("s1") == await bench.store.session("s1")
     assert [s.session_id for s in await client.sessions(limit=1)] == ["s2"]
     assert await client.overview() == await bench.core.overview()
-    digest = await bench.store.put_blob(bytes(range(256)) * 40_000, "image/png")
+    digest = await bench.store.blobs.put(bytes(range(256)) * 40_000, "image/png")
     assert await client.blob(digest) == bytes(range(256)) * 40_000
 
 
@@ -99,7 +99,7 @@ async def test_what_is_too_large_for_the_socket_is_refused_and_the_connection_li
     with pytest.raises(UsageError, match="too long to send"):
         await bench.client.request(SessionCreate(goal="x" * (1 << 20)))
     monkeypatch.setattr(agent.rpc.rpc_messages, "MAX_REPLY_BYTES", 100_000)
-    digest = await bench.store.put_blob(b"y" * 100_000, "text/plain")
+    digest = await bench.store.blobs.put(b"y" * 100_000, "text/plain")
     with pytest.raises(StoreError, match="too large"):
         await bench.client.blob(digest)
     assert await bench.client.sessions() == ()

@@ -45,16 +45,18 @@ async def recorded(stage: Stage, goal: str, steps: int = 3) -> str:
     session_id = await stage.create(goal)
     await stage.reach(session_id, SessionState.COMPLETED)
     store = stage.store
-    tree = await store.put_blob(TREE, "application/xml")
+    tree = await store.blobs.put(TREE, "application/xml")
     drafts = []
     for step in range(1, steps + 1):
         frame = Frame(
-            digest=await store.put_blob(png(step * 20), "image/png"),
+            digest=await store.blobs.put(png(step * 20), "image/png"),
             width_px=108,
             height_px=240,
             captured_ms=1,
         )
-        prompt = await store.put_blob(f'[{{"text": "{goal} {step}"}}]'.encode(), "application/json")
+        prompt = await store.blobs.put(
+            f'[{{"text": "{goal} {step}"}}]'.encode(), "application/json"
+        )
         seen = Observation(
             started_ms=1,
             ended_ms=2,

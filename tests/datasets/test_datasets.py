@@ -88,7 +88,7 @@ async def test_what_is_exported_comes_back_event_by_event_and_byte_by_byte(
         await exported(stage, ids, tmp_path / "ds")
         for one in ids:
             await stage.do(SessionDelete(session_id=one))
-        await stage.store.collect_blobs()
+        await stage.store.blobs.collect()
 
         async def store(place: Path, episode: str) -> bool:
             try:
@@ -107,8 +107,8 @@ async def test_what_is_exported_comes_back_event_by_event_and_byte_by_byte(
             assert comparable(after) == comparable(before[one])
         steps = rows(tmp_path / "ds", "steps")
         for row in steps:
-            assert await stage.store.read_blob(row["image_digest"]) == row["image"]["bytes"]
-            assert await stage.store.read_blob(row["tree_digest"]) == TREE
+            assert await stage.store.blobs.read(row["image_digest"]) == row["image"]["bytes"]
+            assert await stage.store.blobs.read(row["tree_digest"]) == TREE
 
 
 async def test_an_export_that_was_broken_off_goes_on_and_writes_nothing_twice(

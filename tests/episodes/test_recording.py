@@ -81,8 +81,8 @@ async def test_an_episode_is_a_session_whose_verdict_is_the_checkers(
         assert len(looks) == 5
         for one in looks:
             assert one.frame is not None and one.elements
-            assert (await store.read_blob(one.frame.digest)).startswith(b"\x89PNG")
-            assert b"<hierarchy" in await store.read_blob(one.tree_digest)
+            assert (await store.blobs.read(one.frame.digest)).startswith(b"\x89PNG")
+            assert b"<hierarchy" in await store.blobs.read(one.tree_digest)
         calls = [msg for msg in msgs if isinstance(msg, ToolCallRequested)]
         assert [msg.tool for msg in calls] == ["tap"] * 4 and all(msg.point for msg in calls)
         typed = [event.msg for event in await store.session_events(used_up.session_id)]

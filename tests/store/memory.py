@@ -7,7 +7,7 @@ left when its process has died: everything that was acknowledged.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from contextlib import suppress
 
 from agent.errors import StoreError, UsageError
@@ -129,6 +129,44 @@ class MemoryPages:
         return JobPage(page, str(start + limit) if len(queue) >= start + limit else "")
 
 
+class MemoryBlobs:
+    """Blobs in a dictionary, with the sessions that name each."""
+
+    def __init__(self) -> None:
+        self._kept: dict[str, tuple[bytes, str]] = {}
+        self.uses: set[tuple[str, str]] = set()
+        self.unnamed: set[str] = set()
+
+    def drop_uses(self, sessions: Container[str]) -> None:
+        self.uses = {use for use in self.uses if use[0] not in sessions}
+
+    async def put(self, data: bytes, media_type: str) -> str:
+        digest = hashlib.sha256(data).hexdigest()
+        self._kept.setdefault(digest, (data, media_type))
+        self.unnamed.add(digest)
+        return digest
+
+    async def read(self, digest: str) -> bytes:
+        if digest not in self._kept:
+            raise StoreError(f"Blob {digest} is gone.")
+        return self._kept[digest][0]
+
+    async def type_of(self, digest: str) -> str:
+        return self._kept.get(digest, (b"", ""))[1]
+
+    async def sessions_of(self, digest: str) -> tuple[str, ...]:
+        return tuple(sorted(session_id for session_id, one in self.uses if one == digest))
+
+    async def size_bytes(self) -> int:
+        return sum(len(data) for data, _ in self._kept.values())
+
+    async def collect(self) -> Collected:
+        named = {digest for _, digest in self.uses} | self.unnamed
+        gone = [digest for digest in self._kept if digest not in named]
+        size = sum(len(self._kept.pop(digest)[0]) for digest in gone)
+        return Collected(blobs=len(gone), size_bytes=size)
+
+
 class MemoryStore:
     """Implements `Store` over dictionaries, with the same fold as every other."""
 
@@ -145,15 +183,13 @@ class MemoryStore:
         self.job_pages = MemoryPages(self._jobs)
         self.spendings = self
         self._leases: dict[str, Lease] = {}
-        self._blobs: dict[str, tuple[bytes, str]] = {}
-        self._uses: set[tuple[str, str]] = set()
-        self._unnamed: set[str] = set()
+        self.blobs = MemoryBlobs()
         self._listeners: list[Listener] = []
         self._last_id = 0
 
     def reopened(self) -> MemoryStore:
         self._listeners.clear()
-        self._unnamed.clear()
+        self.blobs.unnamed.clear()
         self._leases = {k: leases.released(v, v) or v for k, v in self._leases.items()}
         return self
 
@@ -188,10 +224,11 @@ class MemoryStore:
             for run in of_it:
                 del self.job_runs.by_id[run.run_id]
         self.watches.commitments_by_id.update(ledger.commitments)
-        self._uses = {use for use in self._uses if use[0] not in ledger.pruned} | set(ledger.uses)
+        self.blobs.drop_uses(ledger.pruned)
+        self.blobs.uses |= set(ledger.uses)
         events = tuple(event for event, _ in ledger.events)
         for event in events:
-            self._unnamed.difference_update(digests_of(event.msg))
+            self.blobs.unnamed.difference_update(digests_of(event.msg))
         self._last_id = ledger.last_event_id
         self._events.extend(events)
         for listener in tuple(self._listeners):
@@ -313,7 +350,7 @@ class MemoryStore:
         await self.append(EventDraft("", SessionsDeleted(session_ids=session_ids)))
         gone = set(session_ids)
         self._events = [e for e in self._events if e.session_id not in gone]
-        self._uses = {use for use in self._uses if use[0] not in gone}
+        self.blobs.drop_uses(gone)
         self._questions = {
             k: q for k, q in self._questions.items() if q.question.session_id not in gone
         }
@@ -375,28 +412,3 @@ class MemoryStore:
     async def stale_jobs(self, before_ms: int) -> tuple[Job, ...]:
         running = [j for j in self._jobs.values() if j.status is JobStatus.RUNNING]
         return tuple(j for j in running if j.running_at <= before_ms)
-
-    # --- blobs ----------
-
-    async def put_blob(self, data: bytes, media_type: str) -> str:
-        digest = hashlib.sha256(data).hexdigest()
-        self._blobs.setdefault(digest, (data, media_type))
-        self._unnamed.add(digest)
-        return digest
-
-    async def read_blob(self, digest: str) -> bytes:
-        if digest not in self._blobs:
-            raise StoreError(f"Blob {digest} is gone.")
-        return self._blobs[digest][0]
-
-    async def blob_bytes(self) -> int:
-        return sum(len(data) for data, _ in self._blobs.values())
-
-    async def blob_type(self, digest: str) -> str:
-        return self._blobs.get(digest, (b"", ""))[1]
-
-    async def collect_blobs(self) -> Collected:
-        named = {digest for _, digest in self._uses} | self._unnamed
-        gone = [digest for digest in self._blobs if digest not in named]
-        size = sum(len(self._blobs.pop(digest)[0]) for digest in gone)
-        return Collected(blobs=len(gone), size_bytes=size)

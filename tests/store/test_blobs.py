@@ -16,48 +16,48 @@ from agent.store.store import EventDraft
 
 
 async def test_a_blob_is_read_back_by_its_sha256(store: SqliteStore) -> None:
-    digest = await store.put_blob(b"\x89PNG picture", "image/png")
+    digest = await store.blobs.put(b"\x89PNG picture", "image/png")
     assert digest == hashlib.sha256(b"\x89PNG picture").hexdigest()
-    assert await store.read_blob(digest) == b"\x89PNG picture"
-    assert await store.blob_type(digest) == "image/png"
+    assert await store.blobs.read(digest) == b"\x89PNG picture"
+    assert await store.blobs.type_of(digest) == "image/png"
     assert (store.directory / "blobs" / digest[:2] / digest[2:]).is_file()
-    assert await store.read_blob(await store.put_blob(b"", "text/plain")) == b""
+    assert await store.blobs.read(await store.blobs.put(b"", "text/plain")) == b""
 
 
 async def test_the_store_and_its_files_say_how_much_all_blobs_take(store: SqliteStore) -> None:
     files = BlobFiles(store.directory / "blobs")
-    assert await store.blob_bytes() == files.size_bytes() == 0
+    assert await store.blobs.size_bytes() == files.size_bytes() == 0
     for data in (b"x" * 1000, b"y" * 500, b"x" * 1000):
-        await store.put_blob(data, "text/plain")
+        await store.blobs.put(data, "text/plain")
     await store.append(EventDraft("", WarningEvent(message="commits the rows")))
-    assert await store.blob_bytes() == files.size_bytes() == 1500
+    assert await store.blobs.size_bytes() == files.size_bytes() == 1500
 
 
 async def test_the_same_bytes_are_stored_once(store: SqliteStore) -> None:
-    digests = await asyncio.gather(*(store.put_blob(b"same", "text/plain") for _ in range(8)))
+    digests = await asyncio.gather(*(store.blobs.put(b"same", "text/plain") for _ in range(8)))
     assert len(set(digests)) == 1
     files = [p for p in (store.directory / "blobs").glob("??/*") if p.is_file()]
     assert len(files) == 1
 
 
 async def test_a_damaged_blob_is_an_error_and_storing_it_again_mends_it(store: SqliteStore) -> None:
-    digest = await store.put_blob(b"the true picture", "image/png")
+    digest = await store.blobs.put(b"the true picture", "image/png")
     (store.directory / "blobs" / digest[:2] / digest[2:]).write_bytes(b"the fake picture")
     with pytest.raises(StoreError, match="damaged"):
-        await store.read_blob(digest)
-    assert await store.put_blob(b"the true picture", "image/png") == digest
-    assert await store.read_blob(digest) == b"the true picture"
+        await store.blobs.read(digest)
+    assert await store.blobs.put(b"the true picture", "image/png") == digest
+    assert await store.blobs.read(digest) == b"the true picture"
 
 
 async def test_a_blob_that_is_gone_says_so(store: SqliteStore) -> None:
     with pytest.raises(StoreError, match="gone"):
-        await store.read_blob("0" * 64)
+        await store.blobs.read("0" * 64)
 
 
 @pytest.mark.parametrize("name", ["", "../../etc/passwd", "A" * 64, "0" * 63, "0" * 64 + "\n"])
 async def test_only_digests_name_blobs(store: SqliteStore, name: str) -> None:
     with pytest.raises(UsageError, match="not a blob digest"):
-        await store.read_blob(name)
+        await store.blobs.read(name)
 
 
 def test_what_a_crash_left_half_written_is_cleared_at_the_next_start(tmp_path: Path) -> None:

@@ -49,8 +49,8 @@ def database(dsn: str) -> str:
 async def filled(dsn: str, directory: Path) -> str:
     """Put something into every part of a store; returns the digest of a blob that is named."""
     async with open_core(dsn, "a", directory) as store:
-        digest = await store.put_blob(b"named" * 1000, "image/png")
-        await store.put_blob(b"unnamed" * 1000, "image/png")
+        digest = await store.blobs.put(b"named" * 1000, "image/png")
+        await store.blobs.put(b"unnamed" * 1000, "image/png")
         call = ToolCallRequested(
             step=1, call_id="c", tool="tap", arguments="{}", reply_digest=digest
         )
@@ -283,12 +283,12 @@ async def test_records_are_read_beside_a_core_and_change_nothing(dsn: str, tmp_p
         await core.append(session_draft("s2"))
         assert [one.session_id for one in await records.sessions()] == ["s2", "s1"]
         assert await records.last_event_id() == await core.last_event_id()
-        assert await records.read_blob(digest) == b"named" * 1000
+        assert await records.blobs.read(digest) == b"named" * 1000
         assert len(await records.open_questions()) == 1
         with pytest.raises(UnwritableError, match="reading only"):
             await records.append(step_draft("s1", 1))
         with pytest.raises(UnwritableError):
-            await records.put_blob(b"x", "text/plain")
+            await records.blobs.put(b"x", "text/plain")
     assert not (tmp_path / "elsewhere").exists()
 
 
@@ -319,8 +319,8 @@ async def test_a_check_names_what_is_wrong_beside_a_core(
 async def test_what_nothing_names_goes(dsn: str, tmp_path: Path) -> None:
     digest = await filled(dsn, tmp_path / "data")
     async with open_core(dsn, "a", tmp_path / "data") as store:
-        assert (await store.collect_blobs()).blobs == 1
-        assert await store.read_blob(digest)
+        assert (await store.blobs.collect()).blobs == 1
+        assert await store.blobs.read(digest)
     await vacuum(dsn)
 
 
@@ -349,7 +349,7 @@ async def test_a_backup_under_work_is_restored_whole(
     async with open_core(other, "a", tmp_path / "restored") as again:
         assert again.identity == identity
         assert (await again.events(after=0, limit=10_000))[: len(expected)] == expected
-        assert await again.read_blob(digest) == b"named" * 1000
+        assert await again.blobs.read(digest) == b"named" * 1000
         assert len(await again.search("züge")) == 1
         assert len(await again.open_questions()) == 1
         assert (await again.create_job(make_job)).id == 2

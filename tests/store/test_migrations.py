@@ -99,14 +99,14 @@ async def test_blobs_that_old_events_name_are_counted_and_only_the_others_collec
     with closing(sqlite3.connect(older / DATABASE_NAME)) as database:
         before = {digest for digest, _ in database.execute(rows)}
     async with SqliteStore.open(older) as store:
-        assert (await store.collect_blobs()).blobs == 1
+        assert (await store.blobs.collect()).blobs == 1
         await store.delete_sessions("child", "parent")
-        assert (await store.collect_blobs()).blobs == len(before) - 1
+        assert (await store.blobs.collect()).blobs == len(before) - 1
         with pytest.raises(UsageError):
             await store.session("child")
         for digest in before:
             with pytest.raises(StoreError, match="gone"):
-                await store.read_blob(digest)
+                await store.blobs.read(digest)
 
 
 @since(2)

@@ -55,14 +55,11 @@ async def test_the_index_follows_the_log_by_its_own_mark_across_starts(tmp_path:
         assert await found(store, "first")
     # As after a crash between the commit of an event and its indexing.
     async with SqliteStore.open(tmp_path) as store:
-        assert store._index is not None
-        store._index.stop()
+        assert store.searching.index is not None
+        store.searching.index.stop()
         await store.append(said("s1", "second"))
     async with SqliteStore.open(tmp_path) as store:
         assert await found(store, "second")
-        await store.rebuild_search()
-        assert len(await found(store, "first OR second")) == 0
-        assert len(await found(store, "first")) == 1
 
 
 class BusyLog:
@@ -101,14 +98,14 @@ async def test_a_backlog_is_taken_in_whole_where_words_are_dense_and_where_they_
 ) -> None:
     async with SqliteStore.open(tmp_path) as store:
         await store.append(session_draft("s1"))
-        assert store._index is not None
-        store._index.stop()
+        assert store.searching.index is not None
+        store.searching.index.stop()
         await store.append(*(said("s1", f"dense word{n}") for n in range(1200)))
         await store.append(*(step_draft("s1", n) for n in range(9000)), said("s1", "rare"))
         stored = await store.last_event_id()
     async with SqliteStore.open(tmp_path) as store:
-        assert store._index is not None
-        log = Counting(store._index._log)
+        assert store.searching.index is not None
+        log = Counting(store.searching.index._log)
         index = await SearchIndex.open(tmp_path / "other.db", log)
         try:
             index._wanted.set()
@@ -155,8 +152,8 @@ async def test_an_index_that_is_ahead_of_its_store_is_another_stores(tmp_path: P
         assert await found(store, "old")
     async with SqliteStore.open(tmp_path / "new") as store:
         await store.append(session_draft("s2"), said("s2", "new"))
-        assert store._index is not None
-        index = await SearchIndex.open(tmp_path / "old" / SEARCH_NAME, store._index._log)
+        assert store.searching.index is not None
+        index = await SearchIndex.open(tmp_path / "old" / SEARCH_NAME, store.searching.index._log)
         assert index.indexed_id == 0
         await index.close()
 

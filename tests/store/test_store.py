@@ -55,8 +55,9 @@ async def test_closing_stores_what_was_asked_before_and_refuses_what_comes_after
 
 
 async def test_the_log_is_folded_into_the_file_in_a_pause(store: SqliteStore) -> None:
-    assert store._index is not None
-    store._index.stop()  # a reader at that moment would put off what is newer than its reading
+    assert store.searching.index is not None
+    # A reader at that moment would put off what is newer than its reading.
+    store.searching.index.stop()
     needle = b"said before the pause"
     await store.append(EventDraft("", WarningEvent(message=needle.decode())))
     await store.append(session_draft("s1"))

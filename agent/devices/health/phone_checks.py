@@ -170,7 +170,7 @@ class Health:
         found = latency("tree", took_ms, SLOW_TREE_MS, what)
         if not isinstance(self._device, AdbDevice):
             return found
-        why_cold = self._device.why_cold_trees
+        why_cold = self._device.trees.why_cold
         if not why_cold:
             return replace(found, detail=f"{found.detail}, by the service that stays up")
         remedy = found.remedy or 'For faster ones: pip install "switchboard-console[uiautomator2]"'

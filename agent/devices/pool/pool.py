@@ -12,8 +12,8 @@ from __future__ import annotations
 import asyncio
 import logging
 import threading
-from collections.abc import AsyncIterator, Coroutine, Iterator, Sequence
-from contextlib import asynccontextmanager, contextmanager, suppress
+from collections.abc import Coroutine, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from typing import Self
 
 from agent.devices.adb.address import ServerAddress
@@ -153,17 +153,6 @@ class PhonePool:
     ) -> Iterator[PooledPhone]:
         """Take a phone for the length of a block."""
         taken = self.get(timeout_s, tags=tags)
-        try:
-            yield taken
-        finally:
-            self.put(taken)
-
-    @asynccontextmanager
-    async def phone_async(
-        self, timeout_s: float | None = None, *, tags: frozenset[str] = _ANY
-    ) -> AsyncIterator[PooledPhone]:
-        """Take a phone for the length of an asynchronous block."""
-        taken = await self.get_async(timeout_s, tags=tags)
         try:
             yield taken
         finally:

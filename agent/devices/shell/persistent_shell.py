@@ -118,11 +118,6 @@ class KeptShells:
         self._refused_until_s = 0.0
         self._timer: asyncio.TimerHandle | None = None
 
-    @property
-    def has_open(self) -> bool:
-        """Whether one is open and waits for a command."""
-        return any(shell.is_open for shell in self._idle)
-
     async def run(self, client: AdbClient, command: str, *, limit: int) -> ShellResult | None:
         """Run a command in a kept shell; None when there is none, and nothing was run.
 

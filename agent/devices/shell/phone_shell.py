@@ -58,11 +58,6 @@ class PhoneShell:
         if self._kept is not None:
             self._kept.forget()
 
-    @property
-    def has_open_shell(self) -> bool:
-        """Whether a shell waits on the phone for the next command."""
-        return self._kept is not None and self._kept.has_open
-
     async def profile(self, *, timeout_s: float = 10.0) -> Profile:
         """Return what is fixed about the phone, asked once per connection."""
         if self._profile is None:

@@ -21,6 +21,7 @@ from agent.safety.effects.acts import Act, ActKind
 from agent.safety.effects.amounts import amounts, currency, value_of
 from agent.safety.effects.lexicon import Meaning, read
 from agent.safety.effects.page import Page, is_digit, page_of
+from agent.safety.effects.structure.fields import is_recipient
 from agent.safety.redacting.redaction import TAKEN_OUT
 from agent.safety.scope import is_neutral
 from agent.safety.words import id_words, words
@@ -138,7 +139,7 @@ class Flow:
         """Return what this session typed where the screen's text has lost it to redaction."""
         if not TAKEN_OUT.search(shown):
             return shown
-        fields = (f for f in page.fields if page.is_recipient(f) and f.value == shown)
+        fields = (f for f in page.fields if is_recipient(f) and f.value == shown)
         typed = (self.typed.get((f.package, field_name(f)), "") for f in fields)
         return next((said for said in typed if said), shown)
 

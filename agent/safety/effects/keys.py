@@ -9,6 +9,7 @@ from agent.safety.effects.labels import is_send
 from agent.safety.effects.page import Page
 from agent.safety.effects.press import find_press
 from agent.safety.effects.structure.ending import ends
+from agent.safety.effects.structure.fields import is_composer, is_search, is_stake
 from agent.safety.effects.typing import is_stored, overwrites
 from agent.safety.words import id_words, words
 
@@ -28,7 +29,7 @@ def judge_enter(page: Page, context: Context, typed: str = "") -> Finding | None
             EffectVerb.UNKNOWN, "the screen cannot be read, and the enter key may do anything"
         )
     field = next((f for f in page.fields if f.focused), None)
-    if field is not None and page.is_search(field):
+    if field is not None and is_search(field):
         return None
     if page.is_dialog:
         pressed = worst(find_press(e, page, context) for e in page.pressables)
@@ -43,14 +44,14 @@ def judge_enter(page: Page, context: Context, typed: str = "") -> Finding | None
             if found is not None and found.verb is EffectVerb.SPEND:
                 said = f'the enter key may press "{element.label[:60]}"'
                 return Finding(EffectVerb.SPEND, said, element=element)
-    amount = field is not None and page.is_stake(field) and page.speaks_of_money
+    amount = field is not None and is_stake(field) and page.speaks_of_money
     if amount and field is not None and not any(ends(e, page) for e in page.pressables):
         said = f'the enter key may hand in "{(field.value or typed.strip())[:60]}"'
         return Finding(EffectVerb.SPEND, said, element=field)
     if field is not None and (typed.strip() or field.value.strip()) and takes_commands(page, field):
         said = f'the enter key carries out "{(field.value or typed).strip()[:60]}"'
         return Finding(EffectVerb.UNKNOWN, said, element=field)
-    composing = page.composer is not None and (field is None or page.is_composer(field))
+    composing = page.composer is not None and (field is None or is_composer(field))
     if any(is_send(e) for e in page.pressables) or (
         composing and (typed.strip() or (page.composer and page.composer.value))
     ):

@@ -14,7 +14,13 @@ from functools import cached_property, lru_cache
 from agent.records import Element, Observation
 from agent.safety.effects.amounts import amounts, is_number, is_rate
 from agent.safety.effects.lexicon import Meaning, Reading, read
-from agent.safety.words import id_words, words
+from agent.safety.effects.structure.fields import (
+    is_amount,
+    is_composer,
+    is_recipient,
+    is_search,
+)
+from agent.safety.words import id_words
 
 _DIALOG_IDS = frozenset({"alerttitle", "parentpanel", "buttonpanel", "button1", "button2"})
 _ID_MONEY = frozenset(
@@ -25,15 +31,7 @@ _ID_MONEY = frozenset(
         *("bet", "stake", "invest", "trade", "amount", "total", "price"),
     }
 )
-_ID_AMOUNT = frozenset({"amount", "sum", "price", "value", "total", "tip"})
 _ID_PIN = frozenset({"pin", "passcode", "mpin", "bouncer", "otp", "passwordentry", "biometric"})
-_ID_MESSAGE = frozenset(
-    {
-        *("message", "compose", "composer", "comment", "reply", "chat", "review", "caption"),
-        *("tweet", "post", "sms", "status", "feedback"),
-    }
-)
-_ID_SEARCH = frozenset({"search", "query", "find", "filter", "url", "omnibox", "address"})
 _OPERATORS = frozenset({"+", "−", "-", "×", "÷", "=", "*", "/"})
 _INSTRUMENTS = ("calculator", "deskclock", "clock", "stopwatch", "timer", "metronome")
 _SLIDERS = ("SeekBar", "Slider", "SwipeButton", "SlideToAct", "RatingBar")
@@ -252,54 +250,16 @@ class Page:
 
     # --- fields ----------
 
-    def is_search(self, field: Element) -> bool:
-        """Return whether a field's text is looked for, not kept."""
-        if set(id_words(field.resource_id)) & _ID_SEARCH:
-            return True
-        return bool(read(field.label).head & {Meaning.SEARCH})
-
-    def is_amount(self, field: Element) -> bool:
-        """Return whether a field takes an amount of money."""
-        if set(id_words(field.resource_id)) & _ID_AMOUNT:
-            return True
-        if Meaning.AMOUNT in read(field.label).found:
-            return True
-        return bool(amounts(field.label)) or (
-            field.label.strip(" 0.,") == "" and "0" in field.label
-        )
-
-    def is_stake(self, field: Element) -> bool:
-        """Return whether a field takes what is paid or offered, by its words or its page's."""
-        return self.is_amount(field) or (
-            is_number(field.value) and Meaning.MONEY in read(field.label).found
-        )
-
-    def is_recipient(self, field: Element) -> bool:
-        """Return whether a field takes whom something goes to."""
-        ids = set(id_words(field.resource_id))
-        if ids & {"to", "recipient", "recipients", "payee", "beneficiary", "iban"}:
-            return True
-        return bool(read(field.label).whole & {Meaning.RECIPIENT}) or bool(
-            {Meaning.RECIPIENT} & read(field.label).head and len(words(field.label)) <= 2
-        )
-
-    def is_composer(self, field: Element) -> bool:
-        """Return whether a field takes a message to other people."""
-        if self.is_search(field) or field.password:
-            return False
-        ids = set(id_words(field.resource_id)) & _ID_MESSAGE
-        return bool(ids) or Meaning.MESSAGE in read(field.label).found
-
     @cached_property
     def composer(self) -> Element | None:
         """The field of a message that is being written; a filled one first."""
-        found = [f for f in self.fields if self.is_composer(f)]
+        found = [f for f in self.fields if is_composer(f)]
         return next((f for f in found if f.value), found[0] if found else None)
 
     @cached_property
     def filled(self) -> tuple[Element, ...]:
         """Fields that hold something which is not looked for."""
-        return tuple(f for f in self.fields if f.value and not self.is_search(f))
+        return tuple(f for f in self.fields if f.value and not is_search(f))
 
     # --- money ----------
 
@@ -329,7 +289,7 @@ class Page:
 
     @cached_property
     def amount_field(self) -> Element | None:
-        return next((f for f in self.fields if self.is_amount(f)), None)
+        return next((f for f in self.fields if is_amount(f)), None)
 
     @cached_property
     def stake(self) -> str:
@@ -413,7 +373,7 @@ class Page:
     def recipient(self) -> str:
         """Who gets it, as the page says: a field, a line that begins with "to", a chosen row."""
         for field in self.fields:
-            if self.is_recipient(field) and field.value:
+            if is_recipient(field) and field.value:
                 return field.value
         for e in self.texts:
             if name := after_recipient(e.label):

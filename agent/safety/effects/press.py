@@ -40,6 +40,7 @@ from agent.safety.effects.structure.ending import (
     is_way_out,
     sign_of,
 )
+from agent.safety.effects.structure.fields import is_search
 from agent.safety.effects.structure.impersonation import find_impersonation
 from agent.safety.effects.structure.outcome import find_outcome
 from agent.safety.effects.structure.people import find_reaching
@@ -301,7 +302,7 @@ def _is_backspace(element: Element, page: Page) -> bool:
         or M.WIPE in read(element.label).head
     ):
         return True
-    searches = any(page.is_search(f) for f in page.fields)
+    searches = any(is_search(f) for f in page.fields)
     return searches and ("clear" in said[:1] or "clear" in ids or "close" in ids)
 
 

@@ -11,6 +11,7 @@ from agent.safety.effects.context import Context
 from agent.safety.effects.finding import Finding
 from agent.safety.effects.goal_match import beside_goal
 from agent.safety.effects.page import Page
+from agent.safety.effects.structure.fields import is_recipient
 from agent.safety.effects.verbs import RULES
 from agent.safety.redacting.redaction import redact_secrets
 from agent.text import clean
@@ -109,7 +110,7 @@ def _content(
     flow = context.flow
     match finding.verb:
         case V.SEND | V.PUBLISH | V.CARRY_OUT:
-            said = [f.value for f in page.filled if not page.is_recipient(f)]
+            said = [f.value for f in page.filled if not is_recipient(f)]
             if act.kind is ActKind.TYPE and act.text.strip():
                 said.append(act.text)
             text = _tidy("\n".join(dict.fromkeys(said)))

@@ -10,6 +10,7 @@ from agent.safety.effects.context import Context
 from agent.safety.effects.finding import Finding
 from agent.safety.effects.flow import field_name
 from agent.safety.effects.page import Page
+from agent.safety.effects.structure.fields import is_amount, is_composer, is_search
 from agent.safety.words import id_words
 
 _SHORT_NUMBER = re.compile(r"\d{0,3}")
@@ -47,10 +48,10 @@ def is_stored(field: Element, page: Page, context: Context) -> bool:
     value = field.value.strip()
     if not value or field.password or _SHORT_NUMBER.fullmatch(value):
         return False
-    if page.is_dialog or page.is_search(field) or page.is_composer(field):
+    if page.is_dialog or is_search(field) or is_composer(field):
         # A dialog proposes a name; a search and a draft are nobody's record.
         return False
-    if page.is_amount(field) or page.is_calculator:
+    if is_amount(field) or page.is_calculator:
         return False
     typed = context.flow.typed.get((field.package, field_name(field)), "").strip()
     return not (typed and (value == typed or value in typed))

@@ -91,13 +91,13 @@ class Archive:
                 return reply(session_id=await self.keep(session_id, kept, submission_id))
             case SessionDelete(session_id=session_id):
                 deleted = await self.delete(session_id)
-                await self._parts.store.collect_blobs()
+                await self._parts.store.blobs.collect()
                 return reply(session_ids=deleted)
             case SessionClear(all=is_meant):
                 if not is_meant:
                     raise UsageError(CLEAR_REFUSED)
                 cleared = await clear(self._roots, self._drop)
-                await self._parts.store.collect_blobs()
+                await self._parts.store.blobs.collect()
                 return reply(
                     session_ids=cleared.cleared,
                     failed_ids=cleared.failed,
@@ -182,7 +182,7 @@ class Archive:
     async def _put_blobs(self, path: Path, rollout: Rollout) -> None:
         blobs = read_blobs(path, rollout)
         while (blob := await asyncio.to_thread(next, blobs, None)) is not None:
-            await self._parts.store.put_blob(blob.data, blob.media_type)
+            await self._parts.store.blobs.put(blob.data, blob.media_type)
 
     async def _check_absent(self, session_id: str) -> None:
         try:
@@ -276,13 +276,13 @@ class Archive:
             and await self._drop_frames(tree, f"Its frames were dropped after {days} days.")
         ]
         if pruned:
-            await self._parts.store.collect_blobs()
+            await self._parts.store.blobs.collect()
         return tuple(pruned)
 
     async def _prune_large(self, roots: Sequence[Session]) -> tuple[str, ...]:
         store = self._parts.store
         limit_gb = self._parts.settings.retention.keep_gb
-        if await store.blob_bytes() <= limit_gb * _GB:
+        if await store.blobs.size_bytes() <= limit_gb * _GB:
             return ()
         # Those that went by their age are as they were read: what was pruned is asked anew.
         left = {root.session_id for root in await store.unpruned_roots()}
@@ -292,8 +292,8 @@ class Archive:
         for tree in oldest_first(trees):
             if await self._drop_frames(tree, reason):
                 pruned.append(tree.root.session_id)
-                await store.collect_blobs()
-                if await store.blob_bytes() <= limit_gb * _GB:
+                await store.blobs.collect()
+                if await store.blobs.size_bytes() <= limit_gb * _GB:
                     break
         return tuple(pruned)
 

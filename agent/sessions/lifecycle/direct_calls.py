@@ -106,7 +106,7 @@ class DirectCalls:
             picture = ""
             if op.picture and exchange.picture is not None:
                 store = self._parts.store
-                picture = await store.put_blob(exchange.picture, exchange.picture_type)
+                picture = await store.blobs.put(exchange.picture, exchange.picture_type)
             return DirectView(
                 status=DirectStatus.READY,
                 text=exchange.text,

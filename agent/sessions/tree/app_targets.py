@@ -273,7 +273,7 @@ class Targets:
     async def _capture(self, live: LiveSession, display: Display) -> TargetResult:
         capture = await display.capture()
         small = await asyncio.to_thread(small_picture, capture.data)
-        digest = await self._parts.store.put_blob(small, MEDIA_TYPE)
+        digest = await self._parts.store.blobs.put(small, MEDIA_TYPE)
         return _result(TargetStatus.OK, _runtime(live), display, digest=digest)
 
     async def _close(self, live: LiveSession, display: Display | None) -> TargetResult:

@@ -214,10 +214,10 @@ class TurnContext:
         return await self._parts.book.append(*drafts, under=self._turn.lease)
 
     async def put_blob(self, data: bytes, media_type: str) -> str:
-        return await self._parts.store.put_blob(data, media_type)
+        return await self._parts.store.blobs.put(data, media_type)
 
     async def read_blob(self, digest: str) -> bytes:
-        return await self._parts.store.read_blob(digest)
+        return await self._parts.store.blobs.read(digest)
 
     def delta(self, text: str) -> None:
         if not self._turn.mute:

@@ -74,6 +74,14 @@ class Blobs:
         """Return a blob's media type; empty when there is no such blob. Raises StoreError."""
         return await self._reader.blob_type(digest) or self._recorded.get(digest, "")
 
+    async def sessions_of(self, digest: str) -> tuple[str, ...]:
+        """Name the sessions whose events name a blob. Raises StoreError."""
+        return await self._reader.blob_sessions(digest)
+
+    async def size_bytes(self) -> int:
+        """Return how many bytes all blobs take. Raises StoreError."""
+        return await self._reader.blob_bytes()
+
     async def collect(self) -> Collected:
         """Drop the blobs that no event names. Raises StoreError.
 

@@ -221,20 +221,6 @@ class SearchIndex:
             )
         return tuple(hits)
 
-    async def rebuild(self) -> None:
-        """Forget everything that was taken in; `run` begins again with the first event."""
-        await self._database.run("BEGIN IMMEDIATE")
-        try:
-            for table in ("words", "place"):
-                await self._database.run(f"DELETE FROM {table}")
-            await self._database.run("UPDATE mark SET event_id = 0")
-            await self._database.run("COMMIT")
-        except BaseException:
-            await self._database.rollback()
-            raise
-        self._indexed_id = 0
-        self.tell()
-
     async def close(self) -> None:
         """Close the file."""
         await self._database.close()
@@ -275,6 +261,61 @@ class SearchIndex:
         )
         self._indexed_id = upto
         self._moved.set()
+
+
+class Search:
+    """What of an open store can be found by words: the index, and the task that fills it.
+
+    Args:
+        path: the index's file.
+        log: what is indexed.
+        insist: raises when the store is not ours any more.
+    """
+
+    def __init__(self, path: Path, log: Log, insist: Callable[[], None]) -> None:
+        self._path = path
+        self._log = log
+        self._insist = insist
+        self.index: SearchIndex | None = None
+        """None before `begin`, and where it could not be opened yet."""
+        self._following: asyncio.Task[None] | None = None
+
+    async def begin(self) -> None:
+        """Open the index; a search tries again where that fails now."""
+        try:
+            await self._open()
+        except StoreError as error:
+            # What cannot be searched can still be worked with.
+            _log.warning("There is no search for now: %s", error)
+
+    async def find(self, query: str, limit: int) -> tuple[SearchHit, ...]:
+        """Find events by words; see `SearchIndex.find`. Raises UsageError, StoreError."""
+        index = self.index or await self._open()
+        return await index.find(query, limit)
+
+    @property
+    def indexed_id(self) -> int:
+        """The newest event that can be found; 0 when there is no index."""
+        return self.index.indexed_id if self.index is not None else 0
+
+    def tell(self) -> None:
+        """Say that there are new events."""
+        if self.index is not None:
+            self.index.tell()
+
+    async def close(self) -> None:
+        """Finish the batch that is being taken in, and close the file."""
+        if self.index is not None:
+            self.index.stop()
+            if self._following is not None:
+                await asyncio.wait({self._following})
+            await self.index.close()
+
+    async def _open(self) -> SearchIndex:
+        self._insist()
+        index = self.index = await SearchIndex.open(self._path, self._log)
+        self._following = asyncio.create_task(index.run(), name="store search index")
+        return index
 
 
 async def _opened(path: Path) -> tuple[Database, int]:

@@ -25,10 +25,10 @@ from agent.store.embedded.blobs import BlobFiles
 from agent.store.embedded.dialect import SQLITE
 from agent.store.embedded.due_cache import Dues
 from agent.store.embedded.opening import Opening, open_as_it_is, open_directory
-from agent.store.embedded.search_index import SearchIndex, StoredLog
+from agent.store.embedded.search_index import Search, StoredLog
 from agent.store.queries.reader import Reader
 from agent.store.record_store import RecordStore
-from agent.store.store import Collected, wall_clock_ms
+from agent.store.store import wall_clock_ms
 
 __all__ = ["DATABASE_NAME", "EventDraft", "SqliteStore"]
 
@@ -45,11 +45,11 @@ class SqliteStore(RecordStore):
         writer = opening.writer
         super().__init__(writer, Reader(self._reading.rows, writer.told, SQLITE), SQLITE)
         self._dues = Dues(self._reader)
-        self._blobs = Blobs(
+        self.blobs = Blobs(
             BlobFiles(directory / "blobs"), self._reader, self._write, writer.write_soon
         )
-        self._index: SearchIndex | None = None
-        self._indexing: asyncio.Task[None] | None = None
+        log = StoredLog(self._reader, lambda: writer.last_event_id)
+        self.searching = Search(directory / SEARCH_NAME, log, writer.insist)
         writer.listeners.append(self._on_commit)
         self._closing: asyncio.Task[None] | None = None
 
@@ -91,9 +91,9 @@ class SqliteStore(RecordStore):
             return cls(directory, await open_as_it_is(directory, error, clock_ms=clock_ms))
         store = cls(directory, opening)
         try:
-            store._blobs.prepare()
+            store.blobs.prepare()
             mark_all(directory, opening.standing)
-            await store._begin_index()
+            await store.searching.begin()
         except BaseException:
             await store.close()
             raise
@@ -115,7 +115,7 @@ class SqliteStore(RecordStore):
             await self._writer.close()
         finally:
             try:
-                await self._close_index()
+                await self.searching.close()
                 self._leave_mark()
             finally:
                 await self._opening.give_up()
@@ -130,13 +130,6 @@ class SqliteStore(RecordStore):
         except StoreError as error:
             _log.warning("How far the store came could not be written down: %s", error)
 
-    async def _close_index(self) -> None:
-        if self._index is not None:
-            self._index.stop()
-            if self._indexing is not None:
-                await asyncio.wait({self._indexing})
-            await self._index.close()
-
     async def check_owned(self) -> None:
         """Raise when the store has a newer owner, or its file is not where it was opened."""
         self._writer.insist()
@@ -147,36 +140,7 @@ class SqliteStore(RecordStore):
 
     async def search(self, query: str, *, limit: int = 50) -> tuple[SearchHit, ...]:
         """Find events by words, the newest first. Raises UsageError, StoreError."""
-        if self._index is None:
-            self._index = await self._open_index()
-        return await self._index.find(query, limit)
-
-    @property
-    def indexed_id(self) -> int:
-        """The newest event that a search can find; 0 when there is no index."""
-        return self._index.indexed_id if self._index is not None else 0
-
-    async def rebuild_search(self) -> None:
-        """Build the search index anew, behind the store. Raises StoreError."""
-        if self._index is None:
-            self._index = await self._open_index()
-        await self._index.rebuild()
-
-    async def _begin_index(self) -> None:
-        try:
-            self._index = await self._open_index()
-        except StoreError as error:
-            # What cannot be searched can still be worked with.
-            _log.warning("There is no search for now: %s", error)
-
-    async def _open_index(self) -> SearchIndex:
-        self._writer.insist()
-        index = await SearchIndex.open(
-            self.directory / SEARCH_NAME,
-            StoredLog(self._reader, lambda: self._writer.last_event_id),
-        )
-        self._indexing = asyncio.create_task(index.run(), name="store search index")
-        return index
+        return await self.searching.find(query, limit)
 
     # --- jobs ----------
 
@@ -196,30 +160,7 @@ class SqliteStore(RecordStore):
         """List running jobs that began at or before a moment."""
         return await self._dues.running(before_ms)
 
-    # --- blobs ----------
-
-    async def put_blob(self, data: bytes, media_type: str) -> str:
-        """Keep bytes durably; returns their sha256 in hex. Raises StoreError."""
-        return await self._blobs.put(data, media_type)
-
-    async def read_blob(self, digest: str) -> bytes:
-        """Read a blob. Raises StoreError when it is gone or damaged, UsageError for no digest."""
-        return await self._blobs.read(digest)
-
-    async def blob_type(self, digest: str) -> str:
-        """Return a blob's media type; empty when there is no such blob."""
-        return await self._blobs.type_of(digest)
-
-    async def collect_blobs(self) -> Collected:
-        """Drop the blobs that no event names. Raises StoreError."""
-        return await self._blobs.collect()
-
-    async def sweep_blobs(self) -> int:
-        """Drop the files that no row knows, which a crash may have left; returns how many."""
-        return await self._blobs.sweep()
-
     def _on_commit(self, commit: Commit) -> None:
-        self._blobs.on_commit(commit.events)
+        self.blobs.on_commit(commit.events)
         self._dues.on_commit(commit.events)
-        if self._index is not None:
-            self._index.tell()
+        self.searching.tell()

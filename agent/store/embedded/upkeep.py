@@ -63,8 +63,8 @@ async def compact(directory: Path) -> Compacted:
     path = _there(directory)
     before = _size(directory)
     async with SqliteStore.open(directory) as store:
-        collected = await store.collect_blobs()
-        strays = await store.sweep_blobs()
+        collected = await store.blobs.collect()
+        strays = await store.blobs.sweep()
     lock = DirectoryLock.take(directory)
     try:
         for name in (path, directory / SEARCH_NAME):

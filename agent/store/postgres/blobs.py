@@ -16,6 +16,7 @@ from agent.store.changes.blob_refs import check_digest
 from agent.store.changes.row_codec import as_int, as_text
 from agent.store.changes.write_queue import StoreAwayError
 from agent.store.postgres.link import Link
+from agent.store.queries.reader import Reader
 from agent.store.rows import Value
 from agent.store.store import Collected
 
@@ -40,12 +41,16 @@ class Blobs:
 
     Args:
         link: a connection for these alone; a picture takes a while on the wire.
+        reader: looks up what names them.
         epoch: of the opening.
         clock_ms: the store's clock; None = the database's.
     """
 
-    def __init__(self, link: Link, epoch: int, clock_ms: Callable[[], int] | None) -> None:
+    def __init__(
+        self, link: Link, reader: Reader, epoch: int, clock_ms: Callable[[], int] | None
+    ) -> None:
         self._link = link
+        self._reader = reader
         self._epoch = epoch
         self._clock_ms = clock_ms
         self._one_at_a_time = asyncio.Lock()
@@ -86,6 +91,18 @@ class Blobs:
                 "Check its server's disk; the event that names it is still right.",
             )
         return data
+
+    async def type_of(self, digest: str) -> str:
+        """Return a blob's media type; empty when there is no such blob. Raises StoreError."""
+        return await self._reader.blob_type(digest)
+
+    async def sessions_of(self, digest: str) -> tuple[str, ...]:
+        """Name the sessions whose events name a blob. Raises StoreError."""
+        return await self._reader.blob_sessions(digest)
+
+    async def size_bytes(self) -> int:
+        """Return how many bytes all blobs take. Raises StoreError."""
+        return await self._reader.blob_bytes()
 
     async def collect(self) -> Collected:
         """Drop the blobs that no event names. Raises StoreError."""

@@ -36,7 +36,7 @@ from agent.store.queries.reader import Reader
 from agent.store.queries.search_words import text_of
 from agent.store.record_store import RecordStore
 from agent.store.rows import Rows
-from agent.store.store import Collected, wall_clock_ms
+from agent.store.store import wall_clock_ms
 
 MOST_HITS = 500
 _LOOK_S = 2.0
@@ -71,7 +71,7 @@ class PostgresStore(RecordStore):
         self._queue = Writer(self._writing, self._reading, opening, clock_ms)
         reader = Reader(self._reading.rows, self._queue.told, POSTGRES)
         super().__init__(self._queue, reader, POSTGRES)
-        self._blobs = Blobs(carrying, opening.epoch, clock_ms)
+        self.blobs = Blobs(carrying, reader, opening.epoch, clock_ms)
 
     @classmethod
     @asynccontextmanager
@@ -264,24 +264,6 @@ class PostgresStore(RecordStore):
     async def stale_jobs(self, before_ms: int) -> tuple[Job, ...]:
         """List running jobs that began at or before a moment."""
         return await self._reader.stale_jobs(before_ms)
-
-    # --- blobs ----------
-
-    async def put_blob(self, data: bytes, media_type: str) -> str:
-        """Keep bytes durably; returns their sha256 in hex. Raises StoreError."""
-        return await self._blobs.put(data, media_type)
-
-    async def read_blob(self, digest: str) -> bytes:
-        """Read a blob. Raises StoreError when it is gone or damaged, UsageError for no digest."""
-        return await self._blobs.read(digest)
-
-    async def blob_type(self, digest: str) -> str:
-        """Return a blob's media type; empty when there is no such blob."""
-        return await self._reader.blob_type(digest)
-
-    async def collect_blobs(self) -> Collected:
-        """Drop the blobs that no event names. Raises StoreError."""
-        return await self._blobs.collect()
 
 
 async def _ended(task: asyncio.Task[None]) -> None:

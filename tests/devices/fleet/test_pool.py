@@ -205,8 +205,7 @@ async def test_an_asynchronous_waiter_that_is_cancelled_leaves_its_phone_to_the_
         waiting.cancel()
         await asyncio.gather(waiting, return_exceptions=True)
         pool.put(phone)
-        async with pool.phone_async(BOUND_S) as again:
-            assert again.serial == phone.serial
+        assert (await pool.get_async(BOUND_S)).serial == phone.serial
 
 
 def test_a_block_puts_its_phone_back_when_it_fails(pool: PhonePool) -> None:

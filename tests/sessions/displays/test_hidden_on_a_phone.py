@@ -93,7 +93,7 @@ async def test_a_hidden_target_does_its_work_on_a_display_of_its_own_and_the_mai
         capture = TargetControl(session_id=child.session_id, action=TargetAction.CAPTURE)
         taken = (await core.request(capture)).target
         assert taken is not None and taken.status is TargetStatus.OK
-        picture = Image.open(io.BytesIO(await store.read_blob(taken.digest)))
+        picture = Image.open(io.BytesIO(await store.blobs.read(taken.digest)))
         assert max(picture.size) <= 480
         attach = TargetControl(session_id=child.session_id, action=TargetAction.ATTACH)
         attached = (await core.request(attach)).target

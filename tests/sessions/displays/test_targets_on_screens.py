@@ -97,7 +97,7 @@ async def test_a_lost_target_is_recovered_by_hiding_it_anew_once(stage: Stage) -
         capture = TargetControl(session_id=child_session.session_id, action=TargetAction.CAPTURE)
         taken = (await stage.do(capture)).target
         assert taken is not None
-        small = Image.open(io.BytesIO(await stage.store.read_blob(taken.digest)))
+        small = Image.open(io.BytesIO(await stage.store.blobs.read(taken.digest)))
         assert (small.format, max(small.size)) == ("JPEG", 480)
         close = TargetControl(session_id=child_session.session_id, action=TargetAction.CLOSE)
         closed = (await stage.do(close)).target

@@ -145,7 +145,7 @@ class World:
     async def sweep(self) -> None:
         """Drop the files that no row knows: a core that ends in the midst of a look leaves some."""
         async with SqliteStore.open(self.directory) as store:
-            await store.sweep_blobs()
+            await store.blobs.sweep()
 
     async def ask(self, name: str, op: Op) -> Reply:
         async with asyncio.timeout(PATIENCE_S):

@@ -34,7 +34,7 @@ COMPLETED, WAITING = SessionState.COMPLETED, SessionState.WAITING_FOR_USER
 
 async def frame_named(stage: Stage, session_id: str, data: bytes) -> str:
     """Store a blob, and an event of the session that names it."""
-    digest = await stage.store.put_blob(data, "application/json")
+    digest = await stage.store.blobs.put(data, "application/json")
 
     call = ToolCallRequested(step=1, call_id="c", tool="tap", arguments="{}", prompt_digest=digest)
     await stage.store.append(EventDraft(session_id, call))
@@ -165,16 +165,16 @@ async def test_frames_outlive_many_newer_trees_and_go_by_their_age_but_of_none_t
         await stage.do(SessionKeep(session_id=ended[2]))
         assert (await stage.do(SessionPrune())).session_ids == ()
         for digest in blobs.values():
-            await stage.store.read_blob(digest)
+            await stage.store.blobs.read(digest)
         stage.now_ms += 2 * 86_400_000
         loose = [one for one in ended if one != ended[2]]
         assert set((await stage.do(SessionPrune())).session_ids) == set(loose)
         for session_id, digest in blobs.items():
             if session_id in loose:
                 with pytest.raises(StoreError, match="gone"):
-                    await stage.store.read_blob(digest)
+                    await stage.store.blobs.read(digest)
             else:
-                assert await stage.store.read_blob(digest) == session_id.encode()
+                assert await stage.store.blobs.read(digest) == session_id.encode()
                 assert not (await stage.store.session(session_id)).pruned
         assert of_type(await stage.msgs(ended[0]), ToolCallRequested)
 
@@ -190,7 +190,7 @@ async def test_the_oldest_ended_trees_lose_their_frames_while_all_take_more_than
             for one in (kept, first, second, third)
         }
         assert (await stage.do(SessionPrune())).session_ids == ()
-        took = await stage.store.blob_bytes()
+        took = await stage.store.blobs.size_bytes()
     each = len(first) * 1000
     assert took >= 4 * each
     # Room for two of the four: the kept one and the newest.
@@ -198,10 +198,10 @@ async def test_the_oldest_ended_trees_lose_their_frames_while_all_take_more_than
     async with stage.play():
         await pruned(stage, first, second)
         assert (await stage.do(SessionPrune())).session_ids == ()
-        assert await stage.store.blob_bytes() <= took - 2 * each
+        assert await stage.store.blobs.size_bytes() <= took - 2 * each
         for session_id in (kept, third):
             assert not (await stage.store.session(session_id)).pruned
-            await stage.store.read_blob(digests[session_id])
+            await stage.store.blobs.read(digests[session_id])
 
 
 async def test_a_tree_with_one_running_child_is_not_a_candidate_and_a_kept_one_stays(
@@ -248,7 +248,7 @@ async def test_a_tree_that_went_on_after_its_frames_were_dropped_loses_the_new_o
             assert (await stage.do(SessionPrune())).session_ids == (tree,)
         for digest in digests:
             with pytest.raises(StoreError, match="gone"):
-                await stage.store.read_blob(digest)
+                await stage.store.blobs.read(digest)
 
 
 async def test_a_blob_that_two_sessions_name_goes_with_the_second(stage: Stage) -> None:
@@ -257,10 +257,10 @@ async def test_a_blob_that_two_sessions_name_goes_with_the_second(stage: Stage) 
         digest = await frame_named(stage, first, b"the same screen")
         assert await frame_named(stage, second, b"the same screen") == digest
         await stage.do(SessionDelete(session_id=first))
-        assert await stage.store.read_blob(digest) == b"the same screen"
+        assert await stage.store.blobs.read(digest) == b"the same screen"
         await stage.do(SessionDelete(session_id=second))
         with pytest.raises(StoreError, match="gone"):
-            await stage.store.read_blob(digest)
+            await stage.store.blobs.read(digest)
 
 
 # --- deleting ----------

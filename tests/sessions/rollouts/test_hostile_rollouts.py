@@ -229,7 +229,7 @@ async def test_events_that_would_fill_the_memory_are_refused_and_blobs_of_that_s
         session_id = await storied(stage)
         kept = (await export_rollout(stage.core, session_id, tmp_path)).path
         picture = b"x" * (1 << 21)
-        digest = await stage.store.put_blob(picture, "image/png")
+        digest = await stage.store.blobs.put(picture, "image/png")
         call = ToolCallRequested(
             step=9, call_id="c9", tool="tap", arguments="{}", prompt_digest=digest
         )

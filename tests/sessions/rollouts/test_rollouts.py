@@ -40,7 +40,7 @@ async def storied(stage: Stage) -> str:
     """Make an ended session with an approval, a blob and a turn that was rolled back."""
     session_id = await stage.create("look around")
     await stage.reach(session_id, COMPLETED)
-    digest = await stage.store.put_blob(b'{"kept": 1}', "application/json")
+    digest = await stage.store.blobs.put(b'{"kept": 1}', "application/json")
     question = Question(
         question_id=f"q-{session_id}",
         session_id=session_id,
@@ -93,7 +93,7 @@ async def test_a_session_survives_export_and_import_with_approvals_rollbacks_and
         assert comparable(after) == comparable(before)
         assert [e.seq for e in visible(after)] == [e.seq for e in visible(before)]
         [call] = of_type([e.msg for e in after], ToolCallRequested)
-        assert await stage.store.read_blob(call.prompt_digest) == b'{"kept": 1}'
+        assert await stage.store.blobs.read(call.prompt_digest) == b'{"kept": 1}'
         assert (await stage.store.session(session_id)).state is COMPLETED
 
 

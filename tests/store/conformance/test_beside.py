@@ -124,13 +124,13 @@ async def test_commitments_are_found_by_words_and_the_live_ones_apart(store: Sto
 
 
 async def test_blobs_say_their_type_and_size_and_roots_their_names(store: Store) -> None:
-    digest = await store.put_blob(b"\0\xff" * 5000, "image/png")
-    assert await store.put_blob(b"\0\xff" * 5000, "image/png") == digest
-    assert await store.blob_type(digest) == "image/png"
-    assert await store.read_blob(digest) == b"\0\xff" * 5000
-    assert await store.blob_type("0" * 64) == ""
+    digest = await store.blobs.put(b"\0\xff" * 5000, "image/png")
+    assert await store.blobs.put(b"\0\xff" * 5000, "image/png") == digest
+    assert await store.blobs.type_of(digest) == "image/png"
+    assert await store.blobs.read(digest) == b"\0\xff" * 5000
+    assert await store.blobs.type_of("0" * 64) == ""
     await store.append(session_draft("p1"), session_draft("c", parent_id="p1"))
-    assert await store.blob_bytes() == 10_000
+    assert await store.blobs.size_bytes() == 10_000
     await store.append(session_draft("p2"))
     assert await store.root_ids() == ("p2", "p1")
     assert [one.session_id for one in await store.unpruned_roots()] == ["p2", "p1"]

@@ -133,20 +133,20 @@ async def test_blobs_live_as_long_as_an_event_names_them(opener: Opener) -> None
         return EventDraft(session_id, call)
 
     async with opener() as store:
-        shared = await store.put_blob(b"shared", "text/plain")
-        assert (await store.collect_blobs()).blobs == 0, "its event may be on its way"
+        shared = await store.blobs.put(b"shared", "text/plain")
+        assert (await store.blobs.collect()).blobs == 0, "its event may be on its way"
         await store.append(session_draft("s1"), naming("s1", shared))
         await store.append(session_draft("s2"), naming("s2", shared))
-        await store.put_blob(b"never named", "text/plain")
+        await store.blobs.put(b"never named", "text/plain")
     async with opener() as store:
         await store.delete_sessions("s1")
-        assert (await store.collect_blobs()).blobs == 1, "nobody will name it any more"
-        assert await store.read_blob(shared) == b"shared"
+        assert (await store.blobs.collect()).blobs == 1, "nobody will name it any more"
+        assert await store.blobs.read(shared) == b"shared"
         await store.delete_sessions("s2")
-        collected = await store.collect_blobs()
+        collected = await store.blobs.collect()
         assert (collected.blobs, collected.size_bytes) == (1, 6)
         with pytest.raises(StoreError):
-            await store.read_blob(shared)
+            await store.blobs.read(shared)
 
 
 # --- leases ----------

@@ -47,14 +47,14 @@ async def main(directory, take_room, make_room):
         await asyncio.gather(one(5_000_000), one(1))
         assert len(await store.session_events("s1")) == len(acknowledged)
         try:
-            await store.put_blob(b"y" * 5_000_000, "text/plain")
+            await store.blobs.put(b"y" * 5_000_000, "text/plain")
             errors.append("a blob fitted")
         except StoreError as error:
             errors.append(f"{error.message} | {error.remedy}")
         make_room()
         before = len(errors)
         await one(100)
-        await store.read_blob(await store.put_blob(b"y" * 300_000, "text/plain"))
+        await store.blobs.read(await store.blobs.put(b"y" * 300_000, "text/plain"))
         assert len(errors) == before, errors
     async with SqliteStore.open(directory) as store:
         stored = [event.event_id for event in await store.session_events("s1")]
@@ -176,7 +176,7 @@ async def main():
     async with SqliteStore.open(Path(sys.argv[1]), may_only_read=True) as store:
         stored = await store.session_events("s1")
         print(len(stored), (await store.session("s1")).goal, await store.next_due_ms())
-        for write in (store.append(step_draft("s1", 9)), store.put_blob(b"x", "text/plain"),
+        for write in (store.append(step_draft("s1", 9)), store.blobs.put(b"x", "text/plain"),
                       store.search("tidy")):
             try:
                 await write

@@ -22,7 +22,7 @@ from tests.store.conftest import session_draft
 
 async def a_store(directory: Path, *, sessions: int = 1) -> None:
     async with SqliteStore.open(directory) as store:
-        digest = await store.put_blob(b"picture", "image/png")
+        digest = await store.blobs.put(b"picture", "image/png")
         assert digest
         for number in range(sessions):
             await store.append(session_draft(f"s{number}"))

@@ -10,7 +10,7 @@ from tests.store.conftest import session_draft
 
 async def test_what_the_store_writes_is_private(store: SqliteStore) -> None:
     await store.append(session_draft("s1"))
-    await store.put_blob(b"secret", "text/plain")
+    await store.blobs.put(b"secret", "text/plain")
     for path in [store.directory, *store.directory.rglob("*")]:
         mode = stat.S_IMODE(path.stat().st_mode)
         assert mode == (0o700 if path.is_dir() else 0o600), path

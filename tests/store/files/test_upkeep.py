@@ -27,8 +27,8 @@ def naming(session_id: str, digest: str) -> EventDraft:
 async def filled(directory: Path) -> str:
     """Fill a store with a session, a blob that it names, one that it does not, and a stray file."""
     async with SqliteStore.open(directory) as store:
-        named = await store.put_blob(b"named" * 1000, "text/plain")
-        await store.put_blob(b"unnamed" * 1000, "text/plain")
+        named = await store.blobs.put(b"named" * 1000, "text/plain")
+        await store.blobs.put(b"unnamed" * 1000, "text/plain")
         steps = (step_draft("s1", number) for number in range(50))
         await store.append(session_draft("s1"), naming("s1", named), *steps)
     BlobFiles(directory / "blobs").put(b"stray")
@@ -64,7 +64,7 @@ async def test_a_compaction_drops_what_nothing_names_and_changes_no_record(tmp_p
     assert done.after_bytes < done.before_bytes
     async with SqliteStore.open(tmp_path) as store:
         assert len(await store.session_events("s1")) == 52
-        assert await store.read_blob(named) == b"named" * 1000
+        assert await store.blobs.read(named) == b"named" * 1000
 
 
 async def test_a_store_that_is_open_is_left_alone(tmp_path: Path) -> None:

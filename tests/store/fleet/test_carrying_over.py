@@ -42,7 +42,7 @@ async def filled(directory: Path) -> None:
         )
         await store.create_job(lambda job_id: make_job(job_id, title="Water them"))
         await store.acquire_lease("phone", "somebody", 60_000)
-        await store.put_blob(PICTURE, "image/png")
+        await store.blobs.put(PICTURE, "image/png")
 
 
 async def test_everything_is_the_same_and_goes_on(dsn: str, tmp_path: Path) -> None:
@@ -69,8 +69,8 @@ async def test_everything_is_the_same_and_goes_on(dsn: str, tmp_path: Path) -> N
         assert lease is not None
         assert lease.epoch == 2
         digest = hashlib.sha256(PICTURE).hexdigest()
-        assert await after.read_blob(digest) == PICTURE
-        assert await after.blob_type(digest) == "image/png"
+        assert await after.blobs.read(digest) == PICTURE
+        assert await after.blobs.type_of(digest) == "image/png"
         stored = await after.append(session_draft("s3"), step_draft("s1", 700))
         assert [event.event_id for event in stored] == [len(events) + 1, len(events) + 2]
         assert stored[1].seq == 701

@@ -197,14 +197,14 @@ async def test_a_blob_of_an_open_host_is_left_for_its_event_and_then_goes_by_use
     fleet: list[PostgresStore],
 ) -> None:
     a, b, _ = fleet
-    digest = await a.put_blob(b"picture", "image/png")
-    assert (await b.collect_blobs()).blobs == 0
+    digest = await a.blobs.put(b"picture", "image/png")
+    assert (await b.blobs.collect()).blobs == 0
     call = ToolCallRequested(step=1, call_id="c", tool="tap", arguments="{}", reply_digest=digest)
     await a.append(session_draft("s1"), EventDraft("s1", call))
-    assert (await b.collect_blobs()).blobs == 0
-    assert await b.read_blob(digest) == b"picture"
+    assert (await b.blobs.collect()).blobs == 0
+    assert await b.blobs.read(digest) == b"picture"
     await a.delete_sessions("s1")
-    assert (await b.collect_blobs()).blobs == 1
+    assert (await b.blobs.collect()).blobs == 1
 
 
 # --- names and identity ----------

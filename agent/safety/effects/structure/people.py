@@ -21,6 +21,7 @@ from agent.safety.effects.structure.ending import (
     is_unread,
     sign_of,
 )
+from agent.safety.effects.structure.fields import is_amount, is_composer, is_search
 from agent.safety.words import id_words
 
 V = EffectVerb
@@ -97,18 +98,18 @@ def _hands_in(element: Element, page: Page) -> Finding | None:
     """A text and, beside it or at the end of a page that cannot be read, what takes it away."""
     said = f'"{element.label[:60]}" may send what was written'
     for field in page.filled:
-        if field.password or page.is_amount(field) or page.is_dialog:
+        if field.password or is_amount(field) or page.is_dialog:
             continue
         beside = (
             element.bounds.left >= field.bounds.right - 0.03
             and abs(element.bounds.center_y - field.bounds.center_y) < 0.03
         )
         silent = is_nameless(element) and not set(id_words(element.resource_id)) & _SAVING_IDS
-        strange = is_unread(page) and not page.is_search(field) and not sign_of(element)
+        strange = is_unread(page) and not is_search(field) and not sign_of(element)
         if beside and (silent or strange or sign_of(element) in GOING_ON):
             return Finding(V.SEND, said, element=element)
         below = 0 <= element.bounds.top - field.bounds.bottom < _NEAR
-        if below and sign_of(element) in GOING_ON and page.is_composer(field):
+        if below and sign_of(element) in GOING_ON and is_composer(field):
             return Finding(V.SEND, said, element=element)
         reading = read(element.label.split(" | ", 1)[0])
         unknown = not reading.found - OUTCOMES and not sign_of(element)

@@ -37,8 +37,16 @@ RESERVED = frozenset(
 )
 
 
-class Parser(TokenReader):
-    """Recursive descent over one line or script."""
+class Parser:
+    """Recursive descent over one line or script.
+
+    Args:
+        text: the line or script.
+        depth: how deep it is nested in others.
+    """
+
+    def __init__(self, text: str, depth: int = 0) -> None:
+        self.tokens = TokenReader(text, depth)
 
     def script(self) -> syntax.Script:
         """Parse the whole text.
@@ -47,31 +55,48 @@ class Parser(TokenReader):
             ShellSyntaxError: it is not shell.
         """
         found = self._list(frozenset())
-        self._skip_blanks(newlines=True)
-        if self.at < len(self.text):
-            raise self._unexpected()
-        for delimiter, strip, quoted, fill in self.here_documents:
-            fill(self._here_document(delimiter, strip, quoted))
-        self.here_documents = []
+        self.tokens.skip_blanks(newlines=True)
+        if not self.tokens.at_end():
+            raise self.tokens.unexpected()
+        self.tokens.end()
         return found
+
+    def parenthesized(self, at: int) -> tuple[syntax.Script, int]:
+        """Parse commands from a place on up to a closing parenthesis.
+
+        Returns:
+            The commands, and the place behind the parenthesis.
+
+        Raises:
+            ShellSyntaxError: it is not shell, or is not closed.
+        """
+        self.tokens.at = at
+        script = self._list(frozenset())
+        self.tokens.skip_blanks(newlines=True)
+        if self.tokens.peek_operator() != ")":
+            raise self.tokens.unexpected()
+        return script, self.tokens.at + 1
 
     def _list(self, ends: frozenset[str]) -> syntax.Script:
         """Parse commands up to one of the reserved words or a closing operator."""
         items: list[syntax.AndOr] = []
         while True:
-            self._skip_blanks(newlines=True)
-            if self.at >= len(self.text) or self._peek_operator() in (")", ";;"):
+            self.tokens.skip_blanks(newlines=True)
+            if self.tokens.at_end() or self.tokens.peek_operator() in (
+                ")",
+                ";;",
+            ):
                 break
-            if self._peek_word() in ends:
+            if self.tokens.peek_word() in ends:
                 break
             item = self._and_or()
-            self._skip_blanks()
-            operator = self._peek_operator()
+            self.tokens.skip_blanks()
+            operator = self.tokens.peek_operator()
             if operator == "&":
                 item = syntax.AndOr(item.first, item.rest, background=True)
             items.append(item)
             if operator in ("&", ";"):
-                self.at += 1
+                self.tokens.at += 1
             elif operator != "\n":
                 break
         return syntax.Script(tuple(items))
@@ -79,149 +104,149 @@ class Parser(TokenReader):
     def _body(self, *ends: str) -> syntax.Script:
         body = self._list(frozenset(ends))
         if not body.items:
-            self._skip_blanks(newlines=True)
-            raise self._unexpected()
+            self.tokens.skip_blanks(newlines=True)
+            raise self.tokens.unexpected()
         return body
 
     def _and_or(self) -> syntax.AndOr:
         first = self._pipeline()
         rest: list[tuple[str, syntax.Pipeline]] = []
         while True:
-            self._skip_blanks()
-            operator = self._peek_operator()
+            self.tokens.skip_blanks()
+            operator = self.tokens.peek_operator()
             if operator not in ("&&", "||"):
                 return syntax.AndOr(first, tuple(rest))
-            self.at += 2
-            self._skip_blanks(newlines=True)
+            self.tokens.at += 2
+            self.tokens.skip_blanks(newlines=True)
             rest.append((operator, self._pipeline()))
 
     def _pipeline(self) -> syntax.Pipeline:
-        self._skip_blanks()
+        self.tokens.skip_blanks()
         negated = False
-        while self._peek_word() == "!":
-            self.at += 1
+        while self.tokens.peek_word() == "!":
+            self.tokens.at += 1
             negated = not negated
-            self._skip_blanks()
+            self.tokens.skip_blanks()
         commands = [self._command()]
         while True:
-            self._skip_blanks()
-            if self._peek_operator() != "|":
+            self.tokens.skip_blanks()
+            if self.tokens.peek_operator() != "|":
                 return syntax.Pipeline(tuple(commands), negated)
-            self.at += 1
-            self._skip_blanks(newlines=True)
+            self.tokens.at += 1
+            self.tokens.skip_blanks(newlines=True)
             commands.append(self._command())
 
     def _command(self) -> syntax.Command:
-        self.enter()
+        self.tokens.enter()
         try:
             return self._compound() or self._simple()
         finally:
-            self.leave()
+            self.tokens.leave()
 
     def _compound(self) -> syntax.Command | None:
-        if self._peek_operator() == "(":
-            self.at += 1
+        if self.tokens.peek_operator() == "(":
+            self.tokens.at += 1
             body = self._body()
-            self._skip_blanks(newlines=True)
-            if self._peek_operator() != ")":
-                raise self._unexpected()
-            self.at += 1
-            return syntax.Group(body, True, self._redirects())
-        word = self._peek_word()
+            self.tokens.skip_blanks(newlines=True)
+            if self.tokens.peek_operator() != ")":
+                raise self.tokens.unexpected()
+            self.tokens.at += 1
+            return syntax.Group(body, True, self.tokens.redirects())
+        word = self.tokens.peek_word()
         if word not in RESERVED:
             return self._function(word)
         if word not in ("{", "if", "while", "until", "for", "case"):
-            raise self._unexpected()
-        self.at += len(word)
+            raise self.tokens.unexpected()
+        self.tokens.at += len(word)
         match word:
             case "{":
                 body = self._body("}")
-                self._expect_reserved("}")
-                return syntax.Group(body, False, self._redirects())
+                self.tokens.expect_reserved("}")
+                return syntax.Group(body, False, self.tokens.redirects())
             case "if":
                 return self._if()
             case "while" | "until":
                 condition = self._body("do")
-                return syntax.Loop(condition, self._do(), word == "until", self._redirects())
+                return syntax.Loop(condition, self._do(), word == "until", self.tokens.redirects())
             case "for":
                 return self._for()
             case _:
                 return self._case()
 
     def _do(self) -> syntax.Script:
-        self._expect_reserved("do")
+        self.tokens.expect_reserved("do")
         body = self._body("done")
-        self._expect_reserved("done")
+        self.tokens.expect_reserved("done")
         return body
 
     def _if(self) -> syntax.If:
         branches: list[tuple[syntax.Script, syntax.Script]] = []
         while True:
             condition = self._body("then")
-            self._expect_reserved("then")
+            self.tokens.expect_reserved("then")
             branches.append((condition, self._body("elif", "else", "fi")))
-            if not self._accept_reserved("elif"):
+            if not self.tokens.accept_reserved("elif"):
                 break
-        otherwise = self._body("fi") if self._accept_reserved("else") else None
-        self._expect_reserved("fi")
-        return syntax.If(tuple(branches), otherwise, self._redirects())
+        otherwise = self._body("fi") if self.tokens.accept_reserved("else") else None
+        self.tokens.expect_reserved("fi")
+        return syntax.If(tuple(branches), otherwise, self.tokens.redirects())
 
     def _for(self) -> syntax.For:
-        self._skip_blanks()
-        name = self._peek_word()
+        self.tokens.skip_blanks()
+        name = self.tokens.peek_word()
         if not name.isidentifier():
-            raise self._unexpected()
-        self.at += len(name)
+            raise self.tokens.unexpected()
+        self.tokens.at += len(name)
         words: tuple[syntax.Word, ...] | None = None
-        if self._accept_reserved("in"):
+        if self.tokens.accept_reserved("in"):
             found: list[syntax.Word] = []
-            self._skip_blanks()
-            while self.at < len(self.text) and not self._peek_operator():
-                found.append(self.read_word())
-                self._skip_blanks()
+            self.tokens.skip_blanks()
+            while not self.tokens.at_end() and not self.tokens.peek_operator():
+                found.append(self.tokens.read_word())
+                self.tokens.skip_blanks()
             words = tuple(found)
-        self._skip_blanks()
-        if self._peek_operator() == ";":
-            self.at += 1
-        return syntax.For(name, words, self._do(), self._redirects())
+        self.tokens.skip_blanks()
+        if self.tokens.peek_operator() == ";":
+            self.tokens.at += 1
+        return syntax.For(name, words, self._do(), self.tokens.redirects())
 
     def _case(self) -> syntax.Case:
-        self._skip_blanks()
-        if self.at >= len(self.text) or self._peek_operator():
-            raise self._unexpected()
-        subject = self.read_word()
-        self._expect_reserved("in")
+        self.tokens.skip_blanks()
+        if self.tokens.at_end() or self.tokens.peek_operator():
+            raise self.tokens.unexpected()
+        subject = self.tokens.read_word()
+        self.tokens.expect_reserved("in")
         branches: list[tuple[tuple[syntax.Word, ...], syntax.Script]] = []
-        while not self._accept_reserved("esac"):
-            if self._peek_operator() == "(":
-                self.at += 1
+        while not self.tokens.accept_reserved("esac"):
+            if self.tokens.peek_operator() == "(":
+                self.tokens.at += 1
             patterns: list[syntax.Word] = []
             while True:
-                self._skip_blanks()
-                if self.at >= len(self.text) or self._peek_operator():
-                    raise self._unexpected()
-                patterns.append(self.read_word())
-                self._skip_blanks()
-                operator = self._peek_operator()
+                self.tokens.skip_blanks()
+                if self.tokens.at_end() or self.tokens.peek_operator():
+                    raise self.tokens.unexpected()
+                patterns.append(self.tokens.read_word())
+                self.tokens.skip_blanks()
+                operator = self.tokens.peek_operator()
                 if operator not in (")", "|"):
-                    raise self._unexpected()
-                self.at += 1
+                    raise self.tokens.unexpected()
+                self.tokens.at += 1
                 if operator == ")":
                     break
             branches.append((tuple(patterns), self._list(frozenset({"esac"}))))
-            self._skip_blanks(newlines=True)
-            if self._peek_operator() == ";;":
-                self.at += 2
-        return syntax.Case(subject, tuple(branches), self._redirects())
+            self.tokens.skip_blanks(newlines=True)
+            if self.tokens.peek_operator() == ";;":
+                self.tokens.at += 2
+        return syntax.Case(subject, tuple(branches), self.tokens.redirects())
 
     def _function(self, word: str) -> syntax.Function | None:
-        after = self.at + len(word)
-        while after < len(self.text) and self.text[after] in " \t":
+        after = self.tokens.at + len(word)
+        while after < len(self.tokens.text) and self.tokens.text[after] in " \t":
             after += 1
-        if not word.isidentifier() or not self.text.startswith("()", after):
+        if not word.isidentifier() or not self.tokens.text.startswith("()", after):
             return None
-        self.at = after + 2
-        self._skip_blanks(newlines=True)
+        self.tokens.at = after + 2
+        self.tokens.skip_blanks(newlines=True)
         return syntax.Function(word, self._command())
 
     def _simple(self) -> syntax.Simple:
@@ -229,30 +254,22 @@ class Parser(TokenReader):
         words: list[syntax.Word] = []
         redirects: list[syntax.Redirect] = []
         while True:
-            self._skip_blanks()
-            redirect = self._redirect()
+            self.tokens.skip_blanks()
+            redirect = self.tokens.redirect()
             if redirect is not None:
                 redirects.append(redirect)
                 continue
-            if self.at >= len(self.text) or self._peek_operator():
+            if self.tokens.at_end() or self.tokens.peek_operator():
                 break
-            name = self._assignment_name() if not words else ""
+            name = self.tokens.peek_assignment() if not words else ""
             if name:
-                self.at += len(name) + 1
-                assignments.append((name, self.read_word(assignment=True)))
+                self.tokens.at += len(name) + 1
+                assignments.append((name, self.tokens.read_word(assignment=True)))
             else:
-                words.append(self.read_word())
+                words.append(self.tokens.read_word())
         if not words and not assignments and not redirects:
-            raise self._unexpected()
+            raise self.tokens.unexpected()
         return syntax.Simple(tuple(assignments), tuple(words), tuple(redirects))
-
-    def _assignment_name(self) -> str:
-        end = self.at
-        while end < len(self.text) and (self.text[end].isalnum() or self.text[end] == "_"):
-            end += 1
-        name = self.text[self.at : end]
-        follows = self.text[end : end + 1]
-        return name if follows == "=" and name.isascii() and name.isidentifier() else ""
 
 
 def parse(text: str, depth: int = 0) -> syntax.Script:

@@ -24,7 +24,12 @@ class ShellSyntaxError(PhoneError):
 class TokenReader(WordReader):
     """Read tokens from one line or script."""
 
-    def _skip_blanks(self, *, newlines: bool = False) -> None:
+    def at_end(self) -> bool:
+        """Return whether nothing comes any more."""
+        return self.at >= len(self.text)
+
+    def skip_blanks(self, *, newlines: bool = False) -> None:
+        """Step over blanks and comments; with `newlines`, over the ends of lines too."""
         while self.at < len(self.text):
             char = self.text[self.at]
             if char in " \t" or (newlines and char == "\n"):
@@ -39,6 +44,12 @@ class TokenReader(WordReader):
                 self.at = len(self.text) if end < 0 else end
             else:
                 return
+
+    def end(self) -> None:
+        """Read the here-documents that still wait at the end of the text."""
+        for delimiter, strip, quoted, fill in self.here_documents:
+            fill(self._here_document(delimiter, strip, quoted))
+        self.here_documents = []
 
     def _end_line(self) -> None:
         """Step over a newline and read the here-documents that wait for it."""
@@ -64,11 +75,12 @@ class TokenReader(WordReader):
             return (Text(body, True),)
         return type(self)(body, self.depth + 1).read_quoted(stop=None)
 
-    def _peek_operator(self) -> str:
+    def peek_operator(self) -> str:
+        """Return the operator that comes next; empty when it is none."""
         found = _OPERATOR.match(self.text, self.at)
         return found[0] if found else ""
 
-    def _peek_word(self) -> str:
+    def peek_word(self) -> str:
         """Return the plain word that comes next, for reserved words; "" when it is none."""
         found = _PLAIN_WORD.match(self.text, self.at)
         end = found.end() if found else self.at
@@ -76,34 +88,48 @@ class TokenReader(WordReader):
             return ""
         return self.text[self.at : end]
 
-    def _accept_reserved(self, word: str) -> bool:
-        self._skip_blanks(newlines=True)
-        if self._peek_word() == word:
+    def peek_assignment(self) -> str:
+        """Return the name that comes next before an `=`; empty when it is none."""
+        end = self.at
+        while end < len(self.text) and (self.text[end].isalnum() or self.text[end] == "_"):
+            end += 1
+        name = self.text[self.at : end]
+        follows = self.text[end : end + 1]
+        return name if follows == "=" and name.isascii() and name.isidentifier() else ""
+
+    def accept_reserved(self, word: str) -> bool:
+        """Step over a reserved word; False when it does not come next."""
+        self.skip_blanks(newlines=True)
+        if self.peek_word() == word:
             self.at += len(word)
             return True
         return False
 
-    def _expect_reserved(self, word: str) -> None:
-        if not self._accept_reserved(word):
-            raise self._unexpected()
+    def expect_reserved(self, word: str) -> None:
+        """Step over a reserved word. Raises ShellSyntaxError when it does not come next."""
+        if not self.accept_reserved(word):
+            raise self.unexpected()
 
-    def _unexpected(self) -> ShellSyntaxError:
+    def unexpected(self) -> ShellSyntaxError:
+        """Return the error for what comes next."""
         if self.at >= len(self.text):
             return ShellSyntaxError("syntax error: unexpected EOF")
-        token = self._peek_operator() or self._peek_word() or self.text[self.at]
+        token = self.peek_operator() or self.peek_word() or self.text[self.at]
         shown = "newline" if token == "\n" else token
         return ShellSyntaxError(f"syntax error: '{shown}' unexpected")
 
-    def _redirects(self) -> tuple[Redirect, ...]:
+    def redirects(self) -> tuple[Redirect, ...]:
+        """Read the redirections of a command."""
         found: list[Redirect] = []
         while True:
-            self._skip_blanks()
-            redirect = self._redirect()
+            self.skip_blanks()
+            redirect = self.redirect()
             if redirect is None:
                 return tuple(found)
             found.append(redirect)
 
-    def _redirect(self) -> Redirect | None:
+    def redirect(self) -> Redirect | None:
+        """Read one redirection; None when it does not come next."""
         found = _REDIRECT.match(self.text, self.at)
         if found is None:
             return None
@@ -113,9 +139,9 @@ class TokenReader(WordReader):
         if len(digits) > 2:
             return None
         self.at = found.end()
-        self._skip_blanks()
-        if self.at >= len(self.text) or self._peek_operator():
-            raise self._unexpected()
+        self.skip_blanks()
+        if self.at >= len(self.text) or self.peek_operator():
+            raise self.unexpected()
         if operator in ("<<", "<<-"):
             return self._here(int(digits or 0), strip=operator == "<<-")
         target = self.read_word()

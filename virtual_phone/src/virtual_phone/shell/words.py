@@ -204,13 +204,7 @@ class WordReader:
     def _parenthesized(self, quoted: bool) -> CommandSubstitution:
         from virtual_phone.shell.parser import Parser
 
-        inner = Parser(self.text, self.depth)
-        inner.at = self.at + 2
-        script = inner._list(frozenset())
-        inner._skip_blanks(newlines=True)
-        if not self.text.startswith(")", inner.at):
-            raise inner._unexpected()
-        self.at = inner.at + 1
+        script, self.at = Parser(self.text, self.depth).parenthesized(self.at + 2)
         return CommandSubstitution(script, quoted)
 
     def _arithmetic(self, quoted: bool) -> Arithmetic | None:
