@@ -29,7 +29,7 @@ from widgets.lists.job_words import (
 from widgets.lists.run_plot import run_mark, run_plot
 
 _WAKES = {JobStatus.ACTIVE, JobStatus.QUEUED, JobStatus.WAITING}
-_NORMAL_FROM, _WIDE_FROM, _RESULT_FROM = 62, 90, 100
+_NORMAL_FROM, _WIDE_FROM, _RESULT_FROM, _LAST_FROM = 62, 90, 100, 105
 _BESIDE = 5
 """Columns of a row that are neither title nor result: the gutter, the gap and the list's margin."""
 _RESULT_LEAST = 12
@@ -78,10 +78,16 @@ def _fails(job: Job, now_ms: int) -> tuple[str, str]:
     return str(job.failure_count or "·"), "$bad" if job.failure_count else "$faint"
 
 
+def _last(job: Job, now_ms: int) -> tuple[str, str]:
+    # When the run before this one ended: a job that is running says so under "next".
+    return _ago(job.last_run_at, now_ms), "$muted" if job.last_run_at else "$faint"
+
+
 _COLUMNS: tuple[Column[Job], ...] = (
     Column("status", ((0, 13),), _status),
     Column("type", ((_WIDE_FROM, 10),), lambda job, now_ms: (term(job.type), "$muted")),
     Column("next", ((0, 12),), lambda job, now_ms: (wake(job, now_ms), "$foreground")),
+    Column("last run", ((_LAST_FROM, 9),), _last),
     Column(
         "every",
         ((_NORMAL_FROM, 13), (_WIDE_FROM, 16)),

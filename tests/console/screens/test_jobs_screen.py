@@ -34,7 +34,7 @@ from console.screens.jobs.jobs_lists import Tab
 from tests.console.conftest import Open, Seat
 from tests.console.fakes import FakeCore, commitment, job, watcher
 from tests.console.script import evening
-from widgets.lists.job_rows import job_rows
+from widgets.lists.job_rows import heading, job_rows
 
 
 def full(core: FakeCore) -> None:
@@ -314,3 +314,18 @@ def test_what_a_job_came_to_never_takes_the_place_of_its_title(width: int) -> No
     taken = sum(cell_len(text) for text, _ in (*line.left, *line.right))
     assert taken <= width - 4
     assert bool(line.right) == (width >= 100)
+
+
+@pytest.mark.parametrize(
+    ("last_run_at", "said"),
+    [(0, "never"), (10_000_000, "just now"), (9_700_000, "5m ago"), (1, "2h ago")],
+)
+def test_the_list_says_when_a_job_last_ran_where_it_is_wide_enough(
+    last_run_at: int, said: str
+) -> None:
+    ran = job(1, title="Water the plants", last_run_at=last_run_at)
+    for width, shown in ((104, False), (105, True)):
+        [(titles, _)] = heading(width)
+        [row] = job_rows([ran], now_ms=10_000_000, width=width)
+        texts = [text.strip() for text, _ in row.lines[0].left]
+        assert ("last run" in titles, said in texts) == (shown, shown)
