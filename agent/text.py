@@ -37,6 +37,19 @@ _PILED = re.compile(f"({_MARKS}{{30}}){_MARKS}+")
 ELLIPSIS = "…"
 
 
+def lasting(duration_ms: int) -> str:
+    """Return a duration in one unit: 340 ms, 8 s, 1.5 min, 24 h, 3 days."""
+    for size_ms, unit, least in (
+        (86_400_000, "days", 2),
+        (3_600_000, "h", 2),
+        (60_000, "min", 2),
+        (1000, "s", 1),
+    ):
+        if duration_ms >= least * size_ms:
+            return f"{round(duration_ms / size_ms, 1):g} {unit}"
+    return f"{max(0, duration_ms)} ms"
+
+
 def clean(text: str, limit: int = 100_000) -> str:
     """Make foreign text harmless to a terminal, keeping newlines and tabs.
 

@@ -22,6 +22,7 @@ from agent.records import ActionOutcome, QuestionKind
 from agent.safety.approval import is_yes
 from agent.safety.effects.wording import headline
 from agent.state.commit import Commit
+from agent.state.event_text import closed_words
 from agent.store.store import Store
 from agent.text import one_line
 
@@ -159,7 +160,7 @@ class AuditWriter:
                     "event_type": REVIEW_RESOLVED,
                     "question_id": question_id,
                     "decision": "none",
-                    "detail": one_line(event.msg.reason, _DETAIL_CHARS),
+                    "detail": one_line(closed_words(event.msg), _DETAIL_CHARS),
                 }
             case protocol.RequestUserInput(question=question) if (
                 question.kind is QuestionKind.APPROVAL
@@ -183,7 +184,7 @@ class AuditWriter:
                 return {
                     "event_type": "action_denied",
                     "question_id": question_id,
-                    "detail": one_line(event.msg.reason, _DETAIL_CHARS),
+                    "detail": one_line(closed_words(event.msg), _DETAIL_CHARS),
                 }
             case protocol.SessionsDeleted(session_ids=gone):
                 return {"event_type": DELETED, "sessions": list(gone)}

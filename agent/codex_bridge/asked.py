@@ -10,7 +10,10 @@ from collections.abc import Iterable
 
 from agent.core import Core, Overview
 from agent.errors import WrongStateError
+from agent.moments import day_and_time
+from agent.protocol import QuestionAnswered, QuestionClosed
 from agent.records import Question, Session
+from agent.state.event_text import closed_words
 
 
 def question_in(root: Session, overview: Overview) -> Question | None:
@@ -51,7 +54,22 @@ async def find_question(core: Core, wanted: str) -> Question:
     found = question_in(root, overview)
     if found is None:
         raise WrongStateError(
-            f"Session {root.session_id} has no open question.",
+            f"Session {root.session_id} has no open question{await _closed(core, root)}.",
             f"See what it does: switchboard sessions show {root.session_id}",
         )
     return found
+
+
+async def _closed(core: Core, session: Session) -> str:
+    """Return when and why the newest question closed unanswered; empty if it was answered."""
+    for event in reversed(await core.history(session.session_id)):
+        match event.msg:
+            case QuestionClosed():
+                return (
+                    f"; the last one closed {day_and_time(event.ts_ms)}: {closed_words(event.msg)}"
+                )
+            case QuestionAnswered():
+                return ""
+            case _:
+                pass
+    return ""

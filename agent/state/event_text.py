@@ -17,6 +17,7 @@ from agent.protocol import (
     EventMsg,
     HistoryCompacted,
     OperatorActed,
+    QuestionClosed,
     RecoveryScheduled,
     ResultPublished,
     ReviewPublished,
@@ -53,6 +54,7 @@ from agent.safety.attribution import FLAGGED, asks_for_secret
 from agent.safety.effects.wording import headline
 from agent.safety.redacting.notice import let_through_notice, redacted_notice
 from agent.state.terms import term
+from agent.text import lasting
 from agent.text import sentence as ended
 
 
@@ -65,6 +67,8 @@ class Tone(StrEnum):
     ERROR = "error"
 
 
+_NOTICEABLY_MS = 1000
+"""From this on it is said how late a question closed."""
 _ABORTED = {
     AbortReason.INTERRUPTED: "Stopped; it can be resumed.",
     AbortReason.REPLACED: "Replaced by a newer turn.",
@@ -188,6 +192,16 @@ def verified_mark(session: Session) -> str:
     if session.is_verified and session.one_act:
         return "one act"
     return f"verified by {session.verified_by.value}" if session.is_verified else "unverified"
+
+
+def closed_words(closed: QuestionClosed) -> str:
+    """Return why a question closed; where it expired, also after which limit, and whose it was."""
+    if not closed.limit_ms:
+        return closed.reason
+    whose = f", the limit of {closed.closed_by}" if closed.closed_by else ""
+    is_late = closed.late_ms >= _NOTICEABLY_MS
+    late = f", noticed {lasting(closed.late_ms)} later" if is_late else ""
+    return f"{closed.reason} (waited {lasting(closed.limit_ms)}{whose}{late})"
 
 
 def verified_words(found: Verification) -> str:

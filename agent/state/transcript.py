@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from agent import protocol, records
 from agent.state.event_text import Tone as Tone
-from agent.state.event_text import sentence
+from agent.state.event_text import closed_words, sentence
 
 
 class _Item(msgspec.Struct, frozen=True, kw_only=True):
@@ -276,7 +276,7 @@ def _fold(draft: _Draft, event: protocol.Event) -> None:
         case protocol.QuestionAnswered(question_id=asked):
             draft.change_question(asked, answer=msg.answer, answered_by=msg.answered_by)
         case protocol.QuestionClosed(question_id=asked):
-            draft.change_question(asked, closed=msg.reason or "closed")
+            draft.change_question(asked, closed=closed_words(msg) or "closed")
         case protocol.SessionRolledBack(turns=turns, from_seq=from_seq):
             # A key is the seq of the event that an item began with.
             draft.items = [item for item in draft.items if int(item.key) < from_seq]

@@ -10,7 +10,7 @@ from agent.records import PlanStatus, attributed
 from agent.safety.effects.wording import headline
 from agent.safety.redacting.notice import let_through_notice, redacted_notice
 from agent.state import event_text
-from agent.state.event_text import compacted, evidence_words, verified_words
+from agent.state.event_text import closed_words, compacted, evidence_words, verified_words
 from agent.state.reducer import ActionView
 from agent.state.terms import term
 from agent.text import one_line, sentence
@@ -60,8 +60,8 @@ def _said(msg: protocol.EventMsg) -> str:
             return f"{question.kind.value}: {question.shown}" + (f" ({labels})" if labels else "")
         case protocol.QuestionAnswered(answer=answer, answered_by=by):
             return f"answered by {by}: {answer}"
-        case protocol.QuestionClosed(reason=reason):
-            return f"question closed: {reason}"
+        case protocol.QuestionClosed():
+            return f"question closed: {closed_words(msg)}"
         case protocol.VerificationRecorded(verification=verification):
             shown = evidence_words(verification)
             said = verified_words(verification)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import pty
+import re
 import subprocess
 
 import pytest
@@ -62,7 +63,15 @@ def test_silence_is_no_to_an_approval(bench: Bench) -> None:
     )
     assert call.code == 3, call
     assert "approval:" in call.err
-    assert "question closed: no answer in time; silence is no" in call.err
+    closed = "no answer in time; silence is no (waited "
+    assert f"question closed: {closed}" in call.err
+    session_id = bench.call("sessions", "list", "--json").json["data"][0]["sessionId"]
+    for command in (("sessions", "show", session_id), ("audit", "show", "--session", session_id)):
+        shown = next(line for line in bench.call(*command).out.splitlines() if closed in line)
+        assert "the limit of the command that ran it" in shown
+        assert re.search(r"\d\d:\d\d:\d\d", shown), "it says when"
+    late = bench.call("sessions", "answer", session_id, "Approve")
+    assert closed in late.err
     assert "answered by operator" not in call.err
     assert "failed:" in call.err.splitlines()[-1]
     assert "Nobody answered in time" in call.err.splitlines()[-1]

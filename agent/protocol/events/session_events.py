@@ -208,6 +208,12 @@ class QuestionClosed(EventBase, frozen=True, kw_only=True, tag="question_closed"
 
     question_id: str
     reason: str
+    limit_ms: int = 0
+    """The limit that was over when it expired, in milliseconds; 0 where it closed otherwise."""
+    late_ms: int = 0
+    """How long after its limit it closed, in milliseconds: no core ran, or the computer slept."""
+    closed_by: str = ""
+    """The client whose own limit it was; empty where it was the core's."""
 
 
 class ResultPublished(EventBase, frozen=True, kw_only=True, tag="result_published"):

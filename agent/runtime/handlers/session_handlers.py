@@ -105,7 +105,8 @@ class SessionHandlers:
     async def answer(self, op: UserInputAnswer, sub: Submission) -> Reply:
         """Answer a question, or let it expire."""
         if op.expired:
-            session_id = await self.answering.expire(op.question_id, sub.submission_id)
+            whose = "the command that ran it" if sub.client == OWNER else sub.client.name
+            session_id = await self.answering.expire(op.question_id, sub.submission_id, by=whose)
             return reply_to(sub, session_id)
         by = "operator" if sub.client == OWNER else sub.client.name
         told = await self.answering.answer(

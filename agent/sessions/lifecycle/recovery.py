@@ -24,6 +24,7 @@ from agent.protocol import (
 from agent.records import SessionState, TargetRuntime
 from agent.sessions.registry.live_session import LiveSession
 from agent.sessions.registry.services import Services
+from agent.sessions.rules.answers import expired
 
 _IDLE = "the core was restarted; it can be resumed"
 _NEWEST_FACTS = 2000
@@ -147,10 +148,8 @@ def _closing(parts: Services, live: LiveSession, *, expired_only: bool) -> tuple
     closing: list[EventMsg] = []
     for question in parts.questions.of(live.session_id):
         if 0 < question.deadline_ms <= now_ms:
-            reason = CloseReason.EXPIRED
+            closing.append(expired(question, now_ms))
         elif not expired_only:
             reason = CloseReason.CORE_RESTARTED
-        else:
-            continue
-        closing.append(QuestionClosed(question_id=question.question_id, reason=reason))
+            closing.append(QuestionClosed(question_id=question.question_id, reason=reason))
     return tuple(closing)

@@ -15,10 +15,8 @@ from msgspec.structs import replace
 from agent.errors import WrongStateError
 from agent.protocol import (
     ApprovalGiven,
-    CloseReason,
     EventMsg,
     QuestionAnswered,
-    QuestionClosed,
     TextLetThrough,
     UserInputAnswer,
 )
@@ -26,7 +24,7 @@ from agent.records import Question, SessionState
 from agent.safety.approval import is_yes
 from agent.safety.redacting.let_through import letting_through
 from agent.sessions.registry.services import Services
-from agent.sessions.rules.answers import read_answer, to_store
+from agent.sessions.rules.answers import expired, read_answer, to_store
 from agent.sessions.rules.operator_text import kinds_in, redacted, secrets_in
 from agent.sessions.rules.resuming import Resuming
 from agent.sessions.rules.two_people import yes_of
@@ -141,8 +139,11 @@ class Answering:
                 await self._parts.book.append(*drafts)
         return yes_by
 
-    async def expire(self, question_id: str, submission_id: str = "") -> str:
+    async def expire(self, question_id: str, submission_id: str = "", *, by: str = "") -> str:
         """Close a question that nobody answered: the call that asked goes on without an answer.
+
+        Args:
+            by: the client whose own limit is over; empty where it is the question's.
 
         Returns:
             The session that asked.
@@ -158,9 +159,7 @@ class Answering:
         live = await self._parts.book.get(question.session_id)
         async with live.lock:
             self._check_asked(question)
-            msgs: list[EventMsg] = [
-                QuestionClosed(question_id=question.question_id, reason=CloseReason.EXPIRED)
-            ]
+            msgs: list[EventMsg] = [expired(question, self._parts.clock_ms(), by=by)]
             if questions.is_awaited(question.question_id):
                 msgs += live.moving(SessionState.RUNNING, "goes on without an answer")
             await self._parts.book.append(*live.drafts(*msgs, submission_id=submission_id))

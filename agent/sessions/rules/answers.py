@@ -11,6 +11,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from agent.errors import UsageError
+from agent.protocol import CloseReason, QuestionClosed
 from agent.records import Answer, Question, QuestionOption, QuestionPart
 from agent.safety.redacting.redaction import redact_secrets
 from agent.text import clean
@@ -20,6 +21,23 @@ PARTS_LIMIT = 10
 REPLY_RULE = "Reply with one answer per question, separated by a blank line."
 
 _BLANK_LINE = re.compile(r"\r?\n[ \t]*(?:\r?\n[ \t]*)+")
+
+
+def expired(question: Question, now_ms: int, *, by: str = "") -> QuestionClosed:
+    """Return the end of a question that nobody answered, with the limit that was over.
+
+    Args:
+        by: the client whose own limit is over; it counts where that of the question is not.
+    """
+    own_is_over = 0 < question.deadline_ms <= now_ms
+    until_ms = question.deadline_ms if own_is_over else now_ms
+    return QuestionClosed(
+        question_id=question.question_id,
+        reason=CloseReason.EXPIRED,
+        limit_ms=max(0, until_ms - question.asked_ms),
+        late_ms=now_ms - until_ms,
+        closed_by="" if own_is_over else by,
+    )
 
 
 def read_answer(

@@ -143,9 +143,9 @@ def hosts(ctx: click.Context, as_json: bool, follow: bool) -> None:
 @_JSON
 @click.pass_context
 def drain(ctx: click.Context, host: str, waits: bool, as_json: bool) -> None:
-    """Have a host begin no more turns: what is at work there ends its turn, what comes waits.
+    """Stop starting turns on a host: running turns finish, and new work waits.
 
-    It lasts, also across a restart of the host, until 'fleet resume'.
+    It lasts, across restarts of the host too, until 'fleet resume'.
     """
 
     async def work(link: Link, stop: StopRequest) -> ExitCode:

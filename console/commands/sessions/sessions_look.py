@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -109,9 +110,16 @@ Examples:
 @SESSION_ID
 @JSON_OPTION
 @click.option("--events", is_flag=True, help="Print every stored event as a JSON line.")
+@click.option(
+    "--limit",
+    type=click.IntRange(1, 100_000),
+    default=12,
+    show_default=True,
+    help="How many of the newest lines of what happened.",
+)
 @click.pass_context
-def show(ctx: click.Context, session_id: str, as_json: bool, events: bool) -> None:
-    """Show a session: its state, plan, open questions and what happened last."""
+def show(ctx: click.Context, session_id: str, as_json: bool, events: bool, limit: int) -> None:
+    """Show a session: its state, plan, open questions and what happened last, with times."""
     from console.core.host import run_with_records
     from console.core.stored_core import LEFT_BEHIND, is_left_behind
 
@@ -127,7 +135,7 @@ def show(ctx: click.Context, session_id: str, as_json: bool, events: bool) -> No
         else:
             left = is_left_behind(core, session)
             state = f"interrupted ({LEFT_BEHIND})" if left else ""
-            _print_session(session, history, overview, state)
+            _print_session(session, history, overview, state, limit)
         return ExitCode.DONE
 
     end(run_with_records(ctx, work))
@@ -195,7 +203,7 @@ def _asked(session: Session, children: list[Session], overview: Overview) -> lis
 
 
 def _print_session(
-    session: Session, history: tuple[Event, ...], overview: Overview, state: str
+    session: Session, history: tuple[Event, ...], overview: Overview, state: str, limit: int
 ) -> None:
     from agent.codex_bridge.session_object import held_by
     from agent.safety.allowances.wording import allowance_words
@@ -204,7 +212,7 @@ def _print_session(
     from agent.state.event_text import verified_mark
     from agent.state.terms import term
     from agent.text import clean, one_line
-    from console.cli_support.plain import age, print_text
+    from console.cli_support.plain import age, moment, print_text
     from console.runs.narration import narrate
     from widgets.base.status import state_word
 
@@ -257,13 +265,20 @@ def _print_session(
         )
         lines.append(f"child     {child.session_id}  {state_of}  {child.serial or '-'}  {goal}")
     for question in _asked(session, children, overview):
+        until_ms = question.deadline_ms
         said = clean(question.shown, 2000).strip().splitlines()
         if question.session_id != session.session_id:
             lines.append(f"          {question.session_id} asks:")
         lines += [f"asks      {said[0] if said else ''}", *(f"          {one}" for one in said[1:])]
         lines += [f"            - {one_line(option.shown)}" for option in question.options]
-    told = [line for line in map(narrate, history) if line]
-    lines += ["", *told[-12:]]
+        if until_ms:
+            is_over = until_ms <= time.time() * 1000
+            ended = ": that is over, and it closes when a core runs" if is_over else ""
+            lines.append(f"          until {moment(until_ms)}{ended}")
+    told = [f"{moment(e.ts_ms)}  {line}" for e in history if (line := narrate(e))]
+    lines += ["", *told[-limit:]]
+    if limit < len(told):
+        lines.append(f"({len(told) - limit} earlier lines: --limit {len(told)})")
     print_text("\n".join(lines))
 
 

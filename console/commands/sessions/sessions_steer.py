@@ -67,8 +67,8 @@ def answer(
 ) -> None:
     """Answer what a session asks.
 
-    It may be a child of it that asks, and SESSION may be a question's id. Several questions take
-    one answer each, separated by a blank line, or --for. '-' reads the answer from stdin; without
+    The question may come from one of its children; SESSION may also be a question's id. Several
+    questions take one answer each, separated by a blank line, or --for. '-' reads the answer from stdin; without
     one a terminal is asked, unseen when the answer is secret. When no other process is at work on
     the session, this one works on it to its end.
     """

@@ -373,7 +373,8 @@ async def test_a_question_whose_turn_died_still_closes_at_its_deadline(stage: St
             found = of_type(await stage.msgs(session_id), QuestionClosed)
             return found[0] if found else None
 
-        assert (await stage.until(closed, "the question to close")).reason == CloseReason.EXPIRED
+        gone = await stage.until(closed, "the question to close")
+        assert (gone.reason, gone.limit_ms) == (CloseReason.EXPIRED, 60_000)
         with pytest.raises(WrongStateError):
             [asked] = of_type(await stage.msgs(session_id), RequestUserInput)
             await stage.do(
