@@ -37,7 +37,8 @@ Examples:
   switchboard operators grant ana approve
   switchboard operators token ana --for 8h
 
-Without operators, whoever runs the core may do everything. Once there is one, everyone else must sign in.
+Without operators, whoever runs the core may do everything. Once there is
+one, everyone else must sign in.
 """,
 )
 def operators() -> None:

@@ -68,9 +68,9 @@ def answer(
     """Answer what a session asks.
 
     The question may come from one of its children; SESSION may also be a question's id. Several
-    questions take one answer each, separated by a blank line, or --for. '-' reads the answer from stdin; without
-    one a terminal is asked, unseen when the answer is secret. When no other process is at work on
-    the session, this one works on it to its end.
+    questions take one answer each, separated by a blank line, or --for. '-' reads the answer from
+    stdin; without one a terminal is asked, unseen when the answer is secret. When no other process
+    is at work on the session, this one works on it to its end.
     """
     from msgspec.structs import replace
 
