@@ -4,16 +4,16 @@
 phone, and consoles that follow every event. A step of a session is a stored event and a pause: no
 phone and no model, so that what is measured is the queue, the log and the notices. Two cores are
 too few for twenty hosts: `--hosts 20 --phones 25 --consoles 5` measures the computer then.
-`--chaos` kills, freezes and moves instead, restarts the server under load, and ends with 1 when
-anything was lost or acted twice; its control has no fence and has to be caught.
+`--chaos` breaks real hosts instead (`bench.chaos`), and ends with 1 when anything was lost or acted
+twice; its control has no fence and has to be caught.
 """
 
 from __future__ import annotations
 
 import argparse
 import asyncio
+import importlib.util
 import os
-import signal
 import statistics
 import sys
 import tempfile
@@ -21,12 +21,15 @@ import time
 from collections.abc import Sequence
 from contextlib import AsyncExitStack
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from agent.protocol import StepStarted
 from agent.state.commit import Commit
 from agent.store.postgres.postgres_store import PostgresStore
-from tests.store.fleet.fleet_chaos import Findings, Fleet, fleet, freeze_and_move, kill_hosts
 from tests.store.postgres_server import PostgresServer, running_server
+
+if TYPE_CHECKING:
+    from tests.store.fleet.fleet_chaos import Findings
 
 IDLE_S = 5.0
 TICKS = os.sysconf("SC_CLK_TCK")
@@ -43,10 +46,16 @@ def main(options: Sequence[str] = ()) -> None:
     parser.add_argument("--chaos", action="store_true")
     parser.add_argument("--kills", type=int, default=10, help="of hosts, in --chaos")
     parser.add_argument("--restarts", type=int, default=4, help="of the server, in --chaos")
+    parser.add_argument("--only", default="", help="the rounds of --chaos to run, by their names")
     said = parser.parse_args(list(options))
     if said.chaos:
-        sys.exit(0 if asyncio.run(_chaos(said.kills, said.restarts)) else 1)
-    with running_server(is_durable=True) as server:
+        from bench.chaos import chaos
+
+        sys.exit(0 if chaos(said.kills, said.restarts, set(said.only.split(",")) - {""}) else 1)
+    if importlib.util.find_spec("dbos") is None:
+        sys.exit("The queues that are measured are DBOS's: pip install -r requirements-fleet.lock")
+    room = {"max_connections": str(40 + 10 * (said.hosts + said.consoles))}
+    with running_server(is_durable=True, **room) as server:
         asyncio.run(_measure(server, said))
 
 
@@ -54,6 +63,8 @@ def main(options: Sequence[str] = ()) -> None:
 
 
 async def _measure(server: PostgresServer, said: argparse.Namespace) -> None:
+    from tests.store.fleet.fleet_chaos import fleet
+
     dsn, count = server.new_database(), said.hosts * said.phones
     seen_ms: list[float] = []
     first_ms: dict[str, int] = {}
@@ -151,67 +162,6 @@ def _cpu_s(pids: Sequence[int]) -> float:
 def _resident_mb(pid: int) -> float:
     pages = int(Path(f"/proc/{pid}/statm").read_text().split()[1])
     return pages * os.sysconf("SC_PAGE_SIZE") / 1e6
-
-
-# --- chaos ----------
-
-
-async def _chaos(kills: int, restarts: int) -> bool:
-    print("| what | sessions | steps stored | acted | lost | twice | old epoch |")
-    print("|---|---|---|---|---|---|---|", flush=True)
-    with running_server(is_durable=True) as server:
-        exact = [
-            await _round(server, "kill -9 of a host, each session asked for 3 times", kills),
-            await _round(server, "a host frozen, its sessions moved, thawed", is_frozen=True),
-            await _round(server, f"{restarts} × server killed under load", restarts=restarts),
-        ]
-        control = await _round(server, "the control: no fence", is_frozen=True, is_fenced=False)
-    return all(one.is_exact for one in exact) and control.old > 0
-
-
-async def _round(
-    server: PostgresServer,
-    what: str,
-    kills: int = 0,
-    *,
-    is_frozen: bool = False,
-    is_fenced: bool = True,
-    restarts: int = 0,
-) -> Findings:
-    steps = 40 + 25 * (kills + restarts)
-    with tempfile.TemporaryDirectory() as name:
-        made = fleet(
-            server.new_database(), Path(name), hosts=2, sessions=4, steps=steps, is_fenced=is_fenced
-        )
-        async with made as one:
-            await one.send_all()
-            if is_frozen:
-                await freeze_and_move(one)
-            killed = await kill_hosts(one, kills)
-            for _ in range(restarts):
-                await _more(one)
-                server.stop(signal.SIGQUIT)
-                server.start(is_durable=True)
-            await one.until(one.done)
-            found = await one.look()
-    if kills:
-        what = f"{killed} × {what}"
-    print(
-        f"| {what} | {found.completed} of {found.sessions} | {found.stored:,} | {found.acted:,} "
-        f"| {found.lost} | {found.twice} | {found.old} |",
-        flush=True,
-    )
-    return found
-
-
-async def _more(one: Fleet) -> None:
-    """Wait until more was done than before."""
-    before = await one.steps_stored()
-
-    async def done() -> bool:
-        return await one.steps_stored() > before or await one.done()
-
-    await one.until(done)
 
 
 def _told(found: Findings) -> str:

@@ -20,7 +20,7 @@ from agent.jobs.device_snapshots import DeviceSnapshots
 from agent.jobs.records import JobRecords
 from agent.jobs.schedule import set_off, waits_for
 from agent.protocol import DeviceChanged, Event, JobChanged, TaskStarted
-from agent.records import DeviceInfo, DeviceState, JobStatus, Trigger
+from agent.records import DeviceInfo, DeviceState, JobStatus, Trigger, identifies
 from agent.schedules import lenient_schedule
 from agent.sessions.registry.services import Services
 
@@ -107,7 +107,7 @@ class Triggers:
             seen = await self._ask(device.serial)
             if seen is None:
                 return
-            key = device.hardware_serial or device.serial
+            key = device.hardware_serial if identifies(device.hardware_serial) else device.serial
             before = self._snapshots.last(key)
             if before is not None:
                 if seen.boot_id and before.boot_id and seen.boot_id != before.boot_id:

@@ -32,6 +32,7 @@ from agent.records.devices import (
     Transport,
     at_host,
     host_of,
+    identifies,
     on_host,
 )
 from agent.records.direct import DIRECT, DirectStatus, DirectView
@@ -234,5 +235,6 @@ __all__ = [
     "attributed",
     "campaign_of",
     "host_of",
+    "identifies",
     "on_host",
 ]

@@ -27,6 +27,10 @@ NO_HOST = frozenset("/@:")
 """What no name of a host has, so that a phone's name tells where it ends."""
 
 
+_SHORTEST_HARDWARE_SERIAL = 4
+_SHARED_SERIALS = frozenset({"0123456789abcdef", "0123456789", "12345678", "unknown", "00000000"})
+
+
 def at_host(host: str, serial: str) -> str:
     """Name a phone among those of all hosts of a fleet; of no host, it is its serial."""
     return f"{host}/{serial}" if host else serial
@@ -44,6 +48,14 @@ def host_of(serial: str) -> str:
 def on_host(serial: str) -> str:
     """Return a phone's name without its host."""
     return serial.removeprefix(f"{host_of(serial)}/")
+
+
+def identifies(hardware_serial: str) -> bool:
+    """Whether a phone's own serial is enough to know it again by."""
+    return (
+        len(hardware_serial) >= _SHORTEST_HARDWARE_SERIAL
+        and hardware_serial.lower() not in _SHARED_SERIALS
+    )
 
 
 class Transport(StrEnum):
@@ -94,6 +106,20 @@ class DeviceInfo(Record, frozen=True, kw_only=True):
     """Why the device cannot be used and what to do about it, when it cannot."""
     dismissed: bool = False
     """Whether the operator has dismissed that note; until the state changes."""
+
+    @property
+    def identity(self) -> str:
+        """What tells the phone from every other, at whichever host; empty where nothing does.
+
+        Virtual phones of several computers have the same serials.
+        """
+        if not identifies(self.hardware_serial):
+            return ""
+        return (
+            f"{self.hardware_serial} at {on_host(self.serial)}"
+            if self.virtual
+            else self.hardware_serial
+        )
 
 
 class AppInfo(Record, frozen=True, kw_only=True):

@@ -16,7 +16,7 @@ from msgspec.structs import asdict
 from agent.core import ClientInfo, Peers, TextDelta
 from agent.devices.fleet.naming import with_serials
 from agent.devices.protocols import Fleet
-from agent.errors import SwitchboardError, UsageError
+from agent.errors import SwitchboardError, UsageError, WrongStateError
 from agent.placement.needs import LAST, Needs, parse_needs
 from agent.placement.phone_facts import Fit, fit_of
 from agent.protocol import (
@@ -84,7 +84,13 @@ class Abroad:
         if isinstance(op, SessionMove) and not self._peers.is_there(host):
             # Nobody there can give it away: it is taken.
             return None
-        return await self._peers.request(host, client, op)
+        try:
+            return await self._peers.request(host, client, op)
+        except WrongStateError:
+            if isinstance(op, SessionMove) and not self._peers.is_there(host):
+                # It went while it was asked: whose the session is by now, the taking looks up.
+                return None
+            raise
 
     async def _send(self, host: str, client: ClientInfo, op: Op) -> None:
         """Ask one of all hosts; what is to be stopped here does not wait for it."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import platform
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import AbstractAsyncContextManager
 from typing import TYPE_CHECKING
 
@@ -110,7 +110,13 @@ class Phones:
 
 
 async def make_fleet(
-    settings: Settings, devices: Devices, phones: Phones, *, is_owner: bool = False, host: str = ""
+    settings: Settings,
+    devices: Devices,
+    phones: Phones,
+    *,
+    is_owner: bool = False,
+    host: str = "",
+    may_keep: Callable[[], bool] = lambda: True,
 ) -> AdbFleet | EmptyFleet:
     """Make the fleet of a core, with adb servers that answer.
 
@@ -118,6 +124,7 @@ async def make_fleet(
         is_owner: whether the data directory is this process's: then a server of ours that a killed
             one left, and that is not needed now, is ended.
         host: stands before the name of every phone, where cores of several hosts share a store.
+        may_keep: see `agent.devices.fleet.device_lease.DeviceLeases`.
 
     Raises:
         AdbError: no adb server can be had.

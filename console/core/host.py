@@ -278,7 +278,15 @@ async def _own(
 
         fleets_store, peers = await _join(settings, seen, gate, labels, wires, stack)
         whole, store = fleets_store, own_part(fleets_store)
+
+        def may_keep() -> bool:
+            presence = fleets_store.presence
+            return presence is None or presence.is_heard
     else:
+
+        def may_keep() -> bool:
+            return True
+
         whole = store = await stack.enter_async_context(open_store(settings))
     own_name = "" if peers is None else peers.host
     stack.enter_context(keep_log(settings.data_dir, settings.log.form))
@@ -305,7 +313,9 @@ async def _own(
         devices = NO_DEVICES
     fleet: AdbFleet | EmptyFleet
     try:
-        fleet = await make_fleet(settings, devices, phones, is_owner=True, host=own_name)
+        fleet = await make_fleet(
+            settings, devices, phones, is_owner=True, host=own_name, may_keep=may_keep
+        )
     except AdbError as error:
         if peers is None or devices.own_server:
             raise

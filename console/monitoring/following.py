@@ -1,6 +1,7 @@
 """Follow a core for as long as the command runs: through its ends and its restarts.
 
-Invariant: an event is counted once, also where the core was away in between.
+Invariants: an event is counted once, also where the core was away in between; of a fleet's events,
+those of the core's own host.
 """
 
 from __future__ import annotations
@@ -11,7 +12,9 @@ from contextlib import suppress
 
 from agent.core import Core
 from agent.errors import SwitchboardError
+from agent.protocol import SessionHosted
 from console.monitoring.metrics import Metrics
+from console.monitoring.own_part import OwnPart
 from console.monitoring.traces import Traces
 
 RETRY_S = 2.0
@@ -64,7 +67,8 @@ class Follower:
             await asyncio.sleep(self._retry_s)
 
     async def _follow(self, core: Core) -> None:
-        overview = await core.overview()
+        own = OwnPart(core, await core.overview())
+        overview = own.overview
         known = self._last
         if known is None or known > overview.event_id:
             # The first one, or one on another store.
@@ -75,8 +79,11 @@ class Follower:
             self._metrics.is_up = True
             self._tell("Following the core.")
             async for event in events:
-                self._metrics.take(event, is_live=event.event_id > overview.event_id)
-                self._traces.take(event)
+                if await own.has(event):
+                    self._metrics.take(event, is_live=event.event_id > overview.event_id)
+                    self._traces.take(event)
+                    if isinstance(event.msg, SessionHosted):
+                        self._metrics.move(event.session_id, await own.session(event.session_id))
                 self._last = event.event_id
 
     def _tell(self, line: str) -> None:

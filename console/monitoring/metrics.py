@@ -150,6 +150,15 @@ class Metrics:
 
     # --- held ----------
 
+    def move(self, session_id: str, session: Session | None) -> None:
+        """Take in that a session came to this host, or, without one, that it left."""
+        if session is not None:
+            self._hold(session)
+            return
+        self._sessions.pop(session_id, None)
+        for key in [key for key, one in self._questions.items() if one.session_id == session_id]:
+            del self._questions[key]
+
     def _hold(self, session: Session) -> None:
         self._models[session.session_id] = session.model
         if not session.state.is_terminal:

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import re
 import shlex
+import shutil
+import subprocess
 from pathlib import Path
 
 import click
 import pytest
+import yaml
 
 from console.cli import cli
 
@@ -38,6 +41,37 @@ def test_a_unit_starts_a_command_that_there_is(unit: Path) -> None:
     assert Path(program).name == "switchboard"
     assert "@/etc/switchboard/dsn" in words
     check(words)
+
+
+@pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="systemd is not installed")
+def test_systemd_finds_nothing_wrong_with_the_units(tmp_path: Path) -> None:
+    for unit in UNITS:
+        # The one thing that is not here is the installed command.
+        text = unit.read_text(encoding="utf-8").replace(
+            "/opt/switchboard/bin/switchboard", "/bin/true"
+        )
+        (tmp_path / unit.name).write_text(text, encoding="utf-8")
+    units = [str(tmp_path / unit.name) for unit in UNITS]
+    verify = ["systemd-analyze", "verify", "--man=no", "--recursive-errors=no"]
+    done = subprocess.run([*verify, *units], capture_output=True, text=True, check=False)
+    ours = [line for line in done.stderr.splitlines() if "switchboard" in line]
+    assert (done.returncode, ours) == (0, [])
+    (tmp_path / "wrong.service").write_text("[Service]\nExecStrat=/bin/true\n", encoding="utf-8")
+    control = [*verify, str(tmp_path / "wrong.service")]
+    assert subprocess.run(control, capture_output=True, check=False).returncode != 0
+
+
+def test_the_compose_file_names_nothing_that_it_does_not_have() -> None:
+    whole = yaml.safe_load(COMPOSE.read_text(encoding="utf-8"))
+    services = whole["services"]
+    for service in services.values():
+        assert set(service.get("secrets", ())) <= set(whole["secrets"])
+        assert set(service.get("depends_on", ())) <= set(services)
+        named = {one.partition(":")[0] for one in service.get("volumes", ())}
+        assert named <= set(whole["volumes"])
+    # What is kept in a volume is kept in the place where the image keeps it.
+    kept = services["core"]["volumes"][0].partition(":")[2]
+    assert f"SWITCHBOARD_DATA_DIR={kept} " in (ROOT / "Dockerfile").read_text(encoding="utf-8")
 
 
 def test_the_compose_file_starts_commands_that_there_are() -> None:

@@ -40,14 +40,20 @@ class PostgresServer:
         )
         self._process: subprocess.Popen[bytes] | None = None
         self._databases = 0
+        self._settings: dict[str, str] = {}
 
-    def make(self) -> None:
+    def make(self, **settings: str) -> None:
+        """Make the cluster; settings are those of `postgresql.conf` for each of its starts."""
         if self._as:
             os.chown(self.directory, _NOBODY, _NOBODY)
+        self._settings = settings
         self._run(
             *("initdb", "-D", self.directory / "data", "-U", "switchboard", "-A", "trust"),
             *("-E", "UTF8", "--locale=C", "--no-sync"),
         )
+        if addresses := settings.get("listen_addresses"):
+            with (self.directory / "data" / "pg_hba.conf").open("a") as rules:
+                rules.write(f"host all all {addresses.partition(',')[0]}/24 trust\n")
 
     def start(self, *, is_durable: bool = False) -> None:
         settings = {
@@ -56,6 +62,7 @@ class PostgresServer:
             "max_connections": "100",
             "shared_buffers": "16MB",
             "fsync": "on" if is_durable else "off",
+            **self._settings,
         }
         words = [word for name, value in settings.items() for word in ("-c", f"{name}={value}")]
         with (self.directory / "log").open("ab") as log:
@@ -117,6 +124,15 @@ class PostgresServer:
         self.sql(f"CREATE DATABASE {name}")
         return f"postgresql:///{name}?host={self.directory}&user=switchboard"
 
+    @property
+    def is_running(self) -> bool:
+        """Whether its process has not ended, by itself or by `stop`."""
+        return self._process is not None and self._process.poll() is None
+
+    def takes(self, statement: str) -> bool:
+        """Run a statement; whether the server carried it out."""
+        return self._ask(statement).returncode == 0
+
     def sql(self, statement: str, *, database: str = "postgres") -> str:
         """Run a statement; returns what psql prints."""
         done = self._ask(statement, database)
@@ -147,15 +163,23 @@ class PostgresServer:
 
 
 @contextmanager
-def running_server(*, is_durable: bool = False) -> Iterator[PostgresServer]:
-    """Run a server of one's own; its files go at the end."""
+def running_server(
+    *, is_durable: bool = False, directory: Path | None = None, **settings: str
+) -> Iterator[PostgresServer]:
+    """Run a server of one's own; its files go at the end.
+
+    Args:
+        is_durable: whether what it commits outlives a crash of the computer.
+        directory: an empty one for its files; None: one is made.
+        settings: of `postgresql.conf`.
+    """
     programs = binaries()
     assert programs is not None, "PostgreSQL is not installed"
     # Not below pytest's folders, where no other user may look; short, as a socket's path has to be.
-    directory = Path(tempfile.mkdtemp(prefix="swpg-"))
+    directory = directory or Path(tempfile.mkdtemp(prefix="swpg-"))
     server = PostgresServer(programs, directory)
     try:
-        server.make()
+        server.make(**settings)
         server.start(is_durable=is_durable)
         yield server
     finally:

@@ -16,8 +16,9 @@ import string
 from dataclasses import dataclass
 
 from agent.devices.adb.client import AdbClient
-from agent.devices.adb.places import MDNS_CONNECT, identifies
+from agent.devices.adb.places import MDNS_CONNECT
 from agent.errors import AdbError, DeviceError, UsageError
+from agent.records import identifies
 from agent.text import one_line
 
 MDNS_PAIRING = "_adb-tls-pairing._tcp"

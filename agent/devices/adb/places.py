@@ -18,8 +18,6 @@ _PORT = re.compile(r".+:\d{1,5}")
 _MDNS = re.compile(r"adb-.+\._adb(-tls-connect)?\._tcp\.?")
 _EMULATOR = re.compile(r"emulator-\d+")
 _LOOPBACK = ("127.", "localhost:", "[::1]:")
-_SHORTEST_HARDWARE_SERIAL = 4
-_SHARED_SERIALS = frozenset({"0123456789abcdef", "0123456789", "12345678", "unknown", "00000000"})
 """What makers left in when they gave no serial."""
 
 
@@ -62,11 +60,3 @@ def transport_of(serial: str) -> Transport:
     if _EMULATOR.fullmatch(serial):
         return Transport.EMULATOR
     return Transport.TCP if is_wireless(serial) else Transport.USB
-
-
-def identifies(hardware_serial: str) -> bool:
-    """Whether a phone's own serial is enough to know it again by."""
-    return (
-        len(hardware_serial) >= _SHORTEST_HARDWARE_SERIAL
-        and hardware_serial.lower() not in _SHARED_SERIALS
-    )

@@ -31,6 +31,10 @@ class DeviceEntry:
     """How many wait to drive it."""
     marked_until_s: float = 0.0
     """Until when, by the loop's clock, its mark as driven need not be renewed."""
+    mark_epoch: int = 0
+    """Of its mark as driven from here; 0 while none is known."""
+    mark_looked_s: float = 0.0
+    """When its mark was last looked after, by the loop's clock; 0 while nobody drives it."""
     taken_by: str = ""
     """Who took the phone over from its driver here; empty while nobody did."""
     asking: asyncio.Task[None] | None = None

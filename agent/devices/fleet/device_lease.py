@@ -11,7 +11,7 @@ import asyncio
 import logging
 import os
 import platform
-from collections.abc import AsyncIterator, Coroutine
+from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager
 
 from msgspec.structs import replace
@@ -25,7 +25,9 @@ from agent.errors import DeviceError, DeviceLostError
 IDLE_EVERY_S = 5.0
 """How often a phone that nobody drives is asked for a word."""
 _ELSEWHERE = "elsewhere: "
+_MEANWHILE = "somebody else, who gave it back"
 _GIVE_BACK_S = 3.0
+_LOOK_S = 0.5
 _log = logging.getLogger(__name__)
 
 
@@ -35,11 +37,16 @@ class DeviceLeases:
     Args:
         key: tells this fleet from every other; its successor on the same data directory has the
             same, and so need not wait until the leases of a killed one run out.
+        may_keep: whether this host may keep phones to itself: it may not while it cannot say to
+            other hosts that it is there, for they take its sessions then.
     """
 
-    def __init__(self, registry: DeviceRegistry, key: str) -> None:
+    def __init__(
+        self, registry: DeviceRegistry, key: str, may_keep: Callable[[], bool] = lambda: True
+    ) -> None:
         self._registry = registry
         self._key = key
+        self._may_keep = may_keep
         self._tasks: set[asyncio.Task[None]] = set()
         self._giving: dict[str, asyncio.Task[None]] = {}
 
@@ -50,8 +57,9 @@ class DeviceLeases:
         Raises DeviceLostError when another process or host has it, with its owner.
         """
         marker = self._marker(slot, driver)
-        await self._take(slot, marker)
+        looked_s = await self._take(slot, marker)
         slot.taken_by = ""
+        slot.mark_looked_s = looked_s
         self._registry.set(slot, replace(slot.info, driver=driver))
         keeping = [
             self._start(self._renew(slot, marker), f"lease of {slot.serial}"),
@@ -63,6 +71,7 @@ class DeviceLeases:
             for task in keeping:
                 task.cancel()
             slot.taken_by = ""
+            slot.mark_looked_s = 0.0
             self._registry.set(slot, replace(slot.info, driver=""))
             if not slot.waiting:
                 self._giving[slot.serial] = self._start(
@@ -90,7 +99,8 @@ class DeviceLeases:
         owner = f"{driver}@{platform.node()}:{os.getpid()}"
         return DeviceLeaseFile(self._registry.client(slot), slot.serial, owner=owner, key=self._key)
 
-    async def _take(self, slot: DeviceEntry, marker: DeviceLeaseFile) -> None:
+    async def _take(self, slot: DeviceEntry, marker: DeviceLeaseFile) -> float:
+        """Mark a phone, if it is not marked from here; returns when that was."""
         giving = self._giving.pop(slot.serial, None)
         if giving is not None:
             # Or it would give back what is taken here.
@@ -104,18 +114,25 @@ class DeviceLeases:
             )
         now_s = asyncio.get_running_loop().time()
         if now_s < slot.marked_until_s:
-            return
+            return slot.marked_until_s - RENEW_EVERY_S
         try:
             marked = await marker.take()
         except DeviceLostError:
             raise
         except DeviceError as error:
+            if slot.info.driver.startswith(_ELSEWHERE):
+                raise DeviceLostError(
+                    f"{slot.serial} was driven {slot.info.driver}, and does not say whether it "
+                    "still is.",
+                    f"It is asked again. {error.message}",
+                ) from error
             # A phone too slow to be marked can still be driven; the mark is tried again.
             _log.info("%s could not be marked as driven: %s", slot.serial, error)
-            return
+            return now_s
         if marked.standing is not Standing.THEIRS:
             slot.marked_until_s = now_s + RENEW_EVERY_S
-            return
+            slot.mark_epoch = marked.epoch
+            return now_s
         self._registry.set(slot, replace(slot.info, driver=_ELSEWHERE + marked.owner))
         self._start(self._until_free(slot), f"foreign lease of {slot.serial}")
         raise DeviceLostError(
@@ -137,19 +154,36 @@ class DeviceLeases:
             self._registry.set(slot, replace(slot.info, driver=""))
 
     async def _renew(self, slot: DeviceEntry, marker: DeviceLeaseFile) -> None:
+        wait_s = RENEW_EVERY_S
         while True:
-            await asyncio.sleep(RENEW_EVERY_S)
+            await asyncio.sleep(wait_s)
+            if not self._may_keep():
+                # The mark runs out by itself, and nobody acts from here any more.
+                wait_s = _LOOK_S
+                continue
+            wait_s = RENEW_EVERY_S
+            began_s = asyncio.get_running_loop().time()
             try:
                 # The phone may be reached through another server by now.
                 marker = self._marker(slot, slot.info.driver)
                 marked = await marker.take()
             except DeviceError as error:
                 _log.debug("The lease on %s was not renewed: %s", slot.serial, error)
+                slot.mark_looked_s = began_s
                 continue
-            slot.taken_by = marked.owner if marked.standing is Standing.THEIRS else ""
+            if marked.standing is Standing.THEIRS:
+                slot.taken_by = marked.owner
+            elif marked.epoch > slot.mark_epoch > 0:
+                # It ran out, and whoever had it since has given it back: our turn is over.
+                slot.taken_by = _MEANWHILE
+            else:
+                slot.taken_by = ""
+                slot.mark_epoch = marked.epoch
+            slot.mark_looked_s = began_s
 
     async def _give_back(self, slot: DeviceEntry, marker: DeviceLeaseFile) -> None:
         slot.marked_until_s = 0.0
+        slot.mark_epoch = 0
         try:
             async with asyncio.timeout(_GIVE_BACK_S):
                 await marker.give_back()

@@ -19,9 +19,10 @@ from agent.devices.adb.address import ServerAddress
 from agent.devices.adb.client import AdbClient
 from agent.devices.adb.device_list import DeviceRow, explain
 from agent.devices.adb.discovery import hardware_serial
-from agent.devices.adb.places import Place, identifies, is_wireless, name_for, transport_of
+from agent.devices.adb.places import Place, is_wireless, name_for, transport_of
 from agent.devices.adb_device import AdbDevice
 from agent.devices.fleet.device_entry import Changes, DeviceEntry, Newcomer
+from agent.devices.fleet.device_lease_file import TTL_S
 from agent.devices.fleet.labels import Labels
 from agent.devices.fleet.naming import serial_of
 from agent.devices.frames.feed import FrameFeed
@@ -30,13 +31,15 @@ from agent.devices.resources.resource_ledger import ResourceLedger
 from agent.devices.scrcpy.decoding.pictures import Decoding
 from agent.devices.scrcpy.link import ScrcpySettings
 from agent.errors import DeviceError, DeviceLostError, UsageError
-from agent.records import DeviceInfo, DeviceState, Transport, at_host, on_host
+from agent.records import DeviceInfo, DeviceState, Transport, at_host, identifies, on_host
 from agent.text import one_line
 
 PROFILE_PAUSE_S = 1.0
 PROFILE_ATTEMPTS = 120
 """A phone that boots is asked about for two minutes."""
 _IDENTIFY_TIMEOUT_S = 3.0
+_SURE_S = TTL_S - 2.0
+"""So long after it was looked after, a mark still keeps everybody else away."""
 ENVIRONMENTS = "elsewhere: environment"
 """Who drives the phones of an environment, as far as a core that looks at them knows."""
 _COMING = frozenset(
@@ -386,6 +389,13 @@ def _check_unfenced(slot: DeviceEntry) -> None:
         raise DeviceLostError(
             f"{slot.serial} was taken over by {slot.taken_by}.",
             "Nothing was done. It is driven again once that gives it back.",
+        )
+    stood_s = asyncio.get_running_loop().time() - slot.mark_looked_s
+    if slot.mark_looked_s and stood_s > _SURE_S:
+        raise DeviceLostError(
+            f"{slot.serial} may be somebody else's by now: for {stood_s:.0f} s this computer stood "
+            "still, or was cut off from its fleet.",
+            "Nothing was done. Whose it is is looked up before it is driven again.",
         )
 
 

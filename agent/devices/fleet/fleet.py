@@ -9,7 +9,7 @@ phone, in every other.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Collection, Iterable, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Iterable, Sequence
 from contextlib import asynccontextmanager
 from secrets import token_hex
 
@@ -63,6 +63,7 @@ class AdbFleet:
         resources: ResourceLedger | None = None,
         others: Collection[ServerAddress] = (),
         host: str = "",
+        may_keep: Callable[[], bool] = lambda: True,
     ) -> None:
         if not addresses:
             raise UsageError("A fleet needs an adb server.", "Give the address of one.")
@@ -81,7 +82,7 @@ class AdbFleet:
             host,
         )
         self._watch = Watch(self._clients, self._registry, revive)
-        self._leases = DeviceLeases(self._registry, key or token_hex(8))
+        self._leases = DeviceLeases(self._registry, key or token_hex(8), may_keep)
 
     # --- life ----------
 

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import msgspec
 
-from agent.devices.adb.places import identifies
 from agent.errors import ConfigError, StoreError, UsageError
+from agent.records import identifies
 from agent.text import clean, one_line
 
 NAME_LIMIT = 60

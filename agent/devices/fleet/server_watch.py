@@ -17,10 +17,10 @@ from agent.devices.adb.client import AdbClient
 from agent.devices.adb.device_list import DeviceRow
 from agent.devices.adb.discovery import find_again
 from agent.devices.adb.liveness import until_server_is_silent
-from agent.devices.adb.places import MDNS_CONNECT, identifies, is_wireless
+from agent.devices.adb.places import MDNS_CONNECT, is_wireless
 from agent.devices.fleet.device_registry import DeviceRegistry
 from agent.errors import DeviceError
-from agent.records import DeviceState
+from agent.records import DeviceState, identifies
 
 START_TIMEOUT_S = 10.0
 FIRST_PAUSE_S = 0.05

@@ -82,6 +82,8 @@ class Turn:
     """It has ended, and the store has yet to take that in."""
     over: asyncio.Event = field(default_factory=asyncio.Event)
     """Set once its end is stored, or once it ended before it began."""
+    follows: Turn | None = None
+    """What goes on once the end of an `unstored` one is stored."""
 
     def hear(self, texts: Iterable[str]) -> None:
         """Take in words of the operator."""

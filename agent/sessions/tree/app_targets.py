@@ -51,6 +51,7 @@ _RECOVERS = frozenset(
 _HIDDEN = TargetPresentation.DETACHED_HIDDEN
 _SHOWN = TargetPresentation.DETACHED_SHOWN
 _ATTACHED = TargetPresentation.ATTACHED
+_RETRY_S = 1.0
 _log = logging.getLogger(__name__)
 
 
@@ -97,7 +98,12 @@ class Targets:
             while self._over:
                 session_id = next(iter(self._over))
                 del self._over[session_id]
-                await self._release(session_id)
+                try:
+                    await self._release(session_id)
+                except StoreError as error:
+                    _log.warning("Displays of %s are closed later: %s", session_id, error)
+                    self._over[session_id] = None
+                    await asyncio.sleep(_RETRY_S)
 
     async def _release(self, session_id: str) -> None:
         async with self._moving[session_id]:

@@ -34,7 +34,10 @@ class TurnEnds:
         self._parts = parts
 
     async def finish(self, live: LiveSession, turn: Turn, ending: Ending) -> Turn | None:
-        """End a turn whose task has ended; returns the turn that follows it, which is open then."""
+        """End a turn whose task has ended; returns the turn that follows it, which is open then.
+
+        Where that could not be stored it is `unstored`, and its `follows` is open once it is over.
+        """
         async with live.lock:
             if turn.over.is_set():
                 return None
@@ -49,6 +52,7 @@ class TurnEnds:
                 following = None
             except StoreError as error:
                 _log.warning("The end of a turn could not be stored: %s", error)
+                turn.follows = following
                 self._store_later(live, ending, turn.lease)
                 return None
             _close(live)
@@ -132,15 +136,18 @@ class TurnEnds:
             async with live.lock:
                 if turn.over.is_set():
                     return
-                drafts = live.drafts(*self._closing(live, ending))
+                following = turn.follows
+                msgs = ending.msgs if following is not None else self._closing(live, ending)
                 try:
-                    await self._parts.book.append(*drafts, under=under)
+                    await self._parts.book.append(*live.drafts(*msgs), under=under)
                 except FencedError as error:
                     _log.warning("A late end comes too late: %s", error)
+                    following = None
                 except StoreError as error:
                     _log.info("The end of a turn still cannot be stored: %s", error)
                     continue
                 _close(live)
+                live.turn = following
                 return
 
 

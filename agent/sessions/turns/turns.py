@@ -181,7 +181,10 @@ class Turns:
                 unended = live.turn
                 if unended is None or unended.runner is not asyncio.current_task():
                     raise
+                turn = unended
                 following = await self._ends.finish(live, unended, raised(unended, error))
+            if following is None:
+                following = await _stored_late(live, turn)
 
     async def _run_on_phone(self, live: LiveSession, turn: Turn) -> Turn | None:
         """Wait for the phone and carry turns out on it; returns the one that needs it anew."""
@@ -209,9 +212,9 @@ class Turns:
             turn = following
             turn.lease = lease
             following = await self._drive(live, turn, device)
-            if turn.unstored:
+            if following is None:
                 # Its end goes under the lease, so the phone is kept for it.
-                await turn.over.wait()
+                following = await _stored_late(live, turn)
         return following
 
     @asynccontextmanager
@@ -388,6 +391,14 @@ class Turns:
             place=self._targets.place,
             screen=self._targets.screen,
         )
+
+
+async def _stored_late(live: LiveSession, turn: Turn) -> Turn | None:
+    """Wait until the end of a turn is stored; returns the turn that follows it, if one does."""
+    if not turn.unstored:
+        return None
+    await turn.over.wait()
+    return turn.follows if live.turn is turn.follows else None
 
 
 def _decided(turn: Turn) -> Model | None:

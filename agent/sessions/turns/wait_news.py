@@ -7,13 +7,15 @@ nothing about; what changes again and again is stored once in a while, as it the
 from __future__ import annotations
 
 import asyncio
+import logging
 
-from agent.errors import UsageError
+from agent.errors import StoreError, UsageError
 from agent.protocol import SessionWaits
 from agent.sessions.registry.services import Services
 
 _BETWEEN_S = 1.0
 """Phones come and go in bursts: so long is waited before the next look."""
+_log = logging.getLogger(__name__)
 
 
 class WaitNews:
@@ -29,8 +31,13 @@ class WaitNews:
         while True:
             await self._changed.wait()
             self._changed.clear()
-            for session_id, reason in self._parts.assignment.reasons().items():
-                await self._tell(session_id, reason)
+            try:
+                for session_id, reason in self._parts.assignment.reasons().items():
+                    await self._tell(session_id, reason)
+            except StoreError as error:
+                # It is told once the store takes it.
+                _log.info("Why sessions wait cannot be stored yet: %s", error)
+                self._changed.set()
             await asyncio.sleep(_BETWEEN_S)
 
     async def _tell(self, session_id: str, reason: str) -> None:

@@ -156,12 +156,12 @@ async def _hosts(link: Link) -> list[Finding]:
         if not fits(one.version, other.version)
     ]
     counts = Counter(
-        info.hardware_serial
+        info.identity
         for one in here
         for info in one.phones
-        if info.state is not DeviceState.GONE
+        if info.identity and info.state is not DeviceState.GONE
     )
-    twice = sorted(serial for serial, count in counts.items() if serial and count > 1)
+    twice = sorted(phone for phone, count in counts.items() if count > 1)
     return [
         Finding(
             name="hosts",

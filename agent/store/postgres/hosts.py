@@ -10,7 +10,6 @@ from __future__ import annotations
 import asyncio
 import logging
 import re
-import time
 from collections.abc import Callable, Iterable
 
 import msgspec
@@ -18,6 +17,7 @@ import msgspec
 from agent.errors import FencedError, StoreError, UsageError
 from agent.records import DeviceInfo, HostState
 from agent.store.changes.row_codec import as_int, as_text
+from agent.store.dispatch.fenced_run import LEASE_MS
 from agent.store.dispatch.gate import Gate
 from agent.store.postgres.link import Link
 from agent.store.postgres.opening import LOCKS, Opening
@@ -108,6 +108,12 @@ class Presence:
         self._labels = msgspec.json.encode(sorted(set(labels))).decode()
         self._phones = phones
         self._beat_us = 0
+        self._said_s = 0.0
+
+    @property
+    def is_heard(self) -> bool:
+        """Whether the host has said in time that it is there, so that others leave it its own."""
+        return asyncio.get_running_loop().time() - self._said_s <= LEASE_MS / 1000
 
     async def beat(self) -> None:
         """Record once that the host is there.
@@ -120,14 +126,15 @@ class Presence:
         opening = self._opening
         who = (opening.number, opening.epoch)
         said = (self._version, self._labels, phones, self._wire(), self._beat_us, *who)
-        began_s = time.perf_counter()
+        began_s = asyncio.get_running_loop().time()
         found = await self._link.rows(_BEAT, said)
-        self._beat_us = round((time.perf_counter() - began_s) * 1e6)
+        self._beat_us = round((asyncio.get_running_loop().time() - began_s) * 1e6)
         if not found:
             raise FencedError(
                 f"A newer process is host {self._opening.host!r}, or the database lost it.",
                 "Work through the newer one, or start this one again.",
             )
+        self._said_s = began_s
         if self._gate is not None:
             [(drains,)] = found
             self._gate.set(is_open=not drains)

@@ -71,6 +71,8 @@ class PostgresStore(RecordStore):
         self._queue = Writer(self._writing, self._reading, opening, clock_ms)
         reader = Reader(self._reading.rows, self._queue.told, POSTGRES)
         super().__init__(self._queue, reader, POSTGRES)
+        self.presence: Presence | None = None
+        """What this host says of itself, while it does."""
         self.blobs = Blobs(carrying, reader, opening.epoch, clock_ms)
 
     @classmethod
@@ -193,12 +195,14 @@ class PostgresStore(RecordStore):
                 wire=wire,
             )
             await presence.beat()
+            self.presence = presence
             beating = asyncio.create_task(presence.run(), name="presence")
             try:
                 yield beating
             finally:
                 await _ended(beating)
         finally:
+            self.presence = None
             await link.close()
 
     @property

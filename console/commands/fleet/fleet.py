@@ -56,9 +56,7 @@ def status(ctx: click.Context, as_json: bool) -> None:
         gone = [one.name for one in found if one.state is HostState.GONE]
         # Two hosts may see one phone.
         phones = {
-            info.hardware_serial or (one.name, info.serial): info
-            for one in here
-            for info in one.phones
+            info.identity or (one.name, info.serial): info for one in here for info in one.phones
         }.values()
         online = sum(info.state is DeviceState.ONLINE for info in phones)
         at = {one.name: await load(link, one.name) for one in found if one.works}
@@ -228,9 +226,7 @@ def move(ctx: click.Context, session: str, host: str, phone: str, as_json: bool)
         same = [
             one.serial
             for one in there.values()
-            if before is not None
-            and before.hardware_serial
-            and one.hardware_serial == before.hardware_serial
+            if before is not None and before.identity and one.identity == before.identity
         ]
         named = at_host(host, on_host(phone or found.serial))
         serial = named if phone or not same else same[0]

@@ -96,6 +96,72 @@ async def test_a_lease_that_ran_out_is_taken_over_and_its_driver_acts_no_more(
     await other.give_back()
 
 
+async def test_who_was_overtaken_acts_no_more_also_when_the_phone_is_free_again(
+    bare_adb: AdbClient,
+    fleets: tuple[AdbFleet, AdbFleet],
+    serial: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("agent.devices.fleet.device_lease.RENEW_EVERY_S", 0.1)
+    first, _ = fleets
+    other = DeviceLeaseFile(bare_adb, serial, owner="s-9@there", key="nine")
+    async with first.lease(serial, "s-1") as device:
+        features = await bare_adb.features(serial)
+        aged = f"read e k x o < {PATH}; echo $e $k 0 $o > {PATH}"
+        async with asyncio.timeout(PATIENCE_S):
+            while (await other.take()).standing is not Standing.OURS:
+                await bare_adb.shell(serial, aged, features=features, timeout_s=30)
+            await other.give_back()
+            while True:
+                try:
+                    await device.key("BACK")
+                except DeviceLostError as error:
+                    if "who gave it back" in error.message:
+                        break
+    async with asyncio.timeout(PATIENCE_S), first.lease(serial, "s-2") as device:
+        await device.key("BACK")
+
+
+async def test_a_host_that_stood_still_looks_whose_the_phone_is_before_it_acts(
+    fleets: tuple[AdbFleet, AdbFleet], serial: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("agent.devices.fleet.device_registry._SURE_S", 0.0)
+    monkeypatch.setattr("agent.devices.fleet.device_lease.RENEW_EVERY_S", PATIENCE_S * 100)
+    first, _ = fleets
+    async with first.lease(serial, "s-1") as device:
+        with pytest.raises(DeviceLostError, match="somebody else's by now"):
+            await device.key("BACK")
+        monkeypatch.setattr("agent.devices.fleet.device_registry._SURE_S", PATIENCE_S)
+        await device.key("BACK")
+
+
+async def test_a_host_that_its_fleet_does_not_hear_lets_its_phones_go(
+    adb_address: ServerAddress, serial: str, monkeypatch: pytest.MonkeyPatch, bare_adb: AdbClient
+) -> None:
+    monkeypatch.setattr("agent.devices.fleet.device_lease.RENEW_EVERY_S", 0.05)
+    monkeypatch.setattr("agent.devices.fleet.device_lease._LOOK_S", 0.05)
+    monkeypatch.setattr("agent.devices.fleet.device_lease_file.TTL_S", 1)
+    heard = [True]
+    cut = AdbFleet([adb_address], key="cut", may_keep=lambda: heard[0])
+    await cut.start()
+    await cut.wait_for(serial, timeout_s=PATIENCE_S)
+    other = DeviceLeaseFile(bare_adb, serial, owner="s-9@there", key="nine")
+    async with cut.lease(serial, "s-1") as device:
+        await device.key("BACK")
+        heard[0] = False
+        async with asyncio.timeout(PATIENCE_S):
+            while (await other.take()).standing is not Standing.OURS:
+                pass
+        heard[0] = True
+        with pytest.raises(DeviceLostError, match="taken over by"):
+            async with asyncio.timeout(PATIENCE_S):
+                while True:
+                    await device.key("BACK")
+                    await other.take()
+    await other.give_back()
+    await cut.close()
+
+
 async def test_the_successor_on_a_data_directory_need_not_wait(
     adb_address: ServerAddress, bare_adb: AdbClient, serial: str
 ) -> None:

@@ -20,7 +20,8 @@ from agent.protocol import (
     TurnAborted,
 )
 from agent.records import SessionState
-from tests.stage import Cue, Stage, of_type, states, waiting_at
+from tests.sessions.recovery.test_recovery import FailingStore
+from tests.stage import PATIENCE_S, Cue, Stage, of_type, states, waiting_at
 
 COMPLETED, WAITING = SessionState.COMPLETED, SessionState.WAITING_FOR_USER
 RUNNING = SessionState.RUNNING
@@ -183,3 +184,37 @@ async def test_one_that_waits_in_line_after_a_restart_keeps_its_place_when_it_is
         assert (await stage.store.session(third)).state is SessionState.QUEUED
         cues["second"].go.set()
         await cues["third"].there()
+
+
+async def test_what_goes_on_by_itself_does_so_also_when_its_end_was_stored_late(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("agent.sessions.turns.turn_closing._STORE_RETRY_S", (0.01,) * 2000)
+    cue = Cue()
+    turns: list[int] = []
+
+    async def part(context: TaskContext) -> str:
+        turns.append(1)
+        if len(turns) == 1:
+            await cue.wait()
+            raise AWAY
+        return "done"
+
+    stage.parts["long"] = part
+    async with stage.play():
+        disk = FailingStore(stage, monkeypatch)
+        session_id = await stage.create("long")
+        await cue.there()
+        disk.fails = True
+        cue.go.set()
+        async with asyncio.timeout(PATIENCE_S):
+            await disk.has_refused_often.wait()
+        disk.fails = False
+        await stage.reach(session_id, COMPLETED)
+        msgs = await stage.msgs(session_id)
+    assert [one.attempt for one in of_type(msgs, RecoveryScheduled)] == [1]
+    assert [len(of_type(msgs, kind)) for kind in (TurnAborted, TaskStarted, TaskComplete)] == [
+        1,
+        2,
+        1,
+    ]

@@ -1,0 +1,214 @@
+"""What has to hold after hosts were broken, and what does not: log, deeds and phones compared."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple, TypeAlias
+
+import msgspec
+
+from agent.protocol import (
+    Event,
+    ObservationRecorded,
+    QuestionAnswered,
+    RequestUserInput,
+    TaskStarted,
+    ToolCallRequested,
+    TurnAborted,
+)
+from agent.records import Session, SessionState
+
+_TELLING = {"error", "turn_aborted", "session_state_changed", "device_lost", "task_complete"}
+
+
+Logs: TypeAlias = Mapping[str, Sequence[Event]]
+"""The stored events of each session."""
+
+
+class Deed(NamedTuple):
+    """A line of what hosts wrote down; see `recorded_host`."""
+
+    kind: str
+    host: str
+    process: str
+    words: tuple[str, ...]
+
+
+class Findings(msgspec.Struct, kw_only=True):
+    """What a look at the log, at the deeds and at the phones found."""
+
+    sessions: int = 0
+    completed: int = 0
+    failed: int = 0
+    waiting: int = 0
+    """Those that wait for a person or a phone, and say for what."""
+    stuck: int = 0
+    """Those that neither ended nor say what they wait for."""
+    events: int = 0
+    acknowledged: int = 0
+    lost: int = 0
+    """Events that were acknowledged or seen by the observer and are not stored as they were; gaps
+    in a session's log; acts whose intent is not stored."""
+    acts: int = 0
+    old: int = 0
+    """Acts on a phone by a process after one of a process that took it over from it."""
+    twice: int = 0
+    """Intents that two processes carried out, and actions that follow no look."""
+    doubled: int = 0
+    """Notes and messages that are more than once on a phone."""
+    why: list[str] = []
+    """What is wrong, in words."""
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether all went as it has to."""
+        return not (self.lost or self.old or self.twice or self.doubled or self.stuck)
+
+    def take_session(self, session: Session, events: Sequence[Event]) -> None:
+        """Look at how a session stands, and through its log."""
+        name = session.session_id
+        self.sessions += 1
+        self.events += len(events)
+        self.completed += session.state is SessionState.COMPLETED
+        if session.state is SessionState.FAILED:
+            self.failed += 1
+            self.why.append(f"{name} failed: {_ends(events)}")
+        if not session.state.is_terminal:
+            says = session.state is SessionState.WAITING_FOR_USER and _why(events)
+            self.waiting += bool(says)
+            self.stuck += not says
+            if not says:
+                self.why.append(f"{name} is {session.state} and does not say why")
+        numbers = [event.seq for event in events]
+        if numbers != list(range(1, len(events) + 1)):
+            self.lost += 1
+            self.why.append(f"{name} has a log with gaps")
+        blind = _blind_actions(events)
+        self.twice += len(blind)
+        self.why += [f"{name} acted without a look: {call}" for call in blind]
+
+    def take_events(self, logs: Logs, deeds: Sequence[Deed], seen: Mapping[int, bytes]) -> None:
+        """Compare what was acknowledged, and what an observer saw, with what is stored."""
+        stored = {event.event_id: event for events in logs.values() for event in events}
+        for deed in deeds:
+            if deed.kind != "ack" or deed.words[1] == "-":
+                continue
+            self.acknowledged += 1
+            number, session_id, seq, kind = deed.words
+            event = stored.get(int(number))
+            if event is None or (event.session_id, str(event.seq), _tag(event)) != (
+                session_id,
+                seq,
+                kind,
+            ):
+                self.lost += 1
+                self.why.append(f"event {number} of {session_id} was acknowledged and is lost")
+        for number, as_seen in seen.items():
+            event = stored.get(number)
+            if event is None:
+                if msgspec.json.decode(as_seen, type=Event).session_id:
+                    self.lost += 1
+                    self.why.append(f"event {number} was seen and is not stored")
+            elif msgspec.json.encode(event) != as_seen:
+                self.lost += 1
+                self.why.append(f"event {number} is stored otherwise than it was seen")
+        missed = sorted(set(stored) - set(seen))
+        self.lost += len(missed)
+        if missed:
+            self.why.append(f"events that the observer never saw: {missed[:10]}")
+
+    def take_acts(self, logs: Logs, deeds: Sequence[Deed]) -> None:
+        """Compare what was done on phones with what was meant, and by whom."""
+        intents = {
+            (session_id, event.msg.call_id)
+            for session_id, events in logs.items()
+            for event in events
+            if isinstance(event.msg, ToolCallRequested)
+        }
+        orders: dict[str, list[tuple[str, str]]] = defaultdict(list)
+        actors: dict[tuple[str, str], set[tuple[str, str]]] = defaultdict(set)
+        for deed in deeds:
+            if deed.kind != "act":
+                continue
+            self.acts += 1
+            serial, session_id, call_id = deed.words
+            who = (deed.host, deed.process)
+            order = orders[serial]
+            if who in order and order[-1] != who:
+                self.old += 1
+                self.why.append(f"{who} acted on {serial} after {order[-1]} had taken it over")
+            elif who not in order:
+                order.append(who)
+            if call_id != "-":
+                actors[session_id, call_id].add(who)
+        for call, by in actors.items():
+            if call not in intents:
+                self.lost += 1
+                self.why.append(f"{call} was acted and its intent is not stored")
+            if len(by) > 1:
+                self.twice += 1
+                self.why.append(f"{call} was acted by {by}")
+
+    def take_phones(self, states: Iterable[object], texts: Collection[str]) -> None:
+        """Count what was to be left on phones once."""
+        counts = Counter(one for state in states for one in _strings(state) if one in texts)
+        for text, count in counts.items():
+            if count > 1:
+                self.doubled += 1
+                self.why.append(f"{text!r} is {count} times on phones")
+
+
+def _tag(event: Event) -> str:
+    return str(type(event.msg).__struct_config__.tag)
+
+
+def _why(events: Sequence[Event]) -> str:
+    """Return what a session that waits says of it: its open question, or why its turn ended."""
+    said = ""
+    for event in events:
+        match event.msg:
+            case RequestUserInput(question=question):
+                said = question.text
+            case TurnAborted(reason=reason):
+                said = reason.value
+            case TaskStarted() | QuestionAnswered():
+                said = ""
+            case _:
+                pass
+    return said
+
+
+def _ends(events: Sequence[Event]) -> str:
+    """Return the last things that a session's log says of its end."""
+    said = [str(event.msg)[:300] for event in events if _tag(event) in _TELLING]
+    return " | ".join(said[-4:])
+
+
+def _strings(value: object) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for one in value.values():
+            yield from _strings(one)
+    elif isinstance(value, list):
+        for one in value:
+            yield from _strings(one)
+
+
+def _blind_actions(events: Sequence[Event]) -> list[str]:
+    """Return the actions that follow no look, or one that another action has followed."""
+    found, has_looked = [], False
+    for event in events:
+        match event.msg:
+            case ObservationRecorded():
+                has_looked = True
+            case TaskStarted():
+                has_looked = False
+            case ToolCallRequested(kind="action", call_id=call_id):
+                if not has_looked:
+                    found.append(call_id)
+                has_looked = False
+            case _:
+                pass
+    return found
