@@ -16,7 +16,7 @@ KEPT = 60
 """Times of one phone: what a line of a terminal can show."""
 
 
-class Pulse:
+class LatencyStats:
     """The newest looking times of every phone, in milliseconds."""
 
     def __init__(self) -> None:

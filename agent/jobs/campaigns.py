@@ -205,12 +205,12 @@ class Campaigns:
             if run.status is not RunStatus.ENDED:
                 self._sessions.add(session.session_id)
         if news:
-            await self._parts.book.append(*news)
+            await self._parts.registry.append(*news)
         return stored
 
     async def _session(self, request_id: str) -> Session | None:
         try:
-            return (await self._parts.book.get(requested_id(request_id))).record
+            return (await self._parts.registry.get(requested_id(request_id))).record
         except UsageError:
             return None
 
@@ -244,7 +244,7 @@ class Campaigns:
             raise
         except SwitchboardError as error:
             run = refused(job.id, serial, f"{error}", self._parts.clock_ms())
-        await self._parts.book.append(EventDraft("", RunChanged(run=run)))
+        await self._parts.registry.append(EventDraft("", RunChanged(run=run)))
         return run
 
     async def _cancel(self, runs: Iterable[RunRecord]) -> bool:

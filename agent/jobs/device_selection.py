@@ -99,7 +99,7 @@ async def _named(job: Job, parts: Services) -> str:
     if same == LAST:
         return job.last_surface_id
     if same:
-        return (await parts.book.get(same)).record.serial
+        return (await parts.registry.get(same)).record.serial
     return wanted(job.payload_json, "serial")
 
 

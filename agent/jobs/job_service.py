@@ -42,7 +42,7 @@ class JobService:
 
     def __init__(self, parts: Services, operations: Operations, errands: JobTurns) -> None:
         self._parts = parts
-        self._records = JobRecords(parts.store, parts.book)
+        self._records = JobRecords(parts.store, parts.registry)
         self.delivery = Delivery(parts)
         told = self.delivery.tell
         self._runs = Runs(parts, operations, errands, self._records, told)
@@ -86,7 +86,7 @@ class JobService:
         if op.session_target.startswith(SESSION_PREFIX):
             session_id = op.session_target.removeprefix(SESSION_PREFIX)
             if session_id:
-                await self._parts.book.get(session_id)
+                await self._parts.registry.get(session_id)
         if op.campaign is not None:
             op = replace(op, campaign=await self._campaigns.phones(op.campaign))
         return await self.create(op)

@@ -25,9 +25,9 @@ Rule = Callable[[Job], Job | None]
 class JobRecords:
     """The one way to change a stored job."""
 
-    def __init__(self, store: Store, book: SessionRegistry) -> None:
+    def __init__(self, store: Store, registry: SessionRegistry) -> None:
         self._store = store
-        self._book = book
+        self._registry = registry
         # One for each job: changes of different jobs share a commit.
         self._locks: WeakValueDictionary[int, asyncio.Lock] = WeakValueDictionary()
 
@@ -62,7 +62,7 @@ class JobRecords:
                     return job, False
                 if beside is not None:
                     drafts = (*beside(job, changed), changing(changed, reason))
-                    await self._book.append(*drafts)
+                    await self._registry.append(*drafts)
                     return changed, True
                 if await self._store.replace_job(changed, expect=job.status, reason=reason):
                     return changed, True
@@ -100,7 +100,7 @@ class JobRecords:
                     changed.append(after)
                     drafts += (*beside(before, after), changing(after, reason))
             if drafts:
-                await self._book.append(*drafts)
+                await self._registry.append(*drafts)
         return tuple(changed)
 
     @asynccontextmanager

@@ -118,7 +118,7 @@ class Reviews:
     async def _approve(
         self, job_id: int, question: Question, answered: EventDraft, now_ms: int
     ) -> None:
-        live = await self._parts.book.get(question.session_id)
+        live = await self._parts.registry.get(question.session_id)
         async with self._records.held(job_id) as job:
             waiting = review_rules.approving(job, question, now_ms)
             run = history.taken_up(await self._run_of(job))
@@ -141,12 +141,12 @@ class Reviews:
     async def _deny(
         self, job_id: int, question: Question, answered: EventDraft, now_ms: int
     ) -> None:
-        live = await self._parts.book.get(question.session_id)
+        live = await self._parts.registry.get(question.session_id)
         async with self._records.held(job_id) as job, live.lock:
             after = review_rules.denied(job, question, now_ms)
             run = await self._measured(job, live)
             run = history.over(run, RunOutcome.DENIED, now_ms, why=after.last_result)
-            await self._parts.book.append(
+            await self._parts.registry.append(
                 answered,
                 changing(after, "its action was denied"),
                 EventDraft("", protocol.RunChanged(run=run)),
@@ -173,9 +173,9 @@ class Reviews:
             run = history.over(await self._run_of(job), outcome, now_ms, why=after.last_result)
             drafts = [changing(after, reason), EventDraft("", protocol.RunChanged(run=run))]
             try:
-                live = await self._parts.book.get(checkpoint.session_id)
+                live = await self._parts.registry.get(checkpoint.session_id)
             except UsageError:
-                await self._parts.book.append(*drafts)
+                await self._parts.registry.append(*drafts)
             else:
                 async with live.lock:
                     run = history.over(
@@ -184,7 +184,7 @@ class Reviews:
                     drafts[1] = EventDraft("", protocol.RunChanged(run=run))
                     if live.is_idle and reason == protocol.CloseReason.EXPIRED:
                         drafts += live.drafts(*_ending(live, job, checkpoint.call_id, _SILENCE))
-                    await self._parts.book.append(*drafts)
+                    await self._parts.registry.append(*drafts)
         self._told(after, run)
 
     async def _went_on_without(self, job: Job, now_ms: int) -> bool:
@@ -196,10 +196,10 @@ class Reviews:
         if not self.takes_runs_on or not review_rules.has_expired(job, now_ms):
             return False
         try:
-            live = await self._parts.book.get(checkpoint.session_id)
+            live = await self._parts.registry.get(checkpoint.session_id)
         except UsageError:
             return False
-        events = history.of_job(await self._parts.book.events(live.session_id), job.id)
+        events = history.of_job(await self._parts.registry.events(live.session_id), job.id)
         if history.lapses(events) > 1:
             return False
         queued = review_rules.lapsed(job, now_ms)
@@ -258,7 +258,7 @@ class Reviews:
             await self._runs.park(job, run, question)
             return True
         try:
-            live = await self._parts.book.get(run.session_id)
+            live = await self._parts.registry.get(run.session_id)
         except UsageError:
             return False
         # A session that was still at work has been ended as failed by its own recovery.
@@ -300,7 +300,7 @@ class Reviews:
         """Return whether a turn began after the last approval of a job; True if unknown."""
         checkpoint = review_rules.checkpoint_of(job)
         try:
-            events = await self._parts.book.events(checkpoint.session_id)
+            events = await self._parts.registry.events(checkpoint.session_id)
         except UsageError:
             return True
         began = True
@@ -325,7 +325,7 @@ class Reviews:
         return history.begun(job, self._parts.clock_ms())
 
     async def _measured(self, job: Job, live: LiveSession) -> RunRecord:
-        events = history.of_job(await self._parts.book.events(live.session_id), job.id)
+        events = history.of_job(await self._parts.registry.events(live.session_id), job.id)
         return history.measured(await self._run_of(job), live.record, events)
 
 

@@ -167,7 +167,7 @@ class Runs:
             await self._fail(job, run, f"task_start_failed: {error}")
             return
         run = replace(run, session_id=live.session_id)
-        await self._parts.book.append(EventDraft("", RunChanged(run=run)))
+        await self._parts.registry.append(EventDraft("", RunChanged(run=run)))
         await self._follow(job, run, live)
 
     # --- going on after a review ----------
@@ -272,7 +272,7 @@ class Runs:
         if question is not None:
             await self.park(job, run, question)
             return
-        events = history.of_job(await self._parts.book.events(live.session_id), job.id)
+        events = history.of_job(await self._parts.registry.events(live.session_id), job.id)
         past = _Past(live, events)
         outcome, why = history.judged(live.record, events)
         if outcome is RunOutcome.FINISHED:
@@ -298,9 +298,9 @@ class Runs:
     async def park(self, job: Job, run: RunRecord, question: Question) -> None:
         """Store that a job waits for a review."""
         now_ms = self._parts.clock_ms()
-        events = history.of_job(await self._parts.book.events(question.session_id), job.id)
+        events = history.of_job(await self._parts.registry.events(question.session_id), job.id)
         params = read_params(_arguments(events, question.call_id))
-        live = await self._parts.book.get(question.session_id)
+        live = await self._parts.registry.get(question.session_id)
         run = history.parked(history.measured(run, live.record, events))
         spent_ms = history.worked_ms(events)
         _, kept = await self._records.change(
@@ -385,7 +385,7 @@ class Runs:
         _log.info("A late result of job %d was not kept", job.id)
         why = "Its job was stopped, or taken back, before it ended; the result was not kept."
         late = history.over(run, RunOutcome.CANCELLED, self._parts.clock_ms(), why=why)
-        await self._parts.book.append(EventDraft("", RunChanged(run=late)))
+        await self._parts.registry.append(EventDraft("", RunChanged(run=late)))
 
 
 def _with_surface(job: Job, run: RunRecord) -> Job:

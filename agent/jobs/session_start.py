@@ -76,7 +76,7 @@ class Opening:
             job_id=job.id,
         )
         await self._operations.enter(planned, start=True, errand=errand)
-        return await self._parts.book.get(planned[0].session_id)
+        return await self._parts.registry.get(planned[0].session_id)
 
     def _budget(self) -> Budget:
         """Return what one run may use."""
@@ -97,7 +97,7 @@ class Opening:
         if not session_id:
             return None
         try:
-            live = await self._parts.book.get(session_id)
+            live = await self._parts.registry.get(session_id)
         except UsageError:
             return None
         record = live.record

@@ -86,7 +86,7 @@ class Triggers:
         serial = next(
             (
                 one.record.serial
-                for one in self._parts.book.active()
+                for one in self._parts.registry.active()
                 if one.session_id == session_id
             ),
             "",

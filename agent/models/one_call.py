@@ -18,7 +18,7 @@ from agent.models.reply_words import in_words
 from agent.text import one_line
 
 if TYPE_CHECKING:
-    from agent.models.pilot.reading import Deed
+    from agent.models.pilot.reading import PastAction
 
 _NOT_DONE = ("error", ".refused", ".not_found", ".create_failed", "confirmation_required")
 _SUMMARY_CHARS = 400
@@ -53,7 +53,7 @@ class OneCall:
         # With it comes all that the pilot understands, which a core can be opened without.
         from agent.models.pilot.reading import read
 
-        done = [deed for deed in read(request.messages).done if deed.tool == self._call.name]
+        done = [act for act in read(request.messages).done if act.tool == self._call.name]
         call = self._call if not done else _finish(done[-1])
         return ModelReply(tool_calls=(call,))
 
@@ -61,9 +61,9 @@ class OneCall:
         return None
 
 
-def _finish(deed: Deed) -> ToolCall:
-    summary = one_line(in_words(deed.result), _SUMMARY_CHARS)
-    arguments = json.dumps({"success": _is_done(deed), "summary": summary})
+def _finish(act: PastAction) -> ToolCall:
+    summary = one_line(in_words(act.result), _SUMMARY_CHARS)
+    arguments = json.dumps({"success": _is_done(act), "summary": summary})
     return ToolCall(call_id="finish", name="finish", arguments=arguments)
 
 
@@ -71,12 +71,12 @@ class _Status(msgspec.Struct):
     status: str = ""
 
 
-def _is_done(deed: Deed) -> bool:
+def _is_done(act: PastAction) -> bool:
     """Return whether a reply says that it was done: the first words of a phone's, or the status."""
-    if deed.ok:
+    if act.ok:
         return True
     try:
-        status = msgspec.json.decode(deed.result, type=_Status).status
+        status = msgspec.json.decode(act.result, type=_Status).status
     except msgspec.MsgspecError:
         return False
     return bool(status) and not status.endswith(_NOT_DONE)

@@ -95,7 +95,7 @@ class NoticeService:
     # --- watching ----------
 
     def on_commit(self, events: Iterable[Event]) -> None:
-        """Note which sessions have to be looked at; the book has folded these events already.
+        """Note which sessions have to be looked at; the registry has folded these events already.
 
         How a session ended that was imported is no news.
         """
@@ -139,7 +139,7 @@ class NoticeService:
         # As many as there are trees that keep their presentation: the rest is history.
         keeps = self._parts.settings.retention.keep_trees
         self._shade.take_over(held[-keeps:] if keeps else ())
-        for live in self._parts.book.active():
+        for live in self._parts.registry.active():
             if live.record.state is SessionState.WAITING_FOR_USER:
                 self._note(live.session_id)
 
@@ -152,7 +152,7 @@ class NoticeService:
         if not notice.session_id:
             return False
         try:
-            live = await self._parts.book.get(notice.session_id)
+            live = await self._parts.registry.get(notice.session_id)
         except UsageError:
             return False
         if self._parts.is_elsewhere(live.record):
@@ -175,14 +175,14 @@ class NoticeService:
     def _note(self, session_id: str) -> None:
         self._due[session_id] = None
         # What a child asks is shown with its parent.
-        parent_id = self._parts.book.parent_of(session_id)
+        parent_id = self._parts.registry.parent_of(session_id)
         if parent_id:
             self._due[parent_id] = None
         self._ring.set()
 
     async def _tell(self, session_id: str) -> None:
         try:
-            live = await self._parts.book.get(session_id)
+            live = await self._parts.registry.get(session_id)
         except UsageError:
             self._stood.pop(session_id, None)
             await self._act(self._shade.remove(session_id))
@@ -201,7 +201,7 @@ class NoticeService:
         parent = None
         if live.record.parent_id:
             with suppress(UsageError):
-                parent = (await self._parts.book.get(live.record.parent_id)).record
+                parent = (await self._parts.registry.get(live.record.parent_id)).record
         await self._act(
             self._shade.update(
                 live.record,
@@ -220,13 +220,13 @@ class NoticeService:
         record = live.record
         if record.state is not SessionState.WAITING_FOR_USER or record.held:
             return False
-        children = [child.record for child in await self._parts.book.children(live)]
+        children = [child.record for child in await self._parts.registry.children(live)]
         rolled = rollup(child.state for child in counting(children, record))
         return guarded(record.state, rolled) is not record.state
 
     async def _question(self, live: LiveSession) -> Question | None:
         """Return what a session asks, or the first that a child of it asks (CONTRACTS 1.11)."""
-        members = (live, *await self._parts.book.children(live))
+        members = (live, *await self._parts.registry.children(live))
         for member in members:
             asked = self._parts.questions.of(member.session_id)
             if asked:
@@ -237,7 +237,7 @@ class NoticeService:
         for act in acts:
             match act:
                 case Post(notice=notice):
-                    await self._parts.book.append(EventDraft("", NoticePosted(notice=notice)))
+                    await self._parts.registry.append(EventDraft("", NoticePosted(notice=notice)))
                     for sink in self._sinks:
                         self._parts.supervisor.start(
                             self._show(sink, notice), f"notice of session {notice.session_id}"
@@ -246,7 +246,7 @@ class NoticeService:
                     withdrawn = NoticeWithdrawn(
                         notice_of=notice.session_id, token=notice.token, reason=reason
                     )
-                    await self._parts.book.append(EventDraft("", withdrawn))
+                    await self._parts.registry.append(EventDraft("", withdrawn))
                     for sink in self._sinks:
                         sink.withdraw(notice)
                 case _:
@@ -290,7 +290,7 @@ class NoticeService:
             UsageError: there is no such session, or nothing in the text.
             WrongStateError: the notice is not shown any more, or somebody answered before.
         """
-        live = await self._parts.book.get(op.session_id)
+        live = await self._parts.registry.get(op.session_id)
         if not op.text.strip():
             raise UsageError("The reply is empty.", "Write some text.")
         withdrawn = self._shade.suppress(live.session_id, op.token)
@@ -310,7 +310,7 @@ class NoticeService:
         if shown is not None and shown.job_id:
             await self.withdraw(session_id)
             return
-        live = await self._parts.book.get(session_id)
+        live = await self._parts.registry.get(session_id)
         await self._act(self._shade.remove(live.session_id))
         if live.record.state.is_terminal:
             self._release_targets(live.session_id, *live.child_ids)
@@ -325,7 +325,7 @@ class NoticeService:
             UsageError: there is no such session, or nothing to do.
             WrongStateError: it has not ended.
         """
-        live = await self._parts.book.get(op.session_id)
+        live = await self._parts.registry.get(op.session_id)
         record = live.record
         if not record.state.is_terminal:
             raise WrongStateError(
@@ -333,7 +333,7 @@ class NoticeService:
             )
         if not op.text.strip():
             raise UsageError("There is nothing to send.", "Write what is to be done now.")
-        history = await self._parts.book.events(live.session_id)
+        history = await self._parts.registry.events(live.session_id)
         prompt = routing.continuation(record, timeline(history), op.text)
         if routing.send(record) is routing.Send.NEW_HOME_SESSION:
             again = SessionCreate(

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import ClassVar, TypeAlias
 
+import msgspec
+
 from agent.protocol.base import EventBase, OpBase
-from agent.records import Right, RouteDeed
+from agent.records import Right, RouteAction
 
 
 class SessionReplay(OpBase, frozen=True, kw_only=True, tag="session_replay"):
@@ -26,7 +28,7 @@ class RouteGiven(EventBase, frozen=True, kw_only=True, tag="route_given"):
 
     origin: str
     """The session that did it."""
-    deeds: tuple[RouteDeed, ...]
+    actions: tuple[RouteAction, ...] = msgspec.field(name="deeds")
 
 
 AnyRouteOp: TypeAlias = SessionReplay

@@ -73,7 +73,7 @@ from agent.records.record import (
     Record,
 )
 from agent.records.reviews import Finding, Review
-from agent.records.route import RouteDeed
+from agent.records.route import RouteAction
 from agent.records.search import SearchHit
 from agent.records.sessions import (
     Answer,
@@ -198,7 +198,7 @@ __all__ = [
     "ReviewState",
     "ReviewTicket",
     "Right",
-    "RouteDeed",
+    "RouteAction",
     "RunOutcome",
     "RunRecord",
     "RunStatus",

@@ -6,7 +6,7 @@ from agent.records.observation import Element
 from agent.records.record import Record
 
 
-class RouteDeed(Record, frozen=True, kw_only=True):
+class RouteAction(Record, frozen=True, kw_only=True):
     """One action that was done, and the app it was done in."""
 
     tool: str

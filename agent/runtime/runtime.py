@@ -125,7 +125,7 @@ class Runtime(StoredLookUps):
     ) -> None:
         super().__init__(whole)
         self._parts = parts
-        self._book = parts.book
+        self._registry = parts.registry
         self._supervisor = parts.supervisor
         self._op_queue = OpQueue()
         self._listeners = EventListeners(
@@ -133,7 +133,7 @@ class Runtime(StoredLookUps):
         )
         self._abroad = None if parts.peers is None else Abroad(parts.peers, whole, parts.fleet)
         targets = self._targets = Targets(parts)
-        self._tree = Tree(parts.book, targets, parts.supervisor)
+        self._tree = Tree(parts.registry, targets, parts.supervisor)
         own_name = parts.settings.store.host or platform.node() or "localhost"
         self._hosting = Hosting(dispatcher, parts.peers.host if parts.peers else own_name)
         self._serving = AsyncExitStack()
@@ -195,7 +195,7 @@ class Runtime(StoredLookUps):
             OperatorNotes(parts.store, parts.questions).before,
         )
         self._followers = Followers(
-            self._book.on_commit,
+            self._registry.on_commit,
             (
                 parts.questions.on_commit,
                 parts.clients.on_commit,
@@ -259,7 +259,7 @@ class Runtime(StoredLookUps):
             settings=settings,
             store=store,
             fleet=fleet,
-            book=SessionRegistry(store),
+            registry=SessionRegistry(store),
             questions=Questions(),
             clients=Clients(),
             assignment=Assignment(
@@ -399,7 +399,7 @@ class Runtime(StoredLookUps):
 
     async def overview(self) -> Overview:
         """Return the picture of one moment, for a listener to follow on from."""
-        async with self._book.still():
+        async with self._registry.still():
             return Overview(
                 event_id=await self.store.last_event_id(),
                 sessions=await self.store.trees(limit=OVERVIEW_TREES),
@@ -447,10 +447,10 @@ class Runtime(StoredLookUps):
 
     async def _start(self, *, wake_jobs: bool) -> None:
         self._unsubscribe = self.store.subscribe(self._followers.on_commit)
-        self._book.on_overtaken = lambda error: self._die("its hold on the store", error)
+        self._registry.on_overtaken = lambda error: self._die("its hold on the store", error)
         if self._parts.peers is not None:
             await adopt_unhosted(self.store, self._parts.store, self._parts.peers)
-        await self._book.load()
+        await self._registry.load()
         self._parts.questions.load(await self._parts.store.open_questions())
         resumable = await recover(self._parts)
         await self._attaching.release_all()
@@ -507,7 +507,7 @@ class Runtime(StoredLookUps):
         """Take in what concerns this host of what another one stored."""
         peers = self._parts.peers
         assert peers is not None, "what is stored elsewhere is a fleet's"
-        self._book.forget({event.session_id for event in commit.events if event.session_id})
+        self._registry.forget({event.session_id for event in commit.events if event.session_id})
         for event in commit.events:
             match event.msg:
                 case SessionHosted(host=peers.host, goes_on=goes_on):

@@ -35,7 +35,7 @@ def is_yes(answer: str | None) -> bool:
 
 
 def is_for_session(answer: str | None) -> bool:
-    """Return whether an answer approves the same deed for the rest of the session."""
+    """Return whether an answer approves the same action for the rest of the session."""
     return words(answer or "") == words(FOR_SESSION)
 
 

@@ -26,19 +26,19 @@ _TO_SOMEBODY = frozenset({EffectVerb.SEND, EffectVerb.CALL})
 _GRANTABLE = frozenset({Risk.NONE, Risk.DESTRUCTIVE, Risk.OUTGOING})
 _TOOLS = frozenset({"click_element", "long_press_element"})
 
-Deed = tuple[str, str, str, str, tuple[str, ...]]
+ResolvedAction = tuple[str, str, str, str, tuple[str, ...]]
 
 
 def grantable(subject: Subject | None) -> bool:
     """Return whether an approval may hold for the rest of its session."""
-    return _deed(subject) is not None
+    return _resolved(subject) is not None
 
 
 class Grants:
     """The grants of one session."""
 
     def __init__(self) -> None:
-        self._deeds: set[Deed] = set()
+        self._resolved_actions: set[ResolvedAction] = set()
 
     @classmethod
     def of(cls, history: Iterable[Event]) -> Grants:
@@ -57,16 +57,16 @@ class Grants:
 
     def take(self, subject: Subject | None, answer: str | None) -> None:
         """Take in an answer: it grants only when it says so, and only what may be granted."""
-        deed = _deed(subject)
-        if deed is not None and is_for_session(answer):
-            self._deeds.add(deed)
+        resolved = _resolved(subject)
+        if resolved is not None and is_for_session(answer):
+            self._resolved_actions.add(resolved)
 
     def covers(self, subject: Subject) -> bool:
-        """Return whether a deed has been granted already."""
-        return _deed(subject) in self._deeds
+        """Return whether an action has been granted already."""
+        return _resolved(subject) in self._resolved_actions
 
 
-def _deed(subject: Subject | None) -> Deed | None:
+def _resolved(subject: Subject | None) -> ResolvedAction | None:
     if subject is not None and subject.effect is not None:
         return _effect(subject.effect)
     # Approvals that were asked before effects were judged are known by their button.
@@ -84,7 +84,7 @@ def _deed(subject: Subject | None) -> Deed | None:
     )
 
 
-def _effect(effect: Effect) -> Deed | None:
+def _effect(effect: Effect) -> ResolvedAction | None:
     """Name an effect so that the same one is known again; None: it is not granted for longer."""
     if effect.verb not in _VERBS:
         return None

@@ -133,8 +133,8 @@ def sentence(msg: EventMsg) -> tuple[Tone, str, str]:
             return Tone.INFO, _whole(reason), ""
         case SessionDeferred(state=state):
             return Tone.INFO, f"It is {term(state)} once no client drives it.", ""
-        case RouteGiven(origin=origin, deeds=deeds):
-            said = f"Follows the {len(deeds)} actions of session {origin}"
+        case RouteGiven(origin=origin, actions=actions):
+            said = f"Follows the {len(actions)} actions of session {origin}"
             return Tone.INFO, f"{said}, and asks its model where the screen differs.", ""
         case TargetsPlanned(targets=targets, reason=reason):
             parts = "; ".join(_part(target) for target in targets)

@@ -21,7 +21,7 @@ from agent.loop.acting.action_review import CHANGED_SINCE, Reviewing
 from agent.loop.acting.dry_run import rehearse, unfit
 from agent.loop.acting.executor import Act, Actor
 from agent.loop.acting.guard import ban_refusal, duplicate_refusal
-from agent.loop.acting.tool_call_parsing import Choice, deed_of, read_choice
+from agent.loop.acting.tool_call_parsing import Choice, read_choice, resolved_action
 from agent.loop.conversation import prompts
 from agent.loop.conversation.memory import Memory, action_key
 from agent.loop.conversation.model_call import Thought, keep, remembered, think
@@ -57,7 +57,7 @@ from agent.protocol import (
 from agent.records import ActionOutcome, Element, Observation
 from agent.safety.redacting.secrets import SECRET, Secrets
 from agent.text import counted
-from agent.tools.actions import Deed
+from agent.tools.actions import ResolvedAction
 from agent.tools.arguments import (
     AskUser,
     BadArguments,
@@ -292,10 +292,10 @@ class _Turn:
                 self.context.library,
                 offered=[tool.name for tool in self._offered()],
             )
-        tool, arguments, deed, unusable = choice
-        if deed is not None and deed.is_secret and isinstance(deed.action, TypeText):
-            self.secrets.add(deed.action.text)
-        kept = await keep(self.context, thought, self._hide(deed))
+        tool, arguments, resolved, unusable = choice
+        if resolved is not None and resolved.is_secret and isinstance(resolved.action, TypeText):
+            self.secrets.add(resolved.action.text)
+        kept = await keep(self.context, thought, self._hide(resolved))
         if kept.text or thought.call is None:
             said = f"{kept.text} ({thought.cut_off})".strip() if thought.cut_at else kept.text
             self.ledger.hold(AgentMessage(step=step, text=said or "(no reply)"))
@@ -315,56 +315,62 @@ class _Turn:
             call,
             kind=tool.kind if tool and arguments else ToolKind.CONTROL,
             kept=kept,
-            deed=deed,
-            verdict=self.actor.guard.weigh(deed, screen) if deed else None,
+            resolved=resolved,
+            verdict=self.actor.guard.weigh(resolved, screen) if resolved else None,
         )
         if tool is None or arguments is None:
             ends = tool is not None and self.context.session.dry_run
             text = unfit(call.name, unusable) if ends else verify.malformed(unusable)
             await self._finish(call, ActionOutcome.FAILED, text, thought)
             return (_rehearsed(text) if ends else None), True
-        if deed is not None:
-            return await self._act(deed, screen, request, thought), tool.counted
+        if resolved is not None:
+            return await self._act(resolved, screen, request, thought), tool.counted
         if isinstance(arguments, ServiceCall):
             return await self._use_service_tool(arguments, request, thought), tool.counted
-        assert isinstance(arguments, ControlArguments | Finish), "no deed"
+        assert isinstance(arguments, ControlArguments | Finish), "no action"
         return await self._control(arguments, request, thought), tool.counted
 
-    def _hide(self, deed: Deed | None) -> Callable[[str], str]:
+    def _hide(self, resolved: ResolvedAction | None) -> Callable[[str], str]:
         """Return what takes known secrets out, and the one that is about to be typed."""
-        if deed is None or not deed.is_secret or not isinstance(deed.action, TypeText):
+        if resolved is None or not resolved.is_secret or not isinstance(resolved.action, TypeText):
             return self.secrets.hide
-        text = deed.action.text
+        text = resolved.action.text
         # The whole text of this call, however short: a PIN has four digits.
         return lambda said: SECRET if said == text else self.secrets.hide(said)
 
     # --- tools ----------
 
     async def _act(
-        self, deed: Deed, screen: Observation, request: ToolCallRequested, thought: Thought | None
+        self,
+        resolved: ResolvedAction,
+        screen: Observation,
+        request: ToolCallRequested,
+        thought: Thought | None,
     ) -> TurnEnd | None:
         if self.context.session.dry_run:
-            verdict = self.actor.guard.weigh(deed, screen)
-            text = await rehearse(self.context, deed, screen, verdict, plan=self.memory.plan)
+            verdict = self.actor.guard.weigh(resolved, screen)
+            text = await rehearse(self.context, resolved, screen, verdict, plan=self.memory.plan)
             await self._finish(request, ActionOutcome.FAILED, text, thought)
             return _rehearsed(text)
         if self.context.background:
-            asked = self.reviewing.ask(deed, screen, request)
+            asked = self.reviewing.ask(resolved, screen, request)
             if isinstance(asked, TurnEnd):
                 return asked
             await self._finish(request, ActionOutcome.FAILED, asked, thought)
             return None
-        banned = self.memory.trail.bans.get(deed.element.key, "") if deed.element else ""
-        if banned and deed.element is not None and request.tool == "click_element":
-            text = ban_refusal(deed.element, banned)
+        banned = self.memory.trail.bans.get(resolved.element.key, "") if resolved.element else ""
+        if banned and resolved.element is not None and request.tool == "click_element":
+            text = ban_refusal(resolved.element, banned)
             await self._finish(request, ActionOutcome.FAILED, text, thought)
             return None
-        repeatable = deed.element is not None and is_repeatable(deed.element, screen.elements)
+        repeatable = resolved.element is not None and is_repeatable(
+            resolved.element, screen.elements
+        )
         if self.memory.trail.is_duplicate(action_key(request)) and not repeatable:
             await self._finish(request, ActionOutcome.FAILED, duplicate_refusal(), thought)
             return None
         try:
-            act = await self.actor.do(deed, screen, request, covered=self.memory.covered)
+            act = await self.actor.do(resolved, screen, request, covered=self.memory.covered)
         except DeviceLostError:
             text = verify.failed("The phone went away before anything was done")
             await self._finish(request, ActionOutcome.FAILED, text, thought)
@@ -373,7 +379,7 @@ class _Turn:
         return None
 
     async def _take_in(self, act: Act, request: ToolCallRequested, thought: Thought | None) -> None:
-        """Keep what a deed came to, and the screen that verified it."""
+        """Keep what an action came to, and the screen that verified it."""
         self.ledger.spent(act_ms=act.act_ms, idle_ms=act.idle_ms)
         if act.seen is not None:
             self.observations.hold(act.seen)
@@ -481,9 +487,9 @@ class _Turn:
             await self._finish(lost, ActionOutcome.FAILED, text, None)
             return None
         again = replace(arguments, element=same.number)
-        deed = deed_of(again, screen, self.memory.apps, self.context.library)
-        assert deed is not None, "an action resolves to a deed"
-        return await self._act(deed, screen, lost, None)
+        resolved = resolved_action(again, screen, self.memory.apps, self.context.library)
+        assert resolved is not None, "an action is resolved before it is done"
+        return await self._act(resolved, screen, lost, None)
 
     async def _do_granted(
         self, lost: ToolCallRequested, arguments: ToolArguments, grant: Grant
@@ -492,14 +498,16 @@ class _Turn:
         if isinstance(arguments, ServiceCall):
             return await self._use_service_tool(arguments, lost, None)
         screen = (await self.observations.observe(None)).observation
-        deed = self.reviewing.again(lost, arguments, screen, self.memory.apps)
-        if isinstance(deed, str):
-            await self._finish(lost, ActionOutcome.FAILED, verify.failed(deed), None)
+        resolved = self.reviewing.again(lost, arguments, screen, self.memory.apps)
+        if isinstance(resolved, str):
+            await self._finish(lost, ActionOutcome.FAILED, verify.failed(resolved), None)
             return None
-        if self.reviewing.digest(deed, screen) != grant.screen_digest:
+        if self.reviewing.digest(resolved, screen) != grant.screen_digest:
             await self.ledger.tell(WarningEvent(message=CHANGED_SINCE))
-            return await self._act(deed, screen, lost, None)
-        await self._take_in(await self.reviewing.carry_out(self.actor, deed, screen), lost, None)
+            return await self._act(resolved, screen, lost, None)
+        await self._take_in(
+            await self.reviewing.carry_out(self.actor, resolved, screen), lost, None
+        )
         return None
 
     # --- bookkeeping ----------

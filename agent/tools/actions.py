@@ -1,8 +1,8 @@
-"""Turn an action tool's arguments into one deed on a phone.
+"""Turn an action tool's arguments into one action on a phone.
 
 Not a policy and not a verifier. Two halves, so that the intent can be stored in between: `resolve`
 reads the screen and touches nothing; `carry_out` touches the phone and decides nothing. Invariant:
-a deed points at the bounds of the very node the model's number meant.
+an action points at the bounds of the very node the model's number meant.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ from agent.tools.arguments import (
 )
 from agent.tools.planned_action import (
     ActionArguments,
-    Deed,
     PhoneTool,
+    ResolvedAction,
     clip,
     element_at,
     name_of,
@@ -36,7 +36,7 @@ from agent.tools.planned_action import (
 )
 from agent.tools.relaunch import launch
 
-__all__ = ["ActionArguments", "Deed", "carry_out", "resolve", "swipe_for"]
+__all__ = ["ActionArguments", "ResolvedAction", "carry_out", "resolve", "swipe_for"]
 
 LONG_PRESS_MS = 1000
 SWIPE_MS = 700
@@ -50,7 +50,7 @@ _MARGIN = 0.15
 
 def resolve(
     action: ActionArguments, screen: Observation, apps: Sequence[AppInfo], library: Library
-) -> Deed:
+) -> ResolvedAction:
     """Find on the screen what an action is about.
 
     Raises:
@@ -62,7 +62,7 @@ def resolve(
             if not element.enabled:
                 raise BadArguments(f"element [{number}] {name_of(element)} is disabled")
             how = "Double-clicked" if action.double else "Clicked"
-            return Deed(
+            return ResolvedAction(
                 action=action,
                 said=f"{how} [{number}] {name_of(element)}",
                 element=element,
@@ -70,7 +70,7 @@ def resolve(
             )
         case LongPressElement(element=number):
             element = element_at(screen, number)
-            return Deed(
+            return ResolvedAction(
                 action=action,
                 said=f"Long-pressed [{number}] {name_of(element)}",
                 element=element,
@@ -82,45 +82,45 @@ def resolve(
             area = None if area_number is None else element_at(screen, area_number)
             if area is None:
                 area = _largest_scrollable(screen.elements)
-            return Deed(action=action, said=f"Scrolled {direction}", element=area)
+            return ResolvedAction(action=action, said=f"Scrolled {direction}", element=area)
         case PressButton(button=button):
-            return Deed(action=action, said=f"Pressed {button}")
+            return ResolvedAction(action=action, said=f"Pressed {button}")
         case PhoneTool():
             return action.resolve(screen)
         case LaunchApp(app=name):
             app = find_app(name, apps, library)
             shown = app.label or app.package
-            return Deed(action=action, said=f'Launched "{shown}"', package=app.package)
+            return ResolvedAction(action=action, said=f'Launched "{shown}"', package=app.package)
         case _:
             assert_never(action)
 
 
-async def carry_out(deed: Deed, device: Device, session: Session) -> str:
+async def carry_out(resolved: ResolvedAction, device: Device, session: Session) -> str:
     """Do it, and give what is to be added to what it came to; mostly nothing.
 
     Raises what the device raises; a time-out leaves the outcome unknown.
     """
-    action = deed.action
+    action = resolved.action
     match action:
         case ClickElement(double=True):
-            await device.perform(DoubleTap(_point(deed)))
+            await device.perform(DoubleTap(_point(resolved)))
         case ClickElement():
-            await device.tap(_point(deed))
+            await device.tap(_point(resolved))
         case LongPressElement():
-            await device.long_press(_point(deed), duration_ms=LONG_PRESS_MS)
+            await device.long_press(_point(resolved), duration_ms=LONG_PRESS_MS)
         case TypeText(text=text, clear=clear):
             if clear:
                 await device.clear_field()
             return (await device.type_text(text)).note if text else ""
         case Scroll(direction=direction):
-            start, end = swipe_for(direction, deed.element)
+            start, end = swipe_for(direction, resolved.element)
             await device.swipe(start, end, duration_ms=SWIPE_MS)
         case PressButton(button=button):
             await device.press(Button(button))
         case PhoneTool():
-            return await action.perform(deed, device, session)
+            return await action.perform(resolved, device, session)
         case LaunchApp():
-            await launch(device, deed.package, session)
+            await launch(device, resolved.package, session)
         case _:
             assert_never(action)
     return ""
@@ -146,7 +146,9 @@ def swipe_for(direction: str, area: Element | None) -> tuple[Point, Point]:
             return Point(x=near_x, y=y), Point(x=far_x, y=y)
 
 
-def _resolve_typing(action: TypeText, text: str, number: int | None, screen: Observation) -> Deed:
+def _resolve_typing(
+    action: TypeText, text: str, number: int | None, screen: Observation
+) -> ResolvedAction:
     if not text and not action.clear:
         raise BadArguments("`text` is empty: there is nothing to type")
     try:
@@ -167,7 +169,7 @@ def _resolve_typing(action: TypeText, text: str, number: int | None, screen: Obs
     where = "" if element is None else f" into {name_of(element)}"
     secret = element is not None and is_secret_field(element)
     shown = SECRET if secret else said_text(text, _TYPED_CHARS)
-    return Deed(
+    return ResolvedAction(
         action=action,
         said=f"Typed {shown}{where}" if text else f"Emptied the field{where.replace(' into', '')}",
         is_secret=secret,
@@ -185,7 +187,7 @@ def _largest_scrollable(elements: Sequence[Element]) -> Element | None:
     )
 
 
-def _point(deed: Deed) -> Point:
-    if deed.point is None:
+def _point(resolved: ResolvedAction) -> Point:
+    if resolved.point is None:
         raise BadArguments("the element has no place on the screen")
-    return deed.point
+    return resolved.point

@@ -3,7 +3,7 @@
 A `PhoneTool` is one class with all that the loop asks of a tool; its fields are what the model
 writes. It is in use once it is a member of `PHONE_TOOLS` (`agent.tools.registry`).
 
-Not the doing (`agent.tools.actions`, `agent.tools.gestures`). Invariant: a deed points at the
+Not the doing (`agent.tools.actions`, `agent.tools.gestures`). Invariant: an action points at the
 bounds of the very node that the model's number meant.
 """
 
@@ -63,9 +63,9 @@ class PhoneTool(Arguments, frozen=True, kw_only=True):
     moves_view: ClassVar[bool] = False
     """It changes what the screen shows and nothing that lasts, so it is no work to verify."""
     verbs: ClassVar[Mapping[str, str]] = {}
-    """What its deeds say first, by how an approval says it: "Turned" is asked as "Turn"."""
+    """What its actions say first, by how an approval says it: "Turned" is asked as "Turn"."""
 
-    def resolve(self, screen: Observation) -> Deed:
+    def resolve(self, screen: Observation) -> ResolvedAction:
         """Find on the screen what the call is about; touches nothing.
 
         Raises:
@@ -73,14 +73,14 @@ class PhoneTool(Arguments, frozen=True, kw_only=True):
         """
         raise NotImplementedError
 
-    async def perform(self, deed: Deed, device: Device, session: Session) -> str:
+    async def perform(self, resolved: ResolvedAction, device: Device, session: Session) -> str:
         """Do it, and return what is to be added to what it came to.
 
         Raises what the device raises; a time-out leaves the outcome unknown.
         """
         raise NotImplementedError
 
-    def acts(self, deed: Deed) -> tuple[Act, ...]:
+    def acts(self, resolved: ResolvedAction) -> tuple[Act, ...]:
         """Return the acts that it is made of, at least one, as the judge takes them.
 
         Each element that it may press, and each text or link that it hands over, is one.
@@ -92,13 +92,13 @@ class PhoneTool(Arguments, frozen=True, kw_only=True):
         """The text that a field holds afterwards; None where it types nothing."""
         return None
 
-    def verify(self, deed: Deed, before: Observation, after: Observation) -> str:
+    def verify(self, resolved: ResolvedAction, before: Observation, after: Observation) -> str:
         """Return what it came to; empty: as any touch is judged, by whether the screen changed."""
         return ""
 
-    def intent(self, deed: Deed) -> str:
+    def intent(self, resolved: ResolvedAction) -> str:
         """Return what it would do, for whoever is asked: "Dragged …" becomes "Drag …"."""
-        verb, _, rest = deed.said.partition(" ")
+        verb, _, rest = resolved.said.partition(" ")
         return f"{self.verbs.get(verb, verb)} {rest}."
 
 
@@ -107,7 +107,7 @@ ActionArguments: TypeAlias = (
 )
 
 
-class Deed(msgspec.Struct, frozen=True, kw_only=True):
+class ResolvedAction(msgspec.Struct, frozen=True, kw_only=True):
     """One thing about to be done; `said` is how results speak of it in the past tense."""
 
     action: ActionArguments

@@ -62,13 +62,13 @@ class WatchWake:
     def __init__(
         self,
         parts: Services,
-        book: WatcherCache,
+        cache: WatcherCache,
         sight: Sight,
         jobs: JobService,
         notices: NoticeService,
     ) -> None:
         self._parts = parts
-        self._book = book
+        self._cache = cache
         self._sight = sight
         self._jobs = jobs
         self._notices = notices
@@ -80,16 +80,16 @@ class WatchWake:
         self.timer = WakeTimer(parts.clock_ms, self.next_ms, self._on_set_back)
 
     def load(self) -> None:
-        """Take up the watchers of the book, as they were stored."""
-        self._next_ms = {one.id: one.next_run_at for one in self._book.watchers.values()}
+        """Take up the watchers of the cache, as they were stored."""
+        self._next_ms = {one.id: one.next_run_at for one in self._cache.watchers.values()}
 
     def on_commit(self, events: Iterable[Event]) -> None:
-        """Follow the store, after the book has."""
+        """Follow the store, after the cache has."""
         for event in events:
             match event.msg:
                 case WatcherChanged(watcher=watcher):
                     self._next_ms.pop(watcher.id, None)
-                    if watcher.id in self._book.watchers:
+                    if watcher.id in self._cache.watchers:
                         self._next_ms[watcher.id] = watcher.next_run_at
                     self.timer.changed()
                 case CommitmentChanged():
@@ -105,7 +105,7 @@ class WatchWake:
     def _look_soon(self) -> None:
         """Look at phones at once: one has come."""
         now_ms = self._parts.clock_ms()
-        for one in self._book.watchers.values():
+        for one in self._cache.watchers.values():
             if one.type.is_on_a_phone and not one.failure_count:
                 self._next_ms[one.id] = min(self._next_ms.get(one.id, now_ms), now_ms)
         self.timer.changed()
@@ -125,7 +125,7 @@ class WatchWake:
         now_ms = self._parts.clock_ms()
         if now_ms < self._not_before_ms:
             return
-        for commitment in list(self._book.commitments.values()):
+        for commitment in list(self._cache.commitments.values()):
             if come_due(commitment, now_ms) is not None:
                 await self._fire(commitment.id, now_ms)
         for watcher_id in self._due(now_ms):
@@ -144,7 +144,7 @@ class WatchWake:
 
     def next_ms(self) -> int | None:
         """Return when the timer rings next by what is known now; None when nothing is awaited."""
-        times = [at for c in self._book.commitments.values() if (at := wakes_at_ms(c))]
+        times = [at for c in self._cache.commitments.values() if (at := wakes_at_ms(c))]
         if len(self._looking) < LOOKS_AT_ONCE:
             # Else there is no room: a look that ends makes some, and has the timer ask anew.
             times += [at for one, at in self._next_ms.items() if one not in self._looking]
@@ -154,7 +154,7 @@ class WatchWake:
         """Have nothing wait longer than it would have by the clock as it is now."""
         now_ms = self._parts.clock_ms()
         self._not_before_ms = min(self._not_before_ms, now_ms + RETRY_MS)
-        for one in self._book.watchers.values():
+        for one in self._cache.watchers.values():
             if one.id in self._next_ms:
                 latest_ms = rules.next_look_ms(one, now_ms)
                 self._next_ms[one.id] = min(self._next_ms[one.id], latest_ms)
@@ -165,8 +165,8 @@ class WatchWake:
         def rule(stored: Commitment) -> Commitment | None:
             return come_due(stored, now_ms)
 
-        expires = 0 < self._book.commitments[commitment_id].expires_at <= now_ms
-        changed = await self._book.change_commitment(
+        expires = 0 < self._cache.commitments[commitment_id].expires_at <= now_ms
+        changed = await self._cache.change_commitment(
             commitment_id, rule, EXPIRED if expires else "due"
         )
         if changed.status is CommitmentStatus.FIRED:
@@ -176,7 +176,7 @@ class WatchWake:
 
     async def _look(self, watcher_id: int) -> None:
         try:
-            watcher = self._book.watchers.get(watcher_id)
+            watcher = self._cache.watchers.get(watcher_id)
             if watcher is not None:
                 await self._look_once(watcher)
         except StoreError as error:
@@ -202,17 +202,17 @@ class WatchWake:
         except Exception as error:
             _log.exception("Watcher %d broke", watcher.id)
             failure = f"{type(error).__name__}: {error}"
-        async with self._book.changing:
+        async with self._cache.changing:
             await self._settle(watcher.id, look, one_line(failure, 400))
 
     async def _settle(self, watcher_id: int, look: Look, failure: str) -> None:
         """Store what a look came to, from the record as it is now. Raises StoreError."""
-        watcher = self._book.watchers.get(watcher_id)
+        watcher = self._cache.watchers.get(watcher_id)
         now_ms = self._parts.clock_ms()
         if watcher is None:
             if look.usage.calls:
                 # It was stopped meanwhile, but the judge was asked.
-                gone = await self._book.watcher(watcher_id)
+                gone = await self._cache.watcher(watcher_id)
                 await self._put(rules.charged(gone, look.usage), "judged", look.usage)
             return
         if look.has_come:
@@ -236,7 +236,7 @@ class WatchWake:
             changed = rules.matched(watcher, match, so_far, now_ms)
             if not await self._react(watcher, changed, match, now_ms, so_far.usage):
                 return
-            still = self._book.watchers.get(watcher_id)
+            still = self._cache.watchers.get(watcher_id)
             if still is None:
                 return
             watcher = still

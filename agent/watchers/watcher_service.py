@@ -59,7 +59,7 @@ class WatcherService:
 
     def __init__(self, parts: Services, jobs: JobService, notices: NoticeService) -> None:
         self._parts = parts
-        self._book = WatcherCache(parts.store)
+        self._cache = WatcherCache(parts.store)
         self._judge = Judge(lambda: parts.models(_asker(parts)), parts.clock_ms)
         allow_private = parts.settings.watchers.allow_private
         sight = Sight(
@@ -68,11 +68,11 @@ class WatcherService:
             allow_private=allow_private,
             destinations=parts.settings.safety.destinations,
         )
-        self.wake = WatchWake(parts, self._book, sight, jobs, notices)
+        self.wake = WatchWake(parts, self._cache, sight, jobs, notices)
 
     async def start(self, *, wake: bool = True) -> None:
         """Read what is live, then let the timer go. Raises StoreError."""
-        await self._book.load()
+        await self._cache.load()
         if wake:
             self.wake.load()
             self._parts.supervisor.start(self.wake.run(), "wake of watchers")
@@ -80,7 +80,7 @@ class WatcherService:
     def on_commit(self, events: Iterable[Event]) -> None:
         """Follow the store."""
         events = tuple(events)
-        self._book.on_commit(events)
+        self._cache.on_commit(events)
         self.wake.on_commit(events)
 
     async def shown_watchers(self) -> tuple[Watcher, ...]:
@@ -108,13 +108,13 @@ class WatcherService:
             case WatcherList(limit=limit) | CommitmentSearch(limit=limit):
                 _checked_limit(limit)
             case WatcherShow(watcher_id=watcher_id) | WatcherRead(watcher_id=watcher_id):
-                await self._book.watcher(watcher_id)
+                await self._cache.watcher(watcher_id)
             case WatcherStop():
                 await self._meant(op)
             case CommitmentCreate():
                 self._checked(op, asker)
             case CommitmentUpdate(commitment_id=commitment_id):
-                updated(await self._book.commitment(commitment_id), op, self._parts.clock_ms())
+                updated(await self._cache.commitment(commitment_id), op, self._parts.clock_ms())
             case _:
                 assert_never(op)
 
@@ -136,13 +136,13 @@ class WatcherService:
                 )
                 return Reply(submission_id=submission_id, watchers=found)
             case WatcherShow(watcher_id=watcher_id):
-                watcher = await self._book.watcher(watcher_id)
+                watcher = await self._cache.watcher(watcher_id)
                 return Reply(submission_id=submission_id, watcher=watcher)
             case WatcherStop():
                 gone = await self._stop(op, submission_id)
                 return Reply(submission_id=submission_id, watchers=gone)
             case WatcherRead(watcher_id=watcher_id):
-                watcher = await self._book.change_watcher(
+                watcher = await self._cache.change_watcher(
                     watcher_id, lambda one: seen(one, now_ms), "seen", submission_id
                 )
                 return Reply(submission_id=submission_id, watcher=watcher)
@@ -155,7 +155,7 @@ class WatcherService:
                 )
                 return Reply(submission_id=submission_id, commitments=listed)
             case CommitmentUpdate():
-                commitment = await self._book.change_commitment(
+                commitment = await self._cache.change_commitment(
                     op.commitment_id,
                     lambda one: updated(one, op, now_ms),
                     f"{op.status.value} by the operator",
@@ -175,11 +175,11 @@ class WatcherService:
                 op, evidence={**op.evidence, **await evidence_of(origin, self._parts.fleet)}
             )
         planned = planned_commitment(op, now_ms=self._parts.clock_ms())
-        return await self._book.add_commitment(planned, submission_id)
+        return await self._cache.add_commitment(planned, submission_id)
 
     def _checked(self, op: CommitmentCreate, asker: Session | None) -> CommitmentCreate:
         """Return what is to be written down, its notification's phone named. Raises UsageError."""
-        if len(self._book.commitments) >= MOST_COMMITMENTS:
+        if len(self._cache.commitments) >= MOST_COMMITMENTS:
             raise UsageError(
                 f"There are {MOST_COMMITMENTS:,} open commitments.",
                 "Complete or dismiss some first.",
@@ -198,11 +198,11 @@ class WatcherService:
         self, op: WatcherCreate, submission_id: str, asker: Session | None
     ) -> Watcher:
         build = await self._planned(op, asker)
-        return await self._book.add_watcher(build, submission_id)
+        return await self._cache.add_watcher(build, submission_id)
 
     async def _planned(self, op: WatcherCreate, asker: Session | None) -> Callable[[int], Watcher]:
         most = self._parts.settings.watchers.most
-        if len(self._book.watchers) >= most:
+        if len(self._cache.watchers) >= most:
             raise UsageError(
                 f"There are {most} active watchers, as many as watchers.most allows.",
                 "Stop some first: switchboard watchers stop",
@@ -213,7 +213,7 @@ class WatcherService:
             op, assignment=self._parts.assignment, now_ms=self._parts.clock_ms()
         )
         if op.session_target.startswith(SESSION_PREFIX):
-            await self._parts.book.get(op.session_target.removeprefix(SESSION_PREFIX))
+            await self._parts.registry.get(op.session_target.removeprefix(SESSION_PREFIX))
         if op.evaluator is Evaluator.SEMANTIC_MATCH:
             await self._judge.check()
         return build
@@ -223,7 +223,7 @@ class WatcherService:
         wanted = await self._meant(op)
         return tuple(
             [
-                await self._book.change_watcher(
+                await self._cache.change_watcher(
                     one, lambda it: stopped(it, now_ms), "stopped by the operator", submission_id
                 )
                 for one in wanted
@@ -235,12 +235,12 @@ class WatcherService:
         if sum((bool(op.watcher_id), bool(op.query.strip()), op.all)) != 1:
             raise UsageError("What to stop is missing.", "Give one: watcher_id, query or all.")
         if op.watcher_id:
-            await self._book.watcher(op.watcher_id)
+            await self._cache.watcher(op.watcher_id)
             return [op.watcher_id]
         words = op.query.strip().casefold()
         return [
             one.id
-            for one in self._book.watchers.values()
+            for one in self._cache.watchers.values()
             if words in f"{one.title}\n{one.type}".casefold()
         ]
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import assert_never
 
 from agent.exercises.route import Ask, Await, Back, Hold, Launch, Step, Tap, Write
-from agent.models.pilot.reading import Deed, Item, View
+from agent.models.pilot.reading import Item, PastAction, View
 from agent.text import one_line
 
 GONE_ELSEWHERE = ("NEW SCREEN", "NEW APP")
@@ -59,15 +59,15 @@ def next_call(view: View, route: Sequence[Step], *, from_step: int = 0) -> Call:
         route: the steps.
         from_step: how many of them are known to be done from elsewhere, such as a plan's marks.
     """
-    if any(deed.refused and _OUT_OF_APP not in deed.result for deed in view.done):
+    if any(act.refused and _OUT_OF_APP not in act.result for act in view.done):
         return Call("finish", {"success": False, "summary": "The operator said no."})
-    deeds = _since_plan(view.done, from_step)
-    at, since, spent = _progress(deeds, route, from_step)
+    acts = _since_plan(view.done, from_step)
+    at, since, spent = _progress(acts, route, from_step)
     while at < len(route) and isinstance(step := route[at], Await) and _shows(view, step.words):
         at += 1
     if at >= len(route):
         return Call("finish", {"success": True, "summary": "Every step is done."})
-    if _strayed(deeds, spent):
+    if _strayed(acts, spent):
         return Call("press_button", {"button": "BACK"})
     step = route[at]
     chosen = _do(step, view)
@@ -81,35 +81,35 @@ def steps_done(view: View, route: Sequence[Step], *, from_step: int = 0) -> int:
     return _progress(_since_plan(view.done, from_step), route, from_step)[0]
 
 
-def _since_plan(deeds: Sequence[Deed], from_step: int) -> Sequence[Deed]:
+def _since_plan(acts: Sequence[PastAction], from_step: int) -> Sequence[PastAction]:
     """Leave out what a plan's marks speak of already."""
-    plans = [at for at, deed in enumerate(deeds) if deed.tool in {"update_plan", "remember"}]
-    return deeds[plans[-1] + 1 :] if from_step and plans else deeds
+    plans = [at for at, act in enumerate(acts) if act.tool in {"update_plan", "remember"}]
+    return acts[plans[-1] + 1 :] if from_step and plans else acts
 
 
 def _progress(
-    deeds: Sequence[Deed], route: Sequence[Step], from_step: int
-) -> tuple[int, Sequence[Deed], set[int]]:
-    """Return the next step, the deeds since the last one that was of use, and which were."""
+    acts: Sequence[PastAction], route: Sequence[Step], from_step: int
+) -> tuple[int, Sequence[PastAction], set[int]]:
+    """Return the next step, the actions since the last one that was of use, and which were."""
     at, last = from_step, -1
     used: set[int] = set()
     stray = False
-    for index, deed in enumerate(deeds):
-        if stray and deed.tool == "press_button":
+    for index, act in enumerate(acts):
+        if stray and act.tool == "press_button":
             stray = False
             continue
         while at < len(route) and (step := route[at]):
-            if _is(step, deed):
+            if _is(step, act):
                 at, last = at + 1, index
                 used.add(index)
                 break
             if not (_may_be_skipped(step) and at + 1 < len(route)):
-                stray = stray or any(word in deed.result for word in GONE_ELSEWHERE)
+                stray = stray or any(word in act.result for word in GONE_ELSEWHERE)
                 break
-            if not _is(route[at + 1], deed):
+            if not _is(route[at + 1], act):
                 break
             at += 1
-    return at, deeds[last + 1 :], used
+    return at, acts[last + 1 :], used
 
 
 def _may_be_skipped(step: Step) -> bool:
@@ -121,34 +121,34 @@ def _shows(view: View, words: str) -> bool:
     return any(words.casefold() in item.label.casefold() for item in view.items)
 
 
-def _is(step: Step, deed: Deed) -> bool:
-    """Return whether a deed did a step."""
-    if deed.result.startswith(("FAILED", "BLOCKED", "ERROR")) or deed.refused:
+def _is(step: Step, act: PastAction) -> bool:
+    """Return whether an action did a step."""
+    if act.result.startswith(("FAILED", "BLOCKED", "ERROR")) or act.refused:
         return False
     match step:
         case Launch(package=package):
-            return deed.tool == "launch_app" and deed.arguments.get("app") == package
+            return act.tool == "launch_app" and act.arguments.get("app") == package
         case Tap(label=label):
-            return deed.tool == "click_element" and same_label(label, deed.label)
+            return act.tool == "click_element" and same_label(label, act.label)
         case Hold(label=label):
-            return deed.tool == "long_press_element" and same_label(label, deed.label)
+            return act.tool == "long_press_element" and same_label(label, act.label)
         case Write(text=text):
-            return deed.tool == "type_text" and deed.arguments.get("text") == text
+            return act.tool == "type_text" and act.arguments.get("text") == text
         case Back():
-            return deed.tool == "press_button" and deed.arguments.get("button") == "BACK"
+            return act.tool == "press_button" and act.arguments.get("button") == "BACK"
         case Ask(question=question):
-            return deed.tool == "ask_user" and deed.arguments.get("question") == question
+            return act.tool == "ask_user" and act.arguments.get("question") == question
         case Await():
             return False
         case _:
             assert_never(step)
 
 
-def _strayed(deeds: Sequence[Deed], used: set[int]) -> bool:
-    """Return whether the last deed led somewhere that the route does not."""
-    if not deeds or len(deeds) - 1 in used:
+def _strayed(acts: Sequence[PastAction], used: set[int]) -> bool:
+    """Return whether the last action led somewhere that the route does not."""
+    if not acts or len(acts) - 1 in used:
         return False
-    last = deeds[-1]
+    last = acts[-1]
     moved = any(word in last.result for word in GONE_ELSEWHERE)
     return moved and last.tool in {"click_element", "long_press_element"}
 
@@ -189,18 +189,18 @@ def _on(tool: str, found: Sequence[Item], nth: int) -> Call | None:
     return Call(tool, {"element": found[nth - 1].number}) if len(found) >= nth else None
 
 
-def _search(view: View, since: Sequence[Deed], *, awaits: bool) -> Call:
+def _search(view: View, since: Sequence[PastAction], *, awaits: bool) -> Call:
     """Look for what is not shown: ask for the rest of the screen, wait, scroll, then give up."""
     if view.hidden:
         return Call("more_elements", {})
-    waits = sum(deed.tool == "wait" for deed in since)
+    waits = sum(act.tool == "wait" for act in since)
     if not waits or (waits < _PATIENCE and (awaits or not view.items)):
         return Call("wait", {"seconds": 1})
-    scrolls = [deed for deed in since if deed.tool == "scroll"]
-    ends = sum(not deed.ok for deed in scrolls)
+    scrolls = [act for act in since if act.tool == "scroll"]
+    ends = sum(not act.ok for act in scrolls)
     if view.scrollable and ends < 2 and len(scrolls) < 24:
         return Call("scroll", {"direction": "up" if ends else "down"})
-    if sum(deed.tool == "press_button" for deed in since) < 2:
+    if sum(act.tool == "press_button" for act in since) < 2:
         return Call("press_button", {"button": "BACK"})
     return Call("finish", {"success": False, "summary": "I do not find the next step."})
 

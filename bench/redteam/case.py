@@ -18,7 +18,7 @@ from agent.records import AppInfo, Autonomy, Effect, Observation
 from agent.safety.capabilities import Decision
 from agent.safety.effects.flow import Flow
 from agent.tools import arguments as args
-from agent.tools.actions import ActionArguments, Deed, resolve
+from agent.tools.actions import ActionArguments, ResolvedAction, resolve
 from agent.tools.gestures.clipboard import Clipboard
 from agent.tools.gestures.keypad import PressKeys
 from agent.tools.gestures.links import OpenLink
@@ -139,15 +139,15 @@ def judge_case(case: Case) -> Outcome:
         if not act:
             continue
         try:
-            deed = resolved(act, seen)
+            resolved = resolve_act(act, seen)
         except args.BadArguments:
             if not act.startswith("link "):
                 raise
             # A link of a kind that no tool opens.
             refused = True
             break
-        verdict = judge(deed, seen, flow, phone="red", goal=case.written.goal)
-        package = deed.package or (deed.element.package if deed.element else "")
+        verdict = judge(resolved, seen, flow, phone="red", goal=case.written.goal)
+        package = resolved.package or (resolved.element.package if resolved.element else "")
         verdict = permit(verdict, package, Autonomy.TRUSTED_ACTIONS, ())
         if verdict.decision is Decision.BLOCK:
             refused = True
@@ -156,8 +156,8 @@ def judge_case(case: Case) -> Outcome:
             asked.append(verdict.effect)
             if verdict.effect is not None:
                 missing -= {w for w in missing if w in stated(verdict.effect)}
-                flow.approve(verdict.effect, seen, deed.element)
-        flow.did(act_of(deed), seen)
+                flow.approve(verdict.effect, seen, resolved.element)
+        flow.did(act_of(resolved), seen)
     return Outcome(case=case, asked=tuple(asked), refused=refused, missing=tuple(sorted(missing)))
 
 
@@ -167,8 +167,8 @@ def stated(effect: Effect) -> str:
     return "\n".join([effect.control, effect.screen, *(f.text for f in facts if f is not None)])
 
 
-def resolved(act: str, screen: Observation) -> Deed:
-    """Turn the words of an act into the deed that a turn would resolve.
+def resolve_act(act: str, screen: Observation) -> ResolvedAction:
+    """Turn the words of an act into the action that a turn would resolve.
 
     Raises:
         ValueError: the act is none, or its element is not on the screen.

@@ -30,7 +30,7 @@ from agent.state.reducer import (
     without_old_transcripts,
 )
 from console.core.far_words import FarWords
-from console.latency_stats import Pulse
+from console.latency_stats import LatencyStats
 
 _log = logging.getLogger(__name__)
 TICK_HZ = 30
@@ -75,7 +75,7 @@ class Bridge:
         """Whether the core's first picture is still to come: what is not in it yet says nothing."""
         self.saying: dict[str, str] = {}
         """What each session's model is saying just now."""
-        self.pulse = Pulse()
+        self.latencies = LatencyStats()
         """How long phones took to be looked at, since the console follows."""
         self.hosts: tuple[HostInfo, ...] = ()
         """The hosts of a fleet, as they were when they were read last."""
@@ -186,7 +186,7 @@ class Bridge:
             await self._bring_in(event)
         self.state = reduce_commit(self.state, commit)
         for event in commit.events:
-            self.pulse.follow(event, self.state)
+            self.latencies.follow(event, self.state)
             self._let_go_after(event)
             if getattr(event.msg, "text", None) is not None or event.session_id:
                 self.saying.pop(event.session_id, None)

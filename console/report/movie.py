@@ -102,6 +102,6 @@ def caption(step: StepItem, *, began_ms: int, last: int) -> Caption:
         began_ms: when the film begins, since the epoch.
         last: the number of the last step.
     """
-    deeds = [f"{action_verb(action)} {action_object(action)}".strip() for action in step.actions]
+    acts = [f"{action_verb(action)} {action_object(action)}".strip() for action in step.actions]
     head = f"Step {step.number} of {last} · {clock(step.at_ms - began_ms)}"
-    return Caption(head, one_line(" · ".join(deeds) or step.thought or "Looks", 300))
+    return Caption(head, one_line(" · ".join(acts) or step.thought or "Looks", 300))

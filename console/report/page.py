@@ -188,7 +188,7 @@ def _item(item: Item, frames: dict[str, str]) -> str:
 
 
 def _step(step: StepItem, frames: dict[str, str]) -> str:
-    deeds = "".join(
+    acts = "".join(
         f"<p><b>{_safe(action_verb(action), 40)}</b> {_safe(action_object(action), 300)}"
         f" <span class={'bad' if action.outcome and action.outcome.value != 'done' else 'dim'}>"
         f"{_safe(action.result, 600)}</span></p>"
@@ -208,7 +208,7 @@ def _step(step: StepItem, frames: dict[str, str]) -> str:
         )
     return (
         f'<div class="item step"><div><span class=num>{step.number}</span>'
-        f"<span class=dim>{_safe(about, 200)}</span>{_text(step.thought)}{deeds}</div>"
+        f"<span class=dim>{_safe(about, 200)}</span>{_text(step.thought)}{acts}</div>"
         f"<div>{picture}</div></div>"
     )
 

@@ -1,6 +1,6 @@
 """Compare two sessions: the first step where they part, and what is alike until then. Pure.
 
-Two deeds are alike when they do the same thing to the same element; where on the screen it stood
+Two actions are alike when they do the same thing to the same element; where on the screen it stood
 and what the model said beside it do not count.
 """
 
@@ -9,14 +9,14 @@ from __future__ import annotations
 import json
 from typing import NamedTuple
 
-from console.report.told import Deed, Told
+from console.report.told import Told, ToldAction
 
 
 class Pair(NamedTuple):
     """What both sessions did in the same place of their order; None where one had ended."""
 
-    left: Deed | None
-    right: Deed | None
+    left: ToldAction | None
+    right: ToldAction | None
 
     @property
     def is_alike(self) -> bool:
@@ -42,7 +42,7 @@ class Parting(NamedTuple):
 
 
 def compare(left: Told, right: Told) -> Parting:
-    """Lay the deeds of two sessions side by side."""
+    """Lay the actions of two sessions side by side."""
     mine, theirs = _acts(left), _acts(right)
     longest = max(len(mine), len(theirs))
     pairs = tuple(
@@ -53,24 +53,24 @@ def compare(left: Told, right: Told) -> Parting:
     return Parting(pairs, at)
 
 
-def _acts(told: Told) -> list[Deed]:
+def _acts(told: Told) -> list[ToldAction]:
     # Plans and questions are words; what was done to the phone is what can be compared.
-    return [deed for deed in told.deeds if deed.kind == "action"]
+    return [act for act in told.acts if act.kind == "action"]
 
 
-def identity(deed: Deed) -> tuple[str, ...]:
-    """Name what a deed is, whatever number its element had then."""
-    given = _arguments(deed.arguments)
-    if deed.element is not None:
+def identity(act: ToldAction) -> tuple[str, ...]:
+    """Name what an action is, whatever number its element had then."""
+    given = _arguments(act.arguments)
+    if act.element is not None:
         given.pop("element", None)
-        element = deed.element
+        element = act.element
         about = (element.package, element.resource_id, element.class_name, element.label)
     else:
         about = ("", "", "", "")
     # What a model says it expects is no part of what it does.
     for comment in ("expected", "thought", "reason"):
         given.pop(comment, None)
-    return (deed.tool, *about, json.dumps(given, sort_keys=True, ensure_ascii=False))
+    return (act.tool, *about, json.dumps(given, sort_keys=True, ensure_ascii=False))
 
 
 def _arguments(text: str) -> dict[str, object]:

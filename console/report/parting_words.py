@@ -5,7 +5,7 @@ from __future__ import annotations
 from agent.state.reducer import ActionView
 from agent.text import one_line
 from console.report.parting import Parting
-from console.report.told import Deed, Told
+from console.report.told import Told, ToldAction
 from widgets.base.formatting import action_object, action_verb
 
 _AROUND = 3
@@ -28,11 +28,11 @@ def parting_lines(left: Told, right: Told, parting: Parting, *, around: int = _A
     return lines
 
 
-def said(deed: Deed | None) -> str:
-    """Return what a deed was, in a line."""
-    if deed is None:
+def said(act: ToldAction | None) -> str:
+    """Return what an action was, in a line."""
+    if act is None:
         return "nothing more"
-    done = ActionView(call_id="", tool=deed.tool, arguments=deed.arguments, element=deed.element)
-    where = f"  [{deed.package}]" if deed.package else ""
+    done = ActionView(call_id="", tool=act.tool, arguments=act.arguments, element=act.element)
+    where = f"  [{act.package}]" if act.package else ""
     words = f"{action_verb(done)} {action_object(done)}".rstrip()
-    return one_line(f"step {deed.step}: {words}{where}", 200)
+    return one_line(f"step {act.step}: {words}{where}", 200)

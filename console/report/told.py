@@ -27,7 +27,7 @@ class Source(Protocol):
     async def blob(self, digest: str) -> bytes: ...
 
 
-class Deed(NamedTuple):
+class ToldAction(NamedTuple):
     """One tool call as it was chosen, on the screen it was chosen on."""
 
     step: int
@@ -51,7 +51,7 @@ class Told(NamedTuple):
     events: tuple[Event, ...]
     transcript: Transcript
     steps: tuple[StepItem, ...]
-    deeds: tuple[Deed, ...]
+    acts: tuple[ToldAction, ...]
 
 
 async def read_events(source: Source, session_id: str) -> tuple[Event, ...]:
@@ -78,12 +78,12 @@ def told_of(session: Session, events: tuple[Event, ...]) -> Told:
     for event in events:
         transcript = follow(transcript, event)
     steps = tuple(item for item in transcript.items if isinstance(item, StepItem))
-    return Told(session, events, transcript, steps, deeds_of(events))
+    return Told(session, events, transcript, steps, acts_of(events))
 
 
-def deeds_of(events: tuple[Event, ...]) -> tuple[Deed, ...]:
+def acts_of(events: tuple[Event, ...]) -> tuple[ToldAction, ...]:
     """List the tool calls, each with the screen it was chosen on and what was said beside it."""
-    deeds: list[Deed] = []
+    acts: list[ToldAction] = []
     seen: Observation | None = None
     thought: tuple[int, str] = (0, "")
     for event in events:
@@ -93,7 +93,7 @@ def deeds_of(events: tuple[Event, ...]) -> tuple[Deed, ...]:
             case AgentMessage(step=step, text=text):
                 thought = (step, text)
             case ToolCallRequested() as call:
-                deed = Deed(
+                act = ToldAction(
                     call.step,
                     call.tool,
                     call.kind,
@@ -104,7 +104,7 @@ def deeds_of(events: tuple[Event, ...]) -> tuple[Deed, ...]:
                     thought=thought[1] if thought[0] == call.step else "",
                     frame=seen.frame if seen is not None else None,
                 )
-                deeds.append(deed)
+                acts.append(act)
             case _:
                 pass
-    return tuple(deeds)
+    return tuple(acts)

@@ -89,8 +89,8 @@ def _said(msg: protocol.EventMsg) -> str:
             return f"model: {sentence(message)} Attempt {attempt} failed; the next is in {wait_s} s"
         case protocol.UserMessage(text=text):
             return f"operator: {text}"
-        case protocol.RouteGiven(origin=origin, deeds=deeds):
-            return f"follows the {len(deeds)} actions of session {origin}"
+        case protocol.RouteGiven(origin=origin, actions=actions):
+            return f"follows the {len(actions)} actions of session {origin}"
         case protocol.TargetsPlanned(targets=targets, reason=reason):
             parts = "; ".join(f"{t.objective} ({t.serial or 'any phone'})" for t in targets)
             return f"delegates: {parts}" + (f" – {reason}" if reason else "")

@@ -28,7 +28,7 @@ from widgets.base.rows import Parts
 from widgets.lists.hosts import host_away, host_beside
 from widgets.lists.session_rows import device_name, session_title, step_words
 from widgets.pictures.phone_pane import spread
-from widgets.plots.latency_line import small_pulse
+from widgets.plots.latency_line import small_latency_line
 from widgets.wall.tile_text import picture_label
 from widgets.wall.wall_layout import Tile
 from widgets.wall.wall_view import WallView
@@ -56,12 +56,12 @@ class WallScreen(ConsoleScreen):
 
     def show_state(self, state: State) -> None:
         frames = self.console_app.wall_feeds.newest()
-        now_ms, pulse = self.console_app.now_ms(), self.console_app.bridge.pulse
+        now_ms, latencies = self.console_app.now_ms(), self.console_app.bridge.latencies
         devices = sorted(state.devices.values(), key=lambda one: natural(one.serial))
         self.wall.say_when_empty(self.if_known(NO_DEVICES))
         self.wall.show_tiles(
             [
-                _tile(device, state, frames.get(device.serial), now_ms, pulse.of(device.serial))
+                _tile(device, state, frames.get(device.serial), now_ms, latencies.of(device.serial))
                 for device in devices
             ]
         )
@@ -169,6 +169,6 @@ def _tile(
         label=picture_label(frame, now_ms) if there else ((why, mark.style),),
         driver=driver,
         proportions=(device.width_px, device.height_px),
-        looks=small_pulse(took_ms) if there else (),
+        looks=small_latency_line(took_ms) if there else (),
         missing="" if there else why,
     )

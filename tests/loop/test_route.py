@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from agent import records
 from agent.loop.acting.action_replay import Route, find
 from agent.protocol import Event, EventMsg, RouteGiven, ToolCallRequested
-from agent.sessions.lifecycle.replaying import deeds_of
+from agent.sessions.lifecycle.replaying import actions_of
 from tests.loop.paper_phone import PaperPhone, button
 from tests.tasks.context import MemoryContext
 from tests.tasks.scripted import DONE, says, scripted, task
@@ -38,9 +38,9 @@ def screen(*elements: records.Element, package: str = "org.example") -> records.
     )
 
 
-def click(wanted: records.Element) -> records.RouteDeed:
+def click(wanted: records.Element) -> records.RouteAction:
     arguments = json.dumps({"element": wanted.number, "expected": "x"})
-    return records.RouteDeed(
+    return records.RouteAction(
         tool="click_element", arguments=arguments, element=wanted, package="org.example"
     )
 
@@ -96,7 +96,7 @@ def test_another_screen_is_the_models_and_the_route_goes_on_after_it() -> None:
     route = Route([one, two, three])
     dialog = screen(element(1, "Allow"))
     assert route.next(dialog) is None
-    # The model has gone its own way, past the first deed.
+    # The model has gone its own way, past the first action.
     call = route.next(screen(element(5, "Button 2")))
     assert call is not None
     assert call.call_id == "route_1"
@@ -121,7 +121,7 @@ def test_after_a_deed_that_did_not_do_what_it_did_the_model_is_asked() -> None:
 
 
 def test_a_key_is_pressed_only_in_the_app_it_was_pressed_in() -> None:
-    back = records.RouteDeed(
+    back = records.RouteAction(
         tool="press_button", arguments='{"button": "BACK"}', package="org.example"
     )
     assert Route([back]).next(screen(package="other.app")) is None
@@ -129,9 +129,9 @@ def test_a_key_is_pressed_only_in_the_app_it_was_pressed_in() -> None:
 
 
 def test_a_route_is_taken_up_where_it_was_left() -> None:
-    deeds = tuple(click(element(n, f"Button {n}")) for n in (1, 2, 3))
+    actions = tuple(click(element(n, f"Button {n}")) for n in (1, 2, 3))
     msgs: tuple[EventMsg, ...] = (
-        RouteGiven(origin="s-0", deeds=deeds),
+        RouteGiven(origin="s-0", actions=actions),
         ToolCallRequested(step=1, call_id="route_0", tool="click_element", arguments="{}"),
         ToolCallRequested(step=2, call_id="call_x", tool="click_element", arguments="{}"),
     )
@@ -144,10 +144,10 @@ def test_a_route_is_taken_up_where_it_was_left() -> None:
 @settings(deadline=None, max_examples=60)
 @given(st.lists(st.sampled_from("abcd"), max_size=6), st.lists(st.sampled_from("abcd"), max_size=6))
 def test_only_what_is_on_the_screen_is_ever_called(done: list[str], seen: list[str]) -> None:
-    deeds = [click(element(n + 1, label)) for n, label in enumerate(done)]
+    actions = [click(element(n + 1, label)) for n, label in enumerate(done)]
     here = screen(*(element(n + 1, label) for n, label in enumerate(seen)))
-    route = Route(deeds)
-    for _ in range(len(deeds) + 2):
+    route = Route(actions)
+    for _ in range(len(actions) + 2):
         before = route.position
         call = route.next(here)
         assert route.position >= before
@@ -188,9 +188,9 @@ async def test_a_session_is_done_again_and_heals_where_a_dialog_stands_in_its_wa
     click_1 = says("click_element", element=1)
     walk = await walked(first, click_1, click_1, DONE)
     assert first.place == 2
-    deeds = deeds_of(walk.events)
-    assert [deed.element.label for deed in deeds if deed.element] == ["Next", "Send form"]
-    given_route = RouteGiven(origin="s-0", deeds=deeds)
+    actions = actions_of(walk.events)
+    assert [action.element.label for action in actions if action.element] == ["Next", "Send form"]
+    given_route = RouteGiven(origin="s-0", actions=actions)
     past = (Event(event_id=1, session_id="s-1", seq=1, ts_ms=0, msg=given_route),)
     same = Form(asks=False)
     again = await walked(same, DONE, past=past)

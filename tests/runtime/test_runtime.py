@@ -156,7 +156,7 @@ async def test_a_core_that_dies_fails_listeners_and_waiting_ops(
 
             monkeypatch.setattr(stage.core._tree, "settle", broken)
             stage.core._tree._note("anything")
-            monkeypatch.setattr(stage.core._book, "get", broken)
+            monkeypatch.setattr(stage.core._registry, "get", broken)
             with pytest.raises(RuntimeDiedError, match="no more"):
                 async with asyncio.timeout(PATIENCE_S):
                     async for _ in events:

@@ -112,7 +112,7 @@ async def test_a_session_that_lost_its_phone_stores_nothing_more(stage: Stage) -
         part.go.set()
         async with asyncio.timeout(PATIENCE_S):
             error = await part.refused
-            live = await stage.core._book.get(session_id)
+            live = await stage.core._registry.get(session_id)
             while live.turn is not None:
                 await asyncio.sleep(0)
         assert "taken over" in str(error)

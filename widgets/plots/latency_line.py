@@ -19,7 +19,7 @@ _SLOW = 3
 """So many times the usual, and the newest look stands out."""
 
 
-def pulse_line(took_ms: Sequence[int], width: int) -> Parts:
+def latency_line(took_ms: Sequence[int], width: int) -> Parts:
     """Return how the newest looks went: columns, the newest, the usual and the worst.
 
     Args:
@@ -45,7 +45,7 @@ def pulse_line(took_ms: Sequence[int], width: int) -> Parts:
     )
 
 
-def small_pulse(took_ms: Sequence[int]) -> Parts:
+def small_latency_line(took_ms: Sequence[int]) -> Parts:
     """Return the same for the few cells of a tile: columns and the newest; nothing before."""
     if not took_ms:
         return ()

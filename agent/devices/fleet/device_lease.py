@@ -51,34 +51,34 @@ class DeviceLeases:
         self._giving: dict[str, asyncio.Task[None]] = {}
 
     @asynccontextmanager
-    async def hold(self, slot: DeviceEntry, driver: str) -> AsyncIterator[None]:
+    async def hold(self, entry: DeviceEntry, driver: str) -> AsyncIterator[None]:
         """Hold the lease for the block; the caller is the one driver of this fleet.
 
         Raises DeviceLostError when another process or host has it, with its owner.
         """
-        marker = self._marker(slot, driver)
-        looked_s = await self._take(slot, marker)
-        slot.taken_by = ""
-        slot.mark_looked_s = looked_s
-        self._registry.set(slot, replace(slot.info, driver=driver))
+        marker = self._marker(entry, driver)
+        looked_s = await self._take(entry, marker)
+        entry.taken_by = ""
+        entry.mark_looked_s = looked_s
+        self._registry.set(entry, replace(entry.info, driver=driver))
         keeping = [
-            self._start(self._renew(slot, marker), f"lease of {slot.serial}"),
-            self._start(self._listen(slot), f"silence of {slot.serial}"),
+            self._start(self._renew(entry, marker), f"lease of {entry.serial}"),
+            self._start(self._listen(entry), f"silence of {entry.serial}"),
         ]
         try:
             yield
         finally:
             for task in keeping:
                 task.cancel()
-            slot.taken_by = ""
-            slot.mark_looked_s = 0.0
-            self._registry.set(slot, replace(slot.info, driver=""))
-            if not slot.waiting:
-                self._giving[slot.serial] = self._start(
-                    self._give_back(slot, marker), f"give back {slot.serial}"
+            entry.taken_by = ""
+            entry.mark_looked_s = 0.0
+            self._registry.set(entry, replace(entry.info, driver=""))
+            if not entry.waiting:
+                self._giving[entry.serial] = self._start(
+                    self._give_back(entry, marker), f"give back {entry.serial}"
                 )
-            if slot.silent:
-                self._start(self._until_it_answers(slot), f"answer of {slot.serial}")
+            if entry.silent:
+                self._start(self._until_it_answers(entry), f"answer of {entry.serial}")
 
     def watch_idle(self) -> None:
         """Notice also the silence of phones that nobody drives."""
@@ -95,65 +95,67 @@ class DeviceLeases:
 
     # --- the mark ----------
 
-    def _marker(self, slot: DeviceEntry, driver: str) -> DeviceLeaseFile:
+    def _marker(self, entry: DeviceEntry, driver: str) -> DeviceLeaseFile:
         owner = f"{driver}@{platform.node()}:{os.getpid()}"
-        return DeviceLeaseFile(self._registry.client(slot), slot.serial, owner=owner, key=self._key)
+        return DeviceLeaseFile(
+            self._registry.client(entry), entry.serial, owner=owner, key=self._key
+        )
 
-    async def _take(self, slot: DeviceEntry, marker: DeviceLeaseFile) -> float:
+    async def _take(self, entry: DeviceEntry, marker: DeviceLeaseFile) -> float:
         """Mark a phone, if it is not marked from here; returns when that was."""
-        giving = self._giving.pop(slot.serial, None)
+        giving = self._giving.pop(entry.serial, None)
         if giving is not None:
             # Or it would give back what is taken here.
             await asyncio.wait({giving})
-        if not slot.is_online:
-            raise away(slot.info)
-        if self._registry.is_to_look_at(slot):
+        if not entry.is_online:
+            raise away(entry.info)
+        if self._registry.is_to_look_at(entry):
             raise DeviceLostError(
-                f"{slot.serial} is a phone of an environment, here to be looked at.",
+                f"{entry.serial} is a phone of an environment, here to be looked at.",
                 "Choose another phone.",
             )
         now_s = asyncio.get_running_loop().time()
-        if now_s < slot.marked_until_s:
-            return slot.marked_until_s - RENEW_EVERY_S
+        if now_s < entry.marked_until_s:
+            return entry.marked_until_s - RENEW_EVERY_S
         try:
             marked = await marker.take()
         except DeviceLostError:
             raise
         except DeviceError as error:
-            if slot.info.driver.startswith(_ELSEWHERE):
+            if entry.info.driver.startswith(_ELSEWHERE):
                 raise DeviceLostError(
-                    f"{slot.serial} was driven {slot.info.driver}, and does not say whether it "
+                    f"{entry.serial} was driven {entry.info.driver}, and does not say whether it "
                     "still is.",
                     f"It is asked again. {error.message}",
                 ) from error
             # A phone too slow to be marked can still be driven; the mark is tried again.
-            _log.info("%s could not be marked as driven: %s", slot.serial, error)
+            _log.info("%s could not be marked as driven: %s", entry.serial, error)
             return now_s
         if marked.standing is not Standing.THEIRS:
-            slot.marked_until_s = now_s + RENEW_EVERY_S
-            slot.mark_epoch = marked.epoch
+            entry.marked_until_s = now_s + RENEW_EVERY_S
+            entry.mark_epoch = marked.epoch
             return now_s
-        self._registry.set(slot, replace(slot.info, driver=_ELSEWHERE + marked.owner))
-        self._start(self._until_free(slot), f"foreign lease of {slot.serial}")
+        self._registry.set(entry, replace(entry.info, driver=_ELSEWHERE + marked.owner))
+        self._start(self._until_free(entry), f"foreign lease of {entry.serial}")
         raise DeviceLostError(
-            f"{slot.serial} is driven by {marked.owner}.",
+            f"{entry.serial} is driven by {marked.owner}.",
             f"Wait until it is given back; after a kill it is free in {marked.left_s} s.",
         )
 
-    async def _until_free(self, slot: DeviceEntry) -> None:
+    async def _until_free(self, entry: DeviceEntry) -> None:
         """Look now and then whether another process has given a phone back."""
-        marker = self._marker(slot, "")
+        marker = self._marker(entry, "")
         marked = Marked(Standing.THEIRS, left_s=1)
-        while marked.standing is Standing.THEIRS and slot.info.driver.startswith(_ELSEWHERE):
+        while marked.standing is Standing.THEIRS and entry.info.driver.startswith(_ELSEWHERE):
             await asyncio.sleep(min(max(marked.left_s, 1), RENEW_EVERY_S))
             try:
                 marked = await marker.look()
             except DeviceError as error:
-                _log.debug("%s did not say who drives it: %s", slot.serial, error)
-        if slot.info.driver.startswith(_ELSEWHERE):
-            self._registry.set(slot, replace(slot.info, driver=""))
+                _log.debug("%s did not say who drives it: %s", entry.serial, error)
+        if entry.info.driver.startswith(_ELSEWHERE):
+            self._registry.set(entry, replace(entry.info, driver=""))
 
-    async def _renew(self, slot: DeviceEntry, marker: DeviceLeaseFile) -> None:
+    async def _renew(self, entry: DeviceEntry, marker: DeviceLeaseFile) -> None:
         wait_s = RENEW_EVERY_S
         while True:
             await asyncio.sleep(wait_s)
@@ -165,57 +167,57 @@ class DeviceLeases:
             began_s = asyncio.get_running_loop().time()
             try:
                 # The phone may be reached through another server by now.
-                marker = self._marker(slot, slot.info.driver)
+                marker = self._marker(entry, entry.info.driver)
                 marked = await marker.take()
             except DeviceError as error:
-                _log.debug("The lease on %s was not renewed: %s", slot.serial, error)
-                slot.mark_looked_s = began_s
+                _log.debug("The lease on %s was not renewed: %s", entry.serial, error)
+                entry.mark_looked_s = began_s
                 continue
             if marked.standing is Standing.THEIRS:
-                slot.taken_by = marked.owner
-            elif marked.epoch > slot.mark_epoch > 0:
+                entry.taken_by = marked.owner
+            elif marked.epoch > entry.mark_epoch > 0:
                 # It ran out, and whoever had it since has given it back: our turn is over.
-                slot.taken_by = _MEANWHILE
+                entry.taken_by = _MEANWHILE
             else:
-                slot.taken_by = ""
-                slot.mark_epoch = marked.epoch
-            slot.mark_looked_s = began_s
+                entry.taken_by = ""
+                entry.mark_epoch = marked.epoch
+            entry.mark_looked_s = began_s
 
-    async def _give_back(self, slot: DeviceEntry, marker: DeviceLeaseFile) -> None:
-        slot.marked_until_s = 0.0
-        slot.mark_epoch = 0
+    async def _give_back(self, entry: DeviceEntry, marker: DeviceLeaseFile) -> None:
+        entry.marked_until_s = 0.0
+        entry.mark_epoch = 0
         try:
             async with asyncio.timeout(_GIVE_BACK_S):
                 await marker.give_back()
         except (DeviceError, TimeoutError) as error:
-            _log.info("The lease on %s was left to run out: %s", slot.serial, error)
+            _log.info("The lease on %s was left to run out: %s", entry.serial, error)
 
     # --- silence ----------
 
     async def _listen_to_idle(self) -> None:
         while True:
             await asyncio.sleep(IDLE_EVERY_S)
-            idle = [one for one in self._registry.slots if one.is_online and not one.info.driver]
-            await asyncio.gather(*(self._hear(slot) for slot in idle))
+            idle = [one for one in self._registry.entries if one.is_online and not one.info.driver]
+            await asyncio.gather(*(self._hear(entry) for entry in idle))
 
-    async def _hear(self, slot: DeviceEntry) -> None:
-        heard = await answers(self._registry.client(slot), slot.serial)
-        if heard or slot.info.driver or not slot.is_online:
+    async def _hear(self, entry: DeviceEntry) -> None:
+        heard = await answers(self._registry.client(entry), entry.serial)
+        if heard or entry.info.driver or not entry.is_online:
             return
-        self._registry.set_silent(slot, silent=True)
-        self._start(self._until_it_answers(slot), f"answer of {slot.serial}")
+        self._registry.set_silent(entry, silent=True)
+        self._start(self._until_it_answers(entry), f"answer of {entry.serial}")
 
-    async def _listen(self, slot: DeviceEntry) -> None:
+    async def _listen(self, entry: DeviceEntry) -> None:
         while True:
             await asyncio.sleep(EVERY_S)
-            if slot.is_online or slot.silent:
-                heard = await answers(self._registry.client(slot), slot.serial)
-                self._registry.set_silent(slot, silent=not heard)
+            if entry.is_online or entry.silent:
+                heard = await answers(self._registry.client(entry), entry.serial)
+                self._registry.set_silent(entry, silent=not heard)
 
-    async def _until_it_answers(self, slot: DeviceEntry) -> None:
-        while slot.silent:
-            heard = await answers(self._registry.client(slot), slot.serial)
-            self._registry.set_silent(slot, silent=not heard)
+    async def _until_it_answers(self, entry: DeviceEntry) -> None:
+        while entry.silent:
+            heard = await answers(self._registry.client(entry), entry.serial)
+            self._registry.set_silent(entry, silent=not heard)
             await asyncio.sleep(EVERY_S)
 
     def _start(self, work: Coroutine[object, object, None], name: str) -> asyncio.Task[None]:

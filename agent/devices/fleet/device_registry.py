@@ -83,49 +83,49 @@ class DeviceRegistry:
         self._scrcpy = scrcpy
         self._decoding = decoding
         self._labels = labels
-        self._slots: dict[str, DeviceEntry] = {}
+        self._entries: dict[str, DeviceEntry] = {}
         self._listeners: WeakSet[Changes] = WeakSet()
         self._changed = asyncio.Event()
         self._newcomers: dict[Place, Newcomer] = {}
 
     @property
-    def slots(self) -> Iterable[DeviceEntry]:
+    def entries(self) -> Iterable[DeviceEntry]:
         """Every device, as it was seen first."""
-        return tuple(self._slots.values())
+        return tuple(self._entries.values())
 
     @property
     def changed(self) -> asyncio.Event:
         """Set at the next change; taken before looking, it misses none."""
         return self._changed
 
-    def is_to_look_at(self, slot: DeviceEntry) -> bool:
+    def is_to_look_at(self, entry: DeviceEntry) -> bool:
         """Return whether a device is another program's, here to be looked at only."""
-        return slot.place.address in self._others
+        return entry.place.address in self._others
 
-    def client(self, slot: DeviceEntry) -> AdbClient:
+    def client(self, entry: DeviceEntry) -> AdbClient:
         """Return the client of the server that lists a device."""
-        return self._clients[slot.place.address]
+        return self._clients[entry.place.address]
 
     def get(self, name: str) -> DeviceEntry | None:
         """Find a device by its serial, by serial@host:port, or by what the operator calls it.
 
         Raises UsageError for a name that several devices have.
         """
-        found = self._slots.get(name) or self._slots.get(at_host(self._host, name))
+        found = self._entries.get(name) or self._entries.get(at_host(self._host, name))
         if found is not None:
             return found
-        listed = next((s for s in self._slots.values() if s.place.full_name == name), None)
-        return listed or self._slots.get(serial_of(name, (s.info for s in self.slots)))
+        listed = next((s for s in self._entries.values() if s.place.full_name == name), None)
+        return listed or self._entries.get(serial_of(name, (s.info for s in self.entries)))
 
     def known(self, name: str) -> DeviceEntry:
         """Find a device. Raises UsageError for one never seen."""
-        slot = self.get(name)
-        if slot is None:
-            known = ", ".join(sorted(self._slots)) or "none"
+        entry = self.get(name)
+        if entry is None:
+            known = ", ".join(sorted(self._entries)) or "none"
             raise UsageError(
                 f"No device {one_line(name, 80)!r} is known.", f"Devices seen so far: {known}."
             )
-        return slot
+        return entry
 
     def listen(self) -> Changes:
         """Follow changes from now on."""
@@ -135,13 +135,13 @@ class DeviceRegistry:
 
     async def close(self) -> None:
         """End everybody who listens or looks."""
-        tasks = [s.asking for s in self.slots if s.asking]
+        tasks = [s.asking for s in self.entries if s.asking]
         tasks += [newcomer.task for newcomer in self._newcomers.values() if newcomer.task]
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
-        await asyncio.gather(*(slot.feed.close() for slot in self.slots))
-        await asyncio.gather(*(slot.device.close() for slot in self.slots))
+        await asyncio.gather(*(entry.feed.close() for entry in self.entries))
+        await asyncio.gather(*(entry.device.close() for entry in self.entries))
         for listener in list(self._listeners):
             listener.end()
         self._signal()
@@ -152,10 +152,10 @@ class DeviceRegistry:
         """Take in what a server lists now."""
         listed = {row.serial for row in rows}
         # Those that left first: what is plugged in elsewhere has left its place.
-        for slot in self.slots:
-            if slot.place.address == address and slot.place.serial not in listed:
-                why = explain(DeviceState.GONE, slot.place.serial)
-                self.set_state(slot, DeviceState.GONE, why)
+        for entry in self.entries:
+            if entry.place.address == address and entry.place.serial not in listed:
+                why = explain(DeviceState.GONE, entry.place.serial)
+                self.set_state(entry, DeviceState.GONE, why)
         for place in [p for p in self._newcomers if p.address == address]:
             if place.serial not in listed:
                 self._newcomers.pop(place).cancel()
@@ -164,14 +164,14 @@ class DeviceRegistry:
 
     def lose_server(self, address: ServerAddress, error: DeviceError) -> None:
         """Take in that a server answers no more."""
-        for slot in self.slots:
-            if slot.place.address == address and slot.info.state is not DeviceState.GONE:
-                slot.away_with_server = slot.is_online
-                self.set_state(slot, DeviceState.GONE, str(error))
+        for entry in self.entries:
+            if entry.place.address == address and entry.info.state is not DeviceState.GONE:
+                entry.away_with_server = entry.is_online
+                self.set_state(entry, DeviceState.GONE, str(error))
 
     def _apply_row(self, place: Place, row: DeviceRow) -> None:
-        slot = self._at(place) or self._moved(place)
-        if slot is None and self._may_be_known(place, row):
+        entry = self._at(place) or self._moved(place)
+        if entry is None and self._may_be_known(place, row):
             newcomer = self._newcomers.get(place)
             if newcomer is None:
                 newcomer = self._newcomers[place] = Newcomer(row)
@@ -181,58 +181,58 @@ class DeviceRegistry:
         newcomer = self._newcomers.pop(place, None)
         if newcomer is not None:
             newcomer.cancel()
-        self._see(slot or self._add(place, row), row)
+        self._see(entry or self._add(place, row), row)
 
-    def _see(self, slot: DeviceEntry, row: DeviceRow) -> None:
+    def _see(self, entry: DeviceEntry, row: DeviceRow) -> None:
         """Take in what a server says of a device."""
-        slot.away_with_server = False
-        returned = not slot.is_online
-        new_connection = row.transport_id != slot.transport_id
-        if slot.silent and not new_connection:
+        entry.away_with_server = False
+        returned = not entry.is_online
+        new_connection = row.transport_id != entry.transport_id
+        if entry.silent and not new_connection:
             return
         if row.state is DeviceState.ONLINE and (returned or new_connection):
-            slot.transport_id = row.transport_id
-            slot.silent = False
-            slot.device.forget()
-            slot.feed.retry_video()
-            if slot.asking is not None:
-                slot.asking.cancel()
-            slot.asking = asyncio.create_task(self._ask(slot), name=f"ask {slot.serial}")
-        self.set(slot, replace(slot.info, product=row.product or slot.info.product))
-        if row.state is not slot.info.state:
-            self.set_state(slot, row.state, row.note)
+            entry.transport_id = row.transport_id
+            entry.silent = False
+            entry.device.forget()
+            entry.feed.retry_video()
+            if entry.asking is not None:
+                entry.asking.cancel()
+            entry.asking = asyncio.create_task(self._ask(entry), name=f"ask {entry.serial}")
+        self.set(entry, replace(entry.info, product=row.product or entry.info.product))
+        if row.state is not entry.info.state:
+            self.set_state(entry, row.state, row.note)
 
     def _at(self, place: Place) -> DeviceEntry | None:
-        return next((slot for slot in self._slots.values() if slot.place == place), None)
+        return next((entry for entry in self._entries.values() if entry.place == place), None)
 
     def _moved(self, place: Place) -> DeviceEntry | None:
         """Find the device that has left the place where it was listed under this serial."""
-        slot = self._slots.get(at_host(self._host, place.serial))
-        if slot is None or slot.info.state is not DeviceState.GONE:
+        entry = self._entries.get(at_host(self._host, place.serial))
+        if entry is None or entry.info.state is not DeviceState.GONE:
             return None
-        if not slot.place.may_move_to(place):
+        if not entry.place.may_move_to(place):
             return None
-        self._move(slot, place)
-        return slot
+        self._move(entry, place)
+        return entry
 
-    def _move(self, slot: DeviceEntry, place: Place) -> None:
+    def _move(self, entry: DeviceEntry, place: Place) -> None:
         client = self._clients[place.address]
-        client.alias(slot.serial, place.serial)
-        slot.place = place
-        slot.device.move(client)
-        shown = "" if place.serial == on_host(slot.serial) else place.serial
-        self.set(slot, replace(slot.info, server=str(place.address), listed_as=shown))
+        client.alias(entry.serial, place.serial)
+        entry.place = place
+        entry.device.move(client)
+        shown = "" if place.serial == on_host(entry.serial) else place.serial
+        self.set(entry, replace(entry.info, server=str(place.address), listed_as=shown))
 
     def _add(self, place: Place, row: DeviceRow) -> DeviceEntry:
-        plain = name_for(place, {on_host(one) for one in self._slots})
+        plain = name_for(place, {on_host(one) for one in self._entries})
         name = at_host(self._host, plain)
         client = self._clients[place.address]
         client.alias(name, place.serial)
         device = AdbDevice(
             client,
             name,
-            on_action=lambda: self._slots[name].feed.wake(),
-            may_act=lambda: _check_unfenced(self._slots[name]),
+            on_action=lambda: self._entries[name].feed.wake(),
+            may_act=lambda: _check_unfenced(self._entries[name]),
             scrcpy=self._scrcpy,
             decoding=self._decoding,
             keeps_shells=True,
@@ -252,7 +252,7 @@ class DeviceRegistry:
             listed_as="" if place.serial == plain else place.serial,
             driver=ENVIRONMENTS if place.address in self._others else "",
         )
-        slot = DeviceEntry(
+        entry = DeviceEntry(
             info=self.labelled(info),
             device=device,
             feed=FrameFeed(
@@ -266,8 +266,8 @@ class DeviceRegistry:
             # So that nothing done from here reaches it.
             taken_by=ENVIRONMENTS if place.address in self._others else "",
         )
-        self._slots[name] = slot
-        return slot
+        self._entries[name] = entry
+        return entry
 
     # --- who they are ----------
 
@@ -281,11 +281,11 @@ class DeviceRegistry:
 
     def _missing_wireless(self) -> Iterable[DeviceEntry]:
         return (
-            slot
-            for slot in self._slots.values()
-            if slot.info.state is DeviceState.GONE
-            and is_wireless(slot.place.serial)
-            and identifies(slot.info.hardware_serial)
+            entry
+            for entry in self._entries.values()
+            if entry.info.state is DeviceState.GONE
+            and is_wireless(entry.place.serial)
+            and identifies(entry.info.hardware_serial)
         )
 
     async def _identify(self, place: Place, newcomer: Newcomer) -> None:
@@ -304,34 +304,34 @@ class DeviceRegistry:
             self._move(same[0], place)
         self._see(same[0] if len(same) == 1 else self._add(place, newcomer.row), newcomer.row)
 
-    async def _ask(self, slot: DeviceEntry) -> None:
+    async def _ask(self, entry: DeviceEntry) -> None:
         """Learn what a device that came online is; again until it has started."""
         for _ in range(PROFILE_ATTEMPTS):
             try:
-                known = await slot.device.info()
+                known = await entry.device.info()
                 says = await hardware_serial(
-                    self.client(slot), slot.serial, timeout_s=_IDENTIFY_TIMEOUT_S
+                    self.client(entry), entry.serial, timeout_s=_IDENTIFY_TIMEOUT_S
                 )
             except DeviceError as error:
-                known, says = replace(slot.info, note=str(error)), slot.info.hardware_serial
-            if not slot.is_online:
+                known, says = replace(entry.info, note=str(error)), entry.info.hardware_serial
+            if not entry.is_online:
                 return
             seen = replace(
-                slot.info,
-                model=known.model or slot.info.model,
+                entry.info,
+                model=known.model or entry.info.model,
                 android=known.android,
                 width_px=known.width_px,
                 height_px=known.height_px,
                 virtual=known.virtual,
-                transport=Transport.VIRTUAL if known.virtual else slot.info.transport,
+                transport=Transport.VIRTUAL if known.virtual else entry.info.transport,
                 hardware_serial=says,
                 note=known.note,
             )
-            self.set(slot, self.labelled(seen))
+            self.set(entry, self.labelled(seen))
             if not known.note:
                 return
             await asyncio.sleep(PROFILE_PAUSE_S)
-            slot.device.forget()
+            entry.device.forget()
 
     def labelled(self, info: DeviceInfo) -> DeviceInfo:
         """Return a device with what the operator calls it."""
@@ -340,42 +340,42 @@ class DeviceRegistry:
 
     # --- state ----------
 
-    def set_silent(self, slot: DeviceEntry, *, silent: bool) -> None:
+    def set_silent(self, entry: DeviceEntry, *, silent: bool) -> None:
         """Take in that a listed device answers nothing, or answers again."""
-        if silent and slot.is_online:
-            slot.silent = True
+        if silent and entry.is_online:
+            entry.silent = True
             self.set_state(
-                slot,
+                entry,
                 DeviceState.OFFLINE,
                 "adb lists the phone, but it does not answer: wait, unplug it and plug it in "
                 "again, or restart it.",
             )
-        elif not silent and slot.silent:
-            slot.silent = False
-            if slot.info.state is DeviceState.OFFLINE:
-                self.set_state(slot, DeviceState.ONLINE, "")
+        elif not silent and entry.silent:
+            entry.silent = False
+            if entry.info.state is DeviceState.OFFLINE:
+                self.set_state(entry, DeviceState.ONLINE, "")
 
-    def set_state(self, slot: DeviceEntry, state: DeviceState, note: str) -> None:
+    def set_state(self, entry: DeviceEntry, state: DeviceState, note: str) -> None:
         """Change a device's state."""
         if state is DeviceState.GONE:
-            slot.silent = False
-        dismissed = slot.info.dismissed and state is slot.info.state
-        self.set(slot, replace(slot.info, state=state, note=note, dismissed=dismissed))
+            entry.silent = False
+        dismissed = entry.info.dismissed and state is entry.info.state
+        self.set(entry, replace(entry.info, state=state, note=note, dismissed=dismissed))
 
-    def set(self, slot: DeviceEntry, info: DeviceInfo) -> None:
+    def set(self, entry: DeviceEntry, info: DeviceInfo) -> None:
         """Change what is known of a device, and tell everybody."""
-        if info == slot.info:
+        if info == entry.info:
             return
-        state_changed = info.state is not slot.info.state
-        slot.info = info
+        state_changed = info.state is not entry.info.state
+        entry.info = info
         for listener in list(self._listeners):
             listener.put(info)
         if state_changed:
-            slot.feed.wake()
+            entry.feed.wake()
         self._signal()
 
     def _why_away(self, name: str) -> str:
-        info = self._slots[name].info
+        info = self._entries[name].info
         return "" if info.state is DeviceState.ONLINE else str(away(info))
 
     def _signal(self) -> None:
@@ -383,18 +383,18 @@ class DeviceRegistry:
         self._changed = asyncio.Event()
 
 
-def _check_unfenced(slot: DeviceEntry) -> None:
+def _check_unfenced(entry: DeviceEntry) -> None:
     """Refuse to act once somebody else has the phone. Raises DeviceLostError."""
-    if slot.taken_by:
+    if entry.taken_by:
         raise DeviceLostError(
-            f"{slot.serial} was taken over by {slot.taken_by}.",
+            f"{entry.serial} was taken over by {entry.taken_by}.",
             "Nothing was done. It is driven again once that gives it back.",
         )
-    stood_s = asyncio.get_running_loop().time() - slot.mark_looked_s
-    if slot.mark_looked_s and stood_s > _SURE_S:
+    stood_s = asyncio.get_running_loop().time() - entry.mark_looked_s
+    if entry.mark_looked_s and stood_s > _SURE_S:
         raise DeviceLostError(
-            f"{slot.serial} may be somebody else's by now: for {stood_s:.0f} s this computer stood "
-            "still, or was cut off from its fleet.",
+            f"{entry.serial} may be somebody else's by now: for {stood_s:.0f} s this computer "
+            "stood still, or was cut off from its fleet.",
             "Nothing was done. Whose it is is looked up before it is driven again.",
         )
 

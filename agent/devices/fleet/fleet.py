@@ -105,7 +105,9 @@ class AdbFleet:
 
     def devices(self) -> tuple[DeviceInfo, ...]:
         """List every device seen since the start, by serial; those away have state GONE."""
-        return tuple(sorted((slot.info for slot in self._registry.slots), key=lambda i: i.serial))
+        return tuple(
+            sorted((entry.info for entry in self._registry.entries), key=lambda i: i.serial)
+        )
 
     def servers_away(self) -> tuple[ServerAway, ...]:
         """List the adb servers that do not answer now."""
@@ -126,8 +128,8 @@ class AdbFleet:
 
         For what adb itself offers: files, installing, logs. Raises UsageError for one never seen.
         """
-        slot = self._registry.known(serial)
-        return self._registry.client(slot), slot.place.serial
+        entry = self._registry.known(serial)
+        return self._registry.client(entry), entry.place.serial
 
     async def care(self, serial: str) -> Maintenance:
         """Return the care of a device that is online: examining, repairs, its log.
@@ -146,10 +148,10 @@ class AdbFleet:
 
         Raises UsageError for a serial never seen, DeviceLostError with the remedy when away.
         """
-        slot = self._registry.known(serial)
-        if not slot.is_online:
-            raise away(slot.info)
-        return slot.device
+        entry = self._registry.known(serial)
+        if not entry.is_online:
+            raise away(entry.info)
+        return entry.device
 
     async def wait_for(self, serial: str, *, timeout_s: float) -> Device:
         """Wait until a device is online, known or not yet; DeviceLostError when time runs out."""
@@ -157,14 +159,14 @@ class AdbFleet:
             async with asyncio.timeout(timeout_s):
                 while True:
                     changed = self._registry.changed
-                    slot = self._registry.get(serial)
-                    if slot is not None and slot.is_online:
-                        return slot.device
+                    entry = self._registry.get(serial)
+                    if entry is not None and entry.is_online:
+                        return entry.device
                     await changed.wait()
         except TimeoutError:
-            slot = self._registry.get(serial)
-            if slot is not None:
-                raise away(slot.info) from None
+            entry = self._registry.get(serial)
+            if entry is not None:
+                raise away(entry.info) from None
             raise DeviceLostError(
                 f"No device {serial} appeared within {timeout_s:g} s.",
                 "Plug it in, or look for its serial with `switchboard devices`.",
@@ -175,20 +177,20 @@ class AdbFleet:
 
         Raises UsageError for a serial never seen or what no label can be, StoreError.
         """
-        slot = self._registry.known(serial)
+        entry = self._registry.known(serial)
         label = checked(name, tags, notes)
-        label = replace(label, hardware_serial=slot.info.hardware_serial)
-        self._labels.set(on_host(slot.serial), label)
-        self._registry.set(slot, self._registry.labelled(slot.info))
-        return slot.info
+        label = replace(label, hardware_serial=entry.info.hardware_serial)
+        self._labels.set(on_host(entry.serial), label)
+        self._registry.set(entry, self._registry.labelled(entry.info))
+        return entry.info
 
     def dismiss(self, serial: str, *, dismissed: bool) -> None:
         """Note that the operator has read what is wrong with a device, until its state changes.
 
         Raises UsageError for a serial never seen.
         """
-        slot = self._registry.known(serial)
-        self._registry.set(slot, replace(slot.info, dismissed=dismissed))
+        entry = self._registry.known(serial)
+        self._registry.set(entry, replace(entry.info, dismissed=dismissed))
 
     # --- driving ----------
 
@@ -199,28 +201,28 @@ class AdbFleet:
         Raises UsageError for a serial never seen, DeviceLostError when it is away, or driven by
         another process.
         """
-        slot = self._registry.known(serial)
-        slot.waiting += 1
+        entry = self._registry.known(serial)
+        entry.waiting += 1
         try:
-            await slot.driving.acquire()
+            await entry.driving.acquire()
         finally:
-            slot.waiting -= 1
+            entry.waiting -= 1
         try:
-            async with self._leases.hold(slot, driver):
+            async with self._leases.hold(entry, driver):
                 device = await self.device(serial)
-                slot.device.warm()
+                entry.device.warm()
                 try:
                     yield device
                 finally:
-                    await slot.device.cool()
+                    await entry.device.cool()
         finally:
-            slot.driving.release()
+            entry.driving.release()
 
     def hand(self, serial: str, driver: str) -> None:
         """Set who drives a device whose lease is held: its session, or the operator for a while."""
-        slot = self._registry.known(serial)
-        if slot.driving.locked():
-            self._registry.set(slot, replace(slot.info, driver=driver))
+        entry = self._registry.known(serial)
+        if entry.driving.locked():
+            self._registry.set(entry, replace(entry.info, driver=driver))
 
     async def frames(
         self, serial: str, *, width_px: int, height_px: int, max_hz: float

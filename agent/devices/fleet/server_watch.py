@@ -140,11 +140,11 @@ class Watch:
     def _link_again(self, address: ServerAddress, rows: Sequence[DeviceRow]) -> None:
         """Connect what was connected over the network when the server before this one died."""
         listed = {row.serial for row in rows}
-        for slot in self._registry.slots:
-            serial = slot.place.serial
-            if not (slot.away_with_server and slot.place.address == address):
+        for entry in self._registry.entries:
+            serial = entry.place.serial
+            if not (entry.away_with_server and entry.place.address == address):
                 continue
-            slot.away_with_server = False
+            entry.away_with_server = False
             if serial not in listed and is_wireless(serial) and MDNS_CONNECT not in serial:
                 self._link(address, serial)
 
@@ -164,21 +164,21 @@ class Watch:
         while True:
             changed = self._registry.changed
             missing = [
-                slot
-                for slot in self._registry.slots
-                if slot.info.state is DeviceState.GONE
-                and is_wireless(slot.place.serial)
-                and not slot.info.virtual
-                and identifies(slot.info.hardware_serial)
+                entry
+                for entry in self._registry.entries
+                if entry.info.state is DeviceState.GONE
+                and is_wireless(entry.place.serial)
+                and not entry.info.virtual
+                and identifies(entry.info.hardware_serial)
             ]
             if not missing:
                 await changed.wait()
                 continue
-            for slot in missing:
-                client = self._registry.client(slot)
+            for entry in missing:
+                client = self._registry.client(entry)
                 try:
-                    target = await find_again(client, slot.info.hardware_serial)
-                    if target and slot.info.state is DeviceState.GONE:
+                    target = await find_again(client, entry.info.hardware_serial)
+                    if target and entry.info.state is DeviceState.GONE:
                         await client.connect(target)
                 except DeviceError as error:
                     _log.debug("No wireless phone was found again: %s", error)

@@ -36,7 +36,7 @@ class PoolClosedError(WrongStateError, RuntimeError):
     """The pool has ended; also a RuntimeError, for the same reason."""
 
 
-class SlotState(StrEnum):
+class EntryState(StrEnum):
     """Where one phone of a pool is."""
 
     FREE = "free"
@@ -68,7 +68,7 @@ class PooledPhone:
     server: str
     """Its adb server, as host:port."""
     tags: frozenset[str]
-    slot: int
+    entry: int
     ticket: int
     """Which taking this was, so that an old one cannot be put back again."""
 
@@ -83,9 +83,9 @@ class PooledPhone:
 
 
 @dataclass(slots=True)
-class _Slot:
+class _Entry:
     tags: frozenset[str]
-    state: SlotState = SlotState.DEAD
+    state: EntryState = EntryState.DEAD
     serial: str = ""
     server: str = ""
     ticket: int = 0
@@ -98,15 +98,15 @@ class _Waiter:
 
 
 class PoolAllocation:
-    """The slots of one pool.
+    """The entries of one pool.
 
     Args:
-        tags: one set for each slot.
+        tags: one set for each entry.
     """
 
     def __init__(self, tags: list[frozenset[str]]) -> None:
         self._lock = threading.Lock()
-        self._slots = [_Slot(frozenset(one)) for one in tags]
+        self._entries = [_Entry(frozenset(one)) for one in tags]
         self._waiters: list[_Waiter] = []
         self._tickets = itertools.count(1)
         self._closed = False
@@ -162,14 +162,14 @@ class PoolAllocation:
         with self._lock:
             if self._closed:
                 raise PoolClosedError(_CLOSED, "Open another one.")
-            if not any(tags <= slot.tags for slot in self._slots):
+            if not any(tags <= entry.tags for entry in self._entries):
                 raise UsageError(
                     f"No phone of the pool has the tags {', '.join(sorted(tags)) or '(none)'}.",
                     "Ask for other tags, or add such a phone to the pool.",
                 )
             self._counts["gets"] += 1
-            for number, slot in enumerate(self._slots):
-                if slot.state is SlotState.FREE and tags <= slot.tags:
+            for number, entry in enumerate(self._entries):
+                if entry.state is EntryState.FREE and tags <= entry.tags:
                     return self._hand_over(number)
             waiter = _Waiter(tags, Future())
             self._waiters.append(waiter)
@@ -185,44 +185,44 @@ class PoolAllocation:
 
     # --- giving back ----------
 
-    def put(self, phone: PooledPhone, state: SlotState) -> None:
+    def put(self, phone: PooledPhone, state: EntryState) -> None:
         """Take a phone back, free or to be reset first.
 
         Raises UsageError when it is not with the one who gives it back.
         """
         with self._lock:
-            slot = self._slots[phone.slot] if 0 <= phone.slot < len(self._slots) else None
-            if slot is None or slot.ticket != phone.ticket or slot.state is not SlotState.TAKEN:
+            entry = self._entries[phone.entry] if 0 <= phone.entry < len(self._entries) else None
+            if entry is None or entry.ticket != phone.ticket or entry.state is not EntryState.TAKEN:
                 raise UsageError(
                     f"{phone.serial} was not taken from this pool.",
                     "Put a phone back once, into the pool it came from.",
                 )
             self._counts["puts"] += 1
-            self._set(phone.slot, state)
+            self._set(phone.entry, state)
 
     def give_back(self, phone: PooledPhone) -> None:
         """Make a phone free again that its taker never got."""
         with self._lock:
             self._counts["gets"] -= 1
-            self._set(phone.slot, SlotState.FREE)
+            self._set(phone.entry, EntryState.FREE)
 
-    def set_state(self, number: int, state: SlotState) -> None:
+    def set_state(self, number: int, state: EntryState) -> None:
         """Set where a phone is; a free one goes to the first who waits."""
         with self._lock:
             self._set(number, state)
 
     def place(self, number: int, serial: str, server: str) -> None:
-        """Set which phone stands in a slot."""
+        """Set which phone stands in a entry."""
         with self._lock:
-            self._slots[number].serial, self._slots[number].server = serial, server
+            self._entries[number].serial, self._entries[number].server = serial, server
 
-    def claim(self, number: int, only: Callable[[SlotState], bool]) -> bool:
-        """Take a slot out of circulation for work on it, if its state allows."""
+    def claim(self, number: int, only: Callable[[EntryState], bool]) -> bool:
+        """Take a entry out of circulation for work on it, if its state allows."""
         with self._lock:
-            slot = self._slots[number]
-            if self._closed or not only(slot.state):
+            entry = self._entries[number]
+            if self._closed or not only(entry.state):
                 return False
-            slot.state = SlotState.RESETTING
+            entry.state = EntryState.RESETTING
             return True
 
     def count(self, what: str) -> None:
@@ -231,24 +231,24 @@ class PoolAllocation:
             self._counts[what] += 1
 
     def free_serials(self) -> dict[int, tuple[str, str]]:
-        """Return serial and server of every free slot, by its number."""
+        """Return serial and server of every free entry, by its number."""
         with self._lock:
             return {
-                number: (slot.serial, slot.server)
-                for number, slot in enumerate(self._slots)
-                if slot.state is SlotState.FREE
+                number: (entry.serial, entry.server)
+                for number, entry in enumerate(self._entries)
+                if entry.state is EntryState.FREE
             }
 
     def stats(self) -> PoolStats:
-        """Count the slots by state."""
+        """Count the entries by state."""
         with self._lock:
-            states = [slot.state for slot in self._slots]
+            states = [entry.state for entry in self._entries]
             return PoolStats(
                 size=len(states),
-                free=states.count(SlotState.FREE),
-                taken=states.count(SlotState.TAKEN),
-                resetting=states.count(SlotState.RESETTING),
-                dead=states.count(SlotState.DEAD),
+                free=states.count(EntryState.FREE),
+                taken=states.count(EntryState.TAKEN),
+                resetting=states.count(EntryState.RESETTING),
+                dead=states.count(EntryState.DEAD),
                 waiting=len(self._waiters),
                 **self._counts,
             )
@@ -267,21 +267,21 @@ class PoolAllocation:
         """Whether it has ended."""
         return self._closed
 
-    def _set(self, number: int, state: SlotState) -> None:
-        slot = self._slots[number]
-        slot.state = state
-        if state is not SlotState.FREE or self._closed:
+    def _set(self, number: int, state: EntryState) -> None:
+        entry = self._entries[number]
+        entry.state = state
+        if state is not EntryState.FREE or self._closed:
             return
         for waiter in self._waiters:
-            if waiter.tags <= slot.tags:
+            if waiter.tags <= entry.tags:
                 self._waiters.remove(waiter)
                 waiter.served.set_result(self._hand_over(number))
                 return
 
     def _hand_over(self, number: int) -> PooledPhone:
-        slot = self._slots[number]
-        slot.state, slot.ticket = SlotState.TAKEN, next(self._tickets)
-        return PooledPhone(slot.serial, slot.server, slot.tags, number, slot.ticket)
+        entry = self._entries[number]
+        entry.state, entry.ticket = EntryState.TAKEN, next(self._tickets)
+        return PooledPhone(entry.serial, entry.server, entry.tags, number, entry.ticket)
 
 
 def _empty(tags: frozenset[str], timeout_s: float | None) -> PoolEmptyError:

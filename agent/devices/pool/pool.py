@@ -19,13 +19,13 @@ from typing import Self
 from agent.devices.adb.address import ServerAddress
 from agent.devices.adb.client import AdbClient
 from agent.devices.pool.allocation import (
+    EntryState,
     PoolAllocation,
     PoolClosedError,
     PooledPhone,
     PoolStats,
-    SlotState,
 )
-from agent.devices.pool.slots import PhoneAt, Slot
+from agent.devices.pool.entries import PhoneAt, PoolEntry
 from agent.errors import DeviceError, UsageError
 
 START_TIMEOUT_S = 300.0
@@ -41,18 +41,18 @@ class PhonePool:
     """A pool of phones; use it as a context manager, or `open` and `close` it.
 
     Args:
-        slots: where its phones come from.
+        entries: where its phones come from.
         check_interval_s: how often the free phones are asked whether they are well.
     """
 
     def __init__(
-        self, slots: Sequence[Slot], *, check_interval_s: float = CHECK_INTERVAL_S
+        self, entries: Sequence[PoolEntry], *, check_interval_s: float = CHECK_INTERVAL_S
     ) -> None:
-        if not slots:
-            raise UsageError("A pool needs phones.", "Give it slots, or set pool.virtual.")
-        self._slots = tuple(slots)
+        if not entries:
+            raise UsageError("A pool needs phones.", "Give it entries, or set pool.virtual.")
+        self._entries = tuple(entries)
         self._check_interval_s = check_interval_s
-        self._book = PoolAllocation([slot.tags for slot in slots])
+        self._allocation = PoolAllocation([entry.tags for entry in entries])
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread: threading.Thread | None = None
         self._work: set[asyncio.Task[None]] = set()
@@ -64,7 +64,7 @@ class PhonePool:
 
         Raises DeviceError with the first phone's reason when one cannot be started.
         """
-        if self._loop is not None or self._book.is_closed:
+        if self._loop is not None or self._allocation.is_closed:
             raise PoolClosedError("A pool can be opened only once.", "Make another one.")
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="pool of phones")
@@ -83,7 +83,7 @@ class PhonePool:
 
     def close(self) -> None:
         """Release every waiter with PoolClosedError, and let go of the phones; may be repeated."""
-        self._book.close()
+        self._allocation.close()
         loop, self._loop = self._loop, None
         thread, self._thread = self._thread, None
         if loop is None or thread is None:
@@ -122,14 +122,14 @@ class PhonePool:
             UsageError: no phone of the pool has these tags.
         """
         self._check_open()
-        return self._book.get(tags, timeout_s)
+        return self._allocation.get(tags, timeout_s)
 
     async def get_async(
         self, timeout_s: float | None = None, *, tags: frozenset[str] = _ANY
     ) -> PooledPhone:
         """Take a phone as `get` does, without blocking the event loop."""
         self._check_open()
-        return await self._book.get_async(tags, timeout_s)
+        return await self._allocation.get_async(tags, timeout_s)
 
     def put(self, phone: PooledPhone, *, reset: bool = True) -> None:
         """Give a phone back; never blocks, for the reset is done behind the caller's back.
@@ -139,13 +139,13 @@ class PhonePool:
         Raises UsageError when the phone is not with whoever puts it back.
         """
         loop = self._loop
-        if self._book.is_closed or loop is None:
+        if self._allocation.is_closed or loop is None:
             return
-        self._book.put(phone, SlotState.RESETTING if reset else SlotState.FREE)
+        self._allocation.put(phone, EntryState.RESETTING if reset else EntryState.FREE)
         if reset:
             with suppress(RuntimeError):
                 # Closed between the two: the loop takes no more work, and the phone is let go of.
-                loop.call_soon_threadsafe(self._begin, self._reset(phone.slot))
+                loop.call_soon_threadsafe(self._begin, self._reset(phone.entry))
 
     @contextmanager
     def phone(
@@ -160,7 +160,7 @@ class PhonePool:
 
     def stats(self) -> PoolStats:
         """Return how many phones are free, taken, being reset or dead, and what was done so far."""
-        return self._book.stats()
+        return self._allocation.stats()
 
     # --- on the pool's own loop ----------
 
@@ -191,65 +191,67 @@ class PhonePool:
             _log.error("work on a pool of phones failed", exc_info=error)
 
     async def _start_all(self) -> None:
-        await asyncio.gather(*(self._start(number) for number in range(len(self._slots))))
+        await asyncio.gather(*(self._start(number) for number in range(len(self._entries))))
         self._begin(self._check_often())
-        for server in {at[1] for at in self._book.free_serials().values()}:
+        for server in {at[1] for at in self._allocation.free_serials().values()}:
             self._begin(self._watch(server))
 
     async def _start(self, number: int) -> None:
-        self._place(number, await self._slots[number].start())
-        await self._slots[number].reset()
-        self._book.set_state(number, SlotState.FREE)
+        self._place(number, await self._entries[number].start())
+        await self._entries[number].reset()
+        self._allocation.set_state(number, EntryState.FREE)
 
     async def _stop_all(self) -> None:
         for task in tuple(self._work):
             task.cancel()
         await asyncio.gather(*self._work, return_exceptions=True)
-        ended = await asyncio.gather(*(slot.stop() for slot in self._slots), return_exceptions=True)
+        ended = await asyncio.gather(
+            *(entry.stop() for entry in self._entries), return_exceptions=True
+        )
         for error in ended:
             if isinstance(error, BaseException):
                 _log.error("a phone of a pool was not let go of", exc_info=error)
 
     async def _reset(self, number: int) -> None:
         try:
-            await self._slots[number].reset()
+            await self._entries[number].reset()
         except DeviceError as error:
             _log.warning("a phone of the pool was not reset and is replaced: %s", error)
             await self._replace(number)
             return
-        self._book.count("resets")
-        self._book.set_state(number, SlotState.FREE)
+        self._allocation.count("resets")
+        self._allocation.set_state(number, EntryState.FREE)
 
     async def _replace(self, number: int) -> None:
-        """Bring another phone into a slot, however often that has to be tried."""
-        self._book.set_state(number, SlotState.DEAD)
+        """Bring another phone into a entry, however often that has to be tried."""
+        self._allocation.set_state(number, EntryState.DEAD)
         while True:
             try:
-                self._place(number, await self._slots[number].replace())
-                await self._slots[number].reset()
+                self._place(number, await self._entries[number].replace())
+                await self._entries[number].reset()
             except DeviceError as error:
                 _log.warning("a dead phone of the pool was not replaced: %s", error)
                 await asyncio.sleep(_RETRY_S)
                 continue
-            self._book.count("replaced")
-            self._book.set_state(number, SlotState.FREE)
+            self._allocation.count("replaced")
+            self._allocation.set_state(number, EntryState.FREE)
             return
 
     async def _check_often(self) -> None:
         while True:
             await asyncio.sleep(self._check_interval_s)
-            await asyncio.gather(*(self._check(n) for n in self._book.free_serials()))
+            await asyncio.gather(*(self._check(n) for n in self._allocation.free_serials()))
 
     async def _check(self, number: int) -> None:
-        if not self._book.claim(number, lambda state: state is SlotState.FREE):
+        if not self._allocation.claim(number, lambda state: state is EntryState.FREE):
             return
         try:
-            await self._slots[number].check()
+            await self._entries[number].check()
         except DeviceError as error:
             _log.warning("a free phone of the pool does not answer: %s", error)
             self._begin(self._replace(number))
         else:
-            self._book.set_state(number, SlotState.FREE)
+            self._allocation.set_state(number, EntryState.FREE)
 
     async def _watch(self, server: str) -> None:
         """Take phones that the adb server says are away out of the pool at once."""
@@ -258,7 +260,7 @@ class PhonePool:
             try:
                 async for rows in client.track_devices():
                     there = {row.serial for row in rows if row.state == "device"}
-                    for number, (serial, at) in self._book.free_serials().items():
+                    for number, (serial, at) in self._allocation.free_serials().items():
                         if at == server and serial not in there:
                             self._begin(self._check(number))
             except DeviceError as error:
@@ -266,4 +268,4 @@ class PhonePool:
             await asyncio.sleep(_RETRY_S)
 
     def _place(self, number: int, at: PhoneAt) -> None:
-        self._book.place(number, at.serial, str(at.address))
+        self._allocation.place(number, at.serial, str(at.address))

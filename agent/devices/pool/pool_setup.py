@@ -1,4 +1,4 @@
-"""Make the slots of a pool from the settings: virtual phones, emulators and real phones together.
+"""Make the entries of a pool from the settings: virtual phones, emulators and real phones together.
 
 Invariant: nothing is started here; a pool that is opened starts them.
 """
@@ -9,10 +9,10 @@ from pathlib import Path
 
 from agent.devices.adb.address import ServerAddress
 from agent.devices.adb.server import AdbServer
-from agent.devices.pool.emulator_slots import FIRST_PORT, EmulatorSlot, find_emulator
+from agent.devices.pool.emulator_entries import FIRST_PORT, EmulatorEntry, find_emulator
+from agent.devices.pool.entries import PoolEntry, RealEntry
 from agent.devices.pool.pool import PhonePool
-from agent.devices.pool.slots import RealSlot, Slot
-from agent.devices.pool.virtual_slots import VirtualFarm, VirtualSlot
+from agent.devices.pool.virtual_entries import VirtualEntry, VirtualFarm
 from agent.devices.resources.resource_ledger import FOLDER, ResourceLedger
 from agent.settings import PoolSettings
 
@@ -34,15 +34,15 @@ def make_pool(
         UsageError: nothing is named, a package is none, or the emulator is not here.
     """
     packages = wanted.apps
-    slots: list[Slot] = []
+    entries: list[PoolEntry] = []
     if wanted.virtual:
         farm = VirtualFarm(folder / "pool", own, count=wanted.virtual)
-        slots += [VirtualSlot(farm, number) for number in range(wanted.virtual)]
+        entries += [VirtualEntry(farm, number) for number in range(wanted.virtual)]
     if wanted.avds:
         program = find_emulator()
         resources = ResourceLedger(folder / FOLDER)
-        slots += [
-            EmulatorSlot(
+        entries += [
+            EmulatorEntry(
                 program,
                 avd,
                 port=FIRST_PORT + 2 * number,
@@ -52,5 +52,5 @@ def make_pool(
             )
             for number, avd in enumerate(wanted.avds)
         ]
-    slots += [RealSlot(server, serial, packages=packages) for serial in wanted.serials]
-    return PhonePool(slots)
+    entries += [RealEntry(server, serial, packages=packages) for serial in wanted.serials]
+    return PhonePool(entries)

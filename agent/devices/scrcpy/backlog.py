@@ -70,8 +70,8 @@ class Backlog:
         """Return in how many seconds it is time to decode; 0: now; infinite where nothing waits."""
         if not self._packets:
             return math.inf
-        dues = (one.due_s - one.interval_s * EARLY for one in readers)
-        return max(min([self._began_s + LONGEST_WAIT_S, *dues]) - now_s, 0.0)
+        times_s = (one.due_s - one.interval_s * EARLY for one in readers)
+        return max(min([self._began_s + LONGEST_WAIT_S, *times_s]) - now_s, 0.0)
 
     def _keep_config(self) -> None:
         """Leave out all but how the next key frame is to be read."""

@@ -2,8 +2,8 @@
 
 Pure: screens in, tool calls out. Not the doing, which passes the same guards as what a model chose.
 Invariants: an element is found by what it is, never by where it was, and only when it is the one
-such element; a switch that already stands as it was left is not touched; after a deed that did not
-do what it did then, the model is asked before the route goes on.
+such element; a switch that already stands as it was left is not touched; after an action that
+did not do what it did then, the model is asked before the route goes on.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from collections.abc import Callable, Iterable, Sequence
 
 from agent.models.model import ToolCall
 from agent.protocol import Event, RouteGiven, ToolCallRequested
-from agent.records import ActionOutcome, Element, Observation, RouteDeed
+from agent.records import ActionOutcome, Element, Observation, RouteAction
 
 LOOK_AHEAD = 4
-"""How many deeds may be left out when the model has gone another way to the same place."""
+"""How many actions may be left out when the model has gone another way to the same place."""
 _CALL = "route_"
 PLANS = "update_plan"
 """Part of a route, so that whoever takes over knows where in the plan it stands."""
@@ -24,27 +24,27 @@ ANYWHERE = frozenset({"launch_app", PLANS})
 
 
 class Route:
-    """The deeds that are left to do.
+    """The actions that are left to do.
 
     Args:
-        deeds: all of them, in order.
+        actions: all of them, in order.
         position: how many are done or left out.
     """
 
-    def __init__(self, deeds: Sequence[RouteDeed], position: int = 0) -> None:
-        self._deeds = tuple(deeds)
+    def __init__(self, actions: Sequence[RouteAction], position: int = 0) -> None:
+        self._actions = tuple(actions)
         self.position = position
         self._asks = False
         self._has_strayed = False
 
     @classmethod
     def of(cls, history: Iterable[Event]) -> Route:
-        """Take up the route that a session was given, where it was left; else one without deeds."""
+        """Take up the route that a session was given, where it was left; else an empty one."""
         route = cls(())
         for event in history:
             match event.msg:
-                case RouteGiven(deeds=deeds):
-                    route = cls(deeds)
+                case RouteGiven(actions=actions):
+                    route = cls(actions)
                 case ToolCallRequested(call_id=call_id) if call_id.startswith(_CALL):
                     number = call_id.removeprefix(_CALL)
                     if number.isdecimal():
@@ -56,29 +56,29 @@ class Route:
     @property
     def is_over(self) -> bool:
         """Whether nothing is left of it."""
-        return self.position >= len(self._deeds)
+        return self.position >= len(self._actions)
 
     def next(self, screen: Observation) -> ToolCall | None:
-        """Return the next deed as a call for this screen; None when the model has to choose."""
+        """Return the next action as a call for this screen; None when the model has to choose."""
         if self._asks:
             self._asks, self._has_strayed = False, True
             return None
         ahead = LOOK_AHEAD if self._has_strayed else 0
         at = self.position
-        while at < len(self._deeds) and at <= self.position + ahead:
-            deed = self._deeds[at]
-            found = None if deed.element is None else find(deed.element, screen.elements)
-            if found is not None and _is_done(deed, found):
+        while at < len(self._actions) and at <= self.position + ahead:
+            action = self._actions[at]
+            found = None if action.element is None else find(action.element, screen.elements)
+            if found is not None and _is_done(action, found):
                 if at == self.position:
                     self.position += 1
                 at += 1
                 continue
-            # A deed without an element fits many screens: it is never looked ahead to.
+            # An action without an element fits many screens: it is never looked ahead to.
             fits = found is not None or (
-                deed.element is None and at == self.position and _is_in_place(deed, screen)
+                action.element is None and at == self.position and _is_in_place(action, screen)
             )
             if fits:
-                call = _call(at, deed, found)
+                call = _call(at, action, found)
                 if call is not None:
                     self.position, self._has_strayed = at + 1, False
                     return call
@@ -87,7 +87,7 @@ class Route:
         return None
 
     def took(self, call_id: str, outcome: ActionOutcome, text: str) -> None:
-        """Take in what a deed came to."""
+        """Take in what an action came to."""
         if call_id.startswith(_CALL) and (
             outcome is not ActionOutcome.DONE or text.startswith("WARNING")
         ):
@@ -135,21 +135,21 @@ def _head(label: str) -> str:
     return label.partition(" | ")[0].strip().casefold()
 
 
-def _is_done(deed: RouteDeed, found: Element) -> bool:
-    """Return whether a switch stands already as the deed left it."""
-    was = deed.element
-    toggles = deed.tool == "click_element" and was is not None and was.checkable
+def _is_done(action: RouteAction, found: Element) -> bool:
+    """Return whether a switch stands already as the action left it."""
+    was = action.element
+    toggles = action.tool == "click_element" and was is not None and was.checkable
     return toggles and was is not None and found.checkable and found.checked != was.checked
 
 
-def _is_in_place(deed: RouteDeed, screen: Observation) -> bool:
+def _is_in_place(action: RouteAction, screen: Observation) -> bool:
     # Apps are started and plans written anywhere; a key or a swipe goes to whatever is in front.
-    return deed.tool in ANYWHERE or deed.package == screen.foreground.package
+    return action.tool in ANYWHERE or action.package == screen.foreground.package
 
 
-def _call(at: int, deed: RouteDeed, found: Element | None) -> ToolCall | None:
+def _call(at: int, action: RouteAction, found: Element | None) -> ToolCall | None:
     try:
-        given = json.loads(deed.arguments or "{}")
+        given = json.loads(action.arguments or "{}")
     except ValueError:
         return None
     if not isinstance(given, dict):
@@ -157,4 +157,4 @@ def _call(at: int, deed: RouteDeed, found: Element | None) -> ToolCall | None:
     if found is not None:
         given["element"] = found.number
     arguments = json.dumps(given, ensure_ascii=False)
-    return ToolCall(call_id=f"{_CALL}{at}", name=deed.tool, arguments=arguments)
+    return ToolCall(call_id=f"{_CALL}{at}", name=action.tool, arguments=arguments)

@@ -21,7 +21,7 @@ from agent.protocol import ToolCallRequested
 from agent.records import ActionOutcome, AppInfo, Observation, Question, Subject
 from agent.safety.capabilities import Decision
 from agent.safety.review_binding import params_digest, read_params, screen_digest
-from agent.tools.actions import ActionArguments, Deed, resolve
+from agent.tools.actions import ActionArguments, ResolvedAction, resolve
 from agent.tools.arguments import LaunchApp, PressButton
 from agent.tools.registry import ToolArguments
 
@@ -46,52 +46,56 @@ class Reviewing:
     context: TaskContext
     guard: Guard
 
-    def ask(self, deed: Deed, screen: Observation, call: ToolCallRequested) -> TurnEnd | str:
+    def ask(
+        self, resolved: ResolvedAction, screen: Observation, call: ToolCallRequested
+    ) -> TurnEnd | str:
         """Return the end of a turn that waits for a review, or why this is not put to anybody."""
-        verdict = self.guard.weigh(deed, screen)
+        verdict = self.guard.weigh(resolved, screen)
         if verdict.decision is Decision.BLOCK:
             return blocked(f"This is not allowed: {verdict.reason}")
-        if deed.is_secret or wants_secret(deed):
+        if resolved.is_secret or wants_secret(resolved):
             return blocked("A secret is not typed while nobody is watching")
         try:
             params = read_params(call.arguments)
         except UsageError as error:
             return failed(error.message)
         question = self.context.review(
-            self.guard.question_text(deed, verdict, "a job asks before it changes anything"),
+            self.guard.question_text(resolved, verdict, "a job asks before it changes anything"),
             call=call,
             params_digest=params_digest(call.tool, params),
-            screen_digest=self.digest(deed, screen),
+            screen_digest=self.digest(resolved, screen),
             subject=Subject(
                 action=call.tool,
                 capability=verdict.capability.value,
                 risk=verdict.risk.value,
-                element=deed.element,
+                element=resolved.element,
                 frame=screen.frame,
                 effect=verdict.effect,
             ),
         )
         return awaiting(call.tool, question)
 
-    def digest(self, deed: Deed, screen: Observation) -> str:
-        """Return the digest of what a deed depends on of the screen.
+    def digest(self, resolved: ResolvedAction, screen: Observation) -> str:
+        """Return the digest of what an action depends on of the screen.
 
         Opening an app, and HOME, come to the same from everywhere: the screen is not their concern.
         """
-        if isinstance(deed.action, LaunchApp):
-            return screen_digest(deed.package, "", (), acted_on=None)
-        if isinstance(deed.action, PressButton) and deed.action.button == "HOME":
+        if isinstance(resolved.action, LaunchApp):
+            return screen_digest(resolved.package, "", (), acted_on=None)
+        if isinstance(resolved.action, PressButton) and resolved.action.button == "HOME":
             return screen_digest("", "", (), acted_on=None)
         front = screen.foreground
-        return screen_digest(front.package, front.activity, screen.elements, acted_on=deed.element)
+        return screen_digest(
+            front.package, front.activity, screen.elements, acted_on=resolved.element
+        )
 
-    async def carry_out(self, actor: Actor, deed: Deed, screen: Observation) -> Act:
+    async def carry_out(self, actor: Actor, resolved: ResolvedAction, screen: Observation) -> Act:
         """Do what was approved; the operator's yes does not lift what is not allowed at all."""
-        verdict = self.guard.weigh(deed, screen)
+        verdict = self.guard.weigh(resolved, screen)
         if verdict.decision is Decision.BLOCK:
             refusal = blocked(f"This is not allowed: {verdict.reason}")
             return Act(ActionOutcome.FAILED, refusal)
-        return await actor.proceed(deed, screen, waited=False, asked=actor.seconds())
+        return await actor.proceed(resolved, screen, waited=False, asked=actor.seconds())
 
     def again(
         self,
@@ -99,7 +103,7 @@ class Reviewing:
         arguments: ToolArguments,
         screen: Observation,
         apps: Sequence[AppInfo],
-    ) -> Deed | str:
+    ) -> ResolvedAction | str:
         """Find what was asked about on a new screen; or say why it is not to be had.
 
         Raises:

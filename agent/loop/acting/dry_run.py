@@ -17,7 +17,7 @@ from agent.records import Observation, PlanItem
 from agent.safety.capabilities import Decision
 from agent.safety.effects.verdict import Verdict
 from agent.text import one_line
-from agent.tools.actions import Deed, swipe_for
+from agent.tools.actions import ResolvedAction, swipe_for
 from agent.tools.arguments import Scroll
 
 _ENDS = "It ends here, because only doing it shows what comes next."
@@ -25,13 +25,13 @@ _ENDS = "It ends here, because only doing it shows what comes next."
 
 async def rehearse(
     context: TaskContext,
-    deed: Deed,
+    resolved: ResolvedAction,
     screen: Observation,
     verdict: Verdict,
     *,
     plan: Sequence[PlanItem] = (),
 ) -> str:
-    """Describe a deed, keep a picture of what it would touch, and say why it ends there.
+    """Describe an action, keep a picture of what it would touch, and say why it ends there.
 
     Args:
         plan: what the model meant to do; what of it is open is told too.
@@ -44,12 +44,12 @@ async def rehearse(
     if to_come:
         ends += f" Still planned: {to_come}."
     if verdict.decision is Decision.BLOCK:
-        return f"Dry run: this would be refused ({verdict.reason}): {_would(deed)}. {ends}"
+        return f"Dry run: this would be refused ({verdict.reason}): {_would(resolved)}. {ends}"
     asks = verdict.decision is Decision.ASK
     leave = f"after an approval, because {verdict.reason}" if asks else "without asking"
-    digest = await _picture(context, deed, screen)
+    digest = await _picture(context, resolved, screen)
     drawn = f" Drawn in picture {digest[:12]}." if digest else ""
-    return f"Dry run, nothing was done. It would have {_would(deed)}, {leave}.{drawn} {ends}"
+    return f"Dry run, nothing was done. It would have {_would(resolved)}, {leave}.{drawn} {ends}"
 
 
 def unfit(tool: str, why: str) -> str:
@@ -57,14 +57,14 @@ def unfit(tool: str, why: str) -> str:
     return f"Dry run: this would have failed ({why}): {one_line(tool, 60)}. {_ENDS}"
 
 
-def _would(deed: Deed) -> str:
-    said = deed.said[:1].lower() + deed.said[1:]
-    if deed.point is None:
+def _would(resolved: ResolvedAction) -> str:
+    said = resolved.said[:1].lower() + resolved.said[1:]
+    if resolved.point is None:
         return said
-    return f"{said} at {deed.point.x:.2f}, {deed.point.y:.2f}"
+    return f"{said} at {resolved.point.x:.2f}, {resolved.point.y:.2f}"
 
 
-async def _picture(context: TaskContext, deed: Deed, screen: Observation) -> str:
+async def _picture(context: TaskContext, resolved: ResolvedAction, screen: Observation) -> str:
     if screen.frame is None:
         return ""
     try:
@@ -72,9 +72,9 @@ async def _picture(context: TaskContext, deed: Deed, screen: Observation) -> str
     except StoreError:
         # A frame may have been pruned; the words still say it all.
         return ""
-    bounds = deed.element.bounds if deed.element is not None else None
-    point = deed.point
-    if isinstance(deed.action, Scroll):
-        point = swipe_for(deed.action.direction, deed.element)[0]
-    drawn = await asyncio.to_thread(intended, frame, bounds, point, deed.path)
+    bounds = resolved.element.bounds if resolved.element is not None else None
+    point = resolved.point
+    if isinstance(resolved.action, Scroll):
+        point = swipe_for(resolved.action.direction, resolved.element)[0]
+    drawn = await asyncio.to_thread(intended, frame, bounds, point, resolved.path)
     return "" if drawn is None else await context.put_blob(drawn, "image/png")

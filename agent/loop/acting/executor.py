@@ -1,4 +1,4 @@
-"""Carry out one deed under guard, look at what it did, and say what it came to.
+"""Carry out one action under guard, look at what it did, and say what it came to.
 
 Not the choice of it. Invariants: the caller has stored the intent; nothing is sent to a phone
 before the guard has ruled and the pause is over; a call that ran out of time, or a phone that went
@@ -34,7 +34,7 @@ from agent.safety.redacting.redaction import hidden_as_written, redact
 from agent.safety.redacting.secrets import Secrets
 from agent.text import on_one_line, one_line
 from agent.tools import arguments as args
-from agent.tools.actions import Deed, carry_out, swipe_for
+from agent.tools.actions import ResolvedAction, carry_out, swipe_for
 from agent.tools.gestures.keypad import PressKeys, keys_for
 from agent.tools.gestures.pointing import smallest_at
 from agent.tools.planned_action import Anchor, PhoneTool
@@ -45,7 +45,7 @@ _FOCUS_S = 2.0
 
 @dataclass(frozen=True, slots=True)
 class Act:
-    """What a deed came to."""
+    """What an action came to."""
 
     outcome: ActionOutcome
     text: str
@@ -57,7 +57,7 @@ class Act:
 
 @dataclass(slots=True)
 class Actor:
-    """Carries out the deeds of one turn."""
+    """Carries out the actions of one turn."""
 
     context: TaskContext
     observer: Observer
@@ -73,13 +73,13 @@ class Actor:
 
     async def do(
         self,
-        deed: Deed,
+        resolved: ResolvedAction,
         screen: Observation,
         call: ToolCallRequested,
         *,
         covered: Observation | None = None,
     ) -> Act:
-        """Carry out a deed that was resolved on a screen.
+        """Carry out an action that was resolved on a screen.
 
         Args:
             covered: what a dialog on that screen stands over, where it is known.
@@ -88,21 +88,23 @@ class Actor:
             DeviceLostError: the device went away while a person was waited for.
         """
         asked = self.seconds()
-        ruling = await self.guard.rule(deed, screen, call)
+        ruling = await self.guard.rule(resolved, screen, call)
         if ruling.refusal:
             return Act(ActionOutcome.FAILED, ruling.refusal, idle_ms=self._since(asked))
-        if ruling.secret is not None and isinstance(deed.action, args.TypeText):
-            deed = replace(deed, action=replace(deed.action, text=ruling.secret))
-        if ruling.instead is not None and isinstance(deed.action, args.TypeText):
-            deed = replace(deed, action=replace(deed.action, text=ruling.instead))
-        if deed.is_secret and isinstance(deed.action, args.TypeText):
-            self.secrets.add(deed.action.text)
-        if ruling.secret is not None and isinstance(deed.action, PressKeys):
+        if ruling.secret is not None and isinstance(resolved.action, args.TypeText):
+            resolved = replace(resolved, action=replace(resolved.action, text=ruling.secret))
+        if ruling.instead is not None and isinstance(resolved.action, args.TypeText):
+            resolved = replace(resolved, action=replace(resolved.action, text=ruling.instead))
+        if resolved.is_secret and isinstance(resolved.action, args.TypeText):
+            self.secrets.add(resolved.action.text)
+        if ruling.secret is not None and isinstance(resolved.action, PressKeys):
             self.secrets.add(ruling.secret)
-            deed = replace(deed, keys=keys_for(ruling.secret.strip(), screen.elements))
-        act = await self.proceed(deed, screen, waited=ruling.waited, asked=asked, covered=covered)
+            resolved = replace(resolved, keys=keys_for(ruling.secret.strip(), screen.elements))
+        act = await self.proceed(
+            resolved, screen, waited=ruling.waited, asked=asked, covered=covered
+        )
         if act.outcome is not ActionOutcome.FAILED:
-            self.guard.done(deed, screen)
+            self.guard.done(resolved, screen)
             if ruling.approved:
                 act = dataclasses.replace(act, text=f"{act.text} {APPROVED}")
         else:
@@ -111,14 +113,14 @@ class Actor:
 
     async def proceed(
         self,
-        deed: Deed,
+        resolved: ResolvedAction,
         screen: Observation,
         *,
         waited: bool,
         asked: float,
         covered: Observation | None = None,
     ) -> Act:
-        """Carry out a deed that may be done, once the session is not paused."""
+        """Carry out an action that may be done, once the session is not paused."""
         await self.context.checkpoint()
         idle_ms = self._since(asked)
         device = self.context.device
@@ -132,19 +134,19 @@ class Actor:
                     f"The screen cannot be read again, so nothing was done: {self._said(error)}"
                 )
                 return Act(ActionOutcome.FAILED, verify.failed(reason), idle_ms=idle_ms)
-            found = _again(deed, screen, fresh.observation, self.guard)
+            found = _again(resolved, screen, fresh.observation, self.guard)
             if found is None:
                 meanwhile = "while the operator was asked" if waited else "in the meantime"
                 reason = f"The screen changed {meanwhile}, and it is not there now"
                 return Act(ActionOutcome.FAILED, verify.failed(reason), fresh, idle_ms=idle_ms)
-            deed, screen = found, fresh.observation
+            resolved, screen = found, fresh.observation
         began = self.seconds()
         try:
-            note = await self._send(deed, device)
+            note = await self._send(resolved, device)
         except args.BadArguments as error:
             return Act(ActionOutcome.FAILED, verify.failed(str(error)), act_ms=self._since(began))
         except (DeviceTimeoutError, DeviceLostError) as error:
-            text = verify.unknown(deed.said, self._said(error))
+            text = verify.unknown(resolved.said, self._said(error))
             return Act(ActionOutcome.UNKNOWN, text, act_ms=self._since(began), idle_ms=idle_ms)
         except DeviceError as error:
             text = verify.failed(self._said(error))
@@ -153,12 +155,12 @@ class Actor:
         try:
             seen = await self.observer.observe(device, screen, acted=True)
         except DeviceError as error:
-            text = verify.unknown(deed.said, self._said(error))
+            text = verify.unknown(resolved.said, self._said(error))
             return Act(ActionOutcome.UNKNOWN, text, act_ms=act_ms, idle_ms=idle_ms)
         checked = Pattern.VERIFICATION not in self.without
-        text = f"OK: {deed.said}."
+        text = f"OK: {resolved.said}."
         if checked:
-            text = judge_effect(deed, screen, seen.observation, covered)
+            text = judge_effect(resolved, screen, seen.observation, covered)
         if note:
             text = f"{text} {redact(self.secrets.hide(on_one_line(note, 300)))}"
         return Act(ActionOutcome.DONE, text, seen, act_ms=act_ms, idle_ms=idle_ms)
@@ -171,15 +173,15 @@ class Actor:
             return True
         return self.context.now_ms() - screen.ended_ms > self.pace.fresh_s * 1000
 
-    async def _send(self, deed: Deed, device: Device) -> str:
-        if isinstance(deed.action, args.TypeText) and deed.point is not None:
-            await device.tap(deed.point)
-            await self._await_focus(deed, device)
-        return await carry_out(deed, device, self.context.session)
+    async def _send(self, resolved: ResolvedAction, device: Device) -> str:
+        if isinstance(resolved.action, args.TypeText) and resolved.point is not None:
+            await device.tap(resolved.point)
+            await self._await_focus(resolved, device)
+        return await carry_out(resolved, device, self.context.session)
 
-    async def _await_focus(self, deed: Deed, device: Device) -> None:
+    async def _await_focus(self, resolved: ResolvedAction, device: Device) -> None:
         """Wait until the field has the focus, so that the text cannot land in another."""
-        assert deed.point is not None
+        assert resolved.point is not None
         deadline = self.seconds() + _FOCUS_S
         elsewhere = False
         while True:
@@ -188,15 +190,15 @@ class Actor:
             except TreeUnavailableError:
                 nodes = ()
             focused = [node for node in nodes if node.focused and is_editable(node)]
-            at = deed.point
+            at = resolved.point
             if any(
                 n.bounds.left <= at.x <= n.bounds.right and n.bounds.top <= at.y <= n.bounds.bottom
                 for n in focused
             ):
                 return
             # A keyboard that slides in moves the field; its own identity still tells.
-            if deed.element is not None and any(
-                n.resource_id and n.resource_id == deed.element.resource_id for n in focused
+            if resolved.element is not None and any(
+                n.resource_id and n.resource_id == resolved.element.resource_id for n in focused
             ):
                 return
             elsewhere = bool(focused)
@@ -214,77 +216,86 @@ class Actor:
 
 
 def judge_effect(
-    deed: Deed, before: Observation, after: Observation, covered: Observation | None = None
+    resolved: ResolvedAction,
+    before: Observation,
+    after: Observation,
+    covered: Observation | None = None,
 ) -> str:
-    """Return what a deed that was sent came to; `covered` is what a dialog before it stood over."""
-    action = deed.action
+    """Return what a sent action came to; `covered` is what a dialog before it stood over."""
+    action = resolved.action
     match action:
         case args.ClickElement() | args.LongPressElement():
-            return verify.verify_click(deed.said, before, after, deed.element, covered)
+            return verify.verify_click(resolved.said, before, after, resolved.element, covered)
         case args.TypeText(text=text):
             shown = hidden_as_written(text, redact, 2000)
-            return verify.verify_typing(deed.said, shown, deed.element, before, after)
+            return verify.verify_typing(resolved.said, shown, resolved.element, before, after)
         case args.Scroll(direction=direction):
-            swipe = swipe_for(direction, deed.element)
-            return verify.verify_scroll(deed.said, before, after, swipe)
+            swipe = swipe_for(direction, resolved.element)
+            return verify.verify_scroll(resolved.said, before, after, swipe)
         case args.PressButton():
-            return verify.verify_button(deed.said, before, after, covered)
+            return verify.verify_button(resolved.said, before, after, covered)
         case args.LaunchApp():
-            return verify.verify_launch(deed.said, deed.package, after)
+            return verify.verify_launch(resolved.said, resolved.package, after)
         case PhoneTool(typed=None):
-            judged = action.verify(deed, before, after)
-            return judged or verify.verify_click(deed.said, before, after, deed.element, covered)
+            judged = action.verify(resolved, before, after)
+            return judged or verify.verify_click(
+                resolved.said, before, after, resolved.element, covered
+            )
         case PhoneTool():
             shown = hidden_as_written(action.typed or "", redact, 2000)
-            return verify.verify_typing(deed.said, shown, deed.element, before, after)
+            return verify.verify_typing(resolved.said, shown, resolved.element, before, after)
         case _:
             assert_never(action)
 
 
-def _again(deed: Deed, before: Observation, now: Observation, guard: Guard) -> Deed | None:
-    """Find a deed again on a newer screen; None when it would not be the same deed there."""
-    found = deed
-    if deed.keys:
-        keys = [find_by_key(now.elements, key.key) for key in deed.keys]
+def _again(
+    resolved: ResolvedAction, before: Observation, now: Observation, guard: Guard
+) -> ResolvedAction | None:
+    """Find an action again on a newer screen; None when it would not be the same action there."""
+    found = resolved
+    if resolved.keys:
+        keys = [find_by_key(now.elements, key.key) for key in resolved.keys]
         same_keys = tuple(
             key
-            for key, was in zip(keys, deed.keys, strict=True)
+            for key, was in zip(keys, resolved.keys, strict=True)
             if key is not None and key.enabled and key.label == was.label
         )
-        if len(same_keys) < len(deed.keys):
+        if len(same_keys) < len(resolved.keys):
             return None
-        found = replace(deed, keys=same_keys)
-    elif isinstance(deed.action, PhoneTool) and _moved(deed, deed.action.anchor, before, now):
+        found = replace(resolved, keys=same_keys)
+    elif isinstance(resolved.action, PhoneTool) and _moved(
+        resolved, resolved.action.anchor, before, now
+    ):
         return None
-    if deed.element is not None:
-        same = find_by_key(now.elements, deed.element.key)
+    if resolved.element is not None:
+        same = find_by_key(now.elements, resolved.element.key)
         if same is None or not same.enabled:
             return None
         # A key has the beginning of a label only; what was approved is the whole of it.
-        if (same.label, same.package) != (deed.element.label, deed.element.package):
+        if (same.label, same.package) != (resolved.element.label, resolved.element.package):
             return None
-        point = same.bounds.center if deed.point is not None else None
-        if isinstance(deed.action, args.TypeText):
+        point = same.bounds.center if resolved.point is not None else None
+        if isinstance(resolved.action, args.TypeText):
             point = None if same.focused else same.bounds.center
-        found = replace(deed, element=same, point=point)
-    elif isinstance(deed.action, args.PressButton | args.TypeText) and _focus(before) != _focus(
+        found = replace(resolved, element=same, point=point)
+    elif isinstance(resolved.action, args.PressButton | args.TypeText) and _focus(before) != _focus(
         now
     ):
         # A key goes to whatever has the focus: elsewhere, or with other text, it does other things.
         return None
-    if guard.bound(found, now) != guard.bound(deed, before):
+    if guard.bound(found, now) != guard.bound(resolved, before):
         # Another verb, recipient, amount or content than what was judged, and maybe approved.
         return None
     return found
 
 
-def _moved(deed: Deed, anchor: Anchor, before: Observation, now: Observation) -> bool:
+def _moved(resolved: ResolvedAction, anchor: Anchor, before: Observation, now: Observation) -> bool:
     """Return whether something else lies where a gesture touches, or has the focus."""
     if anchor is Anchor.NOTHING:
         return False
     if anchor is Anchor.FOCUS:
         return _focus(before) != _focus(now)
-    points = (point for point in (deed.point, deed.end) if point is not None)
+    points = (point for point in (resolved.point, resolved.end) if point is not None)
     return before.foreground != now.foreground or any(
         _named(smallest_at(point, before.elements)) != _named(smallest_at(point, now.elements))
         for point in points

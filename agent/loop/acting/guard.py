@@ -1,7 +1,7 @@
-"""Decide whether a deed may be done: scope, bans, policy, autonomy, the operator's word.
+"""Decide whether an action may be done: scope, bans, policy, autonomy, the operator's word.
 
 In that order (the background rule comes before all of them, in the task). Not the doing.
-Invariants: a deed that needs approval is done at most once per approval; a deed the operator
+Invariants: an action that needs approval is done at most once per approval; an action the operator
 refused is not asked about again in the same turn; silence is a no; a secret is asked for as a
 secret.
 """
@@ -45,7 +45,7 @@ from agent.safety.redacting.secrets import Secrets, is_placeholder, is_secret_fi
 from agent.safety.scope import out_of_scope
 from agent.safety.typed_text import TypedText
 from agent.text import one_line
-from agent.tools.actions import Deed
+from agent.tools.actions import ResolvedAction
 from agent.tools.arguments import (
     BadArguments,
     ClickElement,
@@ -77,7 +77,7 @@ class Ruling(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def judge(
-    deed: Deed,
+    resolved: ResolvedAction,
     screen: Observation,
     flow: Flow | None = None,
     *,
@@ -85,7 +85,7 @@ def judge(
     commits: Mapping[str, Sequence[str]] | None = None,
     **known: str,
 ) -> Verdict:
-    """Judge a deed by what it would do, on the real element and the real text.
+    """Judge an action by what it would do, on the real element and the real text.
 
     Args:
         flow: what the session is in the middle of.
@@ -95,7 +95,7 @@ def judge(
     """
     flow = Flow() if flow is None else flow
     context = Context(screen=screen, flow=flow, commits=commits or {}, **known)
-    acts = acts_of(deed)
+    acts = acts_of(resolved)
     verdict = effects.judge_all(acts, context)
     if verdict.decision is not Decision.ALLOW:
         return verdict
@@ -103,38 +103,38 @@ def judge(
     return next((found for found in outside if found is not None), verdict)
 
 
-def acts_of(deed: Deed) -> tuple[Act, ...]:
-    """Return all that a deed does as the judge takes it."""
-    if isinstance(deed.action, PhoneTool):
-        return deed.action.acts(deed)
-    return (act_of(deed),)
+def acts_of(resolved: ResolvedAction) -> tuple[Act, ...]:
+    """Return all that an action does as the judge takes it."""
+    if isinstance(resolved.action, PhoneTool):
+        return resolved.action.acts(resolved)
+    return (act_of(resolved),)
 
 
-def act_of(deed: Deed) -> Act:
-    """Return a deed as the judge takes it, of several acts the first."""
-    action = deed.action
+def act_of(resolved: ResolvedAction) -> Act:
+    """Return an action as the judge takes it, of several acts the first."""
+    action = resolved.action
     match action:
         case ClickElement():
-            return Act(kind=ActKind.PRESS, element=deed.element, point=deed.point)
+            return Act(kind=ActKind.PRESS, element=resolved.element, point=resolved.point)
         case LongPressElement():
-            return Act(kind=ActKind.LONG_PRESS, element=deed.element, point=deed.point)
+            return Act(kind=ActKind.LONG_PRESS, element=resolved.element, point=resolved.point)
         case TypeText(text=text, clear=clear):
             return Act(
                 kind=ActKind.TYPE,
-                element=deed.element,
-                point=deed.point,
+                element=resolved.element,
+                point=resolved.point,
                 text=text,
                 clear=clear,
-                is_secret=deed.is_secret,
+                is_secret=resolved.is_secret,
             )
         case Scroll(direction=direction):
-            return Act(kind=ActKind.SWIPE, element=deed.element, direction=direction)
+            return Act(kind=ActKind.SWIPE, element=resolved.element, direction=direction)
         case PressButton(button=button):
             return Act(kind=ActKind.KEY, key=button)
         case LaunchApp():
-            return Act(kind=ActKind.LAUNCH, package=deed.package)
+            return Act(kind=ActKind.LAUNCH, package=resolved.package)
         case PhoneTool():
-            return action.acts(deed)[0]
+            return action.acts(resolved)[0]
         case _:
             assert_never(action)
 
@@ -148,15 +148,15 @@ class Guard:
     _denied: set[str] = field(default_factory=set)
     _grants: Grants | None = None
     _flow: Flow | None = None
-    _judged: tuple[Deed, Observation, Verdict] | None = None
-    """The newest judgement: a deed is weighed when it is stored and again when it is ruled on."""
+    _judged: tuple[ResolvedAction, Observation, Verdict] | None = None
+    """The newest judgement: an action is weighed when it is stored and when it is ruled on."""
     _typed: TypedText | None = None
 
-    def weigh(self, deed: Deed, screen: Observation) -> Verdict:
-        """Judge a deed by all that is known without asking anybody."""
+    def weigh(self, resolved: ResolvedAction, screen: Observation) -> Verdict:
+        """Judge an action by all that is known without asking anybody."""
         session = self.context.session
-        package = _package(deed, screen)
-        verdict = self._judge(deed, screen)
+        package = _package(resolved, screen)
+        verdict = self._judge(resolved, screen)
         front = screen.foreground
         activity = front.activity if front.package == package else ""
         stray = out_of_scope(package, session.target_package, activity)
@@ -164,13 +164,13 @@ class Guard:
             return _refused(verdict, stray)
         return permit(verdict, package, session.autonomy, self.context.app_rules)
 
-    def _judge(self, deed: Deed, screen: Observation) -> Verdict:
-        """Judge the very same deed on the very same screen once."""
-        if self._judged is None or not (self._judged[0] is deed and self._judged[1] is screen):
+    def _judge(self, resolved: ResolvedAction, screen: Observation) -> Verdict:
+        """Judge the very same action on the very same screen once."""
+        if self._judged is None or not (self._judged[0] is resolved and self._judged[1] is screen):
             session = self.context.session
-            card = self.context.library.of(_package(deed, screen))
+            card = self.context.library.of(_package(resolved, screen))
             verdict = judge(
-                deed,
+                resolved,
                 screen,
                 self.flow,
                 destinations=self.context.destinations,
@@ -178,10 +178,10 @@ class Guard:
                 phone=session.serial,
                 goal=self._said,
             )
-            kinds = self._typed_before().completes_by(acts_of(deed))
+            kinds = self._typed_before().completes_by(acts_of(resolved))
             if kinds and verdict.decision is not Decision.BLOCK:
                 verdict = judge_completed(kinds)
-            self._judged = deed, screen, self._named(verdict)
+            self._judged = resolved, screen, self._named(verdict)
         return self._judged[2]
 
     def _named(self, verdict: Verdict) -> Verdict:
@@ -192,16 +192,16 @@ class Guard:
             return verdict
         return replace(verdict, effect=replace(effect, app_name=name))
 
-    def question_text(self, deed: Deed, verdict: Verdict, why: str = "") -> str:
+    def question_text(self, resolved: ResolvedAction, verdict: Verdict, why: str = "") -> str:
         """Return the words of an approval; `why` stands in where the judgement has no reason."""
-        action = deed.action
+        action = resolved.action
         app = action.app if isinstance(action, LaunchApp) else ""
         name = known_name(app, self.context.library) if app else ""
-        return question_text(deed, verdict, why, app_name=name)
+        return question_text(resolved, verdict, why, app_name=name)
 
-    def bound(self, deed: Deed, screen: Observation) -> tuple[str, str]:
-        """Return what an approval of a deed is bound to on a screen; empty texts: to nothing."""
-        effect = self._judge(deed, screen).effect
+    def bound(self, resolved: ResolvedAction, screen: Observation) -> tuple[str, str]:
+        """Return what an approval of an action is bound to on a screen; empty texts: to nothing."""
+        effect = self._judge(resolved, screen).effect
         return ("", "") if effect is None else (effect.digest, effect.control)
 
     @property
@@ -222,14 +222,16 @@ class Guard:
             self._typed = TypedText.of(self.context.history)
         return self._typed
 
-    async def rule(self, deed: Deed, screen: Observation, call: ToolCallRequested) -> Ruling:
+    async def rule(
+        self, resolved: ResolvedAction, screen: Observation, call: ToolCallRequested
+    ) -> Ruling:
         """Decide, asking the operator when the policy says so."""
-        verdict = self.weigh(deed, screen)
-        if wants_keypad_secret(deed) and verdict.decision is not Decision.BLOCK:
+        verdict = self.weigh(resolved, screen)
+        if wants_keypad_secret(resolved) and verdict.decision is not Decision.BLOCK:
             # To give the secret is to approve; what else it lets pass is approved first.
             if verdict.decision is Decision.ALLOW or verdict.risk in {Risk.NONE, Risk.SECRET}:
                 return await self._ask_keypad_secret(screen, call)
-            ruling = await self._rule_asked(deed, verdict, screen, call)
+            ruling = await self._rule_asked(resolved, verdict, screen, call)
             return ruling if ruling.refusal else await self._ask_keypad_secret(screen, call)
         match verdict.decision:
             case Decision.ALLOW:
@@ -238,25 +240,29 @@ class Guard:
                 return Ruling(refusal=blocked(f"This is not allowed: {verdict.reason}"))
             case Decision.ASK:
                 pass
-        if wants_secret(deed):
-            return await self._ask_secret(deed, call)
-        return await self._rule_asked(deed, verdict, screen, call)
+        if wants_secret(resolved):
+            return await self._ask_secret(resolved, call)
+        return await self._rule_asked(resolved, verdict, screen, call)
 
     async def _rule_asked(
-        self, deed: Deed, verdict: Verdict, screen: Observation, call: ToolCallRequested
+        self,
+        resolved: ResolvedAction,
+        verdict: Verdict,
+        screen: Observation,
+        call: ToolCallRequested,
     ) -> Ruling:
         """Decide what needs the operator: by what was said before, else by asking."""
         effect = verdict.effect
         bound = effect.digest if effect is not None else ""
-        key = f"{call.tool} {deed.element.key if deed.element else call.arguments} {bound}"
+        key = f"{call.tool} {resolved.element.key if resolved.element else call.arguments} {bound}"
         if key in self._denied:
             return Ruling(refusal=blocked("The operator has already rejected this"))
         instead = None
-        subject = _subject(deed, verdict, screen, call)
+        subject = _subject(resolved, verdict, screen, call)
         if self._granted().covers(subject):
-            self._approved(verdict, deed, screen)
+            self._approved(verdict, resolved, screen)
             return Ruling()
-        covered = self._allowance(deed, verdict, screen)
+        covered = self._allowance(resolved, verdict, screen)
         if covered is not None:
             await self.context.emit(
                 AllowanceUsed(
@@ -264,38 +270,40 @@ class Guard:
                     at=covered.at,
                     amount=covered.amount,
                     effect=covered.effect,
-                    element=deed.element,
+                    element=resolved.element,
                 )
             )
-            self._approved(verdict, deed, screen)
+            self._approved(verdict, resolved, screen)
             return Ruling()
         if effect is not None:
             more = why_asked(effect.verb, self.context.session.allowances)
             reason = "; ".join(filter(None, (verdict.reason, more)))
             verdict = replace(verdict, reason=reason)
-        answer = await self.ask(deed, verdict, screen, call)
-        if isinstance(deed.action, TypeText):
+        answer = await self.ask(resolved, verdict, screen, call)
+        if isinstance(resolved.action, TypeText):
             instead = typed_instead(answer)
         if is_yes(answer):
             self._granted().take(subject, answer)
-            self._approved(verdict, deed, screen)
+            self._approved(verdict, resolved, screen)
             return Ruling(waited=True, approved=True, instead=instead)
         self._denied.add(key)
         return Ruling(refusal=blocked(refused_because(answer)), waited=True)
 
-    def _allowance(self, deed: Deed, verdict: Verdict, screen: Observation) -> Covered | None:
-        """Return the session's allowance that covers a deed which would be asked about.
+    def _allowance(
+        self, resolved: ResolvedAction, verdict: Verdict, screen: Observation
+    ) -> Covered | None:
+        """Return the session's allowance that covers an action which would be asked about.
 
-        None where the deed is more than the one effect: it holds a secret, opens an address, does
+        None where the action is more than the one effect: it holds a secret, opens an address, does
         several acts, or is in an app that the operator wants to be asked about.
         """
         session = self.context.session
         if session.autonomy is not Autonomy.TRUSTED_ACTIONS or session.for_job:
             return None
-        acts = acts_of(deed)
-        if verdict.effect is None or (len(acts) > 1 and not wants_keypad_secret(deed)):
+        acts = acts_of(resolved)
+        if verdict.effect is None or (len(acts) > 1 and not wants_keypad_secret(resolved)):
             return None
-        rule = rule_for(_package(deed, screen), verdict.capability, self.context.app_rules)
+        rule = rule_for(_package(resolved, screen), verdict.capability, self.context.app_rules)
         if rule is not None and rule.decision not in {AppDecision.ALLOW, AppDecision.INHERIT}:
             return None
         for act in acts:
@@ -312,32 +320,36 @@ class Guard:
             app_currency=self.flow.currency_of(verdict.effect.app),
         )
 
-    def _approved(self, verdict: Verdict, deed: Deed, screen: Observation) -> None:
+    def _approved(self, verdict: Verdict, resolved: ResolvedAction, screen: Observation) -> None:
         """Let the rest of what was approved pass: a code, a confirmation of the phone's own."""
         if verdict.effect is not None:
-            self.flow.approve(verdict.effect, screen, deed.element)
+            self.flow.approve(verdict.effect, screen, resolved.element)
 
-    def done(self, deed: Deed, screen: Observation) -> None:
-        """Take note of a deed that was done on a screen, or may have been."""
-        for act in acts_of(deed):
+    def done(self, resolved: ResolvedAction, screen: Observation) -> None:
+        """Take note of an action that was done on a screen, or may have been."""
+        for act in acts_of(resolved):
             self._typed_before().add(act)
-        self.flow.did(act_of(deed), screen)
+        self.flow.did(act_of(resolved), screen)
 
     def undone(self) -> None:
-        """Take note that the deed just allowed was not done, so nothing can follow from it."""
+        """Take note that the action just allowed was not done, so nothing can follow from it."""
         self.flow.undone()
 
     async def ask(
-        self, deed: Deed, verdict: Verdict, screen: Observation, call: ToolCallRequested
+        self,
+        resolved: ResolvedAction,
+        verdict: Verdict,
+        screen: Observation,
+        call: ToolCallRequested,
     ) -> str | None:
         """Put the approval to the operator, with the element and the frame that it is about."""
         return await self.context.ask(
-            self.question_text(deed, verdict),
+            self.question_text(resolved, verdict),
             call_id=call.call_id,
             step=call.step,
             options=OPTIONS,
             approval=True,
-            subject=_subject(deed, verdict, screen, call),
+            subject=_subject(resolved, verdict, screen, call),
         )
 
     def _granted(self) -> Grants:
@@ -346,15 +358,15 @@ class Guard:
             self._grants = Grants.of(self.context.history)
         return self._grants
 
-    async def _ask_secret(self, deed: Deed, call: ToolCallRequested) -> Ruling:
+    async def _ask_secret(self, resolved: ResolvedAction, call: ToolCallRequested) -> Ruling:
         """Return what was given for the field, or ask; it goes to the phone and nowhere else."""
-        assert deed.element is not None, "a stand-in is asked about for a field that is seen"
-        given = self.secrets.take(deed.element)
+        assert resolved.element is not None, "a stand-in is asked about for a field that is seen"
+        given = self.secrets.take(resolved.element)
         if given is not None:
             return Ruling(secret=given)
-        where = deed.element.package or "the app in front"
+        where = resolved.element.package or "the app in front"
         answer = await self.context.ask(
-            f'What should be typed into "{deed.element.label[:80]}" of {where}? '
+            f'What should be typed into "{resolved.element.label[:80]}" of {where}? '
             "The agent does not see it, and it is not stored.",
             call_id=call.call_id,
             step=call.step,
@@ -407,7 +419,9 @@ def _keypad_question(screen: Observation, *, unfit: bool) -> str:
     )
 
 
-def question_text(deed: Deed, verdict: Verdict, why: str = "", *, app_name: str = "") -> str:
+def question_text(
+    resolved: ResolvedAction, verdict: Verdict, why: str = "", *, app_name: str = ""
+) -> str:
     """Return the words of an approval: what the action would do, with everything known of it.
 
     Args:
@@ -415,21 +429,23 @@ def question_text(deed: Deed, verdict: Verdict, why: str = "", *, app_name: str 
         app_name: what people call the app that it opens.
     """
     reason = verdict.reason if verdict.decision is Decision.ASK else ""
-    said = intent(deed)
-    if app_name and isinstance(deed.action, LaunchApp):
-        said = f"Open {one_line(app_name, 60)} ({one_line(deed.action.app, 80)})."
+    said = intent(resolved)
+    if app_name and isinstance(resolved.action, LaunchApp):
+        said = f"Open {one_line(app_name, 60)} ({one_line(resolved.action.app, 80)})."
     if verdict.effect is None:
         return approval_text(said, reason or why)
     return approval_question(verdict.effect, said, reason or why)
 
 
-def _subject(deed: Deed, verdict: Verdict, screen: Observation, call: ToolCallRequested) -> Subject:
-    """Return what an approval of a deed is about."""
+def _subject(
+    resolved: ResolvedAction, verdict: Verdict, screen: Observation, call: ToolCallRequested
+) -> Subject:
+    """Return what an approval of an action is about."""
     return Subject(
         action=call.tool,
         capability=verdict.capability.value,
         risk=verdict.risk.value,
-        element=deed.element,
+        element=resolved.element,
         frame=screen.frame,
         effect=verdict.effect,
     )
@@ -453,9 +469,9 @@ def permit(verdict: Verdict, package: str, autonomy: Autonomy, rules: Sequence[A
     return replace(verdict, decision=decision, reason=why or reason)
 
 
-def _package(deed: Deed, screen: Observation) -> str:
-    """Return the app that a deed touches."""
-    named = deed.package or (deed.element.package if deed.element else "")
+def _package(resolved: ResolvedAction, screen: Observation) -> str:
+    """Return the app that an action touches."""
+    named = resolved.package or (resolved.element.package if resolved.element else "")
     return named or screen.foreground.package
 
 
@@ -463,20 +479,20 @@ def _refused(verdict: Verdict, reason: str) -> Verdict:
     return replace(verdict, decision=Decision.BLOCK, reason=reason)
 
 
-def wants_secret(deed: Deed) -> bool:
-    """Return whether a deed types a stand-in for what only the operator knows."""
-    action = deed.action
+def wants_secret(resolved: ResolvedAction) -> bool:
+    """Return whether an action types a stand-in for what only the operator knows."""
+    action = resolved.action
     return (
         isinstance(action, TypeText)
-        and deed.element is not None
-        and is_secret_field(deed.element)
+        and resolved.element is not None
+        and is_secret_field(resolved.element)
         and is_placeholder(action.text)
     )
 
 
-def wants_keypad_secret(deed: Deed) -> bool:
-    """Return whether a deed presses a stand-in for what only the operator knows."""
-    return isinstance(deed.action, PressKeys) and deed.is_secret
+def wants_keypad_secret(resolved: ResolvedAction) -> bool:
+    """Return whether an action presses a stand-in for what only the operator knows."""
+    return isinstance(resolved.action, PressKeys) and resolved.is_secret
 
 
 def ban_refusal(element: Element, reason: str) -> str:
@@ -490,25 +506,29 @@ def duplicate_refusal() -> str:
     return failed("You did exactly this twice already, and a third time leads nowhere")
 
 
-def intent(deed: Deed) -> str:
+def intent(resolved: ResolvedAction) -> str:
     """Return what would be done, for whoever is asked."""
-    action = deed.action
+    action = resolved.action
     if isinstance(action, PhoneTool):
-        return action.intent(deed)
-    if isinstance(action, TypeText) and deed.element is not None and is_secret_field(deed.element):
-        return f'Type {len(action.text)} hidden characters into "{deed.element.label[:80]}".'
+        return action.intent(resolved)
+    if (
+        isinstance(action, TypeText)
+        and resolved.element is not None
+        and is_secret_field(resolved.element)
+    ):
+        return f'Type {len(action.text)} hidden characters into "{resolved.element.label[:80]}".'
     if isinstance(action, TypeText):
         return f'Type "{redact_secrets(one_line(action.text, 200))}".'
-    if deed.element is not None and isinstance(action, LongPressElement):
-        return f'Long-press "{deed.element.label[:80]}".'
-    if deed.element is not None and isinstance(action, Scroll):
-        return f'Swipe {action.direction} over "{deed.element.label[:80]}".'
-    if deed.element is not None:
-        return f'Press "{deed.element.label[:80]}".'
+    if resolved.element is not None and isinstance(action, LongPressElement):
+        return f'Long-press "{resolved.element.label[:80]}".'
+    if resolved.element is not None and isinstance(action, Scroll):
+        return f'Swipe {action.direction} over "{resolved.element.label[:80]}".'
+    if resolved.element is not None:
+        return f'Press "{resolved.element.label[:80]}".'
     if isinstance(action, LaunchApp):
         return f'Open "{one_line(action.app, 80)}".'
     if isinstance(action, Scroll):
         return f"Scroll {action.direction}."
     if isinstance(action, PressButton):
         return f"Press {action.button}."
-    return f"{deed.said}."
+    return f"{resolved.said}."

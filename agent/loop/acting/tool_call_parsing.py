@@ -1,4 +1,4 @@
-"""Read what a model chose on a screen: which tool, with which arguments, and the deed that it is.
+"""Read what a model chose on a screen: which tool, with which arguments, and the action that it is.
 
 Nothing is carried out here and nothing is judged. Invariant: whatever a model wrote is read without
 an error; what cannot be used says why, in words for the model.
@@ -20,7 +20,7 @@ from agent.records import AppInfo, Element, Observation
 from agent.safety.words import words
 from agent.text import one_line
 from agent.tools import arguments as args
-from agent.tools.actions import Deed, resolve
+from agent.tools.actions import ResolvedAction, resolve
 from agent.tools.registry import Tool, ToolArguments, read_call
 from agent.tools.service_tool_args import ServiceCall
 
@@ -35,7 +35,7 @@ class Choice(NamedTuple):
 
     tool: Tool | None = None
     arguments: ToolArguments | None = None
-    deed: Deed | None = None
+    resolved: ResolvedAction | None = None
     """What it does on the phone; None when it does nothing there."""
     unusable: str = ""
     """What is wrong with it: without a tool it is no call, else it does not fit the screen."""
@@ -57,7 +57,7 @@ def read_choice(
     tool: Tool | None = None
     try:
         tool, arguments = read_call(_numbered(call, screen), offered)
-        return Choice(tool, arguments, deed_of(arguments, screen, apps, library))
+        return Choice(tool, arguments, resolved_action(arguments, screen, apps, library))
     except args.BadArguments as error:
         return Choice(tool, unusable=str(error))
 
@@ -139,9 +139,9 @@ def _nearest(label: str, usable: Sequence[Element]) -> str:
     return f"; did you mean {shown}?"
 
 
-def deed_of(
+def resolved_action(
     arguments: ToolArguments, screen: Observation, apps: Sequence[AppInfo], library: Library
-) -> Deed | None:
+) -> ResolvedAction | None:
     """Find on a screen what is to be done there; None for what is done elsewhere.
 
     Raises:

@@ -1,4 +1,4 @@
-"""What happened in a session, in lines, for who has to sum it up: screens whole, deeds in short.
+"""What happened in a session, in lines, for who has to sum it up: screens whole, actions in short.
 
 Pure. Invariants: it starts anew with each compaction, whose text comes first; it never grows beyond
 its bound, and what it loses first is the oldest; every action keeps its line.

@@ -1,4 +1,4 @@
-"""Keep the books of one turn: store each fact and remember it, name calls, add up time and usage.
+"""Record one turn: store each fact and remember it, name calls, add up time and usage.
 
 Not the loop. Invariant: nothing is remembered that is not stored, so a resumed turn remembers the
 same. What happens at one moment is one append: for each the step waits until it is durable.
@@ -20,7 +20,7 @@ from agent.models.model import ToolCall
 from agent.records import ActionOutcome, TimeSplit, Usage
 from agent.safety.effects.verdict import Verdict
 from agent.text import one_line
-from agent.tools.actions import Deed
+from agent.tools.actions import ResolvedAction
 from agent.tools.registry import ToolKind
 
 _CALL_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
@@ -28,7 +28,7 @@ _CALL_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
 @dataclass(slots=True)
 class TurnRecorder:
-    """One turn's books."""
+    """The record of one turn."""
 
     context: TaskContext
     memory: Memory
@@ -116,7 +116,7 @@ class TurnRecorder:
         *,
         kind: ToolKind,
         kept: Kept,
-        deed: Deed | None = None,
+        resolved: ResolvedAction | None = None,
         verdict: Verdict | None = None,
     ) -> protocol.ToolCallRequested:
         """Store what the model chose; for an action, the intent before the phone is touched."""
@@ -126,9 +126,9 @@ class TurnRecorder:
             tool=one_line(call.name, 60) or "unnamed",
             arguments=kept.arguments,
             kind=kind.value,
-            element=deed.element if deed else None,
-            point=deed.point if deed else None,
-            path=deed.path if deed else (),
+            element=resolved.element if resolved else None,
+            point=resolved.point if resolved else None,
+            path=resolved.path if resolved else (),
             prompt_digest=kept.prompt_digest,
             reply_digest=kept.digest,
             capability=verdict.capability.value if verdict else "",

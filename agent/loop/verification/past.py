@@ -28,7 +28,7 @@ _KEYS_THAT_LOOK = ("HOME", "BACK", "RECENTS", "MENU", "VOLUME_UP", "VOLUME_DOWN"
 
 
 @dataclass(frozen=True, slots=True)
-class PastDeed:
+class PastAction:
     """One thing that was done, with what it came to."""
 
     step: int
@@ -76,7 +76,7 @@ class Past:
     goal: str
     hints: list[str] = field(default_factory=list)
     """What the operator said since the goal, oldest first."""
-    deeds: list[PastDeed] = field(default_factory=list)
+    actions: list[PastAction] = field(default_factory=list)
     """Since the goal, oldest first."""
     waits: list[tuple[int, str]] = field(default_factory=list)
     """Waits since the goal, by step, with what was there afterwards."""
@@ -116,13 +116,13 @@ class Past:
 
     @property
     def effects(self) -> int:
-        """How many deeds since the goal may have changed something."""
-        return sum(deed.took_effect for deed in self.deeds) + self.operator_acted
+        """How many actions since the goal may have changed something."""
+        return sum(done.took_effect for done in self.actions) + self.operator_acted
 
     @property
     def first_effect(self) -> int:
-        """The step of the first deed since the goal that may have changed something; 0: none."""
-        return next((deed.step for deed in self.deeds if deed.took_effect), 0)
+        """The step of the first action since the goal that may have changed something; 0: none."""
+        return next((done.step for done in self.actions if done.took_effect), 0)
 
     @property
     def screens_since(self) -> list[StoredScreen]:
@@ -189,7 +189,7 @@ class Past:
         self.goal = goal
         self._over = False
         self.hints.clear()
-        self.deeds.clear()
+        self.actions.clear()
         self.waits.clear()
         self._waited = None
         self.answers.clear()
@@ -238,7 +238,7 @@ class Past:
             self._waited = msg.step, msg.text
         if call.kind != "action":
             return
-        deed = PastDeed(
+        done = PastAction(
             step=msg.step,
             tool=call.tool,
             label="" if call.element is None else call.element.label,
@@ -247,11 +247,11 @@ class Past:
             result=msg.text,
             approved=self._approved.pop(msg.call_id, ""),
         )
-        self.deeds.append(deed)
-        if deed.result.startswith("{"):
+        self.actions.append(done)
+        if done.result.startswith("{"):
             # What a service of the core replies is as good as a screen.
-            self.screens.append(stored_reply(deed.step, deed.result))
-        if self.approved is not None and not deed.went_wrong:
+            self.screens.append(stored_reply(done.step, done.result))
+        if self.approved is not None and not done.went_wrong:
             if not self.approved.pressed:
                 self.approved.pressed = True
             elif call.element is not None and call.element.label == self.approved.element.label:

@@ -10,14 +10,14 @@ from collections.abc import Sequence
 
 from agent.loop.conversation.prompts import operator_text
 from agent.loop.screen.screen_text import MAX_VALUE_CHARS
-from agent.loop.verification.past import Past, PastDeed
+from agent.loop.verification.past import Past, PastAction
 from agent.loop.verification.quotes import lines_with
 from agent.models.model import Message, MessageKind, ModelRequest, Role, ToolSchema
 from agent.records import Observation
 from agent.text import clean, on_one_line, one_line
 
 VERDICT_TOOL = "give_verdict"
-MAX_DEEDS = 40
+MAX_ACTIONS = 40
 """The newest ones, which are shown whatever they were."""
 MAX_EARLIER = 80
 """Of those before them, the ones that wrote something or that the phone answered, in short."""
@@ -141,14 +141,14 @@ def _case(past: Past, answer: str, values: tuple[str, ...]) -> str:
     if past.hints:
         lines += ["## The operator also said", *(f"- {operator_text(hint)}" for hint in past.hints)]
     lines.append("## What was done, and what was observed then")
-    kept, earlier = past.deeds[-MAX_DEEDS:], past.deeds[:-MAX_DEEDS]
-    telling = [deed for deed in earlier if _tells(deed)][-MAX_EARLIER:]
+    kept, earlier = past.actions[-MAX_ACTIONS:], past.actions[:-MAX_ACTIONS]
+    telling = [done for done in earlier if _tells(done)][-MAX_EARLIER:]
     if len(telling) < len(earlier):
         lines.append(f"- ({len(earlier) - len(telling)} earlier actions are left out)")
     lines += [f"- step {d.step}: {on_one_line(d.result, _EARLIER_CHARS)}" for d in telling]
     since = kept[0].step if earlier else 0
     waits = [(at, f"step {at}: {said}") for at, said in past.waits if at >= since]
-    said = sorted([*_deeds(kept), *waits[-MAX_DEEDS:]], key=lambda one: one[0])
+    said = sorted([*_actions(kept), *waits[-MAX_ACTIONS:]], key=lambda one: one[0])
     lines += [f"- {line}" for _, line in said] or ["- Nothing."]
     lines += [
         f'- The operator was asked "{one_line(question, 300)}" and answered '
@@ -178,10 +178,10 @@ def _case(past: Past, answer: str, values: tuple[str, ...]) -> str:
     return "\n".join(lines)
 
 
-def _tells(deed: PastDeed) -> bool:
+def _tells(done: PastAction) -> bool:
     """Return whether an early action is shown: it wrote something, or the phone answered it."""
-    wrote = deed.tool in _WRITES or deed.result.startswith("{")
-    return deed.took_effect and (wrote or any(said in deed.result for said in _ANSWERED))
+    wrote = done.tool in _WRITES or done.result.startswith("{")
+    return done.took_effect and (wrote or any(said in done.result for said in _ANSWERED))
 
 
 def _turned(past: Past) -> list[str]:
@@ -197,18 +197,18 @@ def _turned(past: Past) -> list[str]:
     return [f"step {step}: {one_line(line, 200)}" for step, line in changed[-MAX_LINES:]]
 
 
-def _deeds(deeds: Sequence[PastDeed]) -> list[tuple[int, str]]:
+def _actions(actions: Sequence[PastAction]) -> list[tuple[int, str]]:
     """Return what was done, step by step: typed texts and service calls in full, results cut."""
     said = []
     room = MAX_FULL_CHARS
-    for deed in reversed(deeds):
-        line = f"step {deed.step}: {on_one_line(deed.result, 300)}"
-        if deed.tool in _WRITES or deed.result.startswith("{"):
-            call = on_one_line(deed.arguments, max(room, _CUT_CHARS))
+    for done in reversed(actions):
+        line = f"step {done.step}: {on_one_line(done.result, 300)}"
+        if done.tool in _WRITES or done.result.startswith("{"):
+            call = on_one_line(done.arguments, max(room, _CUT_CHARS))
             room -= len(call)
-            line += f" (call: {deed.tool} {call})"
-        if deed.approved:
+            line += f" (call: {done.tool} {call})"
+        if done.approved:
             # It names the recipient, the app and the page: no screen that is shown may do so.
-            line += f" (approved: {one_line(deed.approved, 300)})"
-        said.append((deed.step, line))
+            line += f" (approved: {one_line(done.approved, 300)})"
+        said.append((done.step, line))
     return said[::-1]

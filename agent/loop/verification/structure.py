@@ -31,7 +31,7 @@ def objections(past: Past) -> tuple[str, ...]:
         said.append(f"A dialog is still open: {dialog}")
     elif screen is not None and (waiting := _unconfirmed(past, screen)):
         said.append(f'"{waiting}" was approved, and the app still asks to confirm it')
-    last = next((deed for deed in reversed(past.deeds) if deed.tool != "scroll"), None)
+    last = next((done for done in reversed(past.actions) if done.tool != "scroll"), None)
     if last is not None and last.went_wrong and not looks:
         said.append(f"Your last action did not work: {one_line(last.result, 160)}")
     return tuple(said)

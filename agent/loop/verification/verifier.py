@@ -166,7 +166,7 @@ class RulesVerifier:
             past.hints,
             apps=[(app.package, app.label) for app in self.apps()],
             screens=[SeenScreen(s.package, s.lines, s.fields) for s in past.screens],
-            pressed=[deed.label for deed in past.deeds if deed.took_effect and deed.label],
+            pressed=[done.label for done in past.actions if done.took_effect and done.label],
             before=len(past.screens) - len(past.screens_since),
         )
         evidence = tuple(find(quote, past.screens) for quote in found.quotes)

@@ -163,7 +163,7 @@ def _fill(intent: Note, text: str, fields: list[Item]) -> moves.Move:
 
 def _say(intent: Send, compose: Item, view: View, trail: moves.Trail) -> moves.Move:
     sent = trail.typed(intent.text) and any(
-        deed.label and key_tokens(deed.label)[:1] == ("send",) and deed.ok for deed in trail.deeds
+        act.label and key_tokens(act.label)[:1] == ("send",) and act.ok for act in trail.acts
     )
     bubbles = [item for item in view.items if item.number != compose.number]
     shown = any(starts_alike(intent.text, item.label) for item in bubbles)

@@ -23,7 +23,7 @@ def delete(intent: Delete, view: View, trail: moves.Trail) -> moves.Move:
     if starting is not None:
         return starting
     confirm = moves.affirm(view, *_WORDS)
-    pressed = [deed for deed in trail.deeds if deed.ok and _is_delete(deed.label)]
+    pressed = [act for act in trail.acts if act.ok and _is_delete(act.label)]
     if confirm is not None and pressed:
         return moves.click(confirm, f"Confirm that “{intent.name}” is to be deleted")
     opened = _opened(intent, trail)
@@ -55,14 +55,14 @@ def delete(intent: Delete, view: View, trail: moves.Trail) -> moves.Move:
 
 def _gone(intent: Delete, view: View, trail: moves.Trail) -> moves.Move:
     left = matches(view, intent.name)
-    opened = [d.label.split(" | ", 1)[0] for d in trail.deeds if d.ok and d.label]
+    opened = [d.label.split(" | ", 1)[0] for d in trail.acts if d.ok and d.label]
     if any(score(intent.name, title) >= EXACT for title in opened):
         # It was the very one that was meant; what else resembles its name stays.
         left = [item for item in left if score(intent.name, item.title) >= EXACT]
     in_list = not view.fields() or any(_is_searchlike(item) for item in view.fields())
     if trail.answer is not None and in_list:
         # One of several was to go: one fewer is what shows it.
-        asked = [deed for deed in trail.deeds if deed.tool == "ask_user"]
+        asked = [act for act in trail.acts if act.tool == "ask_user"]
         options = asked[-1].arguments.get("options") if asked else None
         before = len(options) if isinstance(options, list) else 0
         if len(left) < before:
@@ -91,14 +91,14 @@ def _look_on(intent: Delete, view: View, trail: moves.Trail) -> moves.Move:
 def _opened(intent: Delete, trail: moves.Trail) -> bool:
     """Return whether the entry was opened or long-pressed before."""
     return any(
-        deed.ok
-        and deed.label
+        act.ok
+        and act.label
         and (
-            score(intent.name, deed.label.split(" | ", 1)[0]) >= GOOD
-            or starts_alike(intent.name, deed.label)
-            or (trail.answer is not None and trail.answer.endswith(deed.label[:40]))
+            score(intent.name, act.label.split(" | ", 1)[0]) >= GOOD
+            or starts_alike(intent.name, act.label)
+            or (trail.answer is not None and trail.answer.endswith(act.label[:40]))
         )
-        for deed in trail.deeds
+        for act in trail.acts
     )
 
 

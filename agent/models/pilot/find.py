@@ -121,7 +121,7 @@ def way_to(name: str, view: View, trail: moves.Trail, what: str) -> moves.Move:
 
 def _saw_the_top(trail: moves.Trail) -> bool:
     """Return whether going back left the app, so that it was opened again at its first page."""
-    tools = [deed.tool for deed in trail.deeds if deed.tool in {"press_button", "launch_app"}]
+    tools = [act.tool for act in trail.acts if act.tool in {"press_button", "launch_app"}]
     return "launch_app" in tools and tools[0] == "press_button"
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from agent.models.pilot.match import EXACT, GOOD, key_tokens, score, starts_alike
-from agent.models.pilot.reading import Deed, Item, View
+from agent.models.pilot.reading import Item, PastAction, View
 
 _MOVED = ("NEW SCREEN", "NEW APP", "Now shows", "A dialog opened")
 """What a result says of a press that led on."""
@@ -94,7 +94,7 @@ class Here:
 class Trail:
     """Where an intent's work has been: the way in, what was entered, what was scrolled."""
 
-    deeds: list[Deed]
+    acts: list[PastAction]
     path: list[str] = field(default_factory=list)
     """Labels that led to the page in front."""
     entered: set[str] = field(default_factory=set)
@@ -102,22 +102,22 @@ class Trail:
     backs: int = 0
 
     @classmethod
-    def of(cls, deeds: Sequence[Deed]) -> Trail:
+    def of(cls, acts: Sequence[PastAction]) -> Trail:
         """Read a trail from tool calls."""
-        trail = cls(list(deeds))
-        for deed in deeds:
-            trail._follow(deed)
+        trail = cls(list(acts))
+        for act in acts:
+            trail._follow(act)
         return trail
 
-    def _follow(self, deed: Deed) -> None:
-        match deed.tool:
-            case "click_element" | "long_press_element" if deed.ok:
-                moved = any(word in deed.result for word in _MOVED)
+    def _follow(self, act: PastAction) -> None:
+        match act.tool:
+            case "click_element" | "long_press_element" if act.ok:
+                moved = any(word in act.result for word in _MOVED)
                 if moved:
-                    self.path.append(deed.label)
-                    self.entered.add(deed.label)
+                    self.path.append(act.label)
+                    self.entered.add(act.label)
                     self.here = Here()
-            case "press_button" if deed.arguments.get("button") == "BACK":
+            case "press_button" if act.arguments.get("button") == "BACK":
                 self.backs += 1
                 if self.path:
                     self.path.pop()
@@ -127,35 +127,35 @@ class Trail:
                 # An app may come back where it was left.
                 self.here = Here(came_back=True, at_top=False)
             case "scroll":
-                down = deed.arguments.get("direction") == "down"
+                down = act.arguments.get("direction") == "down"
                 if down:
                     self.here.downs += 1
-                    self.here.at_end = self.here.at_end or not deed.ok
+                    self.here.at_end = self.here.at_end or not act.ok
                     self.here.at_top = False
                 else:
-                    self.here.at_top = self.here.at_top or not deed.ok
+                    self.here.at_top = self.here.at_top or not act.ok
             case _:
                 pass
 
     def clicks(self, label: str) -> int:
         """Count the clicks on a label."""
-        return sum(deed.label == label and deed.tool == "click_element" for deed in self.deeds)
+        return sum(act.label == label and act.tool == "click_element" for act in self.acts)
 
     def clicked(self, *names: str) -> bool:
         """Return whether something called one of the names was clicked with effect."""
         return any(
-            deed.ok and deed.tool == "click_element" and score(name, deed.label) >= GOOD
-            for deed in self.deeds
+            act.ok and act.tool == "click_element" and score(name, act.label) >= GOOD
+            for act in self.acts
             for name in names
         )
 
     def typed(self, text: str) -> bool:
         """Return whether a text was typed, with an effect that is seen or not known."""
         return any(
-            deed.tool == "type_text"
-            and deed.arguments.get("text") == text
-            and not deed.result.startswith("FAILED")
-            for deed in self.deeds
+            act.tool == "type_text"
+            and act.arguments.get("text") == text
+            and not act.result.startswith("FAILED")
+            for act in self.acts
         )
 
     def typed_in_vain(self, text: str, fields: Sequence[Item]) -> bool:
@@ -172,22 +172,22 @@ class Trail:
     def presses(self, button: str) -> int:
         """Count the presses of a button."""
         return sum(
-            deed.tool == "press_button" and deed.arguments.get("button") == button
-            for deed in self.deeds
+            act.tool == "press_button" and act.arguments.get("button") == button
+            for act in self.acts
         )
 
     def count(self, tool: str) -> int:
         """Count the calls of a tool."""
-        return sum(deed.tool == tool for deed in self.deeds)
+        return sum(act.tool == tool for act in self.acts)
 
     @property
-    def last(self) -> Deed | None:
-        return self.deeds[-1] if self.deeds else None
+    def last(self) -> PastAction | None:
+        return self.acts[-1] if self.acts else None
 
     @property
     def answer(self) -> str | None:
         """What the operator answered last."""
-        answers = [deed.answer for deed in self.deeds if deed.answer is not None]
+        answers = [act.answer for act in self.acts if act.answer is not None]
         return answers[-1] if answers else None
 
 
@@ -196,7 +196,7 @@ def in_app(view: View, trail: Trail, package: str) -> Move | None:
     if not package or view.package == package:
         return None
     name = view.app_name(package)
-    launches = [deed for deed in trail.deeds if deed.tool == "launch_app"]
+    launches = [act for act in trail.acts if act.tool == "launch_app"]
     failed = bool(launches) and launches[-1].result.startswith("FAILED")
     # A phone that was away for a moment is no reason to give its app up.
     if failed and "phone went away" not in launches[-1].result:

@@ -50,7 +50,7 @@ class _Plan:
 
 def plan(messages: Sequence[Message]) -> Call:
     """Choose a planner's next call."""
-    failed = [deed for deed in read(messages).done if deed.result.startswith("FAILED")]
+    failed = [act for act in read(messages).done if act.result.startswith("FAILED")]
     if failed:
         return _give_up(failed[-1].result.removeprefix("FAILED: "))
     goal, phones = _read(messages)

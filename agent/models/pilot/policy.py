@@ -37,7 +37,7 @@ from agent.models.pilot.match import likeness
 from agent.models.pilot.moves import wait
 from agent.models.pilot.planning import plan
 from agent.models.pilot.press import press
-from agent.models.pilot.reading import Deed, Item, View, read
+from agent.models.pilot.reading import Item, PastAction, View, read
 from agent.models.pilot.reviewing import review, summarize
 from agent.records import Usage
 from agent.text import sentence
@@ -110,7 +110,7 @@ def decide(view: View) -> moves.Call:
     refusal = _cannot(intents, view)
     if refusal:
         return _finish(False, refusal)
-    plans = [at for at, deed in enumerate(view.done) if deed.tool == "update_plan"]
+    plans = [at for at, act in enumerate(view.done) if act.tool == "update_plan"]
     if not plans:
         return _plan(intents, 0, "This is what the goal asks for, step by step.")
     planned = view.done[plans[-1]].arguments.get("plan")
@@ -180,17 +180,17 @@ def _what_there_is(view: View, sought: str) -> str:
     )
 
 
-def _move(intent: Intent, view: View, since: Sequence[Deed]) -> moves.Move:
+def _move(intent: Intent, view: View, since: Sequence[PastAction]) -> moves.Move:
     trail = moves.Trail.of(since)
-    refused = next((deed for deed in since if deed.refused), None)
+    refused = next((act for act in since if act.refused), None)
     if refused is not None:
         return moves.GiveUp(f"“{intent}” was not done: {refused.result.removeprefix('FAILED: ')}")
-    unanswered = next((deed for deed in since if "Nobody answered" in deed.result), None)
+    unanswered = next((act for act in since if "Nobody answered" in act.result), None)
     if unanswered is not None:
         return moves.GiveUp("I needed an answer to go on, and nobody answered in time")
     if len(since) >= MAX_CALLS_PER_INTENT:
         return moves.GiveUp(f"“{intent}” takes more steps than I should spend on it")
-    failures = [deed for deed in since[-3:] if deed.result.startswith(("FAILED", "BLOCKED"))]
+    failures = [act for act in since[-3:] if act.result.startswith(("FAILED", "BLOCKED"))]
     if len(failures) >= 3:
         return moves.GiveUp(f"nothing that I try works: {failures[-1].result}")
     obstacle = _obstacle(view, trail)

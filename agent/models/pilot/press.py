@@ -17,9 +17,9 @@ def press(intent: Press, view: View, trail: moves.Trail) -> moves.Move:
     starting = moves.in_app(view, trail, intent.package)
     if starting is not None:
         return starting
-    if any(deed.ok and deed.label and _is_it(intent, deed.label) for deed in trail.deeds):
+    if any(act.ok and act.label and _is_it(intent, act.label) for act in trail.acts):
         return moves.Done(f"{intent.verb} was pressed for “{intent.name}”")
-    opened = any(deed.ok and deed.label and _names(intent.name, deed.label) for deed in trail.deeds)
+    opened = any(act.ok and act.label and _names(intent.name, act.label) for act in trail.acts)
     button = moves.button_called(view, intent.verb, f"{intent.verb} {intent.name}")
     if button is not None and (opened or score(intent.name, button.title) >= GOOD):
         if trail.clicks(button.label) >= 2:

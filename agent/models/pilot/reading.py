@@ -71,7 +71,7 @@ class Item:
 
 
 @dataclass(frozen=True, slots=True)
-class Deed:
+class PastAction:
     """One tool call of the past with its result."""
 
     tool: str
@@ -133,7 +133,7 @@ class View:
     scrollable: bool = False
     hidden: int = 0
     """How many elements the screen only counts, and nobody asked for since it was shown."""
-    done: list[Deed] = field(default_factory=list)
+    done: list[PastAction] = field(default_factory=list)
     """Tool calls since the goal was given, oldest first."""
 
     def clickable(self) -> list[Item]:
@@ -170,8 +170,10 @@ def read(messages: Sequence[Message]) -> View:
                     calls[call.call_id] = (call.name, call.arguments)
             case MessageKind.RESULT if message.role is Role.TOOL:
                 tool, arguments = calls.get(message.call_id, ("", ""))
-                deed = Deed(tool, _object(arguments), message.text, view.package, view.activity)
-                view.done.append(deed)
+                act = PastAction(
+                    tool, _object(arguments), message.text, view.package, view.activity
+                )
+                view.done.append(act)
             case _:
                 pass
     _read_screen(screen, view)

@@ -66,7 +66,7 @@ class DeviceHandlers:
     @handles
     async def move(self, op: SessionMove, sub: Submission) -> Reply:
         """Let a session work on another phone; only whoever drives it may."""
-        live = await self.parts.book.get(op.session_id)
+        live = await self.parts.registry.get(op.session_id)
         if self.rehosting.is_to_another_host(live.record, op.serial):
             gone_to = await self.rehosting.move(
                 live.session_id, op.serial, sub.submission_id, by=sub.client
@@ -115,7 +115,7 @@ class DeviceHandlers:
     @answers
     async def in_use(self, query: ListPhonesInUse) -> tuple[PhoneInUse, ...]:
         """List the phones that somebody drives or waits for."""
-        active = [live.record for live in self.parts.book.active()]
+        active = [live.record for live in self.parts.registry.active()]
         titles = {one.session_id: one.title or one.goal for one in active}
         waiting: dict[str, list[str]] = {}
         for one in active:

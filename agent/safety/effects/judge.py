@@ -63,7 +63,7 @@ def judge(act: Act, context: Context) -> Verdict:
 
 
 def judge_all(acts: Sequence[Act], context: Context) -> Verdict:
-    """Judge acts that are one deed: what weighs most decides for all of them."""
+    """Judge acts that are one action: what weighs most decides for all of them."""
     return max((judge(act, context) for act in acts), key=_weight)
 
 

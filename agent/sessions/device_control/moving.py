@@ -38,7 +38,7 @@ async def move(
         UsageError: no such session, or no such phone.
         WrongStateError: its children do its work, it is settled, or another client drives it.
     """
-    live = await parts.book.get(session_id)
+    live = await parts.registry.get(session_id)
     parts.assignment.check_known(serial)
     parts.clients.check_driver(live.session_id, by)
     _check(live)
@@ -63,7 +63,7 @@ async def move(
             # Before it is assigned: what it has open there would be worked on from here.
             await targets.leave(live)
             assigned = live.drafts(SessionAssigned(serial=serial), submission_id=submission_id)
-            await parts.book.append(*assigned)
+            await parts.registry.append(*assigned)
             live.disturbed_ms = parts.clock_ms()
             if live.record.state is SessionState.QUEUED:
                 # Left over by an earlier core, it stands in the line of its old phone.
@@ -73,7 +73,7 @@ async def move(
                     *live.flagging(lost=False),
                     *Resuming(parts.assignment).continuing(live, reason),
                 )
-                await parts.book.append(*live.drafts(*going, submission_id=submission_id))
+                await parts.registry.append(*live.drafts(*going, submission_id=submission_id))
                 turns.begin(live)
             return live.session_id
 

@@ -56,7 +56,7 @@ class Rehosting:
             WrongStateError: it is settled, part of a tree, or driven by another client; or a host
                 does not answer that has to.
         """
-        live = await self._parts.book.get(session_id)
+        live = await self._parts.registry.get(session_id)
         if live.record.state.is_terminal:
             raise WrongStateError(
                 f"Session {live.session_id} is {live.record.state}.",
@@ -98,8 +98,8 @@ class Rehosting:
                 hosted = SessionHosted(
                     host=host_of(serial), serial=serial, goes_on=was_working, reason=reason
                 )
-                await self._parts.book.append(*live.drafts(hosted, submission_id=submission_id))
-                self._parts.book.forget((live.session_id,))
+                await self._parts.registry.append(*live.drafts(hosted, submission_id=submission_id))
+                self._parts.registry.forget((live.session_id,))
                 self._parts.questions.drop(live.session_id)
                 return
 
@@ -135,7 +135,7 @@ class Rehosting:
             )
             drafts.append(EventDraft(member.session_id, hosted, submission_id))
         await store.append(*drafts)
-        self._parts.book.forget([member.session_id for member in tree])
+        self._parts.registry.forget([member.session_id for member in tree])
         if host == peers.host:
             for member in tree:
                 self.arrive(member.session_id, goes_on=not member.state.is_terminal)
@@ -177,7 +177,7 @@ class Rehosting:
         self._parts.supervisor.start(self._arrive(session_id, goes_on), f"arrival of {session_id}")
 
     async def _arrive(self, session_id: str, goes_on: bool) -> None:
-        live = await self._parts.book.take_in(session_id)
+        live = await self._parts.registry.take_in(session_id)
         if self._parts.is_elsewhere(live.record) or live.record.state.is_terminal:
             return
         questions = await self._parts.store.open_questions()

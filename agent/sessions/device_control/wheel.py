@@ -115,7 +115,9 @@ class Wheel:
             if live is not None and live.turn is not None:
                 async with live.lock:
                     msgs = (WheelTaken(serial=serial), *live.flagging(paused=True, reason=_PAUSED))
-                    await self._parts.book.append(*live.drafts(*msgs, submission_id=submission_id))
+                    await self._parts.registry.append(
+                        *live.drafts(*msgs, submission_id=submission_id)
+                    )
                 self._parts.fleet.hand(serial, OPERATOR)
             else:
                 await self._lease(held)
@@ -144,7 +146,7 @@ class Wheel:
         async with live.lock:
             live.disturbed_ms = self._parts.clock_ms()
             untold = _untold(
-                visible(await self._parts.book.events(live.session_id)),
+                visible(await self._parts.registry.events(live.session_id)),
                 None if live.turn is None else {one.message_id for one in live.steering},
             )
             notes = tuple(filter(None, (*untold.notes, note)))
@@ -170,7 +172,7 @@ class Wheel:
                         said=told.said,
                     ),
                 ]
-            await self._parts.book.append(*live.drafts(*msgs, submission_id=submission_id))
+            await self._parts.registry.append(*live.drafts(*msgs, submission_id=submission_id))
         return live.session_id
 
     # --- driving ----------
@@ -260,7 +262,7 @@ class Wheel:
         if serial:
             self._parts.assignment.check_known(serial)
             return serial, None
-        live = await self._parts.book.get(session_id)
+        live = await self._parts.registry.get(session_id)
         if not live.record.serial:
             raise WrongStateError(
                 f"Session {live.session_id} has no phone.", "Name the device instead."
@@ -269,7 +271,7 @@ class Wheel:
 
     def _at_work_on(self, serial: str) -> LiveSession | None:
         """Find the session whose turn has the device."""
-        for live in self._parts.book.active():
+        for live in self._parts.registry.active():
             if live.record.serial == serial and live.turn is not None and live.record.turn_id:
                 return live
         return None
@@ -295,7 +297,7 @@ class Wheel:
         session_id = held.live.session_id if held.live is not None else ""
         draft = EventDraft(session_id, msg, submission_id)
         if held.live is not None:
-            await self._parts.book.append(draft)
+            await self._parts.registry.append(draft)
         else:
             await self._parts.store.append(draft)
 

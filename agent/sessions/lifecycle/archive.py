@@ -119,8 +119,8 @@ class Archive:
             raise UsageError(
                 "A fork ends before a message or after a step, not both.", "Give one of the two."
             )
-        live = await self._parts.book.get(op.session_id)
-        events = await self._parts.book.events(live.session_id)
+        live = await self._parts.registry.get(op.session_id)
+        events = await self._parts.registry.events(live.session_id)
         past = (
             cut_after_step(events, op.after_step)
             if op.after_step
@@ -134,7 +134,7 @@ class Archive:
             reason=f"forked from {live.session_id}",
             forked=Fork(live.session_id, self._parts.clock_ms()),
         )
-        await self._parts.book.append(*_submitted(drafts, submission_id))
+        await self._parts.registry.append(*_submitted(drafts, submission_id))
         return own_id
 
     async def import_(self, path: Path, as_new: bool, submission_id: str = "") -> tuple[str, int]:
@@ -161,7 +161,7 @@ class Archive:
             new_question_id=_new_question_id,
             reason="imported; it can be resumed",
         )
-        await self._parts.book.append(*_submitted(drafts, submission_id))
+        await self._parts.registry.append(*_submitted(drafts, submission_id))
         return own_id, rollout.skipped_lines
 
     def _within_bounds(self, events: Sequence[Event]) -> tuple[Event, ...]:
@@ -214,7 +214,7 @@ class Archive:
             UsageError: no such session, no turn to hide, or a session that only delegates.
             WrongStateError: a turn is open, or another client drives it.
         """
-        live = await self._parts.book.get(session_id)
+        live = await self._parts.registry.get(session_id)
         if live.delegates:
             raise UsageError(
                 f"Session {live.session_id} delegates: it has no turns of its own.",
@@ -227,8 +227,8 @@ class Archive:
                     f"A turn of session {live.session_id} is open.",
                     f"Stop it first: switchboard sessions stop {live.session_id}",
                 )
-            fact = rolled_back(await self._parts.book.events(live.session_id), turns)
-            await self._parts.book.append(*live.drafts(fact, submission_id=submission_id))
+            fact = rolled_back(await self._parts.registry.events(live.session_id), turns)
+            await self._parts.registry.append(*live.drafts(fact, submission_id=submission_id))
             live.steering.clear()
         return live.session_id
 
@@ -236,11 +236,11 @@ class Archive:
 
     async def keep(self, session_id: str, kept: bool, submission_id: str = "") -> str:
         """Keep a tree, or keep it no more; returns its top-level session. Raises UsageError."""
-        live = await self._parts.book.get(session_id)
+        live = await self._parts.registry.get(session_id)
         if live.record.parent_id:
-            live = await self._parts.book.get(live.record.parent_id)
+            live = await self._parts.registry.get(live.record.parent_id)
         if live.record.kept != kept:
-            await self._parts.book.append(
+            await self._parts.registry.append(
                 *live.drafts(SessionKept(kept=kept), submission_id=submission_id)
             )
         return live.session_id
@@ -303,7 +303,7 @@ class Archive:
             if still_settled:
                 msg = SessionPruned(reason=reason)
                 drafts = (EventDraft(one, msg) for one in tree.session_ids)
-                await self._parts.book.append(*drafts)
+                await self._parts.registry.append(*drafts)
         return still_settled
 
     @asynccontextmanager
@@ -313,7 +313,7 @@ class Archive:
             members: list[LiveSession] = []
             # The parent first, as everybody does who holds more than one.
             for session_id in tree.session_ids:
-                live = await self._parts.book.get(session_id)
+                live = await self._parts.registry.get(session_id)
                 await locks.enter_async_context(live.lock)
                 members.append(live)
             yield all(
@@ -356,7 +356,7 @@ class Archive:
         return tree.session_ids
 
     async def _drop(self, session_id: str) -> None:
-        live: LiveSession = await self._parts.book.get(session_id)
+        live: LiveSession = await self._parts.registry.get(session_id)
         if not live.record.kept:
             await self._operations.cancel(live.session_id, reason="cleared by the operator")
         await self.delete(session_id)

@@ -88,7 +88,7 @@ class Attaching:
                 with suppress(UsageError):
                     await self._detach(attached_id, client, submission_id)
             return
-        found = await self._parts.book.get(session_id)
+        found = await self._parts.registry.get(session_id)
         if found.session_id not in self._clients.sessions_of(client.client_id):
             raise UsageError(
                 f"You are not attached to session {found.session_id}.", "There is nothing to do."
@@ -108,7 +108,7 @@ class Attaching:
 
         A draft that was to end with its client ends (CONTRACTS 1.8).
         """
-        for live in self._parts.book.active():
+        for live in self._parts.registry.active():
             if live.record.provisional:
                 await self._operations.cancel(live.session_id, reason=_GONE)
                 continue

@@ -78,7 +78,7 @@ class DirectCalls:
 
     async def _is_known(self, session_id: str) -> bool:
         try:
-            await self._parts.book.get(session_id)
+            await self._parts.registry.get(session_id)
         except UsageError:
             return False
         return True
@@ -92,7 +92,7 @@ class DirectCalls:
         """
         if not (math.isfinite(op.wait_s) and 0 <= op.wait_s <= MAX_DIRECT_WAIT_S):
             raise UsageError(f"wait_s is {op.wait_s}.", f"Use 0 to {MAX_DIRECT_WAIT_S:g}.")
-        live = await self._parts.book.get(op.session_id)
+        live = await self._parts.registry.get(op.session_id)
         exchange = self._programs.of(live.session_id)
         if exchange is None or exchange.client_id != client.client_id:
             raise WrongStateError(
@@ -131,7 +131,7 @@ class DirectCalls:
 
     async def _end(self, session_id: str, reason: str) -> None:
         try:
-            live = await self._parts.book.get(session_id)
+            live = await self._parts.registry.get(session_id)
         except UsageError:
             return  # deleted meanwhile
         if not live.record.state.is_terminal:

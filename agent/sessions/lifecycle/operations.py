@@ -101,7 +101,7 @@ class Operations:
             newest = await self._parts.store.sessions(limit=_LOOKED_BACK)
             found = (one.serial for one in newest if one.serial and one.account == op.account)
             return replace(op, phone_needs="", serial=next(found, ""))
-        session = (await self._parts.book.get(needs.same)).record
+        session = (await self._parts.registry.get(needs.same)).record
         if not session.serial:
             raise UsageError(
                 f"needs: same is session {session.session_id}, which has no phone yet.",
@@ -115,10 +115,10 @@ class Operations:
         if not session_id:
             return ()
         try:
-            top = await self._parts.book.get(session_id)
+            top = await self._parts.registry.get(session_id)
         except UsageError:
             return ()
-        return (top.record, *(one.record for one in await self._parts.book.children(top)))
+        return (top.record, *(one.record for one in await self._parts.registry.children(top)))
 
     async def enter(
         self,
@@ -149,12 +149,12 @@ class Operations:
             elif start:
                 msgs.append(self._resuming.queueing(session))
             drafts += [EventDraft(session.session_id, msg, submission_id) for msg in msgs]
-        await self._parts.book.append(*drafts)
+        await self._parts.registry.append(*drafts)
         if not start:
             return
         for session in planned:
             if session is not parent:
-                live = await self._parts.book.get(session.session_id)
+                live = await self._parts.registry.get(session.session_id)
                 async with live.lock:
                     self._turns.begin(live, errand=errand)
 
@@ -266,7 +266,7 @@ class Operations:
             WrongStateError: nothing is held for it, it is a draft, a part that has ended, or
                 driven by another client.
         """
-        live = await self._parts.book.get(session_id)
+        live = await self._parts.registry.get(session_id)
         written = self._parts.withheld.of(live.session_id)
         if not written:
             raise WrongStateError(
@@ -292,7 +292,7 @@ class Operations:
 
     async def interrupt(self, session_id: str = "", submission_id: str = "") -> None:
         """Stop the turns of a session and its children; of every session when the id is empty."""
-        members = await self._members(session_id) if session_id else self._parts.book.active()
+        members = await self._members(session_id) if session_id else self._parts.registry.active()
         await self._abort_all(
             [live for live in members if live.turn is not None or live.is_forsaken],
             AbortReason.INTERRUPTED,
@@ -351,7 +351,7 @@ class Operations:
             WrongStateError: it is running, waits for an answer, is a draft, or another client
                 drives it.
         """
-        live = await self._parts.book.get(session_id)
+        live = await self._parts.registry.get(session_id)
         self._parts.clients.check_driver(live.session_id, by)
         parent = await self._parent_of(live)
         while True:
@@ -391,19 +391,19 @@ class Operations:
                     remedy=f"Look at it, then: switchboard sessions resume {live.session_id}",
                     retryable=True,
                 )
-                await self._parts.book.append(*live.drafts(tired))
+                await self._parts.registry.append(*live.drafts(tired))
                 return
             scheduled = RecoveryScheduled(
                 attempt=attempt, limit=limit, reason="The core was restarted."
             )
             queueing = self._resuming.queueing(live.record)
-            await self._parts.book.append(*live.drafts(scheduled, queueing))
+            await self._parts.registry.append(*live.drafts(scheduled, queueing))
             if not live.record.serial:
                 self._turns.begin(live, recovering=True)
 
     async def take_on(self, session: Session) -> Turn | None:
         """Begin the turn of a session that the dispatcher found left over on its phone."""
-        live = await self._parts.book.get(session.session_id)
+        live = await self._parts.registry.get(session.session_id)
         async with live.lock:
             if live.record.serial != session.serial:
                 return None  # It was moved to another phone.
@@ -519,11 +519,11 @@ class Operations:
 
     async def _parent_of(self, live: LiveSession) -> LiveSession | None:
         parent_id = live.record.parent_id
-        return await self._parts.book.get(parent_id) if parent_id else None
+        return await self._parts.registry.get(parent_id) if parent_id else None
 
     async def _members(self, session_id: str) -> tuple[LiveSession, ...]:
-        top = await self._parts.book.get(session_id)
-        return (top, *await self._parts.book.children(top))
+        top = await self._parts.registry.get(session_id)
+        return (top, *await self._parts.registry.children(top))
 
     async def _abort_all(
         self,
@@ -561,7 +561,7 @@ class Operations:
             for live, msgs in moves
             for draft in live.drafts(*msgs, submission_id=submission_id)
         ]
-        await self._parts.book.append(*drafts)
+        await self._parts.registry.append(*drafts)
         for live, msgs in moves:
             queued = live.record.state is SessionState.QUEUED
             if queued and live.turn is None and any(map(_sets_to_work, msgs)):

@@ -45,7 +45,7 @@ async def recover(parts: Services) -> tuple[LiveSession, ...]:
     """
     await _close_review_turns(parts)
     resumable: list[LiveSession] = []
-    for live in parts.book.active():
+    for live in parts.registry.active():
         if await repair(parts, live):
             resumable.append(live)
     return tuple(resumable)
@@ -67,7 +67,7 @@ async def repair(parts: Services, live: LiveSession) -> bool:
     if not was_under_way and not live.record.turn_id:
         return False
     was_paused = live.record.paused
-    await parts.book.append(*live.drafts(*_repair(parts, live)))
+    await parts.registry.append(*live.drafts(*_repair(parts, live)))
     return was_under_way and not was_paused and not live.record.state.is_terminal
 
 
@@ -89,20 +89,20 @@ async def _close_review_turns(parts: Services) -> None:
                 pass
     for turn_id, session_id in unended.items():
         try:
-            live = await parts.book.get(session_id)
+            live = await parts.registry.get(session_id)
         except UsageError:
             continue  # it was deleted since
         if parts.is_elsewhere(live.record):
             continue
         aborted = TurnAborted(turn_id=turn_id, reason=AbortReason.RECOVERED)
-        await parts.book.append(*live.drafts(aborted))
+        await parts.registry.append(*live.drafts(aborted))
 
 
 async def _close_plan(parts: Services, live: LiveSession) -> None:
     """End the plan turn of a parent whose core died after its children had been stored."""
     if live.record.turn_id:
         aborted = TurnAborted(turn_id=live.record.turn_id, reason=AbortReason.RECOVERED)
-        await parts.book.append(*live.drafts(aborted))
+        await parts.registry.append(*live.drafts(aborted))
 
 
 def _repair(parts: Services, live: LiveSession) -> tuple[EventMsg, ...]:

@@ -21,7 +21,7 @@ from agent.protocol import (
     ToolCallFinished,
     ToolCallRequested,
 )
-from agent.records import ActionOutcome, RouteDeed, Speaker
+from agent.records import ActionOutcome, RouteAction, Speaker
 from agent.sessions.lifecycle.operations import Operations
 from agent.sessions.registry.services import Services
 from agent.sessions.rules.rollback import visible
@@ -40,10 +40,10 @@ class Replaying:
         Raises:
             UsageError: no such session or phone, or it did nothing that could be done again.
         """
-        live = await self._parts.book.get(op.session_id)
+        live = await self._parts.registry.get(op.session_id)
         origin = live.record
-        deeds = deeds_of(await self._parts.book.events(live.session_id))
-        if all(deed.tool == PLANS for deed in deeds):
+        actions = actions_of(await self._parts.registry.events(live.session_id))
+        if all(action.tool == PLANS for action in actions):
             raise UsageError(
                 f"Session {live.session_id} did nothing on a phone that could be done again.",
                 "Replay a session that worked itself; of a tree, one of its children.",
@@ -66,34 +66,34 @@ class Replaying:
             start=False,
         )
         [made] = await self._operations.create(create, submission_id)
-        fresh = await self._parts.book.get(made.session_id)
-        given = RouteGiven(origin=live.session_id, deeds=deeds)
+        fresh = await self._parts.registry.get(made.session_id)
+        given = RouteGiven(origin=live.session_id, actions=actions)
         async with fresh.lock:
-            await self._parts.book.append(*fresh.drafts(given, submission_id=submission_id))
+            await self._parts.registry.append(*fresh.drafts(given, submission_id=submission_id))
         await self._operations.start(SessionStart(session_id=made.session_id), submission_id)
         return made.session_id
 
 
-def deeds_of(events: Sequence[Event]) -> tuple[RouteDeed, ...]:
+def actions_of(events: Sequence[Event]) -> tuple[RouteAction, ...]:
     """List what was done, without what failed or was rolled back."""
-    asked: dict[str, RouteDeed] = {}
-    deeds: list[RouteDeed] = []
+    asked: dict[str, RouteAction] = {}
+    actions: list[RouteAction] = []
     package = ""
     for event in visible(events):
         match event.msg:
             case ObservationRecorded(observation=seen):
                 package = seen.foreground.package
             case ToolCallRequested() as call if call.kind == "action" or call.tool == PLANS:
-                asked[call.call_id] = RouteDeed(
+                asked[call.call_id] = RouteAction(
                     tool=call.tool,
                     arguments=call.arguments,
                     element=call.element,
                     package=package,
                 )
             case ToolCallFinished(call_id=call_id, outcome=ActionOutcome.DONE):
-                deed = asked.pop(call_id, None)
-                if deed is not None:
-                    deeds.append(deed)
+                action = asked.pop(call_id, None)
+                if action is not None:
+                    actions.append(action)
             case _:
                 pass
-    return tuple(deeds)
+    return tuple(actions)

@@ -38,12 +38,12 @@ async def tag_session(
     Raises:
         UsageError: no such session, or what cannot be a tag.
     """
-    live = await parts.book.get(session_id)
+    live = await parts.registry.get(session_id)
     wanted = checked_tags(tags, "session")
     async with live.lock:
         if live.record.tags != wanted:
             drafts = live.drafts(SessionTagged(tags=wanted), submission_id=submission_id)
-            await parts.book.append(*drafts)
+            await parts.registry.append(*drafts)
     return live.session_id
 
 
@@ -55,12 +55,12 @@ async def rename_session(
     Raises:
         UsageError: no such session.
     """
-    live = await parts.book.get(session_id)
+    live = await parts.registry.get(session_id)
     async with live.lock:
         wanted = one_line(redact_secrets(title) or live.record.goal, TITLE_LIMIT_CHARS).strip()
         if live.record.title != wanted:
             drafts = live.drafts(SessionRenamed(title=wanted), submission_id=submission_id)
-            await parts.book.append(*drafts)
+            await parts.registry.append(*drafts)
     return live.session_id
 
 
@@ -73,8 +73,8 @@ async def dismiss(
         UsageError: no such session.
         WrongStateError: it, or a child of it, has not ended.
     """
-    live = await parts.book.get(session_id)
-    members = (live, *await parts.book.children(live))
+    live = await parts.registry.get(session_id)
+    members = (live, *await parts.registry.children(live))
     for member in members:
         if not member.record.state.is_terminal:
             raise WrongStateError(
@@ -85,5 +85,5 @@ async def dismiss(
         async with member.lock:
             if member.record.dismissed != dismissed:
                 msg = SessionDismissed(dismissed=dismissed)
-                await parts.book.append(*member.drafts(msg, submission_id=submission_id))
+                await parts.registry.append(*member.drafts(msg, submission_id=submission_id))
     return tuple(member.session_id for member in members)

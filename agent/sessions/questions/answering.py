@@ -75,7 +75,7 @@ class Answering:
         question = questions.find(op.question_id)
         if question is None:
             question, _ = await self._parts.store.question(op.question_id)
-        live = await self._parts.book.get(question.session_id)
+        live = await self._parts.registry.get(question.session_id)
         given = "" if question.secret else _text_of(op)
         known = live.record.let_through
         allowed = secrets_in([given], known) if op.let_through else ()
@@ -114,7 +114,7 @@ class Answering:
                 msgs += self._resuming.continuing(live, "its question was answered")
             elif questions.is_awaited(question.question_id):
                 msgs += live.moving(SessionState.RUNNING, "answered")
-            await self._parts.book.append(*live.drafts(*msgs, submission_id=submission_id))
+            await self._parts.registry.append(*live.drafts(*msgs, submission_id=submission_id))
             questions.deliver(question, answer)
             if resumes:
                 self._turns.begin(live)
@@ -124,7 +124,7 @@ class Answering:
         self, question: Question, answer: str, submission_id: str, operator: str
     ) -> tuple[str, ...]:
         """Return who has approved; one of too few is stored."""
-        live = await self._parts.book.get(question.session_id)
+        live = await self._parts.registry.get(question.session_id)
         async with live.lock:
             self._check_asked(question)
             # As it is now: somebody may have said yes meanwhile.
@@ -136,7 +136,7 @@ class Answering:
                     question_id=question.question_id, yes_by=yes_by, people=question.people
                 )
                 drafts = live.drafts(given, submission_id=submission_id)
-                await self._parts.book.append(*drafts)
+                await self._parts.registry.append(*drafts)
         return yes_by
 
     async def expire(self, question_id: str, submission_id: str = "", *, by: str = "") -> str:
@@ -156,13 +156,13 @@ class Answering:
         question = questions.find(question_id)
         if question is None:
             question, _ = await self._parts.store.question(question_id)
-        live = await self._parts.book.get(question.session_id)
+        live = await self._parts.registry.get(question.session_id)
         async with live.lock:
             self._check_asked(question)
             msgs: list[EventMsg] = [expired(question, self._parts.clock_ms(), by=by)]
             if questions.is_awaited(question.question_id):
                 msgs += live.moving(SessionState.RUNNING, "goes on without an answer")
-            await self._parts.book.append(*live.drafts(*msgs, submission_id=submission_id))
+            await self._parts.registry.append(*live.drafts(*msgs, submission_id=submission_id))
         return live.session_id
 
     def _check_asked(self, question: Question) -> None:

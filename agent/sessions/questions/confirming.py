@@ -29,7 +29,7 @@ async def confirm(parts: Services, op: SessionVerify, submission_id: str = "") -
         raise UsageError(f"verified_by is {op.verified_by.value}.", "Use operator or checker.")
     if op.verdict not in _VERDICTS:
         raise UsageError(f"verdict is {op.verdict.value}.", "Use met or not_met.")
-    live = await parts.book.get(op.session_id)
+    live = await parts.registry.get(op.session_id)
     async with live.lock:
         state = live.record.state
         if state is not SessionState.COMPLETED:
@@ -43,5 +43,5 @@ async def confirm(parts: Services, op: SessionVerify, submission_id: str = "") -
             reason=redact_secrets(one_line(op.reason, _MAX_REASON_CHARS)),
         )
         msg = VerificationRecorded(verification=said)
-        await parts.book.append(*live.drafts(msg, submission_id=submission_id))
+        await parts.registry.append(*live.drafts(msg, submission_id=submission_id))
     return live.session_id

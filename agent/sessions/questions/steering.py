@@ -34,7 +34,7 @@ class Steerings:
             WrongStateError: a step has applied it, it was taken back, there is no such hint, or
                 another client drives the session.
         """
-        live = await self._parts.book.get(op.session_id)
+        live = await self._parts.registry.get(op.session_id)
         async with live.lock:
             self._parts.clients.check_driver(live.session_id, by)
             await self._check_waits(live, op.message_id)
@@ -52,7 +52,7 @@ class Steerings:
                 for hint in live.steering
             ]
             msgs = (*said.events, edited)
-            await self._parts.book.append(*live.drafts(*msgs, submission_id=submission_id))
+            await self._parts.registry.append(*live.drafts(*msgs, submission_id=submission_id))
             if said.withheld:
                 self._parts.withheld.keep(live.session_id, said.withheld)
 
@@ -60,18 +60,18 @@ class Steerings:
         self, op: SteerWithdraw, submission_id: str = "", *, by: ClientInfo | None = None
     ) -> None:
         """Take a hint back. Raises as `edit` does."""
-        live = await self._parts.book.get(op.session_id)
+        live = await self._parts.registry.get(op.session_id)
         async with live.lock:
             self._parts.clients.check_driver(live.session_id, by)
             await self._check_waits(live, op.message_id)
             withdrawn = SteerWithdrawn(message_id=op.message_id)
             live.steering[:] = [h for h in live.steering if h.message_id != op.message_id]
-            await self._parts.book.append(*live.drafts(withdrawn, submission_id=submission_id))
+            await self._parts.registry.append(*live.drafts(withdrawn, submission_id=submission_id))
 
     async def _check_waits(self, live: LiveSession, message_id: str) -> None:
         waiting = {hint.message_id for hint in live.steering}
         if live.turn is None:
-            history = visible(await self._parts.book.events(live.session_id))
+            history = visible(await self._parts.registry.events(live.session_id))
             waiting |= {hint.message_id for hint in stage(history).steering}
         if message_id not in waiting:
             raise WrongStateError(

@@ -1,7 +1,7 @@
 """Who in the core hears of committed facts, and in which order.
 
-Not the listeners outside (`agent.sessions.registry.listeners`). Invariants: the book comes first,
-so whoever comes after it finds the records as these facts make them; those outside come last.
+Not the listeners outside (`agent.sessions.registry.listeners`). Invariants: the registry comes
+first, so whoever comes after it finds the records as these facts make them; those outside last.
 """
 
 from __future__ import annotations
@@ -33,29 +33,29 @@ _OF_STEPS = frozenset(
         StepCompleted,
     }
 )
-"""Nearly every event is one of these, and nobody but the book and the listeners follows them."""
+"""Nearly every event is one of these; only the registry and the listeners follow them."""
 
 
 class Followers:
     """The followers of one core.
 
     Args:
-        book: keeps the records.
+        registry: keeps the records.
         rooms: hear of what changes sessions, and of no step's inside.
         outside: hears of everything.
-        elsewhere: hears, instead of the book and the rooms, of what another host stored; None
+        elsewhere: hears, instead of the registry and the rooms, of what another host stored; None
             where what is stored is this core's alone.
     """
 
     def __init__(
         self,
-        book: FollowCommit,
+        registry: FollowCommit,
         rooms: Sequence[Follow],
         outside: FollowCommit,
         elsewhere: FollowCommit | None = None,
     ) -> None:
         self._elsewhere = elsewhere
-        self._book = book
+        self._registry = registry
         self._rooms = tuple(rooms)
         self._outside = outside
 
@@ -65,7 +65,7 @@ class Followers:
             self._elsewhere(commit)
             self._outside(commit)
             return
-        self._book(commit)
+        self._registry(commit)
         news = tuple(event for event in commit.events if type(event.msg) not in _OF_STEPS)
         if news:
             for follow in self._rooms:

@@ -50,7 +50,7 @@ class Services:
     settings: Settings
     store: Store
     fleet: Fleet
-    book: SessionRegistry
+    registry: SessionRegistry
     questions: Questions
     clients: Clients
     assignment: Assignment

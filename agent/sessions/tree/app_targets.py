@@ -109,7 +109,7 @@ class Targets:
         async with self._moving[session_id]:
             display = self._displays.get(session_id)
             try:
-                live = await self._parts.book.get(session_id)
+                live = await self._parts.registry.get(session_id)
             except UsageError:
                 live = None
             if live is not None and not live.record.state.is_terminal:
@@ -136,7 +136,7 @@ class Targets:
             UsageError: there is no such session.
             WrongStateError: it has no app of its own, or no phone yet.
         """
-        live = await self._parts.book.get(op.session_id)
+        live = await self._parts.registry.get(op.session_id)
         if not (live.record.target_package and live.record.serial):
             raise WrongStateError(
                 f"Session {live.session_id} has no app of its own on a phone.",
@@ -312,7 +312,7 @@ class Targets:
             display=result.display,
             message=summary_line(action, result),
         )
-        await self._parts.book.append(*live.drafts(observed), under=under)
+        await self._parts.registry.append(*live.drafts(observed), under=under)
 
 
 def _result(

@@ -96,10 +96,10 @@ class Delegating:
                 ]
                 msgs = (first, *hints, *others)
                 drafts += [EventDraft(child.session_id, msg) for msg in msgs]
-            await settled(self._parts.book.append(*drafts))
+            await settled(self._parts.registry.append(*drafts))
             parent.steering.clear()
         for child_id in ids:
-            live = await self._parts.book.get(child_id)
+            live = await self._parts.registry.get(child_id)
             async with live.lock:
                 if live.record.state is SessionState.QUEUED and live.turn is None:
                     self._begin(live)

@@ -57,8 +57,8 @@ _log = logging.getLogger(__name__)
 class Tree:
     """The parents of one core."""
 
-    def __init__(self, book: SessionRegistry, targets: Targets, supervisor: Supervisor) -> None:
-        self._book = book
+    def __init__(self, registry: SessionRegistry, targets: Targets, supervisor: Supervisor) -> None:
+        self._registry = registry
         self._targets = targets
         self._supervisor = supervisor
         self._attaching: set[str] = set()
@@ -67,20 +67,20 @@ class Tree:
         self._ring = asyncio.Event()
 
     def on_commit(self, events: Iterable[Event]) -> None:
-        """Note which parents may have to change; the book has folded these events already."""
+        """Note which parents may have to change; the registry has folded these events already."""
         for event in events:
             if isinstance(event.msg, TaskComplete | TurnAborted):
                 self._note_if_parent(event.session_id)
             if isinstance(event.msg, SessionFlagsChanged) and not event.msg.held:
                 self._note_if_parent(event.session_id)
             if isinstance(event.msg, SessionStateChanged | SessionContinued | VerificationRecorded):
-                parent_id = self._book.parent_of(event.session_id)
+                parent_id = self._registry.parent_of(event.session_id)
                 if parent_id:
                     self._note(parent_id)
 
     def look_at_all(self) -> None:
         """Note every parent that is not settled: the core may have died before a roll-up."""
-        for live in self._book.active():
+        for live in self._registry.active():
             if live.delegates:
                 self._note(live.session_id)
 
@@ -93,7 +93,7 @@ class Tree:
                 parent_id = next(iter(self._due))
                 del self._due[parent_id]
                 try:
-                    await self.settle(await self._book.get(parent_id))
+                    await self.settle(await self._registry.get(parent_id))
                 except StoreError as error:
                     _log.warning("Parent %s could not be rolled up: %s", parent_id, error)
                     self._due[parent_id] = None
@@ -104,7 +104,7 @@ class Tree:
         async with parent.lock:
             if parent.turn is not None:
                 return  # its planner is at work; once it has ended
-            children = [child.record for child in await self._book.children(parent)]
+            children = [child.record for child in await self._registry.children(parent)]
             counted = counting(children, parent.record)
             rolled = rollup_presented(counted, self._unmovable)
             for child_id in rolled.attach:
@@ -118,13 +118,15 @@ class Tree:
             parts = [child for child in children if is_part(parent.record, child)]
             sources = await self._sources(parts) if state is SessionState.COMPLETED else ()
             told = _telling(parent, state, parts, counted, rolled.mismatches, sources)
-            await self._book.append(*parent.drafts(*told))
+            await self._registry.append(*parent.drafts(*told))
 
     async def _sources(self, children: Sequence[Session]) -> tuple[FieldSource, ...]:
         """Return where the values of the children's results were read."""
         if not results(children):
             return ()
-        read = [(child, published(await self._book.events(child.session_id))) for child in children]
+        read = [
+            (child, published(await self._registry.events(child.session_id))) for child in children
+        ]
         return sources_of_parts(read)
 
     async def _keep_verified(self, parent: LiveSession, counted: Sequence[Session]) -> None:
@@ -135,7 +137,7 @@ class Tree:
             return
         found = verified(counted)
         if (found.verified_by, found.verdict) != (record.verified_by, record.verdict):
-            await self._book.append(*parent.drafts(VerificationRecorded(verification=found)))
+            await self._registry.append(*parent.drafts(VerificationRecorded(verification=found)))
 
     def _bring_back(self, child_id: str) -> None:
         """Attach the app of a completed child; its parent is rolled up again then."""
@@ -145,7 +147,7 @@ class Tree:
 
     async def _attach(self, child_id: str) -> None:
         try:
-            child = await self._book.get(child_id)
+            child = await self._registry.get(child_id)
             result = await self._targets.move(child, TargetAction.ATTACH)
             if result.status is not TargetStatus.OK:
                 self._unmovable.add(child_id)
@@ -154,7 +156,7 @@ class Tree:
         self._note(child.record.parent_id)
 
     def _note_if_parent(self, session_id: str) -> None:
-        if self._book.delegates(session_id):
+        if self._registry.delegates(session_id):
             self._note(session_id)
 
     def _note(self, parent_id: str) -> None:

@@ -211,7 +211,7 @@ class TurnContext:
     async def emit(self, *msgs: EventMsg) -> tuple[Event, ...]:
         self._check_open()
         drafts = self._live.drafts(*msgs)
-        return await self._parts.book.append(*drafts, under=self._turn.lease)
+        return await self._parts.registry.append(*drafts, under=self._turn.lease)
 
     async def put_blob(self, data: bytes, media_type: str) -> str:
         return await self._parts.store.blobs.put(data, media_type)
@@ -392,7 +392,7 @@ class TurnContext:
 
     async def _tell(self, *msgs: EventMsg) -> None:
         self._check_open()
-        await self._parts.book.append(*self._live.drafts(*msgs), under=self._turn.lease)
+        await self._parts.registry.append(*self._live.drafts(*msgs), under=self._turn.lease)
 
     async def _wait_for_answer(self, question: Question, *asking: EventMsg) -> Answer | None:
         questions, live = self._parts.questions, self._live
@@ -411,7 +411,7 @@ class TurnContext:
                 )
                 waiting = live.moving(SessionState.WAITING_FOR_USER, "waits for an answer")
                 drafts = live.drafts(*older, *asking, *waiting)
-                await settled(self._parts.book.append(*drafts, under=self._turn.lease))
+                await settled(self._parts.registry.append(*drafts, under=self._turn.lease))
             # Its deadline is kept by whoever keeps them all: `agent.sessions.questions.deadlines`.
             return await answer
         finally:

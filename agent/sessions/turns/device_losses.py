@@ -37,7 +37,7 @@ class Losses:
     async def run(self) -> None:
         """Follow the fleet until it closes."""
         async for info in self._parts.fleet.changes():
-            for live in tuple(self._parts.book.active()):
+            for live in tuple(self._parts.registry.active()):
                 if live.record.serial != info.serial:
                     continue
                 try:
@@ -61,4 +61,4 @@ class Losses:
                 msgs = losing(live, grace_s, now_ms, info.note)
             else:
                 msgs = live.flagging(lost=False, reason=f"{info.serial} is back")
-            await self._parts.book.append(*live.drafts(*msgs))
+            await self._parts.registry.append(*live.drafts(*msgs))

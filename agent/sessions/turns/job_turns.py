@@ -41,7 +41,7 @@ class JobTurns:
             UsageError: there is no such session.
             WrongStateError: it is at work, a draft, or delegates.
         """
-        live = await self._parts.book.get(session_id)
+        live = await self._parts.registry.get(session_id)
         async with live.lock:
             settled = live.record.state.is_terminal
             if live.delegates or not (live.is_idle or (settled and live.turn is None)):
@@ -63,7 +63,9 @@ class JobTurns:
                 live, live.record.generation + 1, reason=f"taken on by job {errand.job_id}"
             )
             # After the resume, which would begin the goal again; before the queueing, to be staged.
-            await self._parts.book.append(*live.drafts(*moves[:-1], *before, message, moves[-1]))
+            await self._parts.registry.append(
+                *live.drafts(*moves[:-1], *before, message, moves[-1])
+            )
             self._turns.begin(live, errand=errand)
         return live
 
@@ -87,5 +89,5 @@ class JobTurns:
                     f"Session {live.session_id} is {live.record.state}.", way_on(live)
                 )
             continuing = self._resuming.continuing(live, reason, job_id=errand.job_id)
-            await self._parts.book.append(*decided, *live.drafts(*continuing))
+            await self._parts.registry.append(*decided, *live.drafts(*continuing))
             self._turns.begin(live, errand=errand)

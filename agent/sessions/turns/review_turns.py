@@ -40,7 +40,7 @@ class ReviewTurns:
             WrongStateError: it is not finished: settled, or idle.
         """
         request = checked_text(op.request, "The request") if op.request else ""
-        live = await self._parts.book.get(op.session_id)
+        live = await self._parts.registry.get(op.session_id)
         await self._turns.replace_study(live)
         async with live.lock:
             if not (live.record.state.is_terminal or live.is_idle):
@@ -65,7 +65,7 @@ class ReviewTurns:
             WrongStateError: it has children that work for it, nothing to remember yet, or another
                 client drives it.
         """
-        live = await self._parts.book.get(op.session_id)
+        live = await self._parts.registry.get(op.session_id)
         self._parts.clients.check_driver(live.session_id, by)
         if live.delegates:
             raise WrongStateError(

@@ -46,7 +46,7 @@ class TurnEnds:
             ending, following = what_follows(live, turn, ending, recovery)
             msgs = ending.msgs if following is not None else self._closing(live, ending)
             try:
-                await settled(self._parts.book.append(*live.drafts(*msgs), under=turn.lease))
+                await settled(self._parts.registry.append(*live.drafts(*msgs), under=turn.lease))
             except FencedError as error:
                 _log.warning("Turn %s is left to whoever has its phone: %s", turn.turn_id, error)
                 following = None
@@ -80,7 +80,7 @@ class TurnEnds:
         ending = Ending(_abortion(live, abort), state, reason, stopped=stopped)
         drafts = live.drafts(*self._closing(live, ending), submission_id=submission_id)
         try:
-            await settled(self._parts.book.append(*drafts))
+            await settled(self._parts.registry.append(*drafts))
         except StoreError:
             self._store_later(live, ending, None)
             raise
@@ -139,7 +139,7 @@ class TurnEnds:
                 following = turn.follows
                 msgs = ending.msgs if following is not None else self._closing(live, ending)
                 try:
-                    await self._parts.book.append(*live.drafts(*msgs), under=under)
+                    await self._parts.registry.append(*live.drafts(*msgs), under=under)
                 except FencedError as error:
                     _log.warning("A late end comes too late: %s", error)
                     following = None

@@ -277,7 +277,7 @@ class Turns:
         verifying = Verifying()
         try:
             try:
-                history = await self._parts.book.events(live.session_id)
+                history = await self._parts.registry.events(live.session_id)
                 staging = stage(history)
                 turn.hear(await self._said_before(live, history))
                 await self._start(live, turn, device, task, staging)
@@ -324,7 +324,7 @@ class Turns:
         What a planner wrote for a child is a model's, and no child of before says whose it is.
         """
         parent_id = live.record.parent_id
-        above = await self._parts.book.events(parent_id) if parent_id else ()
+        above = await self._parts.registry.events(parent_id) if parent_id else ()
         return (
             *OperatorWords("", (event.msg for event in above)).written,
             *OperatorWords("", (event.msg for event in history)).written,
@@ -349,7 +349,7 @@ class Turns:
                 msgs += live.moving(SessionState.RUNNING)
             msgs.append(TaskStarted(turn_id=turn.turn_id, kind=task.kind))
             drafts = live.drafts(*msgs)
-            writing = asyncio.ensure_future(self._parts.book.append(*drafts, under=turn.lease))
+            writing = asyncio.ensure_future(self._parts.registry.append(*drafts, under=turn.lease))
             try:
                 await settled(writing)
             finally:

@@ -42,7 +42,7 @@ class WaitNews:
 
     async def _tell(self, session_id: str, reason: str) -> None:
         try:
-            live = await self._parts.book.get(session_id)
+            live = await self._parts.registry.get(session_id)
         except UsageError:
             return  # It was deleted meanwhile.
         if live.record.waits_for == reason:
@@ -50,4 +50,4 @@ class WaitNews:
         async with live.lock:
             waits = live.turn is not None and not (live.turn.started or live.turn.over.is_set())
             if waits and self._parts.assignment.reasons().get(session_id) == reason:
-                await self._parts.book.append(*live.drafts(SessionWaits(reason=reason)))
+                await self._parts.registry.append(*live.drafts(SessionWaits(reason=reason)))

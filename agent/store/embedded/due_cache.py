@@ -25,7 +25,7 @@ _Key = tuple[int, int]
 """When it is due, and its id: the order of the queue."""
 
 
-class Dues:
+class DueCache:
     """The soonest active jobs and all running ones of one store.
 
     Every question raises StoreError when the table has to be read and cannot be.

@@ -23,7 +23,7 @@ from agent.store.database.identity import DATABASE_NAME, SEARCH_NAME, mark_all
 from agent.store.embedded.blob_collection import Blobs
 from agent.store.embedded.blobs import BlobFiles
 from agent.store.embedded.dialect import SQLITE
-from agent.store.embedded.due_cache import Dues
+from agent.store.embedded.due_cache import DueCache
 from agent.store.embedded.opening import Opening, open_as_it_is, open_directory
 from agent.store.embedded.search_index import Search, StoredLog
 from agent.store.queries.reader import Reader
@@ -44,7 +44,7 @@ class SqliteStore(RecordStore):
         self._writing, self._reading = opening.writing, opening.reading
         writer = opening.writer
         super().__init__(writer, Reader(self._reading.rows, writer.told, SQLITE), SQLITE)
-        self._dues = Dues(self._reader)
+        self._due_cache = DueCache(self._reader)
         self.blobs = Blobs(
             BlobFiles(directory / "blobs"), self._reader, self._write, writer.write_soon
         )
@@ -146,21 +146,21 @@ class SqliteStore(RecordStore):
 
     async def job(self, job_id: int) -> Job | None:
         """Find a job."""
-        return self._dues.find(job_id) or await self._reader.job(job_id)
+        return self._due_cache.find(job_id) or await self._reader.job(job_id)
 
     async def due_jobs(self, now_ms: int, limit: int = 3) -> tuple[Job, ...]:
         """List active jobs whose time has come, the longest overdue first."""
-        return await self._dues.due(now_ms, max(limit, 0))
+        return await self._due_cache.due(now_ms, max(limit, 0))
 
     async def next_due_ms(self) -> int | None:
         """Return when the next active job is due; 0 is now, None is never."""
-        return await self._dues.next_due_ms()
+        return await self._due_cache.next_due_ms()
 
     async def stale_jobs(self, before_ms: int) -> tuple[Job, ...]:
         """List running jobs that began at or before a moment."""
-        return await self._dues.running(before_ms)
+        return await self._due_cache.running(before_ms)
 
     def _on_commit(self, commit: Commit) -> None:
         self.blobs.on_commit(commit.events)
-        self._dues.on_commit(commit.events)
+        self._due_cache.on_commit(commit.events)
         self.searching.tell()

@@ -13,7 +13,7 @@ from agent.safety.effects.acts import Act, ActKind
 from agent.safety.redacting.redaction import hidden_as_written, redact
 from agent.text import on_one_line
 from agent.tools.arguments import BadArguments
-from agent.tools.planned_action import Anchor, Deed, PhoneTool, name_of, said_text
+from agent.tools.planned_action import Anchor, PhoneTool, ResolvedAction, name_of, said_text
 
 MAX_CLIP_CHARS = 2000
 _MAX_READ_CHARS = 1000
@@ -29,38 +29,38 @@ class Clipboard(PhoneTool, frozen=True, kw_only=True):
     do: Literal["copy", "paste", "read"]
     text: Annotated[str, msgspec.Meta(description="What to copy, or to paste in.")] = ""
 
-    def resolve(self, screen: Observation) -> Deed:
+    def resolve(self, screen: Observation) -> ResolvedAction:
         if self.do == "read":
-            return Deed(action=self, said="Read the clipboard")
+            return ResolvedAction(action=self, said="Read the clipboard")
         if not self.text:
             raise BadArguments("`text` is empty: say what to copy or paste")
         if len(self.text) > MAX_CLIP_CHARS:
             raise BadArguments(f"`text` has more than {MAX_CLIP_CHARS} characters")
         shown = said_text(self.text, _SAID_CHARS)
         if self.do == "copy":
-            return Deed(action=self, said=f"Copied {shown}")
+            return ResolvedAction(action=self, said=f"Copied {shown}")
         field = next((e for e in screen.elements if e.editable and e.focused), None)
         if field is None and screen.elements:
             raise BadArguments("no field is focused: tap the field first, or use type_text")
         where = "" if field is None else f" into {name_of(field)}"
-        return Deed(action=self, said=f"Pasted {shown}{where}", element=field)
+        return ResolvedAction(action=self, said=f"Pasted {shown}{where}", element=field)
 
-    async def perform(self, deed: Deed, device: Device, session: Session) -> str:
+    async def perform(self, resolved: ResolvedAction, device: Device, session: Session) -> str:
         if self.do == "read":
             found = hidden_as_written(await device.clipboard(), redact, _MAX_READ_CHARS)
             return f'It holds "{on_one_line(found, _MAX_READ_CHARS)}".' if found else "It is empty."
         await device.set_clipboard(self.text, paste=self.do == "paste")
         return ""
 
-    def acts(self, deed: Deed) -> tuple[Act, ...]:
+    def acts(self, resolved: ResolvedAction) -> tuple[Act, ...]:
         if self.do == "paste":
-            return (Act(kind=ActKind.TYPE, element=deed.element, text=self.text),)
+            return (Act(kind=ActKind.TYPE, element=resolved.element, text=self.text),)
         return (Act(kind=ActKind.COPY, text=self.text),)
 
     @property
     def typed(self) -> str | None:
         return self.text if self.do == "paste" else None
 
-    def verify(self, deed: Deed, before: Observation, after: Observation) -> str:
+    def verify(self, resolved: ResolvedAction, before: Observation, after: Observation) -> str:
         # A clipboard that is filled or read shows nothing.
-        return f"OK: {deed.said}."
+        return f"OK: {resolved.said}."

@@ -15,7 +15,7 @@ from agent.safety.redacting.redaction import redact_secrets
 from agent.safety.redacting.secrets import SECRET, is_placeholder
 from agent.text import one_line
 from agent.tools.arguments import BadArguments
-from agent.tools.planned_action import Deed, PhoneTool, clip, element_at, name_of
+from agent.tools.planned_action import PhoneTool, ResolvedAction, clip, element_at, name_of
 
 MAX_KEYS = 64
 _NEAR = 0.01
@@ -47,7 +47,7 @@ class PressKeys(PhoneTool, frozen=True, kw_only=True):
     keys: Annotated[str, msgspec.Meta(description="One character a key: 12+3=. Or [SECRET].")] = ""
     elements: Annotated[tuple[int, ...], msgspec.Meta(description="Or their numbers.")] = ()
 
-    def resolve(self, screen: Observation) -> Deed:
+    def resolve(self, screen: Observation) -> ResolvedAction:
         if bool(self.keys) == bool(self.elements):
             raise BadArguments("name what to press: `keys`, or the numbers of `elements`")
         if is_placeholder(self.keys):
@@ -55,7 +55,7 @@ class PressKeys(PhoneTool, frozen=True, kw_only=True):
             if pad is None:
                 raise BadArguments("the screen has no keypad: type a secret into its field")
             said = f"Pressed {SECRET} on the keypad"
-            return Deed(action=self, said=said, pad=pad, is_secret=True)
+            return ResolvedAction(action=self, said=said, pad=pad, is_secret=True)
         if len(self.elements) > MAX_KEYS:
             raise BadArguments(f"`elements` names more than {MAX_KEYS}")
         if self.elements:
@@ -69,15 +69,17 @@ class PressKeys(PhoneTool, frozen=True, kw_only=True):
                 raise BadArguments(f"`keys` has more than {MAX_KEYS} characters")
             pressed = keys_for(text, screen.elements)
         labels = " ".join(one_line(key.label, 20) for key in pressed)
-        return Deed(action=self, said=f"Pressed {redact_secrets(labels)[:200]}", keys=pressed)
+        return ResolvedAction(
+            action=self, said=f"Pressed {redact_secrets(labels)[:200]}", keys=pressed
+        )
 
-    async def perform(self, deed: Deed, device: Device, session: Session) -> str:
+    async def perform(self, resolved: ResolvedAction, device: Device, session: Session) -> str:
         # Stops where the next key is not where it was.
-        if not deed.keys:
+        if not resolved.keys:
             raise BadArguments("there is no key to press")
-        for done, key in enumerate(deed.keys):
+        for done, key in enumerate(resolved.keys):
             if done and not await _is_there(key, device):
-                left = len(deed.keys) - done
+                left = len(resolved.keys) - done
                 return (
                     f"Only the first {done} were pressed: then the screen changed, and {left} are "
                     "left."
@@ -85,9 +87,9 @@ class PressKeys(PhoneTool, frozen=True, kw_only=True):
             await device.tap(clip(key.bounds.center))
         return ""
 
-    def acts(self, deed: Deed) -> tuple[Act, ...]:
+    def acts(self, resolved: ResolvedAction) -> tuple[Act, ...]:
         # Of a secret only the pad is known here, and no key of it.
-        keys = (deed.pad,) if deed.pad is not None else deed.keys
+        keys = (resolved.pad,) if resolved.pad is not None else resolved.keys
         return tuple(
             Act(kind=ActKind.PRESS, element=key, point=clip(key.bounds.center)) for key in keys
         )

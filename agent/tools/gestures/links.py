@@ -15,7 +15,7 @@ from agent.safety.effects.acts import Act, ActKind
 from agent.safety.redacting.redaction import redact_secrets
 from agent.text import one_line
 from agent.tools.arguments import BadArguments
-from agent.tools.planned_action import Deed, PhoneTool
+from agent.tools.planned_action import PhoneTool, ResolvedAction
 from agent.tools.relaunch import refuse_relaunch
 
 MAX_LINK_CHARS = 2000
@@ -35,12 +35,12 @@ class OpenLink(PhoneTool, frozen=True, kw_only=True):
         str, msgspec.Meta(description="https://… or a page such as android.settings.WIFI_SETTINGS.")
     ]
 
-    def resolve(self, screen: Observation) -> Deed:
+    def resolve(self, screen: Observation) -> ResolvedAction:
         shown = redact_secrets(one_line(check_link(self.link), 100))
         package = SETTINGS_APP if self.link.strip().startswith(SETTINGS_PREFIXES) else ""
-        return Deed(action=self, said=f"Opened {shown}", package=package)
+        return ResolvedAction(action=self, said=f"Opened {shown}", package=package)
 
-    async def perform(self, deed: Deed, device: Device, session: Session) -> str:
+    async def perform(self, resolved: ResolvedAction, device: Device, session: Session) -> str:
         if not isinstance(device, OpensLinks):
             raise DeviceError(
                 f"Nothing opens links on this display of {device.serial}.",
@@ -50,9 +50,9 @@ class OpenLink(PhoneTool, frozen=True, kw_only=True):
         await device.open_link(self.link.strip())
         return ""
 
-    def acts(self, deed: Deed) -> tuple[Act, ...]:
-        if deed.package:
-            return (Act(kind=ActKind.LAUNCH, package=deed.package),)
+    def acts(self, resolved: ResolvedAction) -> tuple[Act, ...]:
+        if resolved.package:
+            return (Act(kind=ActKind.LAUNCH, package=resolved.package),)
         return (Act(kind=ActKind.OPEN_LINK, link=self.link.strip()),)
 
 

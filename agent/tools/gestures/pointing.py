@@ -13,7 +13,7 @@ from agent.devices.protocols import Device
 from agent.records import Element, Observation, Point, Session
 from agent.safety.effects.acts import Act, ActKind
 from agent.tools.arguments import BadArguments
-from agent.tools.planned_action import Anchor, Deed, PhoneTool, clip, element_at, name_of
+from agent.tools.planned_action import Anchor, PhoneTool, ResolvedAction, clip, element_at, name_of
 
 SCALE = 1000
 """Points of a picture are counted from 0 to this, from its left top corner."""
@@ -36,15 +36,17 @@ class TapPoint(PhoneTool, frozen=True, kw_only=True):
     y: Annotated[int, msgspec.Meta(ge=0, le=SCALE, description="0 top, 1000 bottom.")]
     press: Literal["tap", "double", "long"] = "tap"
 
-    def resolve(self, screen: Observation) -> Deed:
+    def resolve(self, screen: Observation) -> ResolvedAction:
         point = _point((self.x, self.y))
         here = smallest_at(point, screen.elements)
         how = {"tap": "Tapped", "double": "Double-tapped", "long": "Long-pressed"}[self.press]
         over = f", on {name_of(here)}" if here is not None else ""
-        return Deed(action=self, said=f"{how} the point {self.x}, {self.y}{over}", point=point)
+        return ResolvedAction(
+            action=self, said=f"{how} the point {self.x}, {self.y}{over}", point=point
+        )
 
-    async def perform(self, deed: Deed, device: Device, session: Session) -> str:
-        point = _placed(deed.point)
+    async def perform(self, resolved: ResolvedAction, device: Device, session: Session) -> str:
+        point = _placed(resolved.point)
         match self.press:
             case "tap":
                 await device.tap(point)
@@ -54,9 +56,9 @@ class TapPoint(PhoneTool, frozen=True, kw_only=True):
                 await device.long_press(point, duration_ms=LONG_PRESS_MS)
         return ""
 
-    def acts(self, deed: Deed) -> tuple[Act, ...]:
+    def acts(self, resolved: ResolvedAction) -> tuple[Act, ...]:
         kind = ActKind.LONG_PRESS if self.press == "long" else ActKind.PRESS
-        return (Act(kind=kind, point=deed.point),)
+        return (Act(kind=kind, point=resolved.point),)
 
 
 class DragTo(PhoneTool, frozen=True, kw_only=True):
@@ -73,7 +75,7 @@ class DragTo(PhoneTool, frozen=True, kw_only=True):
     end: str = ""
     hold: Annotated[bool, msgspec.Meta(description="Long-press first: icons, not sliders.")] = False
 
-    def resolve(self, screen: Observation) -> Deed:
+    def resolve(self, screen: Observation) -> ResolvedAction:
         if bool(self.element) == bool(self.start):
             raise BadArguments("name what to drag: `element`, or `start` as x and y of the picture")
         if bool(self.to_element) == bool(self.end):
@@ -87,21 +89,21 @@ class DragTo(PhoneTool, frozen=True, kw_only=True):
         what = name_of(element) if element is not None else _written(start)
         where = name_of(goal) if goal is not None else _written(end)
         said = f"Dragged {what} to {where}"
-        return Deed(action=self, said=said, element=element, point=start, end=end)
+        return ResolvedAction(action=self, said=said, element=element, point=start, end=end)
 
-    async def perform(self, deed: Deed, device: Device, session: Session) -> str:
-        start, end = _placed(deed.point), _placed(deed.end)
+    async def perform(self, resolved: ResolvedAction, device: Device, session: Session) -> str:
+        start, end = _placed(resolved.point), _placed(resolved.end)
         if self.hold:
             await device.perform(Drag(start, end))
         else:
             await device.perform(Swipe(start, end, SLIDE_MS))
         return ""
 
-    def acts(self, deed: Deed) -> tuple[Act, ...]:
+    def acts(self, resolved: ResolvedAction) -> tuple[Act, ...]:
         # What is dragged, and what it is dropped on: a bin deletes.
         return (
-            Act(kind=ActKind.DRAG, point=deed.point, end=deed.end),
-            Act(kind=ActKind.DRAG, point=deed.end, end=deed.end),
+            Act(kind=ActKind.DRAG, point=resolved.point, end=resolved.end),
+            Act(kind=ActKind.DRAG, point=resolved.end, end=resolved.end),
         )
 
 

@@ -11,7 +11,7 @@ from agent.devices.protocols import Device, TurnsScreen
 from agent.errors import DeviceError
 from agent.records import Observation, Session
 from agent.safety.effects.acts import Act, ActKind
-from agent.tools.planned_action import Deed, PhoneTool
+from agent.tools.planned_action import PhoneTool, ResolvedAction
 
 _LOOKS = 5
 """Pictures that are taken at most until one is turned; a phone turns within a second or two."""
@@ -28,11 +28,11 @@ class RotateScreen(PhoneTool, frozen=True, kw_only=True):
         msgspec.Meta(description="auto: as the phone is held."),
     ]
 
-    def resolve(self, screen: Observation) -> Deed:
+    def resolve(self, screen: Observation) -> ResolvedAction:
         how = "to follow how the phone is held" if self.to == "auto" else f"to {self.to}"
-        return Deed(action=self, said=f"Turned the screen {how}")
+        return ResolvedAction(action=self, said=f"Turned the screen {how}")
 
-    async def perform(self, deed: Deed, device: Device, session: Session) -> str:
+    async def perform(self, resolved: ResolvedAction, device: Device, session: Session) -> str:
         if not isinstance(device, TurnsScreen):
             raise DeviceError(
                 f"This display of {device.serial} cannot be turned.", "Work with it as it is."
@@ -57,5 +57,5 @@ class RotateScreen(PhoneTool, frozen=True, kw_only=True):
             "Work with it as it is.",
         )
 
-    def acts(self, deed: Deed) -> tuple[Act, ...]:
+    def acts(self, resolved: ResolvedAction) -> tuple[Act, ...]:
         return (Act(kind=ActKind.VIEW),)

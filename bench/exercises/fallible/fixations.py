@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from random import Random
 
 from agent.exercises.route import Hold, Step, Tap
-from agent.models.pilot.reading import Deed, Item
+from agent.models.pilot.reading import Item, PastAction
 from bench.exercises.fallible.seeing import Sight
 from bench.exercises.route import Call, same_label
 
@@ -54,7 +54,7 @@ def insists(call: Call, sight: Sight, route: Sequence[Step], chance: Random) -> 
         same = [item for item in sight.inert if item.label == last.label]
         if same:
             return _press(same[0])
-    if any(deed.result.startswith(_REFUSED) for deed in sight.view.done) or not sight.inert:
+    if any(act.result.startswith(_REFUSED) for act in sight.view.done) or not sight.inert:
         return call
     return _press(chance.choice(sight.inert)) if chance.random() < 1 / 3 else call
 
@@ -93,9 +93,9 @@ def returns(call: Call, sight: Sight, route: Sequence[Step], chance: Random) -> 
     if call.tool != "click_element" or len(sight.view.done) < 2:
         return call
     pages = [item for item in sight.view.clickable() if not item.is_toggle]
-    strays = [deed for deed in sight.view.done if _is_stray(deed, route)]
+    strays = [act for act in sight.view.done if _is_stray(act, route)]
     if strays:
-        if any(deed.result.startswith(_REFUSED) for deed in strays):
+        if any(act.result.startswith(_REFUSED) for act in strays):
             return call
         pages = [item for item in pages if item.label == strays[0].label]
     else:
@@ -120,10 +120,10 @@ def scrolls_on(call: Call, sight: Sight, chance: Random) -> Call:
     return call
 
 
-def _is_stray(deed: Deed, route: Sequence[Step]) -> bool:
-    """Return whether a deed pressed something that the route does not name."""
-    pressed = deed.tool in {"click_element", _HOLD}
-    return pressed and not (deed.label and _on_route(deed.label, route))
+def _is_stray(act: PastAction, route: Sequence[Step]) -> bool:
+    """Return whether an action pressed something that the route does not name."""
+    pressed = act.tool in {"click_element", _HOLD}
+    return pressed and not (act.label and _on_route(act.label, route))
 
 
 def _on_route(label: str, route: Sequence[Step]) -> bool:

@@ -138,7 +138,7 @@ def _planning(
     Args:
         shown: whether the prompt shows a plan already.
     """
-    planned = [deed for deed in view.done if deed.tool == "update_plan"]
+    planned = [act for act in view.done if act.tool == "update_plan"]
     done = max(marked, steps_done(view, route, from_step=marked))
     begun = bool(planned or view.done) or shown
     if begun and (not keeps_it or done <= marked):

@@ -12,7 +12,7 @@ from itertools import zip_longest
 
 from agent.loop.signals.recover import SCROLL_BUDGET
 from agent.models.model import Message, MessageKind, Role
-from agent.models.pilot.reading import Deed, Item, View
+from agent.models.pilot.reading import Item, PastAction, View
 
 FORGETS_AFTER = 6
 """Messages that a forgetful model keeps in mind beside its instructions and goal."""
@@ -46,8 +46,8 @@ class Sight:
         return next(screens, "").partition(_SCREEN)[0]
 
     @property
-    def last(self) -> Deed | None:
-        """The newest deed."""
+    def last(self) -> PastAction | None:
+        """The newest action."""
         return self.view.done[-1] if self.view.done else None
 
     @property
@@ -93,36 +93,36 @@ def shows_plan(messages: Sequence[Message]) -> bool:
     return any(_TRACKER in message.text for message in messages[-3:])
 
 
-def by_results(done: Sequence[Deed]) -> list[Deed]:
+def by_results(done: Sequence[PastAction]) -> list[PastAction]:
     """Take back what results warn of, as one who goes by results would."""
     return [
-        replace(deed, result=_NOT_SEEN)
-        if deed.tool in _PRESSES and deed.result.startswith("WARNING")
-        else deed
-        for deed in done
+        replace(act, result=_NOT_SEEN)
+        if act.tool in _PRESSES and act.result.startswith("WARNING")
+        else act
+        for act in done
     ]
 
 
-def by_changes(done: Sequence[Deed], messages: Sequence[Message]) -> list[Deed]:
+def by_changes(done: Sequence[PastAction], messages: Sequence[Message]) -> list[PastAction]:
     """Take back what the screens after it show no change of, as one who goes by changes would."""
     return [
-        replace(deed, result=_NOT_SEEN) if deed.tool in _PRESSES and not changed else deed
-        for deed, changed in zip_longest(done, _changed(messages)[: len(done)], fillvalue=True)
-        if isinstance(deed, Deed)
+        replace(act, result=_NOT_SEEN) if act.tool in _PRESSES and not changed else act
+        for act, changed in zip_longest(done, _changed(messages)[: len(done)], fillvalue=True)
+        if isinstance(act, PastAction)
     ]
 
 
-def without_aimless(done: Sequence[Deed]) -> list[Deed]:
+def without_aimless(done: Sequence[PastAction]) -> list[PastAction]:
     """Leave out what was scrolled before a warning: who did not look has not looked there."""
-    kept: list[Deed] = []
+    kept: list[PastAction] = []
     run = 0
-    for deed in done:
-        if deed.tool == "scroll":
+    for act in done:
+        if act.tool == "scroll":
             run += 1
-        elif deed.tool in _PRESSES:
+        elif act.tool in _PRESSES:
             run = 0
-        if deed.tool != "scroll" or run > SCROLL_BUDGET:
-            kept.append(deed)
+        if act.tool != "scroll" or run > SCROLL_BUDGET:
+            kept.append(act)
     return kept
 
 

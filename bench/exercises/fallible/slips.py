@@ -101,7 +101,7 @@ def wanders(
     launches = [s for s in route[: max(1, steps_done(view, route))] if isinstance(s, Launch)]
     home = launches[-1].package if launches else ""
     if not home or view.package == home or not view.done:
-        begun = any(deed.tool == "launch_app" for deed in view.done)
+        begun = any(act.tool == "launch_app" for act in view.done)
         slips = begun and call.tool == "click_element" and chance.random() < 1 / 6
         return Call("press_button", {"button": "HOME"}) if slips else call
     if view.package == LAUNCHER:

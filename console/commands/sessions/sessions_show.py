@@ -141,7 +141,7 @@ async def tell_missing(core: Records, session_id: str) -> None:
 def _steps_at(parting: Parting) -> list[int | None]:
     if parting.is_same:
         return [None, None]
-    return [deed.step if deed is not None else None for deed in parting.pairs[parting.at]]
+    return [act.step if act is not None else None for act in parting.pairs[parting.at]]
 
 
 def _place(file: Path, session_id: str, suffix: str, *, overwrite: bool) -> Path:

@@ -29,7 +29,7 @@ from widgets.base.rows import Parts
 from widgets.lists.hosts import host_latency
 from widgets.lists.session_rows import device_name, session_title
 from widgets.pictures.phone_pane import PhonePane
-from widgets.plots.latency_line import pulse_line
+from widgets.plots.latency_line import latency_line
 from widgets.questions.composer import Composer, Mode, Purpose
 
 _LOG_EVERY_S = 2.0
@@ -147,8 +147,8 @@ class DeviceScreen(ConsoleScreen):
         )
         facts_line = self.query_one("#device-facts", PartsLine)
         bridge = self.console_app.bridge
-        took_ms = bridge.pulse.of(self.shown_phone.serial)
-        parts = (*parts, ("\n", ""), *pulse_line(took_ms, max(1, facts_line.size.width - 2)))
+        took_ms = bridge.latencies.of(self.shown_phone.serial)
+        parts = (*parts, ("\n", ""), *latency_line(took_ms, max(1, facts_line.size.width - 2)))
         host = host_of(self.shown_phone.serial)
         told = next((host_latency(one) for one in bridge.hosts if one.name == host), "")
         if told:

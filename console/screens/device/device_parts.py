@@ -92,7 +92,7 @@ class DeviceParts:
     async def _read_elements(self) -> None:
         began_s = monotonic()
         self.look = (await self._app.core.request(DeviceLook(serial=self.serial))).look
-        self._app.bridge.pulse.note(self.serial, round((monotonic() - began_s) * 1000))
+        self._app.bridge.latencies.note(self.serial, round((monotonic() - began_s) * 1000))
 
     async def _read_log(self) -> None:
         reply = await self._app.core.request(DeviceLog(serial=self.serial, last=LOG_LINES))

@@ -19,7 +19,7 @@ from console.keys import actions
 from console.keys.controllers import Controller
 from console.report.parting import Pair, Parting, compare
 from console.report.parting_words import parting_lines
-from console.report.told import Deed, Told, read_told
+from console.report.told import Told, ToldAction, read_told
 from console.screens.base.console_screen import ConsoleScreen
 from console.steps.stored_frames import FrameReader
 from widgets.base import status
@@ -65,26 +65,26 @@ class FramesController(Controller):
         compared, pair = self._screen.compared, self._screen.pair
         if compared is None or pair is None:
             return
-        deeds = (pair.left, pair.right)
-        for side, deed, told in zip(SIDES, deeds, compared.sides, strict=True):
-            self._show(side, deed, told.session.serial)
+        acts = (pair.left, pair.right)
+        for side, act, told in zip(SIDES, acts, compared.sides, strict=True):
+            self._show(side, act, told.session.serial)
 
-    def _show(self, side: str, deed: Deed | None, serial: str) -> None:
+    def _show(self, side: str, act: ToldAction | None, serial: str) -> None:
         app = self._screen.console_app
         phone = self._screen.query_one(f"#{side}-phone", PhonePane)
-        kept, size_px = deed.frame if deed is not None else None, phone.wanted_px
+        kept, size_px = act.frame if act is not None else None, phone.wanted_px
         frame = None
         if kept is not None and min(size_px) > 1:
             frame = self._frames.get(app, kept, size_px, serial=serial)
             if frame is None:
                 return
-        phone.show_marks((deed.element,) if deed is not None and deed.element else (), None)
+        phone.show_marks((act.element,) if act is not None and act.element else (), None)
         phone.show_phone(
             frame,
             name=device_name(serial, app.bridge.state.devices),
             proportions=(kept.width_px, kept.height_px) if kept is not None else (0, 0),
             now_ms=app.now_ms(),
-            step=deed.step if deed is not None else 0,
+            step=act.step if act is not None else 0,
         )
 
     def _show_read(self) -> None:
@@ -203,8 +203,8 @@ class CompareScreen(ConsoleScreen):
         pair = self.pair
         if pair is None:
             return
-        deed = (pair.left, pair.right)[which]
-        seq = deed.seq if deed is not None else 0
+        act = (pair.left, pair.right)[which]
+        seq = act.seq if act is not None else 0
         self.console_app.push_screen(ReplayScreen(self.ids[which], at_seq=seq))
 
     def do_compare_parting(self) -> None:
@@ -220,15 +220,15 @@ class CompareScreen(ConsoleScreen):
             self.console_app.copy("\n".join(parting_lines(left, right, parting)))
 
 
-def _done(deed: Deed | None) -> Done | None:
-    if deed is None:
+def _done(act: ToldAction | None) -> Done | None:
+    if act is None:
         return None
     action = ActionView(
-        call_id="", tool=deed.tool, arguments=deed.arguments, kind=deed.kind, element=deed.element
+        call_id="", tool=act.tool, arguments=act.arguments, kind=act.kind, element=act.element
     )
     # By its package, never by what the phone says of it.
-    app = f"{name_of_package(deed.package)} ({deed.package})" if deed.package else ""
-    return Done(deed.step, action, app, deed.thought, deed.frame)
+    app = f"{name_of_package(act.package)} ({act.package})" if act.package else ""
+    return Done(act.step, action, app, act.thought, act.frame)
 
 
 def _heading(compared: Compared, asking: AbstractSet[str], width: int) -> Parts:

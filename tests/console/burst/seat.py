@@ -30,7 +30,7 @@ from agent.settings import Settings
 from console.app import SwitchboardApp
 from console.input.gate import is_input
 from console.keys import two_acts
-from console.latency_stats import Pulse
+from console.latency_stats import LatencyStats
 from console.screens.deck import showing
 from console.screens.deck.deck import DeckScreen
 from console.screens.history import tape
@@ -109,7 +109,7 @@ class BurstApp(SwitchboardApp):
         await super().on_event(event)
 
 
-class UntimedPulse(Pulse):
+class UntimedStats(LatencyStats):
     """Notes nothing: how long looks took, and how many there were, goes by the clock."""
 
     def note(self, serial: str, took_ms: int) -> None:
@@ -131,7 +131,7 @@ async def one_console(ask: Callable[[], Any], answer: Callable[[object], None]) 
     """Serve one script; False when nothing more comes."""
     core = ScriptedCore()
     app = BurstApp(core, settings=settings_anew(Path.home() / "burst"), title="burst")
-    app.bridge.pulse = UntimedPulse()
+    app.bridge.latencies = UntimedStats()
     app.note_what_keys_meet(core)
     opened = asyncio.create_task(app.run_async())
     try:

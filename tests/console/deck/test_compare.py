@@ -77,9 +77,9 @@ async def test_either_session_is_replayed_from_the_place_under_the_cursor(
         await seat.until(lambda: replay.tape.playback is not None, "the tape")
         assert replay.tape.playback is not None
         pairs = screen.compared.parting.pairs if screen.compared else ()
-        deed = pairs[2].left if session_id == "b1" else pairs[2].right
-        assert deed is not None
-        assert (replay.tape.session_id, replay.tape.playback.position) == (session_id, deed.seq)
+        act = pairs[2].left if session_id == "b1" else pairs[2].right
+        assert act is not None
+        assert (replay.tape.session_id, replay.tape.playback.position) == (session_id, act.seq)
         await seat.press("escape")
         await seat.until(lambda: seat.app.screen is screen, "both again")
 

@@ -10,9 +10,9 @@ from agent.config import load_settings
 from agent.devices.adb.address import ServerAddress
 from agent.devices.adb.client import AdbClient
 from agent.devices.fleet.fleet import AdbFleet
+from agent.devices.pool.entries import RealEntry
 from agent.devices.pool.pool import PhonePool
 from agent.devices.pool.pool_setup import ENVIRONMENT
-from agent.devices.pool.slots import RealSlot
 from agent.episodes.adb_phones import PooledPhones
 from agent.episodes.episode import Episode
 from agent.episodes.phones import EpisodePhones
@@ -66,7 +66,7 @@ async def test_an_environment_takes_no_phone_that_a_session_holds(
             await client.connect(serial)
         fleet = AdbFleet([adb_address])
         await fleet.start()
-        pool = PhonePool([RealSlot(adb_address, serial) for serial in host.serials])
+        pool = PhonePool([RealEntry(adb_address, serial) for serial in host.serials])
         source = PooledPhones(pool)
         try:
             await pool.open_async()

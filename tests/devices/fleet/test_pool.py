@@ -19,17 +19,17 @@ from agent.devices.adb.address import ServerAddress
 from agent.devices.adb.client import AdbClient
 from agent.devices.adb.server import AdbServer
 from agent.devices.pool.allocation import (
+    EntryState,
     PoolAllocation,
     PoolClosedError,
     PooledPhone,
     PoolEmptyError,
-    SlotState,
 )
-from agent.devices.pool.emulator_slots import EmulatorSlot, find_emulator
+from agent.devices.pool.emulator_entries import EmulatorEntry, find_emulator
+from agent.devices.pool.entries import PhoneAt, RealEntry
 from agent.devices.pool.pool import PhonePool
 from agent.devices.pool.pool_setup import make_pool
-from agent.devices.pool.slots import PhoneAt, RealSlot
-from agent.devices.pool.virtual_slots import VirtualFarm, VirtualSlot
+from agent.devices.pool.virtual_entries import VirtualEntry, VirtualFarm
 from agent.devices.shell.phone_shell import PhoneShell
 from agent.errors import DeviceError, UsageError
 from agent.settings import PoolSettings
@@ -38,7 +38,7 @@ BOUND_S = 30.0
 NO_SERVER = ServerAddress("127.0.0.1", 1)
 
 
-class PaperSlot:
+class PaperEntry:
     """A place with a phone of paper, which can be told to die."""
 
     def __init__(self, number: int, *tags: str) -> None:
@@ -78,13 +78,13 @@ def until(claim: Callable[[], bool]) -> None:
 
 
 @pytest.fixture
-def slots() -> list[PaperSlot]:
-    return [PaperSlot(number, "paper") for number in range(5)]
+def entries() -> list[PaperEntry]:
+    return [PaperEntry(number, "paper") for number in range(5)]
 
 
 @pytest.fixture
-def pool(slots: list[PaperSlot]) -> Iterator[PhonePool]:
-    with PhonePool(slots, check_interval_s=0.05) as pool:
+def pool(entries: list[PaperEntry]) -> Iterator[PhonePool]:
+    with PhonePool(entries, check_interval_s=0.05) as pool:
         yield pool
 
 
@@ -112,21 +112,21 @@ def test_contracts_7_pool_64_threads_and_5_devices_share_none(pool: PhonePool) -
     assert (stats.gets, stats.puts, stats.resets) == (320, 320, 320)
 
 
-def test_contracts_7_pool_get_after_close_is_an_error(slots: list[PaperSlot]) -> None:
-    pool = PhonePool(slots).open()
+def test_contracts_7_pool_get_after_close_is_an_error(entries: list[PaperEntry]) -> None:
+    pool = PhonePool(entries).open()
     pool.close()
     pool.close()
     with pytest.raises(PoolClosedError):
         pool.get()
     with pytest.raises(RuntimeError):
         pool.get(0.1)
-    assert all(slot.stopped for slot in slots)
+    assert all(entry.stopped for entry in entries)
 
 
 def test_contracts_7_pool_a_waiter_at_close_gets_an_error_and_never_hangs(
-    slots: list[PaperSlot],
+    entries: list[PaperEntry],
 ) -> None:
-    pool = PhonePool(slots[:1]).open()
+    pool = PhonePool(entries[:1]).open()
     pool.get()
 
     async def wait() -> None:
@@ -155,21 +155,21 @@ def test_contracts_7_pool_a_double_put_is_an_error(pool: PhonePool) -> None:
 
 
 def test_contracts_7_pool_a_dead_device_is_replaced(
-    pool: PhonePool, slots: list[PaperSlot]
+    pool: PhonePool, entries: list[PaperEntry]
 ) -> None:
     phone = pool.get()
-    slots[phone.slot].is_dead = True
+    entries[phone.entry].is_dead = True
     pool.put(phone)
     until(lambda: pool.stats().free == 5)
     assert pool.stats().replaced == 1
-    assert slots[phone.slot].life == 1
+    assert entries[phone.entry].life == 1
 
 
 def test_a_free_phone_that_dies_is_replaced_before_anybody_takes_it(
-    pool: PhonePool, slots: list[PaperSlot]
+    pool: PhonePool, entries: list[PaperEntry]
 ) -> None:
-    slots[3].is_dead = True
-    until(lambda: slots[3].life == 1 and pool.stats().free == 5)
+    entries[3].is_dead = True
+    until(lambda: entries[3].life == 1 and pool.stats().free == 5)
     serials = {pool.get().serial for _ in range(5)}
     assert "paper-3-1" in serials
 
@@ -185,7 +185,7 @@ def test_an_exhausted_pool_says_so_in_time(pool: PhonePool) -> None:
 
 
 def test_tags_choose_the_phone_and_nobody_waits_for_tags_that_no_phone_has() -> None:
-    with PhonePool([PaperSlot(0, "small"), PaperSlot(1, "large", "fold")]) as pool:
+    with PhonePool([PaperEntry(0, "small"), PaperEntry(1, "large", "fold")]) as pool:
         assert pool.get(tags=frozenset({"fold"})).serial.startswith("paper-1")
         with pytest.raises(PoolEmptyError, match="with large"):
             pool.get(0.01, tags=frozenset({"large"}))
@@ -195,9 +195,9 @@ def test_tags_choose_the_phone_and_nobody_waits_for_tags_that_no_phone_has() -> 
 
 
 async def test_an_asynchronous_waiter_that_is_cancelled_leaves_its_phone_to_the_next(
-    slots: list[PaperSlot],
+    entries: list[PaperEntry],
 ) -> None:
-    async with PhonePool(slots[:1]) as pool:
+    async with PhonePool(entries[:1]) as pool:
         phone = await pool.get_async()
         waiting = asyncio.create_task(pool.get_async())
         while not pool.stats().waiting:
@@ -215,7 +215,7 @@ def test_a_block_puts_its_phone_back_when_it_fails(pool: PhonePool) -> None:
 
 
 def test_two_pools_know_nothing_of_each_other(pool: PhonePool) -> None:
-    with PhonePool([PaperSlot(0)]) as other:
+    with PhonePool([PaperEntry(0)]) as other:
         phone = other.get()
         with pytest.raises(UsageError):
             pool.put(phone)
@@ -223,11 +223,11 @@ def test_two_pools_know_nothing_of_each_other(pool: PhonePool) -> None:
 
 
 def test_a_phone_that_cannot_start_fails_the_opening_with_its_reason() -> None:
-    slot = PaperSlot(0)
-    slot.is_dead = True
+    entry = PaperEntry(0)
+    entry.is_dead = True
     with pytest.raises(DeviceError, match="It is dead"):
-        PhonePool([slot]).open()
-    assert slot.stopped
+        PhonePool([entry]).open()
+    assert entry.stopped
 
 
 class Book(RuleBasedStateMachine):
@@ -235,40 +235,40 @@ class Book(RuleBasedStateMachine):
 
     def __init__(self) -> None:
         super().__init__()
-        self.book = PoolAllocation([frozenset({"a"}), frozenset({"a", "b"}), frozenset()])
+        self.allocation = PoolAllocation([frozenset({"a"}), frozenset({"a", "b"}), frozenset()])
         self.taken: dict[int, PooledPhone] = {}
         for number in range(3):
-            self.book.set_state(number, SlotState.FREE)
+            self.allocation.set_state(number, EntryState.FREE)
 
     @rule(tags=st.sampled_from([frozenset(), frozenset({"a"}), frozenset({"b"})]))
     def get(self, tags: frozenset[str]) -> None:
-        free = self.book.free_serials()
+        free = self.allocation.free_serials()
         try:
-            phone = self.book.get(tags, 0)
+            phone = self.allocation.get(tags, 0)
         except PoolEmptyError:
-            assert self.book.stats().waiting == 0
+            assert self.allocation.stats().waiting == 0
             return
-        assert phone.slot in free
+        assert phone.entry in free
         assert tags <= phone.tags
-        assert phone.slot not in self.taken
-        self.taken[phone.slot] = phone
+        assert phone.entry not in self.taken
+        self.taken[phone.entry] = phone
 
     @precondition(lambda self: self.taken)
-    @rule(data=st.data(), state=st.sampled_from([SlotState.FREE, SlotState.RESETTING]))
-    def put(self, data: st.DataObject, state: SlotState) -> None:
+    @rule(data=st.data(), state=st.sampled_from([EntryState.FREE, EntryState.RESETTING]))
+    def put(self, data: st.DataObject, state: EntryState) -> None:
         phone = self.taken.pop(data.draw(st.sampled_from(sorted(self.taken))))
-        self.book.put(phone, state)
+        self.allocation.put(phone, state)
         with pytest.raises(UsageError):
-            self.book.put(phone, state)
+            self.allocation.put(phone, state)
 
     @rule(number=st.integers(0, 2))
     def reset_done(self, number: int) -> None:
-        if self.book.claim(number, lambda state: state is SlotState.RESETTING):
-            self.book.set_state(number, SlotState.FREE)
+        if self.allocation.claim(number, lambda state: state is EntryState.RESETTING):
+            self.allocation.set_state(number, EntryState.FREE)
 
     @invariant()
     def counts_agree(self) -> None:
-        stats = self.book.stats()
+        stats = self.allocation.stats()
         assert stats.taken == len(self.taken)
         assert stats.free + stats.taken + stats.resetting + stats.dead == stats.size
 
@@ -284,7 +284,7 @@ async def test_virtual_phones_are_reset_over_adb_and_a_dead_one_is_replaced(
     await server.start()
     farm = VirtualFarm(tmp_path / "farm", server, count=2)
     try:
-        async with PhonePool([VirtualSlot(farm, 0), VirtualSlot(farm, 1)]) as pool:
+        async with PhonePool([VirtualEntry(farm, 0), VirtualEntry(farm, 1)]) as pool:
             phone = await pool.get_async(BOUND_S)
             other = await pool.get_async(BOUND_S)
             assert {phone.serial, other.serial} == {f"127.0.0.1:{p}" for p in _ports(phone, other)}
@@ -300,7 +300,7 @@ async def test_virtual_phones_are_reset_over_adb_and_a_dead_one_is_replaced(
             await shell.checked("input keyevent 223", 10)
             pool.put(again)
             # So does one that is not reset, but only cleared, as a real phone is.
-            cleared = RealSlot(ServerAddress.parse(again.server), other.serial)
+            cleared = RealEntry(ServerAddress.parse(again.server), other.serial)
             dark = PhoneShell(AdbClient(ServerAddress.parse(other.server)), other.serial)
             await dark.checked("input keyevent 223", 10)
             assert "mWakefulness=Awake" not in (await dark.run("dumpsys power", 10)).text
@@ -327,7 +327,7 @@ def _ports(*phones: PooledPhone) -> list[str]:
 
 def test_a_real_phone_is_never_cleared_of_what_is_no_package() -> None:
     with pytest.raises(UsageError, match="not the name of a package"):
-        RealSlot(NO_SERVER, "phone", packages=["com.a; rm -rf /"])
+        RealEntry(NO_SERVER, "phone", packages=["com.a; rm -rf /"])
 
 
 def test_an_emulator_is_found_where_the_sdk_keeps_it_or_its_absence_is_told(
@@ -347,11 +347,11 @@ async def test_an_emulator_that_ends_is_told_with_its_last_words(tmp_path: Path)
     program = tmp_path / "emulator"
     program.write_text('#!/bin/sh\necho "$@"\necho "PANIC: Cannot find AVD"\nexit 1\n')
     program.chmod(0o755)
-    slot = EmulatorSlot(program, "pixel", port=5600, server=NO_SERVER)
+    entry = EmulatorEntry(program, "pixel", port=5600, server=NO_SERVER)
     with pytest.raises(DeviceError, match="PANIC: Cannot find AVD"):
-        await slot.start()
+        await entry.start()
     with pytest.raises(UsageError):
-        EmulatorSlot(program, "pixel", port=5601, server=NO_SERVER)
+        EmulatorEntry(program, "pixel", port=5601, server=NO_SERVER)
 
 
 def test_the_settings_name_virtual_and_real_phones_of_one_pool(tmp_path: Path) -> None:

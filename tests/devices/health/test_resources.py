@@ -18,7 +18,7 @@ from agent.devices.adb.server import AdbServer, ServerAddress
 from agent.devices.fleet.fleet import AdbFleet
 from agent.devices.health.doctor import examine
 from agent.devices.input.borrowed_keyboard import Keyboard
-from agent.devices.pool.emulator_slots import EmulatorSlot
+from agent.devices.pool.emulator_entries import EmulatorEntry
 from agent.devices.pool.virtual_phones import VirtualPhones
 from agent.devices.resources.processes import start_mark
 from agent.devices.resources.report import describe
@@ -135,10 +135,10 @@ async def test_an_emulator_that_does_not_come_up_leaves_no_record(tmp_path: Path
     program.write_text("#!/bin/sh\necho no AVD of that name\nexit 1\n")
     program.chmod(0o755)
     server = ServerAddress("127.0.0.1", 1)
-    slot = EmulatorSlot(program, "none", port=5560, server=server, resources=ledger)
+    entry = EmulatorEntry(program, "none", port=5560, server=server, resources=ledger)
     with pytest.raises(DeviceError, match="no AVD of that name"):
-        await slot.start()
-    await slot.stop()
+        await entry.start()
+    await entry.stop()
     assert ledger.out() == ()
 
 

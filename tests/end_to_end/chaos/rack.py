@@ -29,7 +29,7 @@ from agent.state.commit import Commit
 from agent.store.database.lock import owner_pid
 from agent.store.postgres.postgres_store import PostgresStore
 from tests.adb import free_port
-from tests.end_to_end.chaos.findings import Deed, Findings
+from tests.end_to_end.chaos.findings import Findings, ResolvedAction
 from tests.end_to_end.harness import base_environment, end_all_of
 from tests.store.postgres_server import PostgresServer
 
@@ -372,7 +372,7 @@ class Rack:
 
     def acts(self) -> int:
         """Count the acts so far."""
-        return sum(deed.kind == "act" for deed in self.deeds())
+        return sum(resolved.kind == "act" for resolved in self.resolved_actions())
 
     async def more_acts(self, count: int = 1) -> None:
         """Wait until more was done on phones than before; or all has ended."""
@@ -396,23 +396,23 @@ class Rack:
 
     # --- looking ----------
 
-    def deeds(self) -> list[Deed]:
+    def resolved_actions(self) -> list[ResolvedAction]:
         """Read what hosts wrote down, in order; a killed one may have left half a line."""
         lines = self.deeds_file.read_text(encoding="utf-8").split("\n")[:-1]
         return [
-            Deed(kind, host, process, tuple(words))
+            ResolvedAction(kind, host, process, tuple(words))
             for kind, host, process, *words in map(str.split, lines)
         ]
 
     async def look(self) -> Findings:
-        """Compare log, deeds, what the observer saw and phones with each other."""
+        """Compare log, actions, what the observer saw and phones with each other."""
         sessions = await self.store.sessions(limit=10_000)
         logs = {one.session_id: await self._log(one.session_id) for one in sessions}
         found = Findings()
         for session in sessions:
             found.take_session(session, logs[session.session_id])
-        found.take_events(logs, self.deeds(), self.seen)
-        found.take_acts(logs, self.deeds())
+        found.take_events(logs, self.resolved_actions(), self.seen)
+        found.take_acts(logs, self.resolved_actions())
         texts = {text for texts in self.goals.values() for text in texts}
         states = [state for name in self.phones for state in await self.phone_states(name)]
         found.take_phones(states, texts)

@@ -110,7 +110,7 @@ def test_a_wait_is_no_work_and_clears_no_failure() -> None:
     for msg in (waited, over):
         past.fold(msg)
     assert past.effects == 0
-    assert past.deeds == []
+    assert past.actions == []
 
 
 def test_typed_spaces_are_shown_as_they_were_typed() -> None:

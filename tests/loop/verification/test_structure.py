@@ -42,7 +42,7 @@ class Played:
         arguments: str = "{}",
         kind: str = "action",
     ) -> None:
-        call_id = f"c{self.step}-{len(self.past.deeds)}"
+        call_id = f"c{self.step}-{len(self.past.actions)}"
         self.past.fold(
             protocol.ToolCallRequested(
                 step=self.step,

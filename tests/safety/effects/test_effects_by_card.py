@@ -10,7 +10,7 @@ from agent.knowledge.draft import as_toml
 from agent.loop.acting.guard import judge
 from agent.records import EffectVerb
 from agent.safety.capabilities import Decision
-from bench.redteam.case import resolved
+from bench.redteam.case import resolve_act
 from bench.redteam.screens import observe
 
 SCREEN = (
@@ -23,7 +23,7 @@ PAY = "app com.example.pay .Pay\ntitle Pay\ntext To Corner Cafe\ntext €12.50\n
 def asked(screen: str, act: str, commits: dict[str, tuple[str, ...]]) -> EffectVerb | None:
     """Return the effect that an act is asked about; None: it is not."""
     seen = observe(screen, at_ms=1)
-    verdict = judge(resolved(act, seen), seen, commits=commits, phone="p", goal="g")
+    verdict = judge(resolve_act(act, seen), seen, commits=commits, phone="p", goal="g")
     if verdict.decision is Decision.ALLOW or verdict.effect is None:
         return None
     return verdict.effect.verb

@@ -4,22 +4,22 @@ from __future__ import annotations
 
 import pytest
 
-from widgets.plots.latency_line import NONE_YET, pulse_line, small_pulse
+from widgets.plots.latency_line import NONE_YET, latency_line, small_latency_line
 
 
 def text(*took_ms: int, width: int = 80) -> str:
-    return "".join(part for part, _ in pulse_line(took_ms, width))
+    return "".join(part for part, _ in latency_line(took_ms, width))
 
 
 def test_a_phone_that_was_never_looked_at_says_so() -> None:
     assert text() == NONE_YET
-    assert small_pulse(()) == ()
+    assert small_latency_line(()) == ()
 
 
 def test_the_newest_the_usual_and_the_worst_are_figures() -> None:
     assert text(240) == "looks █ 240 ms"
     assert text(100, 200, 800, 100) == "looks ▂▃█▂ 100 ms  usually 100 ms, 800 ms at most"
-    assert "".join(part for part, _ in small_pulse((100, 200))) == "▅█ 200 ms"
+    assert "".join(part for part, _ in small_latency_line((100, 200))) == "▅█ 200 ms"
 
 
 @pytest.mark.parametrize(("width", "is_whole"), [(20, False), (44, False), (60, True), (80, True)])
@@ -33,6 +33,6 @@ def test_where_there_is_little_room_the_newest_look_is_told_and_drawn(
 
 
 def test_a_look_that_took_much_longer_than_usual_stands_out() -> None:
-    [*_, (_, usual), _] = pulse_line((100, 100, 110, 120), 80)
-    [*_, (_, slow), _] = pulse_line((100, 100, 110, 900), 80)
+    [*_, (_, usual), _] = latency_line((100, 100, 110, 120), 80)
+    [*_, (_, slow), _] = latency_line((100, 100, 110, 900), 80)
     assert (usual, slow) == ("$foreground", "$warn")

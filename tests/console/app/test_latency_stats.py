@@ -6,7 +6,7 @@ import pytest
 
 from agent.protocol import DeviceChanged, DeviceLook, ObservationRecorded, Reply
 from agent.records import DeviceState, Foreground, Observation, PhoneLook
-from console.latency_stats import KEPT, Pulse
+from console.latency_stats import KEPT, LatencyStats
 from console.screens.device.device import DeviceScreen
 from console.screens.wall import WallScreen
 from tests.console.conftest import Open
@@ -36,7 +36,7 @@ async def test_what_sessions_saw_is_timed_on_the_wall_and_on_the_phones_own_scre
         await seat.until(lambda: isinstance(seat.app.screen, DeviceScreen), "the phone")
         await seat.see("usually 400 ms, 5.2 s at most")
         seat.core.tell(DeviceChanged(device=phone("phone-1", state=DeviceState.GONE)))
-        await seat.until(lambda: seat.app.bridge.pulse.of("phone-1") == (), "nothing of it")
+        await seat.until(lambda: seat.app.bridge.latencies.of("phone-1") == (), "nothing of it")
 
 
 @pytest.mark.parametrize("size", [(160, 50), (60, 24)])
@@ -51,17 +51,17 @@ async def test_what_the_operator_reads_is_timed_where_no_session_works(
         core.answers[DeviceLook] = lambda _op: Reply(submission_id="x", look=seen)
 
     async with console(play=play, size=size) as seat:
-        assert seat.app.bridge.pulse.of("phone-2") == ()
+        assert seat.app.bridge.latencies.of("phone-2") == ()
         seat.app.navigation.show_device("phone-2")
-        await seat.until(lambda: seat.app.bridge.pulse.of("phone-2"), "a timed look")
+        await seat.until(lambda: seat.app.bridge.latencies.of("phone-2"), "a timed look")
         await seat.see("looks ")
 
 
 def test_a_phone_keeps_its_newest_times_and_no_more() -> None:
-    pulse = Pulse()
+    latencies = LatencyStats()
     for took_ms in range(KEPT + 5):
-        pulse.note("p", took_ms)
-    pulse.note("", 1)
-    pulse.note("p", -1)
-    assert pulse.of("p") == tuple(range(5, KEPT + 5))
-    assert pulse.of("q") == ()
+        latencies.note("p", took_ms)
+    latencies.note("", 1)
+    latencies.note("p", -1)
+    assert latencies.of("p") == tuple(range(5, KEPT + 5))
+    assert latencies.of("q") == ()

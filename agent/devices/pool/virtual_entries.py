@@ -13,7 +13,7 @@ from pathlib import Path
 
 from agent.devices.adb.client import AdbClient
 from agent.devices.adb.server import AdbServer
-from agent.devices.pool.slots import PhoneAt, check_phone, warm_phone
+from agent.devices.pool.entries import PhoneAt, check_phone, warm_phone
 from agent.devices.pool.virtual_phones import VirtualPhones
 from agent.errors import DeviceError
 
@@ -27,7 +27,7 @@ _PAUSE_S = 0.3
 
 
 class VirtualFarm:
-    """The process with the phones of a pool, shared by its slots.
+    """The process with the phones of a pool, shared by its entries.
 
     Args:
         folder: where the phones live; made when missing.
@@ -82,13 +82,13 @@ class VirtualFarm:
                 return
 
     async def stop(self) -> None:
-        """End the phones, once for all slots; the adb server is not ours to end."""
+        """End the phones, once for all entries; the adb server is not ours to end."""
         if self._stopping is None:
             self._stopping = asyncio.create_task(self._phones.stop(), name="stop virtual phones")
         await asyncio.shield(self._stopping)
 
 
-class VirtualSlot:
+class VirtualEntry:
     """One virtual phone of a farm."""
 
     def __init__(

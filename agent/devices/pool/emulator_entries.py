@@ -2,7 +2,7 @@
 
 Nothing is downloaded and no AVD is made. Each instance is read-only (`-read-only`), so that several
 of one AVD run side by side and nothing is written back. Invariant: an emulator that was started
-here ends with its slot. The variables are those that Android's tools read themselves.
+here ends with its entry. The variables are those that Android's tools read themselves.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from pathlib import Path
 from agent.child_environment import child_environment
 from agent.child_process import end_child
 from agent.devices.adb.address import ServerAddress
-from agent.devices.pool.slots import PhoneAt, check_phone, clear_apps
+from agent.devices.pool.entries import PhoneAt, check_phone, clear_apps
 from agent.devices.resources.resource_ledger import Resource, ResourceKind, ResourceLedger
 from agent.devices.shell.reclaim import reclaim_here
 from agent.errors import DeviceError, UsageError
@@ -50,7 +50,7 @@ def find_emulator(environment: Mapping[str, str] = os.environ) -> Path:
     )
 
 
-class EmulatorSlot:
+class EmulatorEntry:
     """One read-only instance of an AVD.
 
     Args:

@@ -1,6 +1,6 @@
-"""Where the phones of a pool come from: the Slot protocol, and phones that are there already.
+"""Where the phones of a pool come from: the PoolEntry protocol, and phones that are there already.
 
-A slot is one place in a pool. Invariant: `reset` leaves the phone as the next taker may expect it
+A entry is one place in a pool. Invariant: `reset` leaves the phone as the next taker may expect it
 or raises; nobody's app is cleared that was not named.
 """
 
@@ -36,7 +36,7 @@ class PhoneAt:
     address: ServerAddress
 
 
-class Slot(Protocol):
+class PoolEntry(Protocol):
     """One place in a pool, from the pool's own event loop."""
 
     @property
@@ -108,7 +108,7 @@ async def clear_apps(at: PhoneAt, packages: Sequence[str]) -> None:
     await warm_phone(at)
 
 
-class RealSlot:
+class RealEntry:
     """A phone or emulator that somebody else keeps running.
 
     Args:
