@@ -60,14 +60,14 @@ class Core(msgspec.Struct, frozen=True, kw_only=True):
 
 
 async def open_host(
-    link: Link, host: str, *, now_ms: int, expected: str, core: Core | None = None
+    link: Link, host: str, *, now_ms: int | None, expected: str, core: Core | None = None
 ) -> Opening:
     """Bring the schema up to date and take a host's place, which lasts as long as the connection.
 
     Args:
         link: stays open for as long as the host is to keep others of its name out.
         host: the name of this computer in the fleet.
-        now_ms: the time.
+        now_ms: the time; None: the database's.
         expected: the identity that the store must have; empty for any.
         core: it is opened by a core, which runs what belongs to the host; None: by somebody else.
 
@@ -88,7 +88,8 @@ async def open_host(
         if core is not None:
             await _check_core(link, core)
         [(epoch,)] = await link.rows(
-            "UPDATE host SET epoch = nextval('epoch'), since_ms = ?, is_open = 1, commits = 0, "
+            "UPDATE host SET epoch = nextval('epoch'), since_ms = coalesce(?::bigint, "
+            "(extract(epoch FROM clock_timestamp()) * 1000)::bigint), is_open = 1, commits = 0, "
             "works = ? WHERE number = ? RETURNING epoch",
             (now_ms, int(core is not None), number),
         )

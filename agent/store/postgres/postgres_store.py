@@ -36,7 +36,6 @@ from agent.store.queries.reader import Reader
 from agent.store.queries.search_words import text_of
 from agent.store.record_store import RecordStore
 from agent.store.rows import Rows
-from agent.store.store import wall_clock_ms
 
 MOST_HITS = 500
 _LOOK_S = 2.0
@@ -107,7 +106,7 @@ class PostgresStore(RecordStore):
             standing, writing, reading, carrying = (Link(dsn, f"{host} {n}") for n in names)
             for link in (standing, writing, reading, carrying):
                 stack.push_async_callback(link.close)
-            now_ms = (clock_ms or wall_clock_ms)()
+            now_ms = None if clock_ms is None else clock_ms()
             opening = await open_host(standing, host, now_ms=now_ms, expected=expected, core=core)
             await standing.rows(f"LISTEN {CHANNEL}")
             store = cls((standing, writing, reading, carrying), opening, clock_ms)

@@ -68,6 +68,8 @@ class Rack:
         """Where a host reaches this computer's adb servers, where that is not 127.0.0.1."""
         self.more: dict[str, dict[str, str]] = {}
         """Environment of a host, beside what all have."""
+        self.clocks: dict[str, dict[str, str]] = {}
+        """Environment in which a host's clock is wrong."""
         self.phones: dict[str, list[str]] = {}
         """Serials by the name of what serves them."""
         self.seen: dict[int, bytes] = {}
@@ -190,7 +192,7 @@ class Rack:
                 stdin=asyncio.subprocess.DEVNULL,
                 stdout=said,
                 stderr=said,
-                env=self._environment(name),
+                env={**self._environment(name), **self.clocks.get(name, {})},
                 cwd=ROOT,
             )
         return self.hosts[name]
@@ -385,10 +387,13 @@ class Rack:
 
     async def rests(self) -> bool:
         """Whether no session is at work or queued."""
-        busy = (SessionState.QUEUED, SessionState.RUNNING)
-        return not any(
-            one.state in busy for one in await self.store.sessions(limit=1000, active_only=True)
-        )
+        return await self.busy() == 0
+
+    async def busy(self) -> int:
+        """Count the sessions at work or queued."""
+        states = (SessionState.QUEUED, SessionState.RUNNING)
+        active = await self.store.sessions(limit=1000, active_only=True)
+        return sum(one.state in states for one in active)
 
     async def until_rest(self) -> None:
         """Wait until every session has ended or waits for a person."""
@@ -469,15 +474,19 @@ async def rack(
 # --- what is done to it ----------
 
 
-async def kill_hosts(one: Rack, times: int, *, phones: int, seed: int = 1) -> int:
+async def kill_hosts(
+    one: Rack, times: int, *, phones: int, refill: Callable[[], Awaitable[None]], seed: int = 1
+) -> int:
     """Kill hosts at random moments and start them again, each time once more was done; returns how
-    often. It ends sooner where all work has."""
-    chance, killed = random.Random(seed), 0
-    while killed < times and not await one.rests():
+    often. More work is begun before the last of it is done.
+    """
+    chance = random.Random(seed)
+    for _ in range(times):
+        if await one.busy() <= phones:
+            await refill()
         name = chance.choice(sorted(one.hosts))
         await asyncio.sleep(chance.uniform(0, 2.0))
         await one.kill(name)
-        killed += 1
         await one.start(name, phones=phones)
         await one.more_acts()
-    return killed
+    return times

@@ -34,9 +34,8 @@ async def kills(
     async with rack(server, folder, dispatcher=dispatcher) as one:
         await _two_hosts(one, phones)
         async with _approvals(one) as own:
-            for _ in range(1 + times // (2 * phones)):
-                await _load(one, own, sessions=2)
-            await kill_hosts(one, times, phones=phones)
+            await _load(one, own, sessions=2)
+            await kill_hosts(one, times, phones=phones, refill=lambda: _load(one, own, sessions=1))
         return await one.look()
 
 
@@ -71,7 +70,7 @@ async def freeze(
     async with rack(server, folder) as one:
         for name, off_s in zip((FIRST, SECOND), clocks, strict=True):
             if off_s:
-                one.more[name] = clock_off(off_s)
+                one.clocks[name] = clock_off(off_s)
         if not is_fenced:
             one.unfenced.add(FIRST)
         sessions = await _one_rack_of_phones(one, phones)

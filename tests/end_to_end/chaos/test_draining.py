@@ -1,8 +1,9 @@
-"""Hosts as processes that drain: turns end, none begin."""
+"""Hosts as processes that drain, and hosts of several versions beside each other."""
 
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -14,6 +15,14 @@ from tests.store.postgres_server import binaries, running_server
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("postgres")]
 HOST = "first"
+OF_ANOTHER_VERSION = """
+import sys
+from console.core import store_choice
+version = sys.argv.pop(1)
+store_choice.own_version = lambda: version
+from console.cli import main
+main()
+"""
 
 
 @pytest.fixture
@@ -48,3 +57,25 @@ async def test_a_host_that_drains_ends_its_turns_and_begins_none_until_it_is_res
     await one.until(lambda: one.state(comes) == SessionState.COMPLETED, "that it goes on")
     found = await one.look()
     assert found.is_exact, found.why
+
+
+async def test_hosts_within_one_minor_version_join_and_others_are_told_what_to_do(
+    one: Rack,
+) -> None:
+    def of(version: str) -> tuple[str, ...]:
+        serve = ("host", "serve", "--virtual-only")
+        return (sys.executable, "-c", OF_ANOTHER_VERSION, version, *serve)
+
+    await one.run_as("old", of("1.3.7"))
+    await one.until(lambda: one.is_here("old"), "the older host")
+    await one.run_as("new", of("1.4.0"))
+    await one.until(lambda: one.is_here("new"), "the newer host")
+    late = await one.run_as("late", of("1.5.0"))
+    assert await late.wait() != 0
+    said = one.said("late")
+    assert "Host 'old' has Switchboard 1.3.7, and this one has 1.5.0" in said
+    assert "end host 'old' first" in said
+    await one.kill("old")
+    await one.until(lambda: not one.is_here("old"), "that the older host is gone")
+    await one.run_as("late", of("1.5.0"))
+    await one.until(lambda: one.is_here("late"), "the newest host")
