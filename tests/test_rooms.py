@@ -33,12 +33,11 @@ ONE_WAY = (
 
 MOST_METHODS = 40
 LARGER = {
-    "virtual_phone.embedded._Inside": 140,
-    "virtual_phone.phone.Phone": 140,
-    "virtual_phone.input.gestures.Gestures": 115,
-    "virtual_phone.services.Services": 90,
-    "virtual_phone.notices.Notices": 55,
-    "virtual_phone.core.Core": 45,
+    "virtual_phone.embedded._Inside": 125,
+    "virtual_phone.phone.Phone": 125,
+    "virtual_phone.input.gestures.Gestures": 105,
+    "virtual_phone.services.Services": 80,
+    "virtual_phone.notices.Notices": 50,
 }
 """Classes with more methods than that, and the most that each may have; it may only shrink."""
 

@@ -18,7 +18,7 @@ import msgspec
 from virtual_phone.activities import Activities
 from virtual_phone.app import App, S, Seed
 from virtual_phone.apps import app_of
-from virtual_phone.display.rotation import Turning
+from virtual_phone.display.rotation import Rotation
 from virtual_phone.display.scene import Scene, Surface
 from virtual_phone.errors import PhoneError
 from virtual_phone.input.touch import Touch
@@ -46,7 +46,7 @@ MOVING_HZ = 30
 MOVE_STEP_S = 1 / 60
 
 
-class Core(Turning):
+class Core:
     """Hold the parts of one phone and draw what they say."""
 
     _touch: Touch
@@ -62,7 +62,7 @@ class Core(Turning):
     ) -> None:
         self.timing: Timing = timing or LoopTiming()
         self.home = Path(home)
-        self.name = name
+        self.name: str = name
         self.seed = seed
         self.messages: list[str] = []
         """What happened at start that somebody should know, such as a damaged state file."""
@@ -80,7 +80,6 @@ class Core(Turning):
         self._frame_timer: Timer | None = None
         self._unsaved = False
         self._closed = False
-        self._after_prompt: Callable[[], None] | None = None
         self._apps: dict[str, msgspec.Struct] = {}
         self._unread: Mapping[str, bytes] = {}
         """States of apps that nobody has looked at, as JSON; shared by phones made alike."""
@@ -96,9 +95,10 @@ class Core(Turning):
         self.properties = factory_properties(
             name, seed, width=WIDTH, height=HEIGHT, density=DENSITY
         )
-        self.settings = SettingsTable(self._setting_changed)
+        self.settings: SettingsTable = SettingsTable(self._setting_changed)
+        self.rotation: Rotation = Rotation(self)
         self.packages: PackageTable = PackageTable(built_in())
-        self.state_record = PhoneState()
+        self.state_record: PhoneState = PhoneState()
         self.activities = Activities(lambda: self.state_record, self.packages, self.now)
 
     @property
@@ -151,7 +151,7 @@ class Core(Turning):
             PhoneError: there is no such display.
         """
         d = self._display(display)
-        turned = display == 0 and self.rotation % 2 == 1
+        turned = display == 0 and self.rotation.quarters % 2 == 1
         return (d.height, d.width, d.density) if turned else (d.width, d.height, d.density)
 
     def set_display(
@@ -323,7 +323,8 @@ class Core(Turning):
         """Keep the screen from being idle for a while, as an animation does."""
         self._busy_until = max(self._busy_until, self.timing.monotonic() + seconds)
 
-    def _transition(self) -> None:
+    def transition(self) -> None:
+        """Show the change as one that takes a moment: the screen is not idle until then."""
         scale = self.settings.number("global", "transition_animation_scale", 1.0)
         length_s = TRANSITION_S * min(max(scale, 0.0), 2.0)
         self.busy_for(length_s)
@@ -358,7 +359,7 @@ class Core(Turning):
 
     def _setting_changed(self, namespace: str, key: str) -> None:
         if key == "accelerometer_rotation" and self.settings.flag(namespace, key):
-            self._freed()
+            self.rotation.freed()
         if key in ("user_rotation", "accelerometer_rotation"):
-            self._transition()
+            self.transition()
         self.invalidate()

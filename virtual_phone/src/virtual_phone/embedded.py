@@ -257,7 +257,7 @@ class EmbeddedPhone:
     def turn(self, quarters: int) -> None:
         """Turn the phone as a hand does. Raises PhoneError: that is no quarter turn."""
         self._start = None
-        self._phone.turn(quarters)
+        self._phone.rotation.turn(quarters)
 
     async def shell(self, line: str) -> tuple[int, str]:
         """Run a line of the phone's shell; return its status and what it wrote.
@@ -288,7 +288,7 @@ class EmbeddedPhone:
     @property
     def rotation(self) -> int:
         """How the display is turned, in quarter turns."""
-        return self._phone.rotation
+        return self._phone.rotation.quarters
 
     @property
     def keyboard_shown(self) -> bool:

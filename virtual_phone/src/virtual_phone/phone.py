@@ -22,6 +22,7 @@ from virtual_phone.core import SAVE_DELAY_S, log
 from virtual_phone.display.scene import Scene, Surface
 from virtual_phone.errors import PhoneError
 from virtual_phone.input.gestures import Gestures
+from virtual_phone.packages.permissions import Permissions
 from virtual_phone.running import AppProcesses
 from virtual_phone.state import persistence
 from virtual_phone.state.factory import factory, whole_minute
@@ -35,6 +36,7 @@ from virtual_phone.state.records import (
 )
 from virtual_phone.state.storage import FirstFile, SharedStorage
 from virtual_phone.state.truth import Truth
+from virtual_phone.system.prompts import Prompts
 from virtual_phone.timing import Timing
 from virtual_phone.ui.dump import dump
 from virtual_phone.well_formed import json_of, well_formed_value
@@ -68,6 +70,8 @@ class Phone(Gestures):
             self.home / "files" / "sdcard", self._first_files, self.invalidate
         )
         self.processes = AppProcesses(self.packages, lambda: [t.package for t in self.tasks()])
+        self.permissions = Permissions(self)
+        self.prompts = Prompts(self)
         self._file = persistence.StateFile()
         self._saving: set[asyncio.Future[None]] = set()
         self._load()
@@ -101,7 +105,7 @@ class Phone(Gestures):
         self.state_record.posture = number
         now = self.posture
         self.set_display(width=now.width, height=now.height, density=now.density)
-        self._transition()
+        self.transition()
 
     def _apply_profile(self) -> None:
         kind = self.profile
@@ -142,7 +146,7 @@ class Phone(Gestures):
         return dump(
             surface.root,
             surface.package,
-            self.rotation if not display else 0,
+            self.rotation.quarters if not display else 0,
             compressed=compressed,
         )
 
@@ -245,7 +249,7 @@ class Phone(Gestures):
     ) -> None:
         """Be what a record says from now on."""
         self._touch.cancel_all()
-        self._after_prompt = None
+        self.prompts.forget()
         self.shade = self.toast_text = self.splash = ""
         self.heads_up = None
         self._loading.clear()

@@ -15,9 +15,11 @@ from virtual_phone.core import log
 from virtual_phone.display.scene import Surface
 from virtual_phone.errors import PhoneError
 from virtual_phone.notices import Notices
-from virtual_phone.running import AppProcesses, Change
+from virtual_phone.packages.permissions import Permissions
+from virtual_phone.running import AppProcesses
 from virtual_phone.state.records import PageState, StartResult, TaskState, UnknownActivityError
 from virtual_phone.state.storage import SharedStorage
+from virtual_phone.system.prompts import Prompts
 from virtual_phone.well_formed import well_formed
 
 SPLASH_S = 0.3
@@ -28,6 +30,8 @@ class Services(Notices):
 
     storage: SharedStorage
     processes: AppProcesses
+    permissions: Permissions
+    prompts: Prompts
     splash = ""
     """The package whose splash screen is shown."""
     on_power: Callable[[str], None] | None = None
@@ -168,7 +172,7 @@ class Services(Notices):
         self._pressed = None
         self._touch.stop_gliding()
         self.processes.all()
-        self._transition()
+        self.transition()
         self.invalidate()
         self._begin_page()
 
@@ -200,7 +204,7 @@ class Services(Notices):
     def unlock(self) -> None:
         """Take the lock screen away."""
         self.state_record.locked = False
-        self._transition()
+        self.transition()
         self.invalidate()
 
     def open_page(
@@ -275,78 +279,6 @@ class Services(Notices):
         self.activities.remove_task(task_id)
         self.invalidate()
 
-    def require_permission(self, package: str, permission: str, then: Callable[[], None]) -> None:
-        """Do something that needs a permission: at once when granted, else ask."""
-        if permission in self.state_record.granted.get(package, []):
-            then()
-            return
-        self._after_prompt = then
-        self.state_record.system["prompt"] = PageState(
-            "prompt", local={"kind": "permission", "package": package, "permission": permission}
-        )
-        self.state_record.keyboard_shown = False
-        self.invalidate()
-
-    def crash(self, package: str, *, hangs: bool = False) -> None:
-        """Show the dialog of an app that stopped, or of one that hangs."""
-        self.state_record.system["prompt"] = PageState(
-            "prompt", local={"kind": "anr" if hangs else "crash", "package": package}
-        )
-        if not hangs:
-            self.processes.end(package, Change.CRASHED)
-            self.activities.remove(package)
-        self.state_record.keyboard_shown = False
-        self.invalidate()
-
-    def show_power_menu(self) -> None:
-        """Show what a power button that is held offers."""
-        self.state_record.system["prompt"] = PageState("prompt", local={"kind": "power"})
-        self.state_record.keyboard_shown = False
-        self.shade = ""
-        self.invalidate()
-
-    def answer_prompt(self, answer: str) -> None:
-        """Answer the system dialog that is shown."""
-        prompt = self.state_record.system.pop("prompt", None)
-        then, self._after_prompt = self._after_prompt, None
-        if prompt is None:
-            return
-        package = prompt.local.get("package", "")
-        if prompt.local.get("kind") == "permission":
-            if answer in ("allow", "once"):
-                self.grant(package, prompt.local.get("permission", ""))
-                if then is not None:
-                    self.run(then)
-        elif prompt.local.get("kind") == "power":
-            if answer == "lock":
-                self.sleep()
-            elif answer in ("restart", "power_off") and self.on_power is not None:
-                self.on_power("" if answer == "restart" else "shutdown")
-        elif answer == "close":
-            self.activities.remove(package)
-        elif answer == "app_info":
-            self.open_page(
-                PageState(""),
-                "com.android.settings",
-                "com.android.settings.applications.InstalledAppDetails",
-                {"package": package},
-            )
-        self.invalidate()
-
-    def grant(self, package: str, permission: str) -> None:
-        granted = self.state_record.granted.setdefault(package, [])
-        if permission not in granted:
-            granted.append(permission)
-        self.invalidate()
-
-    def revoke(self, package: str, permission: str) -> None:
-        """Take a permission back; the process of an app that had it is ended, as Android does."""
-        granted = self.state_record.granted.get(package, [])
-        if permission in granted:
-            granted.remove(permission)
-            self.processes.end(package)
-        self.invalidate()
-
     def is_in_front(self, package: str) -> bool:
         """Return whether a package is what the person looks at."""
         front = self.activities.front()
@@ -358,10 +290,6 @@ class Services(Notices):
             self.clear(package)
         else:
             self.force_stop(package)
-
-    def granted_to(self, package: str) -> list[str]:
-        """Return the permissions that were granted to a package."""
-        return list(self.state_record.granted.get(package, []))
 
     def battery(self) -> int:
         """Return the battery's level in percent."""
@@ -387,5 +315,5 @@ class Services(Notices):
         except Exception:
             package = surface.package if surface is not None else "android"
             log.exception("The app %s of the phone %s failed", package, self.name)
-            self.crash(package)
+            self.prompts.crash(package)
         self.invalidate()

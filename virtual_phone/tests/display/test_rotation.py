@@ -26,37 +26,37 @@ def put(phone: Phone, key: str, value: str) -> None:
 
 
 def test_a_locked_screen_follows_the_setting_and_no_hand(phone: Phone) -> None:
-    phone.turn(1)
-    assert phone.rotation == 0
+    phone.rotation.turn(1)
+    assert phone.rotation.quarters == 0
     put(phone, "user_rotation", "3")
-    assert phone.rotation == 3 and phone.width > phone.height
+    assert phone.rotation.quarters == 3 and phone.width > phone.height
 
 
 def test_a_free_screen_follows_a_hand_and_no_setting(phone: Phone) -> None:
     put(phone, "accelerometer_rotation", "1")
     put(phone, "user_rotation", "1")
-    assert phone.rotation == 0
-    phone.turn(3)
-    assert phone.rotation == 3 and phone.width > phone.height
-    phone.turn(2)
-    assert phone.rotation == 3, "upside down turns no phone's screen"
+    assert phone.rotation.quarters == 0
+    phone.rotation.turn(3)
+    assert phone.rotation.quarters == 3 and phone.width > phone.height
+    phone.rotation.turn(2)
+    assert phone.rotation.quarters == 3, "upside down turns no phone's screen"
     put(phone, "accelerometer_rotation", "0")
-    assert phone.rotation == 1
+    assert phone.rotation.quarters == 1
 
 
 def test_a_phone_that_lies_flat_stays_as_it_was_when_it_is_freed(phone: Phone) -> None:
     put(phone, "user_rotation", "1")
     put(phone, "accelerometer_rotation", "1")
-    assert phone.rotation == 1
+    assert phone.rotation.quarters == 1
     put(phone, "accelerometer_rotation", "0")
-    phone.turn(0)
+    phone.rotation.turn(0)
     put(phone, "accelerometer_rotation", "1")
-    assert phone.rotation == 0, "a hand that holds it is felt"
+    assert phone.rotation.quarters == 0, "a hand that holds it is felt"
 
 
 async def test_a_switch_keeps_the_screen_as_it_is_seen(phone: Phone) -> None:
     put(phone, "accelerometer_rotation", "1")
-    phone.turn(1)
+    phone.rotation.turn(1)
     phone.start_activity(component="com.android.settings/.SubSettings", extras={"page": "display"})
     await phone.wait_idle()
     page = phone.scene().surfaces[0].page
@@ -66,19 +66,19 @@ async def test_a_switch_keeps_the_screen_as_it_is_seen(phone: Phone) -> None:
     assert switch.on_click is not None
     switch.on_click()
     assert phone.settings.get("system", "accelerometer_rotation") == "0"
-    phone.turn(0)
-    assert phone.rotation == 1 and page is phone.scene().surfaces[0].page
+    phone.rotation.turn(0)
+    assert phone.rotation.quarters == 1 and page is phone.scene().surfaces[0].page
 
 
 def test_how_it_is_held_is_in_a_snapshot(phone: Phone) -> None:
     put(phone, "accelerometer_rotation", "1")
-    phone.turn(1)
+    phone.rotation.turn(1)
     kept = phone.snapshot()
-    phone.turn(0)
+    phone.rotation.turn(0)
     phone.restore(kept)
-    assert phone.rotation == 1 and phone.snapshot() == kept
+    assert phone.rotation.quarters == 1 and phone.snapshot() == kept
     with pytest.raises(PhoneError, match="quarter turns"):
-        phone.turn(4)
+        phone.rotation.turn(4)
 
 
 async def test_window_manager_locks_and_frees_what_the_host_turns(connected: Connected) -> None:

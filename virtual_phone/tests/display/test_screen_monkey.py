@@ -84,7 +84,7 @@ async def test_no_app_fails_whatever_is_done_to_it(package: str, tmp_path: Path)
     phone = new_phone(tmp_path)
     phone.settings.put("global", "transition_animation_scale", "0")
     failed: list[str] = []
-    phone.crash = lambda package, hangs=False: failed.append(package)  # type: ignore[method-assign]
+    phone.prompts.crash = lambda package, hangs=False: failed.append(package)  # type: ignore[method-assign]
     for i in range(80):
         if i % 16 == 0:
             phone.launch(package)

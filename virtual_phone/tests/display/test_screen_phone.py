@@ -311,12 +311,12 @@ async def test_an_app_that_fails_shows_the_crash_dialog_and_the_phone_lives(phon
 async def test_a_permission_is_asked_once(phone: Phone) -> None:
     done: list[str] = []
     camera = "android.permission.CAMERA"
-    phone.require_permission("com.android.notes", camera, lambda: done.append("first"))
+    phone.prompts.require_permission("com.android.notes", camera, lambda: done.append("first"))
     assert not done
     focused = phone.focused_window
     assert focused is not None and "GrantPermissionsActivity" in focused.title
     await Hand(phone).tap("While using the app")
-    phone.require_permission("com.android.notes", camera, lambda: done.append("second"))
+    phone.prompts.require_permission("com.android.notes", camera, lambda: done.append("second"))
     assert done == ["first", "second"]
 
 

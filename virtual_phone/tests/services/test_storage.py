@@ -47,7 +47,7 @@ async def test_what_the_camera_takes_is_a_jpeg_that_adb_pulls(
 ) -> None:
     hand = Hand(connected.phone)
     before = set((await connected.shell("ls /sdcard/DCIM/Camera")).text.split())
-    connected.phone.grant("com.android.camera2", "android.permission.CAMERA")
+    connected.phone.permissions.grant("com.android.camera2", "android.permission.CAMERA")
     await hand.open("com.android.camera2")
     await hand.tap("Shutter")
     after = set((await connected.shell("ls /sdcard/DCIM/Camera")).text.split())

@@ -259,7 +259,7 @@ def _path_of(data: str) -> str:
 )
 def viewfinder(page: Page[NoState]) -> View:
     """Show what the camera sees; the round button takes a picture."""
-    allowed = CAMERA in page.host.granted_to(camera.package)
+    allowed = CAMERA in page.host.permissions.of(camera.package)
     taken = int(page.local("taken", "0"))
     storage = page.host.storage
     last = next(iter(storage.pictures()), None)
@@ -273,7 +273,7 @@ def viewfinder(page: Page[NoState]) -> View:
         page.toast("Photo saved")
 
     def ask() -> None:
-        page.host.require_permission(camera.package, CAMERA, page.setter("asked"))
+        page.host.prompts.require_permission(camera.package, CAMERA, page.setter("asked"))
 
     body: View
     if allowed:

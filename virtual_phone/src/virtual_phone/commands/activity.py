@@ -92,7 +92,7 @@ async def activity_command(call: Call, words: list[str]) -> int:
             return 0
         case "crash" | "hang":
             package = _package(call, rest)
-            call.phone.crash(package, hangs=verb == "hang")
+            call.phone.prompts.crash(package, hangs=verb == "hang")
             return 0
         case "get-config":
             width, height, density = call.phone.display_size(0)

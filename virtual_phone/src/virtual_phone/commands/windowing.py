@@ -55,11 +55,11 @@ async def window_command(call: Call, words: list[str]) -> int:
         case "user-rotation":
             if not rest:
                 free = phone.settings.get("system", "accelerometer_rotation") == "1"
-                await call.line("free" if free else f"lock {phone.rotation}")
+                await call.line("free" if free else f"lock {phone.rotation.quarters}")
                 return 0
             if rest[0] == "lock":
                 named = len(rest) > 1 and rest[1] in ("0", "1", "2", "3")
-                phone.lock_rotation(int(rest[1]) if named else phone.rotation)
+                phone.rotation.lock(int(rest[1]) if named else phone.rotation.quarters)
             elif rest[0] == "free":
                 phone.settings.put("system", "accelerometer_rotation", "1")
             else:

@@ -78,7 +78,7 @@ def add_prompt(phone: Phone, scene: Scene) -> None:
             modal=True,
             dims=True,
             on_back=dismiss,
-            on_dismiss=(lambda: phone.answer_prompt("nothing"))
+            on_dismiss=(lambda: phone.prompts.answer("nothing"))
             if prompt.local.get("kind") == "power"
             else None,
         )

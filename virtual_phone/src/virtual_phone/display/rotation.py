@@ -5,13 +5,15 @@ Not what is drawn. Invariant: freeing the screen turns nothing by itself where t
 
 from __future__ import annotations
 
+from typing import Protocol
+
 from virtual_phone.errors import PhoneError
 from virtual_phone.state.records import PhoneState
 from virtual_phone.state.settings_provider import SettingsTable
 
 
-class Turning:
-    """Turn the device and its screen."""
+class Turned(Protocol):
+    """What is turned: the phone."""
 
     name: str
     settings: SettingsTable
@@ -19,17 +21,34 @@ class Turning:
 
     def invalidate(self) -> None:
         """Note a change."""
-        raise NotImplementedError
 
-    def _transition(self) -> None:
-        raise NotImplementedError
+    def transition(self) -> None:
+        """Show the change as one that takes a moment."""
+
+
+class Rotation:
+    """Turn a device and its screen.
+
+    Args:
+        phone: the device.
+    """
+
+    def __init__(self, phone: Turned) -> None:
+        self._phone = phone
 
     @property
-    def rotation(self) -> int:
+    def is_free(self) -> bool:
+        """Whether the screen follows the hand."""
+        return self._phone.settings.flag("system", "accelerometer_rotation")
+
+    @property
+    def quarters(self) -> int:
         """How the default display is turned, in quarter turns."""
-        if self.settings.flag("system", "accelerometer_rotation"):
-            return self.state_record.turned
-        return int(self.settings.number("system", "user_rotation", 0)) % 4
+        return self._phone.state_record.turned if self.is_free else self._locked_at
+
+    @property
+    def _locked_at(self) -> int:
+        return int(self._phone.settings.number("system", "user_rotation", 0)) % 4
 
     def turn(self, quarters: int) -> None:
         """Turn the device as a hand does; the screen follows if it rotates by itself.
@@ -41,40 +60,42 @@ class Turning:
         """
         if quarters not in range(4):
             raise PhoneError(
-                f"The phone {self.name} cannot be held at {quarters} quarter turns.",
+                f"The phone {self._phone.name} cannot be held at {quarters} quarter turns.",
                 "Turn it by 0, 90, 180 or 270 degrees.",
             )
-        before = self.rotation
-        self.state_record.held = quarters
+        before = self.quarters
+        self._phone.state_record.held = quarters
         self._follow_hand()
-        if self.rotation != before:
-            self._transition()
-        self.invalidate()
+        if self.quarters != before:
+            self._phone.transition()
+        self._phone.invalidate()
 
-    def lock_rotation(self, quarters: int, *, stays: bool = True) -> None:
+    def lock(self, quarters: int, *, stays: bool = True) -> None:
         """Turn the screen whatever a hand does.
 
         Args:
+            quarters: how it is turned.
             stays: whether it is locked from now on; else it rotates by itself if it did.
         """
-        free = self.settings.flag("system", "accelerometer_rotation")
-        self.settings.put("system", "user_rotation", str(quarters % 4))
-        self.settings.put("system", "accelerometer_rotation", "0")
-        if free and not stays:
-            self.settings.put("system", "accelerometer_rotation", "1")
+        settings, was_free = self._phone.settings, self.is_free
+        settings.put("system", "user_rotation", str(quarters % 4))
+        settings.put("system", "accelerometer_rotation", "0")
+        if was_free and not stays:
+            settings.put("system", "accelerometer_rotation", "1")
 
-    def set_auto_rotate(self, on: bool) -> None:
+    def set_free(self, on: bool) -> None:
         """Let the screen rotate by itself, or keep it as it is now; a switch does this."""
         if on:
-            self.settings.put("system", "accelerometer_rotation", "1")
+            self._phone.settings.put("system", "accelerometer_rotation", "1")
         else:
-            self.lock_rotation(self.rotation)
+            self.lock(self.quarters)
+
+    def freed(self) -> None:
+        """Begin to rotate by itself: as the screen is, until a hand holds the device."""
+        self._phone.state_record.turned = self._locked_at
+        self._follow_hand()
 
     def _follow_hand(self) -> None:
-        if self.state_record.held in (0, 1, 3):
-            self.state_record.turned = self.state_record.held
-
-    def _freed(self) -> None:
-        """Begin to rotate by itself: as the screen is, until a hand holds the device."""
-        self.state_record.turned = int(self.settings.number("system", "user_rotation", 0)) % 4
-        self._follow_hand()
+        record = self._phone.state_record
+        if record.held in (0, 1, 3):
+            record.turned = record.held

@@ -91,7 +91,7 @@ def _application(phone: Phone, scene: Scene) -> None:
     except Exception:
         log.exception("The page %s of the phone %s failed", page_state.activity, phone.name)
         page_state.local.clear()
-        phone.crash(task.package)
+        phone.prompts.crash(task.package)
         if task.package != "com.android.launcher3":
             _application(phone, scene)
         return

@@ -267,7 +267,7 @@ class Gestures(Services):
             case "shade" | "quick_settings":
                 self.shade = "notifications" if name == "shade" else name
                 self.state_record.keyboard_shown = False
-                self._transition()
+                self.transition()
                 self.invalidate()
             case _:
                 return False

@@ -53,7 +53,7 @@ def press(phone: Phone, code: int, *, long_press: bool = False, meta: int = 0) -
         return False
     if code in (k.POWER, k.SLEEP, k.WAKEUP):
         if code == k.POWER and long_press:
-            phone.show_power_menu()
+            phone.prompts.show_power_menu()
         elif code != k.WAKEUP:
             phone.sleep()
         return True

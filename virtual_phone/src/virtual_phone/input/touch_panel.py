@@ -85,7 +85,7 @@ class TouchPanel:
     def _size(self) -> tuple[int, int]:
         """Return width and height as the phone is held upright: the glass does not turn."""
         width, height, _ = self.phone.display_size(0)
-        return (height, width) if self.phone.rotation % 2 else (width, height)
+        return (height, width) if self.phone.rotation.quarters % 2 else (width, height)
 
     def finger(self, action: str, number: int, x: float, y: float) -> None:
         """Do what a person's finger does: `down`, `move` or `up`, at a point of the display.
@@ -165,7 +165,7 @@ class TouchPanel:
 
     def _to_glass(self, x: int, y: int) -> tuple[int, int]:
         width, height = self._size()
-        match self.phone.rotation:
+        match self.phone.rotation.quarters:
             case 1:
                 found = width - 1 - y, x
             case 2:
@@ -178,7 +178,7 @@ class TouchPanel:
 
     def _to_display(self, x: int, y: int) -> tuple[int, int]:
         width, height = self._size()
-        match self.phone.rotation:
+        match self.phone.rotation.quarters:
             case 1:
                 return y, width - 1 - x
             case 2:

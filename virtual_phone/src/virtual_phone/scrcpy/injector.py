@@ -117,7 +117,7 @@ class Injector:
             case control.ControlType.COLLAPSE_PANELS:
                 phone.close_shade()
             case control.ControlType.ROTATE:
-                phone.lock_rotation(0 if phone.rotation else 1, stays=False)
+                phone.rotation.lock(0 if phone.rotation.quarters else 1, stays=False)
             case control.ControlType.RESET_VIDEO:
                 self._restart_video()
             case _:

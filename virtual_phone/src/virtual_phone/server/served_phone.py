@@ -234,7 +234,7 @@ class ServedPhone:
                 f"{self.phone.name} cannot be turned by {degrees} degrees.",
                 "Turn it by 0, 90, 180 or 270 degrees.",
             )
-        self.phone.turn(degrees // 90)
+        self.phone.rotation.turn(degrees // 90)
 
     def _begin_reboot(self, how: str) -> None:
         if not self._closing and (self._rebooting is None or self._rebooting.done()):
@@ -275,7 +275,7 @@ class ServedPhone:
             case FaultKind.LOW_STORAGE:
                 self.userland.files.full = begun
             case FaultKind.APP_CRASH:
-                self.phone.crash(self.phone.focused_app.partition("/")[0])
+                self.phone.prompts.crash(self.phone.focused_app.partition("/")[0])
             case FaultKind.CLOCK_JUMP:
                 fault = self.userland.faults.get(kind)
                 self._clock_offset_s = fault.value if fault is not None else 0.0

@@ -73,7 +73,7 @@ _PARTS: dict[str, Callable[[Phone], object]] = {
     "focused_window": _focused_window,
     "screen_on": lambda phone: phone.screen_on,
     "locked": lambda phone: phone.locked,
-    "rotation": lambda phone: phone.rotation,
+    "rotation": lambda phone: phone.rotation.quarters,
     "keyboard_shown": lambda phone: phone.keyboard_shown,
     "clipboard": lambda phone: phone.clipboard,
     "wifi": lambda phone: phone.settings.flag("global", "wifi_on"),

@@ -7,7 +7,6 @@ answer that leaves the phone usable.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Protocol
 
 from virtual_phone.app import Host
 from virtual_phone.state.records import PageState
@@ -33,12 +32,6 @@ ONE_TIME = {
 }
 
 
-class Answering(Host, Protocol):
-    """What a system dialog does with an answer."""
-
-    def answer_prompt(self, answer: str) -> None: ...
-
-
 def title_of(prompt: PageState) -> str:
     """Return the window title of a dialog."""
     if prompt.local.get("kind") == "power":
@@ -58,7 +51,7 @@ def activity_of(prompt: PageState) -> str:
     return ""
 
 
-def prompt(host: Answering, state: PageState) -> tuple[View, str, Callable[[], bool]]:
+def prompt(host: Host, state: PageState) -> tuple[View, str, Callable[[], bool]]:
     """Return a dialog's view, the package of its window, and what Back does."""
     package = state.local.get("package", "")
     info = host.packages.get(package)
@@ -66,13 +59,13 @@ def prompt(host: Answering, state: PageState) -> tuple[View, str, Callable[[], b
 
     def back() -> bool:
         kind = state.local.get("kind", "")
-        host.answer_prompt({"permission": "deny", "power": "nothing"}.get(kind, "close"))
+        host.prompts.answer({"permission": "deny", "power": "nothing"}.get(kind, "close"))
         return True
 
     if state.local.get("kind") == "permission":
         return _permission(host, state, label), PERMISSION_UI, back
     if state.local.get("kind") == "power":
-        return power_menu(host.answer_prompt), "com.android.systemui", back
+        return power_menu(host.prompts.answer), "com.android.systemui", back
     crash = state.local.get("kind") == "crash"
     title = f"{label} keeps stopping" if crash else f"{label} isn't responding"
     names = [("aerr_app_info", "info", "App info"), ("aerr_close", "close", "Close app")]
@@ -83,7 +76,7 @@ def prompt(host: Answering, state: PageState) -> tuple[View, str, Callable[[], b
         return row(
             icon(drawing, 22, "text2"),
             text(label, TextStyle(16, 400), weight=1),
-            on_click=lambda: host.answer_prompt(name.removeprefix("aerr_")),
+            on_click=lambda: host.prompts.answer(name.removeprefix("aerr_")),
             id=f"android:id/{name}",
             cls="android.widget.Button",
             desc="",
@@ -98,7 +91,7 @@ def prompt(host: Answering, state: PageState) -> tuple[View, str, Callable[[], b
     return alert(title, "", body=body), "android", back
 
 
-def _permission(host: Answering, state: PageState, label: str) -> View:
+def _permission(host: Host, state: PageState, label: str) -> View:
     permission = state.local.get("permission", "")
     drawing, what = QUESTIONS.get(permission, ("security", permission.rpartition(".")[2].lower()))
     one_time = permission in ONE_TIME
@@ -116,7 +109,7 @@ def _permission(host: Answering, state: PageState, label: str) -> View:
     def choice(id: str, answer: str, label: str) -> View:
         return button(
             label,
-            lambda: host.answer_prompt(answer),
+            lambda: host.prompts.answer(answer),
             look="tonal",
             id=id,
             width=MATCH,

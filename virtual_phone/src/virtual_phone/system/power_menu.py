@@ -1,6 +1,7 @@
 """The menu of a power button that is held: power off, restart, lock.
 
-Not what they do (`Services.answer_prompt`). Invariant: Back and a tap beside it change nothing.
+Not what they do (`virtual_phone.system.prompts`). Invariant: Back and a tap beside it change
+nothing.
 """
 
 from __future__ import annotations

@@ -173,7 +173,7 @@ def _tiles(host: Shaded) -> list[View]:
         flag("Flashlight", "flashlight", "flashlight_on"),
         flag("Airplane mode", "airplane", "airplane_mode_on"),
         tile("Dark theme", "dark_mode", dark, lambda: host.set_dark(not dark)),
-        tile("Auto-rotate", "auto_rotate", turns, lambda: host.set_auto_rotate(not turns)),
+        tile("Auto-rotate", "auto_rotate", turns, lambda: host.rotation.set_free(not turns)),
         flag("Battery Saver", "battery_saver", "low_power"),
         tile("Location", "location", located, locate),
         flag("Mobile data", "data", "mobile_data", "Linewire"),

@@ -118,14 +118,14 @@ class DeviceMethods:
         return {
             "currentPackageName": package or self._phone.focused_app.partition("/")[0],
             "displayHeight": height,
-            "displayRotation": self._phone.rotation,
+            "displayRotation": self._phone.rotation.quarters,
             "displaySizeDpX": round(width * 160 / density),
             "displaySizeDpY": round(height * 160 / density),
             "displayWidth": width,
             "productName": self._phone.properties.get("ro.product.name", ""),
             "screenOn": self._phone.screen_on,
             "sdkInt": int(self._phone.properties.get("ro.build.version.sdk", "0") or 0),
-            "naturalOrientation": self._phone.rotation in (0, 2),
+            "naturalOrientation": self._phone.rotation.quarters in (0, 2),
         }
 
     async def _dump(self, compressed: bool) -> str:
@@ -137,7 +137,7 @@ class DeviceMethods:
     async def _dump_active(self, compressed: bool, depth: int, active_only: bool) -> str:
         faults = self._service.userland.faults
         await faults.hold(FaultKind.HUNG_DUMP)
-        rotation = self._phone.rotation
+        rotation = self._phone.rotation.quarters
         surfaces = windows(self._phone.scene())
         if FaultKind.NULL_ROOT in faults or not surfaces:
             return EMPTY_DUMP.format(rotation=rotation)
@@ -226,11 +226,11 @@ class DeviceMethods:
     async def _set_orientation(self, name: str) -> None:
         rotation = ROTATIONS.get(name.lower())
         if rotation is not None:
-            self._phone.lock_rotation(rotation)
+            self._phone.rotation.lock(rotation)
 
     async def _freeze_rotation(self, frozen: bool) -> None:
         if frozen:
-            self._phone.lock_rotation(self._phone.rotation)
+            self._phone.rotation.lock(self._phone.rotation.quarters)
         else:
             self._phone.settings.put("system", "accelerometer_rotation", "1")
 

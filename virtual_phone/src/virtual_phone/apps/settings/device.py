@@ -45,7 +45,7 @@ BY_PERMISSION = "Available to apps with permission"
 
 def _auto_rotate(page: P) -> View:
     key = "accelerometer_rotation"
-    switch = page.host.set_auto_rotate
+    switch = page.host.rotation.set_free
     return flag_row(page, "Auto-rotate screen", "system", key, switch=switch)
 
 

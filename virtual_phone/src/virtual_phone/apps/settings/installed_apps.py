@@ -80,7 +80,7 @@ def app_details(page: P) -> View:
         ask("stop", "Force stop?", "If you force stop an app, it may misbehave.")
     elif page.local("ask") == "clear":
         ask("clear", "Delete app data?", "This app's data will be deleted for good.")
-    granted = page.host.granted_to(package)
+    granted = page.host.permissions.of(package)
     return screen(
         title_bar("App info", back=page.close),
         recycler(

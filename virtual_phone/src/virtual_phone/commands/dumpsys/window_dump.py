@@ -69,7 +69,7 @@ def _displays(phone: Phone) -> list[str]:
     rows = ["WINDOW MANAGER DISPLAY CONTENTS (dumpsys window displays)"]
     for entry in phone.displays():
         width, height, density = phone.display_size(entry.id)
-        rotation = phone.rotation if entry.id == 0 else 0
+        rotation = phone.rotation.quarters if entry.id == 0 else 0
         rows += [
             f"  Display: mDisplayId={entry.id} (organized)",
             f"    init={entry.width}x{entry.height} {density}dpi "
@@ -123,8 +123,8 @@ def _windows(phone: Phone) -> list[str]:
         rows.append(f"  mInputMethodWindow={_window(keyboard)}")
     rows += _focus(phone, 0)
     rows += [
-        f"  mInTouchMode=true mRotation={phone.rotation}",
-        f"  mDisplayFrozen=false windows=0 client=false apps=0 mRotation={phone.rotation}",
+        f"  mInTouchMode=true mRotation={phone.rotation.quarters}",
+        f"  mDisplayFrozen=false windows=0 client=false apps=0 mRotation={phone.rotation.quarters}",
     ]
     return rows
 
@@ -238,7 +238,7 @@ def dump_display(phone: Phone) -> str:
     details: list[str] = []
     for entry in phone.displays():
         width, height, density = phone.display_size(entry.id)
-        rotation = phone.rotation if entry.id == 0 else 0
+        rotation = phone.rotation.quarters if entry.id == 0 else 0
         kind = "INTERNAL" if entry.id == 0 else "VIRTUAL"
         viewports.append(
             f"DisplayViewport{{type={kind}, valid=true, isActive=true, displayId={entry.id}, "
@@ -298,7 +298,7 @@ def dump_input(phone: Phone) -> str:
             "    Touch Input Mapper (mode - DIRECT):",
             f"      SurfaceWidth: {width}px",
             f"      SurfaceHeight: {height}px",
-            f"      SurfaceOrientation: {phone.rotation}",
+            f"      SurfaceOrientation: {phone.rotation.quarters}",
             "",
             "Input Dispatcher State:",
             "  FocusedApplications:",

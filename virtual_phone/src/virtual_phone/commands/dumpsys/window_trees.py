@@ -24,7 +24,7 @@ def dump_displays(phone: Phone, *, compressed: bool) -> str:
         found = windows(phone.scene(display.id))
         if not found:
             continue
-        rotation = phone.rotation if display.id == 0 else 0
+        rotation = phone.rotation.quarters if display.id == 0 else 0
         parts.append(f'<display id="{display.id}">')
         for index, surface in enumerate(found):
             xml = dump(surface.root, surface.package, rotation, compressed=compressed)

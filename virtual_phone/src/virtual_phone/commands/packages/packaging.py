@@ -196,9 +196,9 @@ async def _grant(call: Call, verb: str, words: list[str]) -> int:
             255,
         )
     if verb == "grant":
-        call.phone.grant(package, permission)
+        call.phone.permissions.grant(package, permission)
     else:
-        call.phone.revoke(package, permission)
+        call.phone.permissions.revoke(package, permission)
     return 0
 
 
