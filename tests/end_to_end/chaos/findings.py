@@ -1,4 +1,4 @@
-"""What has to hold after hosts were broken, and what does not: log, deeds and phones compared."""
+"""What has to hold after hosts were broken, and what does not: log, records and phones compared."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Logs: TypeAlias = Mapping[str, Sequence[Event]]
 """The stored events of each session."""
 
 
-class Deed(NamedTuple):
+class Recorded(NamedTuple):
     """A line of what hosts wrote down; see `recorded_host`."""
 
     kind: str
@@ -36,7 +36,7 @@ class Deed(NamedTuple):
 
 
 class Findings(msgspec.Struct, kw_only=True):
-    """What a look at the log, at the deeds and at the phones found."""
+    """What a look at the log, at the records and at the phones found."""
 
     sessions: int = 0
     completed: int = 0
@@ -88,14 +88,16 @@ class Findings(msgspec.Struct, kw_only=True):
         self.twice += len(blind)
         self.why += [f"{name} acted without a look: {call}" for call in blind]
 
-    def take_events(self, logs: Logs, deeds: Sequence[Deed], seen: Mapping[int, bytes]) -> None:
+    def take_events(
+        self, logs: Logs, records: Sequence[Recorded], seen: Mapping[int, bytes]
+    ) -> None:
         """Compare what was acknowledged, and what an observer saw, with what is stored."""
         stored = {event.event_id: event for events in logs.values() for event in events}
-        for deed in deeds:
-            if deed.kind != "ack" or deed.words[1] == "-":
+        for one in records:
+            if one.kind != "ack" or one.words[1] == "-":
                 continue
             self.acknowledged += 1
-            number, session_id, seq, kind = deed.words
+            number, session_id, seq, kind = one.words
             event = stored.get(int(number))
             if event is None or (event.session_id, str(event.seq), _tag(event)) != (
                 session_id,
@@ -118,7 +120,7 @@ class Findings(msgspec.Struct, kw_only=True):
         if missed:
             self.why.append(f"events that the observer never saw: {missed[:10]}")
 
-    def take_acts(self, logs: Logs, deeds: Sequence[Deed]) -> None:
+    def take_acts(self, logs: Logs, records: Sequence[Recorded]) -> None:
         """Compare what was done on phones with what was meant, and by whom."""
         intents = {
             (session_id, event.msg.call_id)
@@ -128,12 +130,12 @@ class Findings(msgspec.Struct, kw_only=True):
         }
         orders: dict[str, list[tuple[str, str]]] = defaultdict(list)
         actors: dict[tuple[str, str], set[tuple[str, str]]] = defaultdict(set)
-        for deed in deeds:
-            if deed.kind != "act":
+        for one in records:
+            if one.kind != "act":
                 continue
             self.acts += 1
-            serial, session_id, call_id = deed.words
-            who = (deed.host, deed.process)
+            serial, session_id, call_id = one.words
+            who = (one.host, one.process)
             order = orders[serial]
             if who in order and order[-1] != who:
                 self.old += 1

@@ -29,7 +29,7 @@ from agent.state.commit import Commit
 from agent.store.database.lock import owner_pid
 from agent.store.postgres.postgres_store import PostgresStore
 from tests.adb import free_port
-from tests.end_to_end.chaos.findings import Findings, ResolvedAction
+from tests.end_to_end.chaos.findings import Findings, Recorded
 from tests.end_to_end.harness import base_environment, end_all_of
 from tests.store.postgres_server import PostgresServer
 
@@ -56,8 +56,8 @@ class Rack:
         self.unfenced: set[str] = set()
         """Hosts that keep to no lease: the control."""
         self._dispatcher = dispatcher
-        self.deeds_file = folder / "deeds"
-        self.deeds_file.touch()
+        self.record_file = folder / "recorded"
+        self.record_file.touch()
         (folder / "home").mkdir()
         self.hosts: dict[str, asyncio.subprocess.Process] = {}
         self.around: dict[str, tuple[str, ...]] = {}
@@ -182,7 +182,7 @@ class Rack:
         how = "unfenced" if name in self.unfenced else "fenced"
         recorder = (sys.executable, "-m", "tests.end_to_end.chaos.recorded_host")
         around = self.around.get(name, ())
-        return (*around, *recorder, str(self.deeds_file), how, "host", "serve")
+        return (*around, *recorder, str(self.record_file), how, "host", "serve")
 
     async def run_as(self, name: str, words: Sequence[str]) -> asyncio.subprocess.Process:
         """Run a program as a host; what it says is kept."""
@@ -374,7 +374,7 @@ class Rack:
 
     def acts(self) -> int:
         """Count the acts so far."""
-        return sum(resolved.kind == "act" for resolved in self.resolved_actions())
+        return sum(one.kind == "act" for one in self.recorded())
 
     async def more_acts(self, count: int = 1) -> None:
         """Wait until more was done on phones than before; or all has ended."""
@@ -401,23 +401,23 @@ class Rack:
 
     # --- looking ----------
 
-    def resolved_actions(self) -> list[ResolvedAction]:
+    def recorded(self) -> list[Recorded]:
         """Read what hosts wrote down, in order; a killed one may have left half a line."""
-        lines = self.deeds_file.read_text(encoding="utf-8").split("\n")[:-1]
+        lines = self.record_file.read_text(encoding="utf-8").split("\n")[:-1]
         return [
-            ResolvedAction(kind, host, process, tuple(words))
+            Recorded(kind, host, process, tuple(words))
             for kind, host, process, *words in map(str.split, lines)
         ]
 
     async def look(self) -> Findings:
-        """Compare log, actions, what the observer saw and phones with each other."""
+        """Compare log, records, what the observer saw and phones with each other."""
         sessions = await self.store.sessions(limit=10_000)
         logs = {one.session_id: await self._log(one.session_id) for one in sessions}
         found = Findings()
         for session in sessions:
             found.take_session(session, logs[session.session_id])
-        found.take_events(logs, self.resolved_actions(), self.seen)
-        found.take_acts(logs, self.resolved_actions())
+        found.take_events(logs, self.recorded(), self.seen)
+        found.take_acts(logs, self.recorded())
         texts = {text for texts in self.goals.values() for text in texts}
         states = [state for name in self.phones for state in await self.phone_states(name)]
         found.take_phones(states, texts)

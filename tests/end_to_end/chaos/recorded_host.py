@@ -1,7 +1,7 @@
 """A host of a fleet as it is, that also writes down what it does, for the tests that break hosts.
 
-`python -m tests.end_to_end.chaos.recorded_host DEEDS HOW WORD…` is `switchboard WORD…`. Each line
-of the file DEEDS is an act on a phone, written when nothing stands before it any more:
+`python -m tests.end_to_end.chaos.recorded_host FILE HOW WORD…` is `switchboard WORD…`. Each line
+of FILE is an act on a phone, written when nothing stands before it any more:
 `act HOST PROCESS SERIAL SESSION CALL`; or an event that was acknowledged:
 `ack HOST PROCESS EVENT SESSION SEQ TYPE`. What is not known is `-`. With `unfenced` for HOW, the
 negative control and not `fenced`, neither leases nor marks nor the owner of a session keep it from
@@ -30,9 +30,9 @@ from agent.store.record_store import RecordStore
 _call: ContextVar[str] = ContextVar("call", default="- -")
 
 
-def record(deeds: Path) -> None:
+def record(path: Path) -> None:
     """Write down acts and acknowledged events from now on."""
-    file = os.open(deeds, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
+    file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
     host = os.environ["SWITCHBOARD_STORE_HOST"]
     do, acting, append = Actor.do, AdbDevice._acting, RecordStore.append
 
@@ -40,10 +40,10 @@ def record(deeds: Path) -> None:
         line = " ".join(map(str, (kind, host, os.getpid(), *words)))
         os.write(file, f"{line}\n".encode())
 
-    async def recorded_do(self: Actor, deed: Any, screen: Any, call: Any, **how: Any) -> Any:
+    async def recorded_do(self: Actor, action: Any, screen: Any, call: Any, **how: Any) -> Any:
         token = _call.set(f"{self.context.session.session_id} {call.call_id}")
         try:
-            return await do(self, deed, screen, call, **how)
+            return await do(self, action, screen, call, **how)
         finally:
             _call.reset(token)
 

@@ -250,7 +250,8 @@ async def _acted_by(one: Rack, host: str, phones: int) -> None:
 
     def has_acted() -> bool:
         return (
-            len({d.words[0] for d in one.deeds() if d.kind == "act" and d.host == host}) >= phones
+            len({d.words[0] for d in one.recorded() if d.kind == "act" and d.host == host})
+            >= phones
         )
 
     await one.until(has_acted, f"acts of {host}")
