@@ -53,9 +53,12 @@ async def test_a_phone_can_be_looked_at_examined_and_put_right(core: Runtime, ho
     assert [e.number for e in looked.elements] == list(range(1, len(looked.elements) + 1))
     assert any(element.label for element in looked.elements)
     assert looked.foreground.package
-    lines = (await core.request(DeviceLog(serial=serial, last=20))).lines
-    assert 0 < len(lines) <= 20
     device = await core._parts.fleet.device(serial)
+    assert isinstance(device, AdbDevice)
+    # A phone that nothing was done with has nothing to say.
+    await device._shell.checked("log -t looked-at once", 10.0)
+    lines = (await core.request(DeviceLog(serial=serial, last=20))).lines
+    assert 0 < len(lines) <= 20 and any("looked-at" in line for line in lines)
     await device.key("KEYCODE_SLEEP")
     findings = {f.name: f for f in (await core.request(DeviceExamine(serial=serial))).findings}
     assert findings["shell"].ok
@@ -69,7 +72,6 @@ async def test_a_phone_can_be_looked_at_examined_and_put_right(core: Runtime, ho
     with pytest.raises(UsageError, match="nothing of 'screen'"):
         await core.request(DeviceRepair(serial=serial, name="screen"))
     # Other tests get the same phone: it slept, and its screen is locked since.
-    assert isinstance(device, AdbDevice)
     await device._shell.checked("wm dismiss-keyguard", 10.0)
 
 
