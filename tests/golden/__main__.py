@@ -23,6 +23,7 @@ time.tzset()
 
 from tests import headless  # noqa: E402
 from tests.golden import stored, written  # noqa: E402
+from tests.golden.demo import demo  # noqa: E402
 from tests.golden.exercises import exercises  # noqa: E402
 from tests.golden.screens import screens  # noqa: E402
 
@@ -32,6 +33,7 @@ _DRAW: dict[str, Callable[[Path], str]] = {
     "sentences": lambda _: written.sentences(),
     "screens": lambda folder: asyncio.run(screens(folder)),
     "exercises": lambda folder: asyncio.run(exercises(folder)),
+    "demo": lambda folder: asyncio.run(demo(folder)),
 }
 
 

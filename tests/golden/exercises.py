@@ -25,6 +25,9 @@ from bench.exercises.house import house
 from bench.exercises.trial import attempt
 
 COUNT = 30
+_BY_THE_CLOCK = {"note-delete-far-below"}
+"""It flings a list: how far that goes is decided by how busy the machine is."""
+CHOSEN = tuple(one for one in EXERCISES if one.name not in _BY_THE_CLOCK)[:COUNT]
 _BOUND_S = 240.0
 _VARIES = re.compile(r"\b(?:mon|tues|wednes|thurs|fri|satur|sun)day\b|[0-9a-f]{8,}|\d+", re.I)
 
@@ -51,7 +54,7 @@ def digest(text: str) -> str:
     return hashlib.sha256(_VARIES.sub("#", text).encode()).hexdigest()[:12]
 
 
-async def exercises(folder: Path, chosen: tuple[Exercise, ...] = EXERCISES[:COUNT]) -> str:
+async def exercises(folder: Path, chosen: tuple[Exercise, ...] = CHOSEN) -> str:
     """Return a line for each thing of note: how it ended, the calls, the hash of each prompt."""
     return "\n".join([line async for line in _played(folder, chosen)])
 
@@ -73,12 +76,13 @@ async def _played(folder: Path, chosen: tuple[Exercise, ...]) -> AsyncIterator[s
             )  # fmt: skip
             yield f"== {exercise.name}: {outcome.why or 'done'}"
             for event in await stands.core.history(outcome.session_id):
-                yield _line(event.msg)
+                yield line_of(event.msg)
             for number, prompt in enumerate(prompts, 1):
                 yield f"prompt {number} {prompt}"
 
 
-def _line(msg: Any) -> str:
+def line_of(msg: Any) -> str:
+    """Return a line for an event; of a call with a hash of what it says."""
     kind = type(msg).__name__
     match msg:
         case ToolCallRequested() | ToolCallFinished():

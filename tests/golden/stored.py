@@ -7,7 +7,7 @@ import gzip
 from pathlib import Path
 
 STORED = Path(__file__).parent.parent / "data" / "golden"
-PARTS = ("schema", "openapi", "sentences", "screens", "exercises")
+PARTS = ("schema", "openapi", "sentences", "screens", "exercises", "demo")
 
 
 def kept(part: str, folder: Path = STORED) -> str:
