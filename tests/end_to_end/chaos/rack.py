@@ -372,9 +372,9 @@ class Rack:
         """Return how a session stands, past everything of ours."""
         return self.sql(f"SELECT state FROM switchboard.session WHERE session_id = '{session_id}'")
 
-    def acts(self) -> int:
-        """Count the acts so far."""
-        return sum(one.kind == "act" for one in self.recorded())
+    def acts(self, host: str = "") -> int:
+        """Count the acts so far; of a host, where one is named."""
+        return sum(one.kind == "act" and host in ("", one.host) for one in self.recorded())
 
     async def more_acts(self, count: int = 1) -> None:
         """Wait until more was done on phones than before; or all has ended."""

@@ -143,8 +143,11 @@ async def consoles(server: PostgresServer, folder: Path, *, times: int) -> Findi
                     *(host, "run", f'write a note saying "{text}"', "--model", "pilot"),
                     *("--device", f"{host}/{serial}", "--json"),
                 )
-                before = one.acts()
-                await one.until(lambda at=before: one.acts() > at, "acts of what was asked for")  # type: ignore[misc]
+                before = one.acts(host)
+                await one.until(
+                    lambda host=host, at=before: one.acts(host) > at,  # type: ignore[misc]
+                    "acts of what was asked for",
+                )
                 process.kill()
                 await process.wait()
                 one.goals[text] = [text]
@@ -153,7 +156,10 @@ async def consoles(server: PostgresServer, folder: Path, *, times: int) -> Findi
 
 
 async def ticks(server: PostgresServer, folder: Path, *, times: int) -> Findings:
-    """Kill the host of jobs as each begins, so that its next life finds the same due time again."""
+    """Kill the host of jobs as each begins, so that its next life finds the same due time again.
+
+    A run that its host's death interrupted has failed, and says so; its job is tried again later.
+    """
     async with rack(server, folder) as one:
         await _two_hosts(one, 1)
         jobs: list[int] = []
