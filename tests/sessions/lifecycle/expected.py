@@ -63,7 +63,7 @@ class One:
     words: str = ""
     """What its model reads last."""
     told: str = ""
-    """The newest prompt that was written to it; at first its goal."""
+    """The newest prompt that its model was told; at first its goal."""
     moved_on: bool = False
     """Something else was said since that was, or its turn is over: the same again is new."""
     prompt: str = ""
@@ -521,7 +521,7 @@ class Expected:
         """
         if one.prompt != one.told or one.once_more:
             one.words, one.answered = word_of(one.prompt), False
-        one.once_more = False
+        one.told, one.once_more = one.prompt, False
 
     def _go_on(self, one: One, generation: int) -> None:
         if one.has_turn and one.paused:
