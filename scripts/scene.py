@@ -33,8 +33,21 @@ PAST_GOALS = (
 
 async def fill_past(data_dir: Path) -> None:
     """Store sessions of the two weeks before today, with what a model would have used."""
-    from agent.protocol import SessionConfigured, SessionStateChanged, StepCompleted
-    from agent.records import Session, SessionState, TimeSplit, Usage
+    from agent.protocol import (
+        SessionConfigured,
+        SessionStateChanged,
+        StepCompleted,
+        VerificationRecorded,
+    )
+    from agent.records import (
+        GoalVerdict,
+        Session,
+        SessionState,
+        TimeSplit,
+        Usage,
+        Verification,
+        VerifiedBy,
+    )
     from agent.store.embedded.sqlite_store import EventDraft, SqliteStore
     from agent.store.store import wall_clock_ms
 
@@ -50,11 +63,15 @@ async def fill_past(data_dir: Path) -> None:
             state = SessionState.FAILED if failed else SessionState.COMPLETED
             goal = PAST_GOALS[number % len(PAST_GOALS)]
             session = Session(session_id=name, goal=goal, created_ms=at_ms)
+            found = Verification(verified_by=VerifiedBy.VERIFIER, verdict=GoalVerdict.MET)
+            is_judged = not failed and number % 9 > 0
+            judged = [VerificationRecorded(verification=found)] if is_judged else []
             await store.append(
                 EventDraft(name, SessionConfigured(session=session), dated_ms=at_ms),
                 EventDraft(
                     name, StepCompleted(step=1, time=TimeSplit(), usage=usage), dated_ms=at_ms
                 ),
+                *(EventDraft(name, one, dated_ms=at_ms + 89_000) for one in judged),
                 EventDraft(name, SessionStateChanged(state=state), dated_ms=at_ms + 90_000),
             )
 

@@ -102,10 +102,12 @@ SHOTS = (
 )
 
 
-async def until(pilot: Pilot[int], seen: Callable[[], bool], what: str) -> bool:
+async def until(
+    pilot: Pilot[int], seen: Callable[[], bool], what: str, bound_s: float = BOUND_S
+) -> bool:
     """Wait for something on the screen; says so and goes on when it does not come."""
     try:
-        async with asyncio.timeout(BOUND_S):
+        async with asyncio.timeout(bound_s):
             while not seen():
                 await asyncio.sleep(0.1)
                 await pilot.pause()
@@ -124,6 +126,8 @@ async def draw(core: Core, settings: Settings, shot: Shot, focus: str) -> None:
         await until(pilot, lambda: bool(app.bridge.state.sessions), "the sessions")
         if shot.light:
             app.theme = LIGHT.name
+            # What lies under a dialog is laid out anew only while it is on top.
+            await asyncio.sleep(0.5)
         await pilot.pause()
         if shot.rows >= 24 and shot.columns >= 120:
             await until(pilot, lambda: app.feed.newest is not None, "a frame")
@@ -135,6 +139,8 @@ async def draw(core: Core, settings: Settings, shot: Shot, focus: str) -> None:
             await until(pilot, lambda: len(app.wall_feeds.newest()) >= 4, "the wall")
         await asyncio.sleep(1.2)
         await until(pilot, lambda: not _READS.search(_text(app)), "what is read")
+        if shot.name.startswith(_LOOKS):
+            await until(pilot, lambda: "elements of step" not in _text(app), "the look", 15.0)
         theme = app.current_theme
         image = paint(
             app.screen._compositor.render_strips(),
@@ -153,6 +159,8 @@ async def draw(core: Core, settings: Settings, shot: Shot, focus: str) -> None:
 
 
 _READS = re.compile("(Reading|Opening) …")
+_LOOKS = ("deck", "approval", "drive", "device")
+"""The screens on which the numbers of a look are drawn once its stored frame has been read."""
 
 
 def _text(app: SwitchboardApp) -> str:

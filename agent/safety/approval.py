@@ -18,7 +18,7 @@ FOR_SESSION = "Approve for this session"
 _WITH = "approve with:"
 OPTIONS = (
     QuestionOption(label=APPROVE, description="Do it, this once."),
-    QuestionOption(label=DENY, description="Do not do it; the agent is told so."),
+    QuestionOption(label=DENY, description="Do not do it; the agent is told."),
 )
 _YES = frozenset({"approve", "approved", "yes", "y", "ok", "okay", "allow", "allowed"})
 _NO = frozenset({"deny", "denied", "no", "n", "reject", "rejected", "refuse", "refused"})

@@ -188,7 +188,7 @@ def verified_mark(session: Session) -> str:
     if session.state is not SessionState.COMPLETED or session.dry_run:
         return ""
     if session.verdict is GoalVerdict.NOT_MET:
-        return f"wrong, says {session.verified_by.value}"
+        return f"wrong, verified by {session.verified_by.value}"
     if session.is_verified and session.one_act:
         return "one act"
     return f"verified by {session.verified_by.value}" if session.is_verified else "unverified"
@@ -212,7 +212,7 @@ def verified_words(found: Verification) -> str:
         case GoalVerdict.MET if found.is_met:
             return f"Verified by {who}.{why}"
         case GoalVerdict.NOT_MET:
-            return f"Not met, says {who}.{why}"
+            return f"Not met, according to {who}.{why}"
         case _:
             return f"Unverified: {UNVERIFIED}.{why}"
 

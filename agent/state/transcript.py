@@ -263,6 +263,7 @@ def _fold(draft: _Draft, event: protocol.Event) -> None:
                 text=msg.text,
                 message_id=msg.message_id,
                 steer=msg.steer,
+                speaker=msg.speaker,
             )
             draft.add(said)
         case protocol.SteerApplied(message_id=wanted, step=step):

@@ -60,8 +60,8 @@ ACTIONS: tuple[Action, ...] = (
     Action("session.new", ("n",), "New", "Write the goal of a new session and choose its device.", _DECK, "Sessions", 10),
     Action("session.write", ("i",), "Write", "Go to the composer: prompt, steer or answer the selected session.", _DECK, "Sessions", 11),
     Action("session.replay", ("R",), "Replay", "Play the selected session again from the store.", _DECK, "Sessions", 30),
-    Action("session.confirm", ("plus",), "Confirm result", "Confirm that the selected, completed session met its goal; the newest word counts.", _DECK, "Sessions"),
-    Action("session.wrong", ("minus",), "Result wrong", "Record that the selected, completed session did not meet its goal; the newest word counts.", _DECK, "Sessions"),
+    Action("session.confirm", ("plus",), "Confirm result", "Confirm that the selected, completed session met its goal; the latest verdict counts.", _DECK, "Sessions"),
+    Action("session.wrong", ("minus",), "Result wrong", "Record that the selected, completed session did not meet its goal; the latest verdict counts.", _DECK, "Sessions"),
     Action("session.let_through", ("L",), "Let through", "Send again, unredacted and for this session alone, what you wrote to it and lost secrets; press twice.", _DECK, "Sessions", 6),
     Action("session.keep", ("P",), "Keep pictures", "Keep the pictures of the selected session and its tree for ever; again lets them go with the others.", _DECK, "Sessions"),
     Action("session.copy", ("y",), "Copy", "Copy the text of the selected row or step.", _DECK, "Sessions"),
@@ -144,7 +144,7 @@ ACTIONS: tuple[Action, ...] = (
     # --- history
     Action("history.search", ("slash",), "Search", "Find sessions by what they said and did; esc clears.", _HISTORY, "History", 10),
     Action("history.replay", ("enter",), "Replay", "Play the session again, from the place that was found.", _HISTORY, "History", own=True),
-    Action("history.sums", ("s",), "What was spent", "Show tokens, money and sessions of the last days as bars, and what cost most; again, or esc, shows the list alone.", _HISTORY, "History", 11),
+    Action("history.sums", ("s",), "Spending", "Show tokens, money and sessions of the last days as bars, and the most expensive sessions; again, or esc, shows the list alone.", _HISTORY, "History", 11),
     Action("history.measure", ("m",), "Measure", "Let the bars measure tokens, then money, then sessions.", _HISTORY, "History", 12),
     Action("history.pick", ("space",), "Pick", "Pick the session under the cursor, to compare another with it; again lets it go.", _HISTORY, "History", 13),
     Action("history.filters", ("F",), "Filters", "Choose a filter: what failed this week, what nobody verified, what is kept, and those that you saved.", _HISTORY, "History", 9),
@@ -172,7 +172,7 @@ ACTIONS: tuple[Action, ...] = (
     # --- two sessions
     Action("compare.replay", ("enter",), "Replay the first", "Play the first session from the place under the cursor.", Where.COMPARE, "Compare", 9, own=True),
     Action("compare.other", ("o",), "Replay the second", "Play the second session from the place under the cursor.", Where.COMPARE, "Compare", 10),
-    Action("compare.parting", ("d",), "Parting", "Go to the first step where the two part.", Where.COMPARE, "Compare", 11),
+    Action("compare.parting", ("d",), "First difference", "Go to the first step where the two differ.", Where.COMPARE, "Compare", 11),
     Action("compare.copy", ("y",), "Copy", "Copy where the two part, as lines.", Where.COMPARE, "Compare", 12),
     # --- one phone
     Action("device.drive", ("w",), "Drive", "Take the wheel of this phone: its session waits. Again, or esc, hands it back with a note.", _DEVICE, "Driving", 10),

@@ -78,7 +78,7 @@ async def _attention(core: Core) -> Content:
         )
         for one in waiting
     ]
-    return Content(text="\n".join(lines) or "Nothing waits for the operator.")
+    return Content(text="\n".join(lines) or "Nothing is waiting for the operator.")
 
 
 async def _phones(core: Core) -> Content:

@@ -18,7 +18,7 @@ def parting_lines(left: Told, right: Told, parting: Parting, *, around: int = _A
     )
     if parting.is_same:
         return [sides, f"Identical throughout: {parting.at} actions."]
-    lines = [sides, f"Identical for {parting.at} actions, then they part:"]
+    lines = [sides, f"Identical for {parting.at} actions, then they diverge:"]
     for at in range(max(0, parting.at - around), min(len(parting.pairs), parting.at + around + 1)):
         pair = parting.pairs[at]
         if at < parting.at:
@@ -31,7 +31,7 @@ def parting_lines(left: Told, right: Told, parting: Parting, *, around: int = _A
 def said(act: ToldAction | None) -> str:
     """Return what an action was, in a line."""
     if act is None:
-        return "nothing more"
+        return "no more actions"
     done = ActionView(call_id="", tool=act.tool, arguments=act.arguments, element=act.element)
     where = f"  [{act.package}]" if act.package else ""
     words = f"{action_verb(done)} {action_object(done)}".rstrip()

@@ -94,7 +94,7 @@ class WallScreen(ConsoleScreen):
         driven = sum(bool(one.driver) for one in devices)
         left: Parts = (
             (f" {len(devices)} phone{'' if len(devices) == 1 else 's'}", "$foreground"),
-            (f" · {online} online · {driven} driven", "$muted"),
+            (f" · {online} online · {driven} in use", "$muted"),
         )
         wall = self.wall
         right: Parts = ()
@@ -143,10 +143,13 @@ def _tile(
         asks = any(q.session_id == device.driver for q in state.questions.values())
         driving = status.of_session(view.session, asks=asks)
         progress = step_words(view)
-        steps = f" {progress[0]}" if progress else ""
+        said = driving.word
+        if progress and said == "running":
+            # As on the Deck: a tile is narrow, and the number is what changes.
+            said = progress[0].partition(" of ")[0]
         driver: Parts = (
             (f"{driving.glyph} ", driving.style),
-            (f"{driving.word}{steps} ", driving.style),
+            (f"{said} ", driving.style),
             (session_title(view.session), "$muted"),
         )
     elif device.driver:

@@ -31,8 +31,8 @@ class Usage(NamedTuple):
     @property
     def words(self) -> str:
         """Return how much there is, of how much, and for how long it stays."""
-        gb = f"{self.took_bytes / _GB:.1f}" if self.took_bytes >= _GB / 20 else "under 0.1"
-        return f"pictures {gb} of {self.kept.keep_gb:g} GB, for {self.kept.keep_days} days"
+        gb = f"{self.took_bytes / _GB:.1f}" if self.took_bytes >= _GB / 20 else "< 0.1"
+        return f"pictures: {gb} of {self.kept.keep_gb:g} GB, kept {self.kept.keep_days} days"
 
     @property
     def is_nearly_full(self) -> bool:

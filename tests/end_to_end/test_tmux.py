@@ -129,7 +129,7 @@ def test_an_operator_in_tmux_answers_approves_steers_drives_stops_and_replays(tm
     tmux.press_until("1", "The operator answers: Ben Carter")
     tmux.see("Send SMS", "approve")
     tmux.press_until("a", "you: Approve")
-    tmux.see("The conversation with Ben", "✓ Get both phones", "Nothing waits for you")
+    tmux.see("The conversation with Ben", "✓ Get both phones", "Nothing is waiting for you")
 
     # A hint for one at work: it is held first, so that it cannot end while the hint is written.
     tmux.press("n")

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from hypothesis import given
 from hypothesis import strategies as st
+from textual.content import Content
 
 from agent.records import FrameSource, FrameStatus, LiveFrame, TimeSplit, Usage
+from agent.text import clean
 from widgets.base import formatting
-from widgets.base.header_line import frame_labels
+from widgets.base.header_line import cut_middle, frame_labels
 from widgets.base.rich_parts import steady, to_content
 from widgets.base.time_bar import bar
 from widgets.pictures.phone_pane import first_fitting, spread
@@ -53,8 +55,9 @@ def test_a_frame_label_is_said_in_fewer_letters_before_any_is_cut() -> None:
 
     assert said(40) == "Pixel 8 of Ada  scrcpy · 12s    ○ static"
     assert said(35) == "Pixel 8 of Ada scrcpy 12s  ○ static"
-    assert said(31) == "Pixel 8 of… scrcpy 12s ○ static"
+    assert said(31) == "Pixel 8 of Ada 12s     ○ static"
     assert said(27) == "Pixel 8 of Ada 12s ○ static"
+    assert said(25) == "Pixel…of Ada 12s ○ static"
     assert said(24).endswith("○ static")
     for width in range(12, 45):
         assert "scrc…" not in said(width)
@@ -104,3 +107,12 @@ def test_values_are_said_in_few_letters() -> None:
     assert formatting.cost(Usage(input_tokens=4_000, output_tokens=100, cost_usd=0.5)) == (
         "4.1k tok · $0.50"
     )
+
+
+@given(st.text(max_size=40), st.integers(0, 40))
+def test_a_name_that_is_cut_keeps_its_end(name: str, cells: int) -> None:
+    name = steady(clean(name))
+    cut = cut_middle(name, cells)
+    assert Content(cut).cell_length <= max(cells, 1)
+    if Content(name).cell_length > cells and name.isascii() and cells > 3:
+        assert cut.endswith(name[-(cells // 2) :]) and "…" in cut

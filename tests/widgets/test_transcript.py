@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from textual.app import App, ComposeResult
 
-from agent.protocol import AgentMessage, StepStarted
+from agent.protocol import AgentMessage, StepStarted, UserMessage
 from agent.records import Speaker
 from agent.state.reducer import Item, MessageItem, NoticeItem, StepItem, Tone
 from console.terminal.themes import FALLBACK
@@ -234,3 +234,14 @@ def test_a_phone_is_called_by_its_name_in_what_switchboard_says_alone() -> None:
     assert said("Works on 127.0.0.1:23294.").endswith("Works on virtual 23294.")
     assert said("Works on p1, not on p10.").endswith("Works on Pixel \\1, not on p10.")
     assert said("Works on p1.", Speaker.PHONE).endswith("Works on p1.")
+
+
+def test_who_said_something_is_folded_from_its_event() -> None:
+    core = FakeCore()
+    configure(core, "s1", "read")
+    core.tell(
+        UserMessage(text="Look anew.", message_id="m1", speaker=Speaker.PRODUCT, steer=True), "s1"
+    )
+    [said] = [i for i in core.state.sessions["s1"].transcript.items if isinstance(i, MessageItem)]
+    assert said.speaker is Speaker.PRODUCT, "nobody typed it"
+    assert "you" not in lines_of(said, {})

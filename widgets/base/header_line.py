@@ -75,8 +75,8 @@ def frame_labels(
 ) -> Iterator[tuple[Parts, Parts]]:
     """Yield what the picture is in ever fewer letters, for a line that is too narrow for more.
 
-    First the spaces go, then the end of a long name, then where the picture comes from; how old it
-    is and what it is worth stay.
+    First the spaces go, then where the picture comes from, then the middle of a long name: phones
+    that are alike differ at its end. How old it is and what it is worth stay.
     """
     left, right = frame_label(frame, device, now_ms, step=step)
     yield left, right
@@ -85,12 +85,24 @@ def frame_labels(
     (name, style), (about, muted) = left
     dense = about.strip().replace(" · ", " ")
     yield ((name, style), (f" {dense}", muted)), right
-    for cells in range(Content(name).cell_length - 1, _LEAST_NAME_CELLS - 1, -1):
-        cut = Content(name).truncate(cells, ellipsis=True).plain
-        yield ((cut, style), (f" {dense}", muted)), right
     age = dense.partition(" ")[2]
-    if age:
-        yield ((name, style), (f" {age}", muted)), right
+    if not age:
+        return
+    yield ((name, style), (f" {age}", muted)), right
+    for cells in range(Content(name).cell_length - 1, _LEAST_NAME_CELLS - 1, -1):
+        yield ((cut_middle(name, cells), style), (f" {age}", muted)), right
+
+
+def cut_middle(name: str, cells: int) -> str:
+    """Shorten a name to a width by leaving out its middle."""
+    whole = Content(name)
+    if whole.cell_length <= cells:
+        return name
+    end = whole.plain[-(cells // 2) :]
+    while Content(end).cell_length > cells // 2:
+        end = end[1:]
+    begin = whole.truncate(max(1, cells - Content(end).cell_length), ellipsis=True)
+    return f"{begin.plain}{end}"
 
 
 def time_panel(split: TimeSplit, width: int, what: str) -> Parts:

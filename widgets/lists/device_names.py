@@ -62,4 +62,4 @@ def _look(device: DeviceInfo) -> tuple[str, bool]:
 
 
 def _end(serial: str) -> str:
-    return one_line(on_host(serial))[-5:].rpartition(":")[2]
+    return one_line(on_host(serial))[-5:].rpartition(":")[2].lstrip("-_. ")

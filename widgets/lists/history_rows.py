@@ -21,7 +21,7 @@ from widgets.lists.session_rows import device_name, session_title
 _SNIPPET_CHARS = 300
 COLUMNS_FROM = 130
 """Columns from which on facts stand in columns of their own."""
-_OUTCOME, _WHEN, _GAP = 28, 12, 2
+_OUTCOME, _WHEN, _GAP = 34, 12, 2
 _KIND_CELLS = 11
 _CODED = re.compile(r"\bin_progress\b")
 _KINDS = {
@@ -134,13 +134,20 @@ _FACTS: tuple[tuple[str, int, Callable[[Session, _Devices], str]], ...] = (
 """The facts of a session: name, cells, and what there is to say; empty where there is nothing."""
 
 
+_WHO = {
+    VerifiedBy.VERIFIER: "a model",
+    VerifiedBy.RULES: "rules",
+    VerifiedBy.CHECKER: "a checker",
+    VerifiedBy.OPERATOR: "you",
+}
+
+
 def _outcome(session: Session, mark: status.Mark) -> str:
     """Return how it ended and who says so, and what is no longer stored of it."""
     words = mark.word
     judged = session.verified_by is not VerifiedBy.NOBODY
     if session.state is SessionState.COMPLETED and judged:
-        who = "you" if session.verified_by is VerifiedBy.OPERATOR else session.verified_by.value
-        words = f"{words}, says {who}"
+        words = f"{words}, verified by {_WHO[session.verified_by]}"
     if session.kept:
         return f"{words} · kept"
     return f"{words} · no pictures" if session.pruned else words

@@ -149,7 +149,7 @@ def job_detail(
         ("session", one_line(job.session_target, 60) or "—", "$foreground"),
         ("phone", where(job, devices), "$foreground"),
         *((("quiet", quiet(job), "$foreground"),) if quiet(job) else ()),
-        ("told", told(job), "$foreground"),
+        ("on result", told(job), "$foreground"),
         ("created", _ago(job.created_at, now_ms), "$foreground"),
     ]
     if job.phase:

@@ -53,11 +53,11 @@ def told(job: Job) -> str:
     """Return how the operator hears of a job's runs."""
     mode = job.delivery_json.get("mode", "notification")
     if job.type is JobType.HEARTBEAT or mode == "none":
-        return "not at all"
+        return "nothing"
     if mode == "silent":
-        return "by a mark in the list"
+        return "a mark in the list"
     wording = job.delivery_json.get("notification_text", "")
-    return f"by a notice: “{one_line(wording, 400)}”" if wording else "by a notice"
+    return f"a notice: “{one_line(wording, 400)}”" if wording else "a notice"
 
 
 def result_words(text: str) -> str:

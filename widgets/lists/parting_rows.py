@@ -20,7 +20,7 @@ from widgets.base.rows import Line, Parts, Row
 
 BESIDE_FROM = 64
 """Columns from which two stand beside each other."""
-_NO_MORE = "– nothing more"
+_NO_MORE = "– no more actions"
 
 
 class Done(NamedTuple):
@@ -72,7 +72,7 @@ def parting_rows(places: Sequence[Place], *, parts_at: int, width: int) -> list[
 def done_detail(done: Done | None) -> Parts:
     """Return in words all that one session did in a place."""
     if done is None:
-        return (("It did nothing more.", "$muted"),)
+        return (("No more actions.", "$muted"),)
     parts: list[tuple[str, str]] = [
         (f"step {done.step}  ", "$faint"),
         (f"{formatting.action_verb(done.action)} ", "bold $foreground"),

@@ -7,6 +7,7 @@ elements are, and an older one only while it is known to be what the screen stil
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from agent.records import Element, FrameStatus, LiveFrame
@@ -17,13 +18,15 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    Look = NDArray[np.int16]
+    Look = NDArray[np.float32]
 
 NEAR_MS = 1_000
 """A picture of at most so long after the look is of the same screen."""
 _ACROSS, _DOWN = 32, 64
 _SAME = 24
 """Less of 255 is noise of coding, or a cursor."""
+_ENOUGH = 6
+"""Pixels of a side of a part, from which its brightness is known well enough."""
 _MOST_CHANGED = 0.04
 """The share of what elements cover that may be another: a clock that ticks."""
 
@@ -74,14 +77,33 @@ class MarkAge:
 
 
 def _looked(frame: LiveFrame) -> Look:
-    """Return the brightness of points in a coarse grid, (rows, columns), of 0 to 255."""
+    """Return the brightness of the parts of a picture, (rows, columns), of 0 to 255.
+
+    The mean of all pixels of a part: a stored picture and a video of the same screen have other
+    sizes, and single points of small text would be others in each.
+    """
     import numpy as np
 
     pixels = np.frombuffer(frame.rgb, np.uint8).reshape(frame.height_px, frame.width_px, 3)
-    rows = (np.arange(_DOWN) * 2 + 1) * frame.height_px // (2 * _DOWN)
-    columns = (np.arange(_ACROSS) * 2 + 1) * frame.width_px // (2 * _ACROSS)
+    by_row = max(1, frame.height_px // (_DOWN * _ENOUGH))
+    by_column = max(1, frame.width_px // (_ACROSS * _ENOUGH))
     # Green is most of what the eye takes for brightness.
-    return pixels[rows][:, columns, 1].astype(np.int16)
+    green = pixels[::by_row, ::by_column, 1].astype(np.float32)
+    rows, columns = green.shape
+    return (_shares(rows, _DOWN) @ green @ _shares(columns, _ACROSS).T).astype(np.float32)
+
+
+@lru_cache(maxsize=64)
+def _shares(pixels: int, parts: int) -> Look:
+    """Return how much of each part each pixel is, (parts, pixels); a part's are 1 together."""
+    import numpy as np
+
+    edges = np.arange(parts + 1, dtype=np.float32) * pixels / parts
+    begin, end = edges[:-1, None], edges[1:, None]
+    at = np.arange(pixels, dtype=np.float32)[None, :]
+    covered = np.clip(np.minimum(end, at + 1) - np.maximum(begin, at), 0, None)
+    shares: Look = (covered / (end - begin)).astype(np.float32)
+    return shares
 
 
 def _differs(one: Look, other: Look, elements: Sequence[Element]) -> bool:

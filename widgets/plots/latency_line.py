@@ -12,7 +12,7 @@ from widgets.base import formatting
 from widgets.base.bars import sparkline
 from widgets.base.rows import Parts
 
-NONE_YET = "looks: none timed yet"
+NONE_YET = "looks: none yet"
 _LEAST_CELLS, _MOST_CELLS = 4, 30
 _SMALL_CELLS = 8
 _SLOW = 3

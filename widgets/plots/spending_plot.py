@@ -151,7 +151,7 @@ def _dearest(dearest: Sequence[SessionSpent], measure: Measure, width: int) -> P
         return ()
     by_money = measure is Measure.MONEY and any(one.usage.cost_usd for one in dearest)
     values = [one.usage.cost_usd if by_money else _tokens(one.usage) for one in dearest]
-    parts = [("\nwhat cost most\n", "$faint")]
+    parts = [("\nmost expensive\n", "$faint")]
     cells = max(_LEAST_BAR, width - 17)
     for one, value in zip(dearest, values, strict=True):
         title = session_title(one.session)

@@ -41,6 +41,8 @@ _SHORT_ROWS = 24
 _TALL_ROWS = 40
 """Rows of a screen on which an approval is read whole, with its options, beside the transcript."""
 _MOST_ROWS_TALL, _MOST_ROWS, _MOST_ROWS_SHORT = 18, 14, 9
+_UNLAID = 1_000
+"""The width of lines before the card has one."""
 Given = tuple[tuple[str, str], ...]
 """The parts of a question that are answered already, each by its name and its answer."""
 
@@ -158,13 +160,13 @@ class QuestionCard(FaultIsolated, Static, can_focus=True):
     ) -> Content:
         """Put what is asked between its title and its keys, as much of it as there is room for."""
         title = to_content(self._title(question, others, left))
-        body = to_content(self._body(question))
         hint = to_content(((self._hint(question), "$faint"),))
         if not width:
             # Not laid out yet: it is drawn again as soon as it has a width.
-            return Content("\n").join([title, body, hint])
-        above, asked, below = title.wrap(width), body.wrap(width), hint.wrap(width)
-        self._above, self._starts = len(above), self._option_lines(question, width)
+            return Content("\n").join([title, *self._asked(question, _UNLAID)[0], hint])
+        above, below = title.wrap(width), hint.wrap(width)
+        asked, self._starts = self._asked(question, width)
+        self._above = len(above)
         most = _MOST_ROWS if height >= _SHORT_ROWS else _MOST_ROWS_SHORT
         most = _MOST_ROWS_TALL if height >= _TALL_ROWS else most
         room = max(2, most - len(above) - len(below))
@@ -179,16 +181,29 @@ class QuestionCard(FaultIsolated, Static, can_focus=True):
             lines.append(more.truncate(width, ellipsis=True))
         return Content("\n").join([*lines, *below])
 
-    def _option_lines(self, question: Question, width: int) -> tuple[int, ...]:
-        """Return on which line of the body each option begins, and the line after the last."""
+    def _asked(self, question: Question, width: int) -> tuple[list[Content], tuple[int, ...]]:
+        """Return the lines of what is asked and of its options, and where each option begins.
+
+        The words of an option stand under each other, beside its number; the last number is of the
+        line after the last option, and there is none without options.
+        """
+        lines = list(to_content(self._body(question)).wrap(width))
         if not question.options:
-            return ()
-        ends = [
-            len(to_content(self._body(question, most=count)).wrap(width))
-            for count in range(len(question.options) + 1)
-        ]
-        # Before the first option stands an empty part that ends the line of the text.
-        return (ends[0] - 1, *ends[1:])
+            return lines, ()
+        lines.append(Content(""))
+        starts: list[int] = []
+        for number, option in enumerate(question.options, 1):
+            starts.append(len(lines))
+            label = one_line(formatting.option_words(question, option), 300)
+            hovered = " underline" if number == self._hovered else ""
+            words: Parts = ((label, f"$foreground{hovered}"),)
+            if option.description:
+                words = (*words, (f"  {one_line(option.description, 300)}", "$muted"))
+            key = to_content(((f" {number} ", "$key"), (" ", "")))
+            for line in to_content(words).wrap(max(1, width - key.cell_length)):
+                lines.append(Content.assemble(key, line))
+                key = Content(" " * key.cell_length)
+        return lines, (*starts, len(lines))
 
     def _title(self, question: Question, others: int, left: str) -> Parts:
         approval = question.kind is QuestionKind.APPROVAL
@@ -199,14 +214,14 @@ class QuestionCard(FaultIsolated, Static, can_focus=True):
         if others:
             parts.append((f"  and {others} more", "$muted"))
         if left:
-            then = ", then the answer is no" if approval else " to answer"
+            then = ", then rejected" if approval else " to answer"
             parts.append((f"  {left}{then}", "$warn"))
         if self._note:
             parts.append((f"\n{one_line(self._note, 200)}", "$warn"))
         return tuple(parts)
 
-    def _body(self, question: Question, *, most: int | None = None) -> Parts:
-        """Write what is asked, with as many of its options as are meant; None = all."""
+    def _body(self, question: Question) -> Parts:
+        """Write what is asked, without its options."""
         parts: list[tuple[str, str]] = []
         for name, answer in self._given:
             parts += [("✓ ", "$good"), (f"{one_line(name, 60)}: ", "$muted")]
@@ -214,27 +229,18 @@ class QuestionCard(FaultIsolated, Static, can_focus=True):
         parts.append((with_phone(question, self._phone), "$foreground"))
         if about := about_subject(question):
             parts.append((f"\n{about}", "$muted"))
-        if question.options:
-            parts.append(("\n", ""))
-        for number, option in enumerate(question.options[:most], 1):
-            label = one_line(formatting.option_words(question, option), 300)
-            hovered = " underline" if number == self._hovered else ""
-            parts += [(f"\n {number} ", "$key"), (f" {label}", f"$foreground{hovered}")]
-            if option.description:
-                parts.append((f"  {one_line(option.description, 300)}", "$muted"))
         return tuple(parts)
 
     def _hint(self, question: Question) -> str:
         if question.kind is QuestionKind.APPROVAL:
-            again = "" if self.has_focus else " (press it twice)"
-            return f"a approve{again} · r reject with a reason"
-        hint = "enter to answer in words"
+            return f"{'a' if self.has_focus else 'a a'} approve · r reject with a reason"
+        hint = "enter to type an answer"
         if question.options:
             numbers = "1" if len(question.options) == 1 else "a number"
-            hint = f"press {numbers} · {hint}"
+            hint = f"{numbers}, or {hint}"
         if self._given:
             hint += " · backspace for the previous part"
-        return hint if self.has_focus else f"tab here, then {hint}"
+        return hint if self.has_focus else f"tab, then {hint}"
 
     def on_focus(self) -> None:
         # Textual sets has_focus after the handlers of subclasses.
@@ -338,7 +344,7 @@ class QuestionCard(FaultIsolated, Static, can_focus=True):
 def _more(above: int, below: int) -> str:
     """Return how much of a card is not seen, and how to see it."""
     where = [f"{above} above ↑"] if above > 0 else []
-    where += [f"{below} below ↓"] if below > 0 else []
+    where += [f"{below} more below ↓"] if below > 0 else []
     return f"… {' · '.join(where)} · j k moves"
 
 

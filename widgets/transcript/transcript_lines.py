@@ -169,7 +169,8 @@ def _message(said: MessageItem, expanded: bool) -> list[Paragraph]:
     if not said.steer:
         right: Parts = ()
     elif said.withdrawn:
-        right = (("taken back", "$faint"),)
+        by_product = said.speaker is Speaker.PRODUCT
+        right = (("replaced by a later one" if by_product else "taken back", "$faint"),)
     elif said.applied_step:
         right = ((f"applied at step {said.applied_step}", "$muted"),)
     else:

@@ -24,7 +24,7 @@ from widgets.questions.composer import Composer, Mode, Purpose
 if TYPE_CHECKING:
     from console.screens.deck.deck import DeckScreen
 
-_WORDS_REFUSE = 'Anything but "yes" rejects, and is the reason'
+_WORDS_REFUSE = '"yes" approves; anything else is a reason to reject'
 _ENDED = "Ended. Press p twice to resume it, or n for a new session."
 _ENDED_HINT = "Ended. p twice to resume, n for a new session"
 """So short that it is whole at 80 columns."""

@@ -51,7 +51,7 @@ from widgets.questions.question_card import QuestionCard
 from widgets.transcript.session_pane import SessionPane
 
 _NO_SESSIONS = "No sessions yet. Press n to start one."
-_NOTHING_WAITS = "Nothing waits for you."
+_NOTHING_WAITS = "Nothing is waiting for you."
 
 
 class DeckScreen(ConsoleScreen):

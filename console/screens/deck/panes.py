@@ -202,13 +202,13 @@ class PaneController(Controller):
         parts: list[tuple[str, str]] = [(" ", "")]
         pressable: dict[int, str] = {}
         for column, name in _COLUMNS.items():
-            if column == "right" and self._is_too_short:
-                continue
             here = column == self.column
+            if column == "right" and self._is_too_short and not here:
+                continue
             pressable[len(parts)] = column
             parts.append((f" {name} ", "bold $foreground on $cursor" if here else "$muted"))
             parts.append((" ", ""))
-        parts.append(("tab changes", "$faint"))
+        parts.append(("tab switches", "$faint"))
         if waiting and self._deck.has_class("-short"):
             parts.append((f"   ? {waiting} waiting", "bold $ask"))
         self._deck.query_one("#tabs", ActionLine).show_pressable(tuple(parts), pressable)

@@ -13,7 +13,9 @@ from textual.widget import Widget
 from agent.protocol import WheelGesture
 from agent.records import DeviceState, Frame, LiveFrame, TargetRuntime, TimeSplit
 from agent.state.reducer import SessionView, State, StepItem
+from agent.text import clean
 from console.frames.frame_feed import Wanted
+from console.frames.look_reader import learn_look
 from console.frames.stills import Source
 from console.keys.controllers import Controller
 from console.screens.device.device_parts import DeviceParts
@@ -25,7 +27,7 @@ from console.steps.stored_frames import FrameReader
 from widgets.base.action_line import ActionLine
 from widgets.lists.device_line import device_parts
 from widgets.lists.session_rows import device_name
-from widgets.pictures.mark_age import NEAR_MS, Seen
+from widgets.pictures.mark_age import Seen
 from widgets.pictures.phone_pane import PhonePane, ScreenText
 from widgets.transcript.transcript_view import TranscriptView
 
@@ -34,6 +36,8 @@ if TYPE_CHECKING:
     from console.screens.deck.deck import DeckScreen
 
 NO_DEVICES = "No devices. Plug one in with USB debugging on, or press v for a virtual phone."
+AWAY = "This phone is away. Check its cable or its network."
+_NOTE_CHARS = 400
 
 
 class PhoneController(Controller):
@@ -210,8 +214,15 @@ class PhoneController(Controller):
 
     def _why_no_picture(self, serial: str) -> str:
         """Return why there is no picture, and the next key where one helps."""
-        devices = self.ops.bridge.state.devices.values()
-        if not any(device.state is DeviceState.ONLINE for device in devices):
+        devices = self.ops.bridge.state.devices
+        shown = devices.get(serial)
+        if shown is not None and shown.state is not DeviceState.ONLINE:
+            return clean(shown.note, _NOTE_CHARS) or AWAY
+        if not any(device.state is DeviceState.ONLINE for device in devices.values()):
+            noted = (d for d in devices.values() if d.note and d.state is not DeviceState.GONE)
+            if (device := next(noted, None)) is not None:
+                # A phone is there, and what keeps it from being used is not that it is missing.
+                return f"{device_name(device.serial, devices)}: {clean(device.note, _NOTE_CHARS)}"
             return self._deck.if_known(NO_DEVICES)
         if serial:
             return "No picture yet."
@@ -242,7 +253,7 @@ class PhoneController(Controller):
             seen=look,
         )
         if look is not None and observed is not None and observed.frame is not None:
-            self._learn_look(look, observed.frame, phone)
+            learn_look(self._frames, self.ops, phone, look, observed.frame)
         if view is None:
             phone.show_time(TimeSplit(), "Last step")
         else:
@@ -250,16 +261,6 @@ class PhoneController(Controller):
             split = view.session.time if done else view.transcript.last_time
             now_ms = self.ops.now_ms()
             phone.show_time(split, "All steps" if done else "Last step", now_ms)
-
-    def _learn_look(self, seen: Seen, kept: Frame, phone: PhonePane) -> None:
-        """Read what the screen looked like at a look that was before this console looked."""
-        shown = phone.shown
-        is_far = shown is not None and abs(shown.captured_ms - seen.ended_ms) > NEAR_MS
-        if not is_far or phone.knows_look(seen):
-            return
-        stored = self._frames.get(self.ops, kept, phone.wanted_px, serial="")
-        if stored is not None:
-            phone.learn_look(seen, stored)
 
     def on_transcript_view_pointed(self, _event: TranscriptView.Pointed) -> None:
         """Go to the moment of a step that is open to its record, and back to the present."""
@@ -271,6 +272,7 @@ class PhoneController(Controller):
         # The Deck may have been closed, or not yet be composed, when the blob arrives.
         if self._deck.is_running and self.pane.is_mounted:
             self.show_frame()
+            self.show_marks(self._deck.view())
 
     # --- keys ----------
 

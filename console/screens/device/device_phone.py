@@ -15,11 +15,13 @@ from agent.protocol import WheelGesture
 from agent.records import DeviceState, Element, LiveFrame, TimeSplit
 from agent.state.reducer import SessionView, State
 from console.frames.frame_feed import Wanted
+from console.frames.look_reader import learn_look
 from console.frames.stills import Source
 from console.keys.controllers import Controller
 from console.screens.device.device_parts import DeviceParts
 from console.screens.device.phone_text import PhoneText, session_on
 from console.screens.device.wheel import WheelController
+from console.steps.stored_frames import FrameReader
 from widgets.base.formatting import ago, natural
 from widgets.lists.session_rows import device_name
 from widgets.pictures.mark_age import Seen
@@ -46,6 +48,7 @@ class DevicePhone(Controller):
         self.wheel = WheelController(self)
         self.text = PhoneText(self, self.wheel)
         self._parts: DeviceParts | None = None
+        self._frames = FrameReader(self._came)
 
     # --- what the wheel and the text are told (`PhonePlace`) ----------
 
@@ -170,7 +173,11 @@ class DevicePhone(Controller):
     def show_marks(self, chosen: Element | None) -> None:
         """Show the elements on the picture, with the chosen one."""
         listed, _ = self.elements()
-        self.pane.show_marks(listed, None, seen=self._look())
+        look, view = self._look(), self.view()
+        self.pane.show_marks(listed, None, seen=look)
+        seen = view.transcript.observation if view is not None else None
+        if look is not None and seen is not None and look.ended_ms == seen.ended_ms and seen.frame:
+            learn_look(self._frames, self.ops, self.pane, look, seen.frame)
         self.pane.frame.show_chosen(chosen.bounds if chosen else None)
 
     def show_frame(self, *, lists_elements: bool) -> None:

@@ -121,7 +121,7 @@ class PhoneText(Controller):
         """List the keys of the phone for the footer; empty where the focus is not on it."""
         pane = self._place.pane
         if self._wheel.serial and self._place.focused in (pane, pane.map):
-            keys = [("F2", "back"), ("F3", "home"), ("F4", "recents"), ("esc", "hand back")]
+            keys = [("esc", "hand back"), ("F2", "back"), ("F3", "home"), ("F4", "recents")]
             closer = [("F5", "text"), ("F6", "zoom")]
             return [*keys, *([("F5", "picture")] if pane.shows_text else closer)]
         return []

@@ -249,9 +249,9 @@ def _heading(compared: Compared, asking: AbstractSet[str], width: int) -> Parts:
     elif compared.parting.is_same:
         said = f"Identical throughout: {_actions(count)}."
     elif not at:
-        said = "They part at once."
+        said = "They diverge at the first action."
     else:
-        said = f"Identical for {_actions(at)}, then they part."
+        said = f"Identical for {_actions(at)}, then they diverge."
     return (*parts, (f" {said}", "$ask" if count and not compared.parting.is_same else "$muted"))
 
 

@@ -37,9 +37,7 @@ _NO_FIT = "Nothing matches what is written above. esc clears it."
 _READING = "Reading …"
 MOST_FILTERED = 5_000
 """So many sessions are read by themselves to filter them."""
-_HINT = (
-    'words, "two words" together, wor* begins, -word not; is:failed on:yesterday since:7d phone:…'
-)
+_HINT = 'words, "exact phrase", prefix*, -exclude, is:failed, on:yesterday, since:7d, phone:…'
 
 
 class HistoryScreen(ConsoleScreen):
@@ -64,7 +62,7 @@ class HistoryScreen(ConsoleScreen):
             yield PartsLine(id="history-columns")
             yield RowList(id="history", empty=_READING)
         with Vertical(id="history-sums"):
-            yield PartsLine((("What was spent", "bold $foreground"),), id="sums-heading")
+            yield PartsLine((("Spending", "bold $foreground"),), id="sums-heading")
             yield SpendingPane(id="sums")
 
     def on_mount(self) -> None:

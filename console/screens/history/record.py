@@ -44,7 +44,7 @@ class RecordController(Controller):
         for part in Part:
             style = "bold $foreground on $cursor" if part is self.part else "$muted"
             parts += [(f" {part.value} ", style), (" ", "")]
-        parts.append((" i changes", "$faint"))
+        parts.append((" i switches", "$faint"))
         self._screen.query_one("#record-tabs", PartsLine).show(tuple(parts))
         self._screen.console_app.spawn(self._show_part(record, self.part), "reading a stored step")
 

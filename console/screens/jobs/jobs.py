@@ -123,7 +123,7 @@ class JobsScreen(ConsoleScreen):
         pager = self.lists.pager(self.browsing.tab)
         held = len(pager.records)
         more = " of more" if pager.has_after or pager.has_before else ""
-        parts.append((f"  {held}{more}" if pager.is_read else "", "$faint"))
+        parts.append((f"  {held}{more} listed" if pager.is_read else "", "$faint"))
         return tuple(parts)
 
     # --- keys ----------

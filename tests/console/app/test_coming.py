@@ -68,7 +68,7 @@ async def test_the_console_says_that_it_opens_and_fills_in_when_the_core_is_ther
             await asyncio.wait_for(coming.wanted.wait(), BOUND_S)
             text = seat.text()
             assert "Opening …" in text
-            for known_later in ("No sessions", "Nothing waits", "No devices", "0 devices"):
+            for known_later in ("No sessions", "Nothing is waiting", "No devices", "0 devices"):
                 assert known_later not in text
             # The other screens know as little, and say so.
             for key, unknown in (("2", "No devices"), ("4", "Nothing is stored")):

@@ -52,12 +52,12 @@ async def test_the_cursor_begins_where_two_sessions_part(console: Open) -> None:
     async with console(play=two_ways) as seat:
         screen = await compare(seat)
         await seat.until(lambda: screen.at == 2, "the parting")
-        await seat.see("Identical for 2 actions, then they part.")
+        await seat.see("Identical for 2 actions, then they diverge.")
         await seat.see("Now I go back.")
         await seat.see("in Settings (com.android.settings)")
         await seat.see("Now I go home.")
         await seat.press("j")
-        await seat.see("It did nothing more.")
+        await seat.see("No more actions.")
         await seat.press("g", "d")
         await seat.until(lambda: screen.at == 2, "the parting again")
         assert seat.core.ops == []

@@ -34,7 +34,7 @@ async def test_a_first_start_says_what_to_do(console: Open) -> None:
     async with console(play=nothing) as seat:
         await seat.see("No sessions yet. Press n to start one.")
         await seat.see("No devices.")
-        await seat.see("Nothing waits for you.")
+        await seat.see("Nothing is waiting for you.")
 
 
 async def test_the_one_who_asks_is_looked_at_first(console: Open) -> None:

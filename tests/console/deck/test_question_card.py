@@ -15,6 +15,7 @@ from agent.records import (
     Element,
     Question,
     QuestionKind,
+    QuestionOption,
     Stated,
     Subject,
 )
@@ -101,3 +102,21 @@ def test_an_approval_that_was_answered_before_says_that_the_answer_is_void() -> 
     card = QuestionCard()
     card.show_question(again, now_ms=1, note=note)
     assert note in str(card.content)
+
+
+def test_the_words_of_a_long_option_stand_beside_its_number() -> None:
+    question = replace(
+        approval(None),
+        kind=QuestionKind.QUESTION,
+        options=(
+            QuestionOption(label="田中さくら 月曜日 " + "とても長い返事 " * 6),
+            QuestionOption(label="Nobody", description="Leave it."),
+        ),
+    )
+    lines, starts = QuestionCard()._asked(question, 40)
+    written = [line.plain for line in lines]
+    assert [written[at][:4] for at in starts[:-1]] == [" 1  ", " 2  "]
+    assert starts[1] > starts[0] + 1, "the first takes several lines"
+    assert all(line.startswith("    ") for line in written[starts[0] + 1 : starts[1]])
+    assert all(line.cell_length <= 40 for line in lines)
+    assert starts[-1] == len(lines)

@@ -100,7 +100,7 @@ async def test_approving_from_any_pane_says_first_what_the_second_press_approves
         seat.deck.query_one(f"#{pane}").focus()
         await seat.press("a")
         await seat.see("Press a again to approve: Press “Send SMS”")
-        await seat.until(lambda: "(press it twice)" not in seat.text(), "the card's own hint")
+        await seat.until(lambda: "a a approve" not in seat.text(), "the card's own hint")
         assert seat.core.ops == []
         await seat.press("a")
         await seat.until(lambda: seat.core.ops, "the answer")
@@ -226,7 +226,7 @@ async def test_the_key_that_stops_all_is_in_the_footer_wherever_the_focus_is(
 async def test_the_composer_says_that_words_refuse_where_an_approval_waits(console: Open) -> None:
     async with console(play=with_approval) as seat:
         await look_at(seat, "s1")
-        await seat.see('Anything but "yes" rejects, and is the reason')
+        await seat.see('"yes" approves; anything else is a reason to reject')
         await seat.see("type a reason to reject")
 
 

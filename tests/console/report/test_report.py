@@ -168,5 +168,5 @@ async def test_two_sessions_part_at_the_first_different_deed() -> None:
     assert (parting.at, parting.is_same) == (2, False)
     lines = parting_lines(a, b, parting)
     assert "Identical for 2 actions" in lines[1]
-    assert any("< nothing more" in line for line in lines)
+    assert any("< no more actions" in line for line in lines)
     assert any("> step 3: Press BACK" in line for line in lines)

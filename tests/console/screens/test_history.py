@@ -198,7 +198,7 @@ async def test_a_session_has_its_date_phone_model_cost_outcome_and_who_says_so(
         )
         core.tell(SessionKept(kept=True), "s1")
 
-    facts = ("gpt-5", "100.0k tok", "$1.25", "done, says you · kept")
+    facts = ("gpt-5", "100.0k tok", "$1.25", "done, verified by you · kept")
     for size in ((160, 50), (60, 20)):
         async with console(size=size, play=one) as seat:
             seat.app.now_ms = lambda: 1_760_000_200_000  # type: ignore[method-assign]
@@ -270,7 +270,7 @@ async def test_a_search_that_finds_nothing_does_not_say_that_nothing_is_stored(
 
 
 def test_how_much_the_pictures_take_is_whole_where_there_is_room() -> None:
-    words = "pictures under 0.1 of 10 GB, for 14 days"
+    words = "pictures: < 0.1 of 10 GB, kept 14 days"
     line = "".join(text for text, _ in spread(((" 64 sessions", ""),), ((words, ""),), 70))
     assert line.endswith(words)
     assert len(line) == 70
@@ -279,7 +279,7 @@ def test_how_much_the_pictures_take_is_whole_where_there_is_room() -> None:
 async def test_pictures_are_kept_for_ever_and_let_go_by_one_key(console: Open) -> None:
     async with console() as seat:
         await open_history(seat)
-        await seat.see("pictures under 0.1 of 10 GB, for 14 days")
+        await seat.see("pictures: < 0.1 of 10 GB, kept 14 days")
         await seat.press("g", "P")
         await seat.until(lambda: seat.core.ops, "the op")
         [op] = seat.core.ops

@@ -178,8 +178,8 @@ def test_a_list_of_one_core_is_as_it_was() -> None:
     core.tell(DeviceChanged(device=phone("emulator-5554", model="Pixel 8")))
     core.tell(DeviceChanged(device=phone("emulator-5556", model="Pixel 8")))
     assert [text(row) for row in device_rows(core.state)] == [
-        "● Pixel 8 -5554  online",
-        "● Pixel 8 -5556  online",
+        "● Pixel 8 5554  online",
+        "● Pixel 8 5556  online",
     ]
     configure(core, "s1", "read", serial="emulator-5554")
     rows = session_rows(core.state, Look(group=Group.HOST), now_ms=1, asking=frozenset())

@@ -70,15 +70,15 @@ def test_the_hours_in_which_nothing_begins_are_said() -> None:
 @pytest.mark.parametrize(
     ("delivery", "said"),
     [
-        ({}, "by a notice"),
-        ({"mode": "notification", "notification_text": "It rains"}, "by a notice: “It rains”"),
-        ({"mode": "silent"}, "by a mark in the list"),
-        ({"mode": "none"}, "not at all"),
+        ({}, "a notice"),
+        ({"mode": "notification", "notification_text": "It rains"}, "a notice: “It rains”"),
+        ({"mode": "silent"}, "a mark in the list"),
+        ({"mode": "none"}, "nothing"),
     ],
 )
 def test_how_a_job_is_told_of_is_said(delivery: dict[str, Any], said: str) -> None:
     assert told(make_job(1, delivery_json=delivery)) == said
-    assert told(make_job(1, delivery_json=delivery, type=JobType.HEARTBEAT)) == "not at all"
+    assert told(make_job(1, delivery_json=delivery, type=JobType.HEARTBEAT)) == "nothing"
 
 
 def test_a_job_that_waits_for_a_review_says_what_it_asks_and_how_long() -> None:

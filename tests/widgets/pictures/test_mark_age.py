@@ -82,3 +82,27 @@ def test_foreign_bounds_break_nothing(top: float, bottom: float) -> None:
     listed = [element(top=top, bottom=bottom)]
     age.is_stale(SEEN, listed, frame(90, SEEN.ended_ms))
     assert isinstance(age.is_stale(SEEN, listed, frame(200, LATER_MS)), bool)
+
+
+def test_a_stored_picture_and_a_video_of_the_same_small_text_are_the_same() -> None:
+    fine = np.full((1200, 540), 250, np.uint8)
+    # Strokes of small text: rows of thin lines that single points hit or miss.
+    fine[300:900, 60:480:7] = 20
+    fine[300:900:40] = 250
+
+    def drawn(down: int, across: int, captured_ms: int) -> LiveFrame:
+        means = fine.reshape(1200 // down, down, 540 // across, across).mean(axis=(1, 3))
+        pixels = np.repeat(means.astype(np.uint8)[:, :, None], 3, axis=2)
+        return replace(
+            frame(0, captured_ms),
+            width_px=540 // across,
+            height_px=1200 // down,
+            rgb=pixels.tobytes(),
+        )
+
+    age = MarkAge()
+    age.is_stale(SEEN, [element()], drawn(1, 1, 0))
+    age.learn(SEEN, drawn(12, 9, 0))
+    assert not age.is_stale(SEEN, [element()], drawn(12, 12, LATER_MS))
+    assert not age.is_stale(SEEN, [element()], drawn(5, 5, LATER_MS))
+    assert age.is_stale(SEEN, [element()], frame(250, LATER_MS)), "the text is gone"
