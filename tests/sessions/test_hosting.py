@@ -24,10 +24,13 @@ from agent.protocol import (
     TurnAborted,
     WarningEvent,
 )
-from agent.records import SessionState
+from agent.records import Session, SessionState
 from agent.runtime.runtime import Runtime
+from agent.sessions.turns.dispatcher_host import Hosting
+from agent.store.dispatch.dispatcher import Handler
 from agent.store.dispatch.local_dispatcher import LocalDispatcher
 from agent.store.embedded.sqlite_store import SqliteStore
+from agent.store.leases import Lease
 from tests.fakes import PlayedTask
 from tests.stage import PATIENCE_S, Cue, Stage, waiting_at
 
@@ -246,3 +249,66 @@ async def test_phones_in_use_are_those_that_somebody_drives_or_waits_for(stage: 
 
 async def nobody_drives(stage: Stage) -> bool | None:
     return await stage.core.look_up(ListPhonesInUse()) == () or None
+
+
+class LeftOver:
+    """A dispatcher with a run that an earlier life left: it is called just as it is cancelled.
+
+    Args:
+        session: whose run it is.
+        steps: how many turns of the event loop the call has before it is cancelled.
+    """
+
+    def __init__(self, session: Session, steps: int) -> None:
+        self._session = session
+        self._steps = steps
+        self._call: asyncio.Task[None] | None = None
+        self._epoch = 0
+        self._asked = 0
+        self.handler: Handler | None = None
+
+    def _give(self) -> asyncio.Task[None]:
+        assert self.handler is not None, "somebody serves"
+        self._epoch += 1
+        lease = Lease(key="phone-1", owner="here", epoch=self._epoch, expires_ms=1)
+        return asyncio.ensure_future(self.handler(self._session, lease))
+
+    async def submit(self, session_id: str, serial: str = "") -> bool:
+        self._asked += 1
+        if self._asked > 1:
+            self._call = self._give()
+        return self._asked > 1
+
+    async def cancel(self, session_id: str) -> bool:
+        run = self._call or self._give()
+        if self._call is None:
+            for _ in range(self._steps):
+                await asyncio.sleep(0)
+        run.cancel()
+        await asyncio.wait({run})
+        return True
+
+    @asynccontextmanager
+    async def serve(self, host: str, handler: Handler) -> AsyncIterator[None]:
+        self.handler = handler
+        yield
+
+
+@pytest.mark.parametrize("steps", range(4))
+async def test_a_run_of_an_earlier_life_that_is_ended_as_it_gets_its_phone_loses_nothing(
+    steps: int,
+) -> None:
+    lost: list[str] = []
+    dispatcher = LeftOver(Session(session_id="s", goal="go", created_ms=1), steps)
+    hosting = Hosting(dispatcher, "here")
+
+    async def nothing_to_begin(session: Session) -> None:
+        return None
+
+    async with (
+        hosting.serve(nothing_to_begin),
+        hosting.stay("s", "phone-1", lambda: lost.append("lost")) as lease,
+    ):
+        assert lease.epoch == 2, "the lease of the run that was ended is not used"
+        assert lost == []
+    assert lost == []

@@ -30,6 +30,8 @@ class _Stay:
         self.granted: asyncio.Future[Lease] = asyncio.get_running_loop().create_future()
         self.lost: Callable[[], None] | None = None
         """Set by the turn that stays."""
+        self.clearing = False
+        """The turn ends an earlier run of its session; that loses it nothing."""
         self.leaving = False
         self.over = asyncio.Event()
 
@@ -81,7 +83,7 @@ class Hosting:
                 if stay.granted.done() and stay.granted.result().key == serial:
                     break  # What an earlier life asked for was called just now.
                 # An earlier run of it is on its way out.
-                await self._dispatcher.cancel(session_id)
+                await self._clear(session_id, stay)
             yield await stay.granted
         finally:
             stay.leaving = True
@@ -90,6 +92,17 @@ class Hosting:
             finally:
                 del self._stays[session_id]
                 stay.over.set()
+
+    async def _clear(self, session_id: str, stay: _Stay) -> None:
+        """End an earlier run of a session, also where it was just given the phone."""
+        stay.clearing = True
+        try:
+            await self._dispatcher.cancel(session_id)
+        finally:
+            stay.clearing = False
+        if stay.granted.done():
+            # That lease went with its run.
+            stay.granted = asyncio.get_running_loop().create_future()
 
     async def _enter(self, session_id: str) -> _Stay:
         while (before := self._stays.get(session_id)) is not None and before.lost is not None:
@@ -110,7 +123,7 @@ class Hosting:
         finally:
             if stay.lost is None and self._stays.get(session.session_id) is stay:
                 del self._stays[session.session_id]
-            elif stay.lost is not None and not stay.leaving:
+            elif stay.lost is not None and not stay.leaving and not stay.clearing:
                 stay.lost()
 
     async def _begin_again(self, session: Session) -> None:
