@@ -4,7 +4,7 @@
 phone, and consoles that follow every event. A step of a session is a stored event and a pause: no
 phone and no model, so that what is measured is the queue, the log and the notices. Two cores are
 too few for twenty hosts: `--hosts 20 --phones 25 --consoles 5` measures the computer then.
-`--chaos` breaks real hosts instead (`bench.chaos`), and ends with 1 when anything was lost or acted
+`--chaos` breaks real hosts instead (`bench._chaos`), and ends with 1 when anything was lost or acted
 twice; its control has no fence and has to be caught.
 """
 
@@ -49,7 +49,7 @@ def main(options: Sequence[str] = ()) -> None:
     parser.add_argument("--only", default="", help="the rounds of --chaos to run, by their names")
     said = parser.parse_args(list(options))
     if said.chaos:
-        from bench.chaos import chaos
+        from bench._chaos import chaos
 
         sys.exit(0 if chaos(said.kills, said.restarts, set(said.only.split(",")) - {""}) else 1)
     if importlib.util.find_spec("dbos") is None:
