@@ -4,8 +4,8 @@
 phone, and consoles that follow every event. A step of a session is a stored event and a pause: no
 phone and no model, so that what is measured is the queue, the log and the notices. Two cores are
 too few for twenty hosts: `--hosts 20 --phones 25 --consoles 5` measures the computer then.
-`--chaos` breaks real hosts instead (`bench._chaos`), and ends with 1 when anything was lost or acted
-twice; its control has no fence and has to be caught.
+`--chaos` breaks real hosts instead (`bench._chaos`), and ends with 1 when anything was lost or
+acted twice; its control has no fence and has to be caught.
 """
 
 from __future__ import annotations
