@@ -24,6 +24,7 @@ from agent.text import one_line
 MINIMUM_INTERVAL_MS = 15_000
 LONGEST_INTERVAL_MS = 100 * 366 * 86_400_000
 _CRON_FIELDS = 5
+_ANY_MOMENT = datetime(2024, 1, 1, tzinfo=UTC)
 _CLOCK = re.compile(r"([01][0-9]|2[0-3]):[0-5][0-9]\Z")
 
 
@@ -168,8 +169,7 @@ def next_cron_ms(expression: str, timezone: str, after_ms: int) -> int | None:
 
     start = datetime.fromtimestamp(min(after_ms, LATEST_SHOWN_MS) / 1000, zone_of(timezone))
     try:
-        if len(expression.split()) != _CRON_FIELDS:
-            # The library takes a sixth one, of seconds: more often than a job may run.
+        if not _is_cron(expression):
             raise CronSimError("Wrong number of fields")
         following = next(CronSim(expression, start), None)
     except CronSimError as error:
@@ -180,6 +180,37 @@ def next_cron_ms(expression: str, timezone: str, after_ms: int) -> int | None:
     except OverflowError:
         return None
     return None if following is None else round(following.timestamp() * 1000)
+
+
+def _is_cron(expression: str) -> bool:
+    """Return whether it has five fields. The library takes a sixth, of seconds: too often."""
+    return len(expression.split()) == _CRON_FIELDS
+
+
+@lru_cache(maxsize=256)
+def explain_cron(expression: str) -> str:
+    """Return when a cron expression is due, as “At 09:00 on Monday”; empty where it is none."""
+    from cronsim import CronSim, CronSimError
+
+    try:
+        # From a moment that any expression can be told from: none is looked for.
+        return "" if not _is_cron(expression) else CronSim(expression, _ANY_MOMENT).explain()
+    except (CronSimError, ValueError, LookupError):
+        return ""
+
+
+def upcoming_ms(schedule: Schedule, first_ms: int, count: int) -> tuple[int, ...]:
+    """Return the next due times of a schedule, the first of which is known; fewer where it ends.
+
+    Raises:
+        UsageError: its cron expression or its zone cannot be read.
+    """
+    times: list[int] = []
+    at_ms: int | None = first_ms
+    while at_ms is not None and len(times) < count:
+        times.append(at_ms)
+        at_ms = next_due_ms(schedule, at_ms)
+    return tuple(times)
 
 
 def zone_of(name: str) -> tzinfo:

@@ -17,7 +17,7 @@ from agent.protocol import CommitmentCreate, JobCreate, WatcherCreate
 from agent.records import Effect, EffectVerb, Schedule, Source, Stated
 from agent.safety.egress.destinations import read_destination
 from agent.safety.redacting.redaction import redact_secrets
-from agent.schedules import next_due_ms, read_schedule
+from agent.schedules import next_due_ms, read_schedule, upcoming_ms
 from agent.text import clean
 
 StandingWork = JobCreate | WatcherCreate | CommitmentCreate
@@ -92,17 +92,14 @@ def _runs(op: JobCreate, now_ms: int) -> str:
         at_ms: int | None = op.next_run_at or None
         if at_ms is None and not schedule.on:
             at_ms = next_due_ms(schedule, now_ms) if schedule.cron else now_ms + _SOON_MS
-        runs: list[int] = []
-        while at_ms is not None and len(runs) < SHOWN_RUNS:
-            runs.append(at_ms)
-            at_ms = next_due_ms(schedule, at_ms)
+        runs = () if at_ms is None else upcoming_ms(schedule, at_ms, SHOWN_RUNS + 1)
     except UsageError as error:
         return f"its schedule cannot be read: {error.message}"
     on = f"at each of these events: {', '.join(op.on)}" if op.on else ""
     if not runs:
         return on or "never by itself"
-    again = ", and so on until it is stopped" if at_ms is not None else ", once"
-    shown = ", ".join(map(local_time, runs)) + (again if len(runs) > 1 or at_ms is None else "")
+    again = ", and so on until it is stopped" if len(runs) > SHOWN_RUNS else ", once"
+    shown = ", ".join(map(local_time, runs[:SHOWN_RUNS])) + again
     return f"{shown}; {on}" if on else shown
 
 

@@ -20,8 +20,10 @@ from widgets.lists.columns import Column
 from widgets.lists.job_words import (
     REVIEW_PHASES,
     asked,
+    next_times,
     phase_words,
     quiet,
+    repeat,
     result_words,
     told,
     where,
@@ -47,21 +49,6 @@ def wake(job: Job, now_ms: int) -> str:
         return "on event"
     left = job.next_run_at - now_ms
     return "due" if left <= 0 else f"in {formatting.countdown(left)}"
-
-
-def repeat(job: Job) -> str:
-    """Return how often a job runs: its interval, its cron expression, what sets it off, or once."""
-    schedule = job.schedule_json
-    cron = schedule.get("cron", "")
-    if isinstance(cron, str) and cron:
-        return one_line(cron, 40)
-    every = schedule.get("interval_ms", 0)
-    if isinstance(every, int) and every > 0:
-        return formatting.interval(every)
-    on = schedule.get("on", ())
-    if isinstance(on, list | tuple) and on:
-        return one_line(" ".join(str(name).replace("_", " ") for name in on), 40)
-    return formatting.interval(0)
 
 
 def heading(width: int) -> Parts:
@@ -90,7 +77,7 @@ _COLUMNS: tuple[Column[Job], ...] = (
     Column("last run", ((_LAST_FROM, 9),), _last),
     Column(
         "every",
-        ((_NORMAL_FROM, 13), (_WIDE_FROM, 16)),
+        ((_NORMAL_FROM, 13), (_WIDE_FROM, 18)),
         lambda job, now_ms: (repeat(job), "$muted"),
     ),
     Column("fails", ((_NORMAL_FROM, 6),), _fails),
@@ -137,13 +124,15 @@ def job_detail(
         devices: the phones, for what they are called.
     """
     mark = status.JOB[job.status]
+    is_due = job.status in _WAKES
     unread = ", not read yet" if job.unread_result else ""
     facts: list[tuple[str, str, str]] = [
         ("status", f"{mark.glyph} {mark.word}", mark.style),
         ("number", str(job.id), "$foreground"),
         ("kind", term(job.type), "$foreground"),
         ("next run", wake(job, now_ms), "$foreground"),
-        ("every", repeat(job), "$foreground"),
+        *((("times", next_times(job), "$foreground"),) if is_due and next_times(job) else ()),
+        ("every", repeat(job, with_zone=True), "$foreground"),
         ("last run", f"{_ago(job.last_run_at, now_ms)}{unread}", "$foreground"),
         ("failures", str(job.failure_count), "$bad" if job.failure_count else "$foreground"),
         ("session", one_line(job.session_target, 60) or "—", "$foreground"),

@@ -52,8 +52,8 @@ def when(job: Job) -> str:
     from datetime import datetime
 
     from agent.records import LATEST_SHOWN_MS
-    from agent.text import one_line
     from console.cli_support.plain import span
+    from widgets.lists.job_words import repeat
 
     on = job.schedule_json.get("on", ())
     events = " or ".join(str(name) for name in on) if isinstance(on, list | tuple) else ""
@@ -65,7 +65,7 @@ def when(job: Job) -> str:
     every = job.schedule_json.get("interval_ms", 0)
     again = f", every {span(every)}" if isinstance(every, int) and every > 0 else ""
     cron = job.schedule_json.get("cron", "")
-    again = f", cron {one_line(cron, 60)}" if isinstance(cron, str) and cron else again
+    again = f", {repeat(job, with_zone=True)}" if isinstance(cron, str) and cron else again
     return moment.strftime("%Y-%m-%d %H:%M:%S") + again
 
 

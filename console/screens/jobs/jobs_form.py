@@ -28,7 +28,7 @@ from console.palette.handles import are_needs, phone_handle, phone_of
 from console.screens.jobs.jobs_lists import Tab
 from widgets.base.formatting import natural
 from widgets.base.header_line import PartsLine
-from widgets.lists.job_rows import repeat
+from widgets.lists.job_words import repeat
 
 _TITLE_CHARS = 60
 _CRON = re.compile(r"\S+(\s+\S+){4,5}")
