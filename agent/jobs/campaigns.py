@@ -135,7 +135,14 @@ class Campaigns:
         """Do what is to be done now; return the seconds until something is due."""
         self._changed.clear()
         self._sessions = set()
-        due = [await self._advance(job_id) for job_id in sorted(self._jobs)]
+        due: list[int] = []
+        for job_id in sorted(self._jobs):
+            try:
+                due.append(await self._advance(job_id))
+            except SwitchboardError as error:
+                # The others go on; this one is tried again.
+                _log.warning("Campaign %d could not be carried on: %s", job_id, error)
+                due.append(self._parts.clock_ms() + round(_RETRY_S * 1000))
         soonest = min((at_ms for at_ms in due if at_ms), default=0)
         if not soonest:
             return _LONGEST_S

@@ -29,7 +29,7 @@ from agent.schedules import (
 )
 from agent.sessions.registry.device_assignment import Assignment
 from agent.sessions.rules.answers import checked_text
-from agent.sessions.rules.creation import STEPS_LIMIT
+from agent.sessions.rules.creation import STEPS_LIMIT, checked_account
 from agent.text import one_line
 
 DELIVERY_MODES = ("notification", "silent", "none")
@@ -209,6 +209,8 @@ def _payload(op: JobCreate) -> dict[str, Any]:
     payload = dict(op.payload)
     call_of(payload)
     output_schema_of(payload)
+    if op.account:
+        payload["account"] = checked_account(op.account)
     if op.serial:
         payload["serial"] = op.serial
     if op.app:

@@ -139,6 +139,7 @@ class JobService:
         """Refuse what `carry_out` would refuse, and do nothing. Raises UsageError."""
         match op:
             case protocol.JobCreate():
+                op = replace(op, account=session.account)
                 self._planned(op, Creator(session.session_id))
                 await self._in_the_way()
             case protocol.JobList(limit=limit):
@@ -152,6 +153,7 @@ class JobService:
         """Do what a session asks of the jobs. Raises UsageError."""
         match op:
             case protocol.JobCreate():
+                op = replace(op, account=session.account)
                 job = await self.create(op, creator=Creator(session.session_id))
                 return protocol.Reply(submission_id="", job=job)
             case protocol.JobList(query=query, limit=limit):

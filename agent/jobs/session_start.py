@@ -62,11 +62,13 @@ class Opening:
         if standing is not None:
             more = _topping_up(standing.record, self._budget())
             return await self._errands.prompt(standing.session_id, job.prompt, errand, *more)
+        account = job.payload_json.get("account", "")
         planned = planned_sessions(
             SessionCreate(
                 goal=job.prompt,
                 title=job.title,
                 serial=await place(job, self._parts),
+                account=account if isinstance(account, str) else "",
                 budget=self._budget(),
                 output_schema=errand.output_schema,
             ),

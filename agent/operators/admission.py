@@ -86,7 +86,12 @@ class Admission:
                     "List them: switchboard sessions list",
                 )
             session_ids.append(found[0].session_id)
-        serials += [(await self._sight.found(one)).serial for one in session_ids]
+        for session_id in session_ids:
+            session = await self._sight.found(session_id)
+            if session.serial:
+                serials.append(session.serial)
+            elif not self._sight.may_on(needs, session):
+                raise refused(op, needs)
         if concern.job_id:
             job = await self._sight.job(concern.job_id)
             named, tags = phones_of_job(job)
@@ -115,8 +120,9 @@ class Admission:
         name = self._sight.operator().name
         if isinstance(op, SessionCreate):
             op = replace(op, account=name)
-        elif isinstance(op, JobCreate) and op.campaign is not None:
-            op = replace(op, campaign=replace(op.campaign, account=name))
+        elif isinstance(op, JobCreate):
+            campaign = op.campaign and replace(op.campaign, account=name)
+            op = replace(op, account=name, campaign=campaign)
         return op
 
     def stops_all(self, op: Op) -> bool:

@@ -21,7 +21,7 @@ from agent.operators.operator import Operator
 from agent.operators.scope import (
     phone_of_watcher,
 )
-from agent.operators.sight import GuardedCore, Sight
+from agent.operators.sight import GuardedCore, Sight, bare, bare_event
 from agent.protocol import (
     Answer,
     Event,
@@ -104,7 +104,7 @@ class OperatorCore(CoreBase):
         """Stop all that they may stop: the safe direction is one key for everybody."""
         reply = Reply(submission_id="")
         for one in (await self._core.overview()).sessions:
-            if one.turn_id and self._sight.may(STOPPING, one.serial):
+            if one.turn_id and self._sight.may_on(STOPPING, one):
                 reply = await self._core.request_as(client, Interrupt(session_id=one.session_id))
         if not reply.submission_id:
             raise NotAllowedError("No session is at work that you may stop.")
@@ -134,7 +134,7 @@ class OperatorCore(CoreBase):
         found = await self._core.overview()
         if operator.sees_all:
             return found
-        sessions = tuple(one for one in found.sessions if self._sight.sees_phone(one.serial))
+        sessions = tuple(bare(one) for one in found.sessions if self._sight.sees(one))
         return Overview(
             event_id=found.event_id,
             sessions=sessions,
@@ -192,9 +192,11 @@ class OperatorCore(CoreBase):
     ) -> tuple[Event, ...]:
         """Read a session's stored events; see `Core.history`."""
         found = await self._sight.found(session_id)
-        return await self._core.history(
+        events = await self._core.history(
             found.session_id, after_seq=after_seq, before_seq=before_seq, limit=limit
         )
+        sees_all = self._sight.operator().sees_all
+        return events if sees_all else tuple(map(bare_event, events))
 
     async def blob(self, digest: str) -> bytes:
         """Read a frame, tree, prompt or reply of a session that they may see; see `Core.blob`."""

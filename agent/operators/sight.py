@@ -19,6 +19,7 @@ from agent.operators.scope import (
     phone_of_watcher,
     phones_of_job,
 )
+from agent.placement.needs import parse_needs
 from agent.protocol import (
     CommitmentChanged,
     DeviceChanged,
@@ -36,6 +37,8 @@ from agent.protocol import (
     SessionConfigured,
     SessionHosted,
     SessionsDeleted,
+    SessionStateChanged,
+    SessionWaits,
     ShutdownComplete,
     WatcherChanged,
     WatcherShow,
@@ -48,10 +51,16 @@ from agent.records import (
     Right,
     SearchHit,
     Session,
+    SessionState,
 )
 
 _PAGE = 200
 _MOST_LOOKED_AT = 10_000
+_WAITS = "waiting for a phone"
+"""Why a session waits, for whoever may not see all phones: the whole reason counts them, and names
+who has them."""
+_WAITING = frozenset({"session_waits", "session_state_changed"})
+"""The events whose text is such a reason; they are not found by its words."""
 
 
 class GuardedCore(SharedCore, Protocol):
@@ -109,9 +118,26 @@ class Sight:
             return await self._core.session(session_id)
         with suppress(UsageError):
             session = await self._core.session(session_id)
-            if self.sees_phone(session.serial):
-                return session
+            if self.sees(session):
+                return bare(session)
         raise _no_session(session_id)
+
+    def sees(self, session: Session) -> bool:
+        """Whether a session is on a phone of theirs, or waits for one that will be."""
+        return self.may_on((Right.WATCH,), session)
+
+    def may_on(self, needs: Iterable[Right], session: Session) -> bool:
+        """Whether one of the rights is theirs on a session's phone, or on that which it waits
+        for: whichever it is, it has all of the tags that the session needs.
+        """
+        needs = tuple(needs)
+        if session.serial:
+            return self.may(needs, session.serial)
+        if self.operator().may(needs, None):
+            return True
+        # A copy tells of the phone that the first of it was on.
+        tags = () if session.forked_from else tags_of(session)
+        return bool(tags) and self.operator().may(needs, tags)
 
     async def job(self, job_id: int) -> Job:
         """Find a job that they may see. Raises UsageError as for one that is not there."""
@@ -162,7 +188,7 @@ class Sight:
             raise _no_session(before)
         while len(found) < query.limit:
             page = await self._core.look_up(ListSessions(limit=_PAGE, before=before))
-            found += [one for one in page if self.sees_phone(one.serial)]
+            found += [bare(one) for one in page if self.sees(one)]
             if len(page) < _PAGE:
                 break
             before = page[-1].session_id
@@ -176,7 +202,8 @@ class Sight:
         for one in hits:
             if one.session_id not in sees:
                 sees[one.session_id] = await self.sees_session(one.session_id)
-        return tuple(one for one in hits if sees[one.session_id])[: max(query.limit, 0)]
+        theirs = (one for one in hits if sees[one.session_id] and one.kind not in _WAITING)
+        return tuple(theirs)[: max(query.limit, 0)]
 
     async def shown(self, event: Event, submitted: Container[str]) -> Event | None:
         """Return an event as they may see it; None where they may not.
@@ -188,7 +215,7 @@ class Sight:
             if isinstance(event.msg, SessionAssigned | SessionConfigured | SessionHosted):
                 # It may be on another phone now.
                 self._phone_of.pop(event.session_id, None)
-            return event if await self.follows(event.session_id) else None
+            return bare_event(event) if await self.follows(event.session_id) else None
         match event.msg:
             case DeviceChanged(device=device):
                 shows = self.sees_phone(device.serial)
@@ -230,11 +257,39 @@ class Sight:
         """Whether a session is on a phone of theirs; looked up once, until it moves."""
         if self._phone_of.get(session_id) is None:
             try:
-                self._phone_of[session_id] = (await self._core.session(session_id)).serial or None
+                session = await self._core.session(session_id)
             except UsageError:
                 return False
+            self._phone_of[session_id] = session.serial or None
+            if not session.serial:
+                # It waits for one: looked at again until it has it.
+                return self.sees(session)
         serial = self._phone_of[session_id]
         return serial is not None and self.sees_phone(serial)
+
+
+def tags_of(session: Session) -> tuple[str, ...]:
+    """Return the tags that the phone of a session has, whichever it will be."""
+    try:
+        return parse_needs(session.needs).tags
+    except UsageError:
+        return ()
+
+
+def bare(session: Session) -> Session:
+    """Return a session without what it tells of phones and sessions of others."""
+    return replace(session, waits_for=_WAITS) if session.waits_for else session
+
+
+def bare_event(event: Event) -> Event:
+    """Return an event of a session without what it tells of phones and sessions of others."""
+    match event.msg:
+        case SessionWaits() as msg:
+            return replace(event, msg=replace(msg, reason=_WAITS if msg.reason else ""))
+        case SessionStateChanged(state=SessionState.QUEUED) as msg if msg.reason:
+            return replace(event, msg=replace(msg, reason=_WAITS))
+        case _:
+            return event
 
 
 def _no_session(session_id: str) -> UsageError:

@@ -71,6 +71,8 @@ class Abroad:
         Raises SwitchboardError as the op does there, or where its host does not answer.
         """
         op = self.resolved(op)
+        if isinstance(op, SessionClear | SessionPrune):
+            return None
         if _is_for_all(op):
             for one in self._peers.hosts():
                 if one.state is HostState.HERE and not one.is_here:
@@ -91,6 +93,27 @@ class Abroad:
                 # It went while it was asked: whose the session is by now, the taking looks up.
                 return None
             raise
+
+    async def carried_elsewhere(self, client: ClientInfo, op: Op) -> tuple[Reply, ...]:
+        """Have every other host that is there carry an op out; return what they answer.
+
+        Who does not answer is logged, and keeps what it has.
+        """
+
+        async def ask(host: str) -> Reply | None:
+            try:
+                return await self._peers.request(host, client, op)
+            except SwitchboardError as error:
+                _log.warning("Host %s: %s", host, error)
+                return None
+
+        others = [
+            one.name
+            for one in self._peers.hosts()
+            if one.state is HostState.HERE and not one.is_here
+        ]
+        found = await asyncio.gather(*map(ask, others))
+        return tuple(one for one in found if one is not None)
 
     async def _send(self, host: str, client: ClientInfo, op: Op) -> None:
         """Ask one of all hosts; what is to be stopped here does not wait for it."""
@@ -236,8 +259,6 @@ def _is_for_all(op: Op) -> bool:
         case Interrupt(session_id=""):
             return True
         case WatcherStop(watcher_id=0):
-            return True
-        case SessionClear() | SessionPrune():
             return True
         case _:
             return False

@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import platform
-from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable
 from contextlib import (
     AbstractAsyncContextManager,
     AsyncExitStack,
@@ -19,6 +19,8 @@ from contextlib import (
     suppress,
 )
 from typing import Self
+
+from msgspec.structs import replace
 
 from agent.core import OWNER, ClientInfo, Overview, Peers, TextDelta
 from agent.devices.protocols import Fleet
@@ -44,7 +46,9 @@ from agent.protocol import (
     JobChanged,
     Op,
     Reply,
+    SessionClear,
     SessionHosted,
+    SessionPrune,
     ShutdownComplete,
     WatcherChanged,
 )
@@ -310,6 +314,8 @@ class Runtime(StoredLookUps):
         try:
             if await abroad.carry(submission.client, submission.op) is None:
                 await self._op_queue.put(submission)
+                if _is_counted(submission.op):
+                    await abroad.carried_elsewhere(submission.client, submission.op)
         except SwitchboardError as error:
             await self._tell_error(error_event(error), submission.submission_id)
 
@@ -319,7 +325,11 @@ class Runtime(StoredLookUps):
             reply = await self._abroad.carry(client, op)
             if reply is not None:
                 return reply
-        return await self.request_here(client, op)
+        reply = await self.request_here(client, op)
+        if self._abroad is not None and _is_counted(op):
+            others = await self._abroad.carried_elsewhere(client, op)
+            return _summed(reply, others)
+        return reply
 
     async def request_here(self, client: ClientInfo, op: Op) -> Reply:
         """Carry an op of a client out on this host, whichever it belongs to."""
@@ -588,6 +598,22 @@ class Runtime(StoredLookUps):
             await self.store.append(EventDraft("", error, submission_id))
         except StoreError as unstored:
             _log.error("%s (and it could not be stored: %s)", error.message, unstored)
+
+
+def _is_counted(op: Op) -> bool:
+    """Whether every host carries an op out, and answers with what it came to there."""
+    return isinstance(op, SessionClear | SessionPrune)
+
+
+def _summed(reply: Reply, others: Iterable[Reply]) -> Reply:
+    """Return a reply that names the sessions of all of them."""
+    replies = (reply, *others)
+    return replace(
+        reply,
+        session_ids=tuple(one for each in replies for one in each.session_ids),
+        failed_ids={key: why for each in replies for key, why in each.failed_ids.items()},
+        remaining_ids=tuple(one for each in replies for one in each.remaining_ids),
+    )
 
 
 class _Here:

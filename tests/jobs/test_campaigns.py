@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from agent.errors import UsageError
+from agent.errors import StoreError, UsageError
 from agent.jobs.campaign_rules import advanced, begins, standing
 from agent.protocol import (
     JobCreate,
@@ -262,6 +262,27 @@ async def test_only_the_phones_that_fit_are_meant(stage: Stage) -> None:
     async with stage.play():
         job_id = await begun(stage, campaign("quick", needs="tag:wall"))
         assert (await over(stage, job_id)).last_result == "2 of 2 done"
+
+
+async def test_a_campaign_that_cannot_be_read_holds_up_no_other(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with stage.play():
+        store, found = stage.store, stage.store.job
+        broken = await begun(stage, campaign("quick", phones=PHONES[:1], per_minute=0.001))
+        asked = 0
+
+        async def job(job_id: int) -> Job | None:
+            nonlocal asked
+            if job_id == broken:
+                asked += 1
+                raise StoreError("The disk failed there.")
+            return await found(job_id)
+
+        monkeypatch.setattr(store, "job", job)
+        other = await begun(stage, campaign("quick", phones=PHONES[1:3]))
+        assert (await over(stage, other)).last_result == "2 of 2 done"
+        assert asked
 
 
 @pytest.mark.parametrize(

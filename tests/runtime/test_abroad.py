@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from agent.core import OWNER, Carrier, ClientInfo, TextDelta
 from agent.devices.fleet.naming import serial_of
-from agent.errors import UsageError
+from agent.errors import UsageError, WrongStateError
 from agent.protocol import (
     DeviceTag,
     Interrupt,
@@ -18,8 +18,10 @@ from agent.protocol import (
     JobList,
     Op,
     Reply,
+    SessionClear,
     SessionCreate,
     SessionMove,
+    SessionPrune,
     SessionReplay,
     UserInput,
 )
@@ -51,6 +53,7 @@ class Hosts:
         self.phones: tuple[DeviceInfo, ...] = ()
         self.here = {"desk": True, "one": True, "two": False}
         self.asked: list[tuple[str, Op]] = []
+        self.fails: set[str] = set()
 
     def hosts(self) -> tuple[HostInfo, ...]:
         return tuple(
@@ -70,6 +73,8 @@ class Hosts:
 
     async def request(self, host: str, client: ClientInfo, op: Op) -> Reply:
         assert client == OWNER
+        if host in self.fails:
+            raise WrongStateError(f"Host {host} does not answer.")
         self.asked.append((host, op))
         return Reply(submission_id=f"at {host}")
 
@@ -133,6 +138,22 @@ async def test_a_stop_of_everything_goes_to_every_host_that_is_there() -> None:
     while abroad.sending:
         await next(iter(abroad.sending))
     assert [host for host, _ in hosts.asked] == ["one"]
+
+
+async def test_what_clears_away_is_answered_by_every_host_that_is_there() -> None:
+    hosts = Hosts()
+    abroad = Abroad(hosts, await stored(), EmptyFleet())
+    clear = SessionClear(all=True)
+    assert await abroad.carry(OWNER, clear) is None
+    assert not abroad.sending
+    found = await abroad.carried_elsewhere(OWNER, clear)
+    assert [one.submission_id for one in found] == ["at one"]
+    assert hosts.asked == [("one", clear)]
+    # One that went in the middle keeps what it has; the others are counted.
+    hosts.here["three"] = True
+    hosts.fails = {"one"}
+    found = await abroad.carried_elsewhere(OWNER, SessionPrune())
+    assert [one.submission_id for one in found] == ["at three"]
 
 
 async def test_a_session_for_no_phone_goes_where_one_is_free() -> None:

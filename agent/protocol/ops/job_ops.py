@@ -46,6 +46,8 @@ class JobCreate(OpBase, frozen=True, kw_only=True, tag="job_create"):
     campaign: Campaign | None = None
     """For type campaign: which phones, at what pace; its needs take the place of app, tags and
     phone_needs."""
+    account: str = ""
+    """Whom its sessions' use of phones is counted to, in fair shares and limits."""
     payload: Mapping[str, Any] = {}
     """Kept with it, for whoever reads it."""
     output_schema: str = ""

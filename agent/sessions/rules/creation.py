@@ -108,7 +108,7 @@ def _planned(
         title=one_line(redact_secrets(op.title) or goal, TITLE_LIMIT_CHARS),
         serial=op.serial,
         needs=str(needs),
-        account=_checked_account(op.account),
+        account=checked_account(op.account),
         target_package=op.target_package,
         model=model,
         reasoning_effort=op.reasoning_effort or _effort(settings),
@@ -204,7 +204,7 @@ def child_session(parent: Session, target: Target, *, speaker: Speaker, now_ms: 
     )
 
 
-def _checked_account(name: str) -> str:
+def checked_account(name: str) -> str:
     """Return whom a session is counted to. Raises UsageError."""
     if name and not _ACCOUNT.fullmatch(name):
         raise UsageError(
