@@ -199,6 +199,16 @@ def explain_cron(expression: str) -> str:
         return ""
 
 
+def next_times_ms(written: Mapping[str, Any], first_ms: int, count: int) -> tuple[int, ...]:
+    """Return what `upcoming_ms` does of a schedule as it is stored; nothing where it cannot be
+    read.
+    """
+    try:
+        return upcoming_ms(lenient_schedule(written), first_ms, count)
+    except (UsageError, OverflowError, OSError, ValueError):
+        return ()
+
+
 def upcoming_ms(schedule: Schedule, first_ms: int, count: int) -> tuple[int, ...]:
     """Return the next due times of a schedule, the first of which is known; fewer where it ends.
 

@@ -100,6 +100,7 @@ SEEN_EVERYWHERE = frozenset({"msgspec", "numpy"})
 """The structs and arrays of the program itself: there is nothing to wrap."""
 WIDGETS_MAY_SEE = (
     "agent.records",
+    "agent.schedules",
     "agent.state.reducer",
     "agent.state.terms",
     "agent.state.transcript",

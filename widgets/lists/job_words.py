@@ -12,9 +12,8 @@ from datetime import datetime
 from types import MappingProxyType
 from typing import NamedTuple
 
-from agent.errors import UsageError
 from agent.records import LATEST_SHOWN_MS, DeviceInfo, Job, JobStatus, JobType, campaign_of
-from agent.schedules import explain_cron, lenient_schedule, upcoming_ms
+from agent.schedules import explain_cron, next_times_ms
 from agent.state.terms import without_codes
 from agent.text import clean, one_line
 from widgets.base import formatting
@@ -72,15 +71,14 @@ def next_times(job: Job, count: int = 3) -> str:
     first_ms = job.next_run_at
     if not 0 < first_ms <= LATEST_SHOWN_MS:
         return ""
-    try:
-        times = upcoming_ms(lenient_schedule(job.schedule_json), first_ms, count)
-        if len(times) < 2:
-            return ""
-        return ", ".join(
-            f"{datetime.fromtimestamp(ms / 1000).astimezone():%a %d %b %H:%M}" for ms in times
-        )
-    except (UsageError, OverflowError, OSError, ValueError):
+    times = next_times_ms(job.schedule_json, first_ms, count)
+    if len(times) < 2:
         return ""
+    return ", ".join(
+        f"{datetime.fromtimestamp(ms / 1000).astimezone():%a %d %b %H:%M}"
+        for ms in times
+        if ms <= LATEST_SHOWN_MS
+    )
 
 
 _DAYS = ("Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
