@@ -39,6 +39,7 @@ from agent.records import (
     STOPPING,
     HostInfo,
     LiveFrame,
+    SessionState,
     host_of,
 )
 
@@ -103,8 +104,11 @@ class OperatorCore(CoreBase):
     async def _stop_own(self, client: ClientInfo) -> Reply:
         """Stop all that they may stop: the safe direction is one key for everybody."""
         reply = Reply(submission_id="")
-        for one in (await self._core.overview()).sessions:
-            if one.turn_id and self._sight.may_on(STOPPING, one):
+        found = (await self._core.overview()).sessions
+        # Who waits in line first: the phone that a stop frees would be theirs.
+        for one in sorted(found, key=lambda one: one.state is not SessionState.QUEUED):
+            at_work = bool(one.turn_id) or one.state is SessionState.QUEUED
+            if at_work and self._sight.may_on(STOPPING, one):
                 reply = await self._core.request_as(client, Interrupt(session_id=one.session_id))
         if not reply.submission_id:
             raise NotAllowedError("No session is at work that you may stop.")

@@ -91,7 +91,9 @@ async def test_stopping_all_stops_what_waits_too(house: House) -> None:
     made = await ana.request(SessionCreate(goal="more", phone_needs="tag:lab"))
     await waiting(house, made.session_id)
     await ana.request(Interrupt())
-    assert not (await house.stage.store.session(made.session_id)).turn_id
+    for session_id in (made.session_id, house.sessions["lab"]):
+        stopped = await house.stage.store.session(session_id)
+        assert (stopped.state, stopped.stopped) == (SessionState.WAITING_FOR_USER, True)
 
 
 async def test_a_copy_is_seen_by_its_phone_alone(house: House) -> None:
