@@ -45,7 +45,7 @@ async def test_the_words_of_another_hosts_session_are_followed_while_it_is_on_sc
 
 async def test_the_device_screen_says_how_fast_the_phones_host_answers(console: Open) -> None:
     async with console(play=two_hosts) as seat:
-        seat.app.show_device("rack-2/p2")
+        seat.app.navigation.show_device("rack-2/p2")
         await seat.until(lambda: isinstance(seat.app.top, DeviceScreen), "the device screen")
         await seat.until(
             lambda: "rack-2 reaches the database in 3.0 ms" in seat.text(), "its latency"

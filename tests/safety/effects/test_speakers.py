@@ -48,8 +48,8 @@ def state_of(question: records.Question) -> State:
 
 
 def card(question: records.Question) -> str:
-    widget = QuestionCard()
-    return "".join(text for text, _ in widget._body(question))
+    lines, _ = QuestionCard()._asked(question, 80)
+    return "\n".join(line.plain for line in lines)
 
 
 def row(question: records.Question) -> str:

@@ -26,7 +26,7 @@ PATIENT_MS = 600_000
 """How long a host may be silent here: on a machine that is busy, a beat may be late."""
 PHONES = (
     DeviceInfo(serial="one", state=DeviceState.ONLINE, name="Zoë's", tags=("rack 3",)),
-    DeviceInfo(serial="two", state=DeviceState.OFFLINE, hardware_serial="R5C"),
+    DeviceInfo(serial="two", state=DeviceState.OFFLINE, hardware_serial="R58M123ABC"),
 )
 
 
@@ -204,7 +204,7 @@ async def test_a_core_is_a_host_and_versions_have_to_fit(
             assert found["hosts"].detail == "2 here"
             assert found["cores"].ok
             assert found["versions"].ok
-            assert "R5C" in found["phones"].detail
+            assert "R58M123ABC" in found["phones"].detail
             assert not found["phones"].ok
     async with joined(dsn, "b", version="9.0.0", phones=phones):
         assert {one.name: one.state for one in await hosts(link)} == {
