@@ -25,13 +25,12 @@ _LAST_MS = 253_402_300_800_000
 """The year 10000: no clock says later, but a line that was edited may."""
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.group()
 def audit() -> None:
     """Show what sessions did and were allowed, and prove that the record is whole."""
 
 
 @audit.command(
-    context_settings={"help_option_names": ["-h", "--help"]},
     epilog="""\b
 Examples:
   switchboard audit show --limit 20
@@ -72,7 +71,6 @@ def show(ctx: click.Context, session: str, limit: int, as_json: bool) -> None:
 
 
 @audit.command(
-    context_settings={"help_option_names": ["-h", "--help"]},
     epilog="""\b
 It finds lines that were edited, deleted or put in another order, and a tail that was cut off
 as long as head.json is there. Whoever can write there can forge all of it: keep the head

@@ -13,7 +13,7 @@ from console.cli_support.exits import ExitCode, end
 
 
 @click.command(
-    context_settings={"help_option_names": ["-h", "--help"], "ignore_unknown_options": True},
+    context_settings={"ignore_unknown_options": True},
     epilog="""\b
 Examples:
   switchboard bench

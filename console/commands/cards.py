@@ -17,16 +17,15 @@ if TYPE_CHECKING:
     from agent.protocol import Event
     from console.core.stored_core import Records
 
-_HELP = {"help_option_names": ["-h", "--help"]}
 _PAGE_EVENTS = 10_000
 
 
-@click.group(context_settings=_HELP)
+@click.group()
 def cards() -> None:
     """Show what agents are told of apps, check cards, and draft one from a session."""
 
 
-@cards.command("list", context_settings=_HELP)
+@cards.command("list")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON on stdout.")
 @click.pass_context
 def list_cards(ctx: click.Context, as_json: bool) -> None:
@@ -43,7 +42,6 @@ def list_cards(ctx: click.Context, as_json: bool) -> None:
 
 
 @cards.command(
-    context_settings=_HELP,
     epilog="""\b
 Examples:
   switchboard cards show larkspur
@@ -66,7 +64,6 @@ def show(ctx: click.Context, app: str) -> None:
 
 
 @cards.command(
-    context_settings=_HELP,
     epilog="""\b
 Examples:
   switchboard cards check
@@ -98,7 +95,6 @@ def check(ctx: click.Context, files: tuple[Path, ...]) -> None:
 
 
 @cards.command(
-    context_settings=_HELP,
     epilog="""\b
 Examples:
   switchboard cards draft 3f9a12 > cards/my-shop.toml

@@ -78,7 +78,7 @@ def listening_options(
     return {**said, **({"listen.address": listen} if listen else {})}
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.group()
 def daemon() -> None:
     """Keep the core running without a console.
 

@@ -36,7 +36,6 @@ JOB = "open Messages"
 
 
 @click.command(
-    context_settings={"help_option_names": ["-h", "--help"]},
     epilog="""\b
 Examples:
   switchboard demo

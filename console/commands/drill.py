@@ -14,7 +14,6 @@ if TYPE_CHECKING:
 
 
 @click.command(
-    context_settings={"help_option_names": ["-h", "--help"]},
     epilog="""\b
 Exit codes: 0 nothing was lost, 1 something was.
 

@@ -47,7 +47,7 @@ VERBS = {
 """What each takes and does, in the program's own words."""
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.group()
 def phone() -> None:
     """Serve, inspect, reset or disturb virtual phones. They live below the data directory.
 

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import click
 
-from console.commands.sessions.sessions_shared import HELP
 
-
-@click.group(context_settings=HELP)
+@click.group()
 def protocol() -> None:
     """Print the reference of the socket and of the command line."""
 

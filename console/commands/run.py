@@ -33,7 +33,6 @@ if TYPE_CHECKING:
 
 
 @click.command(
-    context_settings={"help_option_names": ["-h", "--help"]},
     epilog="""\b
 Exit codes: 0 done and verified, 1 failed, 2 usage, 3 nobody answered a question,
 5 done as the model says and not verified, 130 interrupted.

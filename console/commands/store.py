@@ -19,11 +19,10 @@ if TYPE_CHECKING:
     from agent.config import Settings
     from agent.store.queries.soundness import Checked
 
-_HELP = {"help_option_names": ["-h", "--help"]}
 JSON_OPTION = click.option("--json", "as_json", is_flag=True, help="Print JSON on stdout.")
 
 
-@click.group(context_settings=_HELP)
+@click.group()
 def store() -> None:
     """Check, compact, adopt or set aside what is stored. No core may be running.
 
@@ -32,7 +31,7 @@ def store() -> None:
     """
 
 
-@store.command(context_settings=_HELP)
+@store.command()
 @JSON_OPTION
 @click.pass_context
 def check(ctx: click.Context, as_json: bool) -> None:
@@ -65,7 +64,7 @@ def check(ctx: click.Context, as_json: bool) -> None:
     _run(ctx, work)
 
 
-@store.command(context_settings=_HELP)
+@store.command()
 @JSON_OPTION
 @click.pass_context
 def compact(ctx: click.Context, as_json: bool) -> None:
@@ -97,7 +96,7 @@ def compact(ctx: click.Context, as_json: bool) -> None:
     _run(ctx, work)
 
 
-@store.command("set-aside", context_settings=_HELP)
+@store.command("set-aside")
 @click.option("--yes", is_flag=True, help="Do it; without this nothing is moved.")
 @click.pass_context
 def set_aside(ctx: click.Context, yes: bool) -> None:
@@ -119,7 +118,7 @@ def set_aside(ctx: click.Context, yes: bool) -> None:
     _run(ctx, work)
 
 
-@store.command("begin-anew", context_settings=_HELP)
+@store.command("begin-anew")
 @click.option("--yes", is_flag=True, help="Do it; without this nothing is moved.")
 @click.pass_context
 def begin_anew(ctx: click.Context, yes: bool) -> None:
@@ -141,7 +140,7 @@ def begin_anew(ctx: click.Context, yes: bool) -> None:
     _run(ctx, work)
 
 
-@store.command(context_settings=_HELP)
+@store.command()
 @click.pass_context
 def adopt(ctx: click.Context) -> None:
     """Take the database and what lies beside it for one store, as after a restore."""
@@ -162,7 +161,7 @@ def adopt(ctx: click.Context) -> None:
     _run(ctx, work)
 
 
-@store.command(context_settings=_HELP)
+@store.command()
 @click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
 @click.pass_context
 def backup(ctx: click.Context, file: Path) -> None:
@@ -183,7 +182,7 @@ def backup(ctx: click.Context, file: Path) -> None:
     _run(ctx, work)
 
 
-@store.command(context_settings=_HELP)
+@store.command()
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.pass_context
 def restore(ctx: click.Context, file: Path) -> None:
@@ -204,7 +203,7 @@ def restore(ctx: click.Context, file: Path) -> None:
     _run(ctx, work)
 
 
-@store.command("carry-over", context_settings=_HELP)
+@store.command("carry-over")
 @click.pass_context
 def carry_over(ctx: click.Context) -> None:
     """Copy the data directory's own store into a fleet's database, which has to be empty.

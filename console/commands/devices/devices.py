@@ -58,7 +58,6 @@ class _Sectioned(click.Group):
 @click.group(
     cls=_Sectioned,
     invoke_without_command=True,
-    context_settings={"help_option_names": ["-h", "--help"]},
     epilog="""\b
 Without a command it lists. Examples:
   switchboard devices

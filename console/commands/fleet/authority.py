@@ -12,12 +12,10 @@ import click
 
 from console.cli_support.exits import ExitCode, end, say
 
-_HELP = {"help_option_names": ["-h", "--help"]}
 _DIRECTORY = click.argument("directory", type=click.Path(file_okay=False, path_type=Path))
 
 
 @click.group(
-    context_settings=_HELP,
     epilog="""\b
 Examples:
   switchboard fleet authority init ~/authority
@@ -33,7 +31,7 @@ def authority() -> None:
     """Make certificates of your own for TLS between hosts and consoles."""
 
 
-@authority.command(context_settings=_HELP)
+@authority.command()
 @_DIRECTORY
 def init(directory: Path) -> None:
     """Make an authority in DIRECTORY. It counts for ten years."""
@@ -47,7 +45,6 @@ def init(directory: Path) -> None:
 
 
 @authority.command(
-    context_settings=_HELP,
     epilog="Issue it again under the same name to renew it; a core that listens takes what is new"
     " up by itself.",
 )
@@ -94,7 +91,7 @@ def issue(
     end(ExitCode.DONE)
 
 
-@authority.command("list", context_settings=_HELP)
+@authority.command("list")
 @_DIRECTORY
 @click.option("--json", "as_json", is_flag=True, help="Print JSON on stdout.")
 def list_command(directory: Path, as_json: bool) -> None:

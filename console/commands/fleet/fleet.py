@@ -24,13 +24,12 @@ if TYPE_CHECKING:
     from agent.store.postgres.link import Link
     from console.terminal.signals import StopRequest
 
-_HELP = {"help_option_names": ["-h", "--help"]}
 _JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON on stdout.")
 _LOOK_S = 0.5
 _WHY = {"gone": "does not answer", "left": "has left", "here": "is here"}
 
 
-@click.group(context_settings=_HELP)
+@click.group()
 def fleet() -> None:
     """Show the hosts of the fleet that --fleet or store.dsn names; make certificates for them."""
 
@@ -38,7 +37,7 @@ def fleet() -> None:
 fleet.add_command(authority)
 
 
-@fleet.command(context_settings=_HELP)
+@fleet.command()
 @_JSON
 @click.pass_context
 def status(ctx: click.Context, as_json: bool) -> None:
@@ -103,7 +102,7 @@ def status(ctx: click.Context, as_json: bool) -> None:
     _run(ctx, work)
 
 
-@fleet.command(context_settings=_HELP)
+@fleet.command()
 @_JSON
 @click.option("--follow", is_flag=True, help="Go on, and say which host comes, goes or is gone.")
 @click.pass_context
@@ -135,7 +134,7 @@ def hosts(ctx: click.Context, as_json: bool, follow: bool) -> None:
     _run(ctx, work)
 
 
-@fleet.command(context_settings=_HELP)
+@fleet.command()
 @click.argument("host")
 @click.option("--wait", "waits", is_flag=True, help="Return when no session is at work any more.")
 @_JSON
@@ -175,7 +174,7 @@ def drain(ctx: click.Context, host: str, waits: bool, as_json: bool) -> None:
     _run(ctx, work, is_written=True)
 
 
-@fleet.command(context_settings=_HELP)
+@fleet.command()
 @click.argument("host")
 @_JSON
 @click.pass_context
@@ -196,7 +195,7 @@ def resume(ctx: click.Context, host: str, as_json: bool) -> None:
     _run(ctx, work, is_written=True)
 
 
-@fleet.command(context_settings=_HELP)
+@fleet.command()
 @click.argument("session")
 @click.argument("host")
 @click.option("--phone", default="", metavar="SERIAL", help="The phone there; else the same one.")
@@ -249,7 +248,7 @@ def move(ctx: click.Context, session: str, host: str, phone: str, as_json: bool)
     end(run_with_core(ctx, work))
 
 
-@fleet.command(context_settings=_HELP, epilog="Exit codes: 0 all is well, 1 something is not.")
+@fleet.command(epilog="Exit codes: 0 all is well, 1 something is not.")
 @_JSON
 @click.pass_context
 def doctor(ctx: click.Context, as_json: bool) -> None:

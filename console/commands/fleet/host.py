@@ -19,16 +19,13 @@ if TYPE_CHECKING:
     from console.core.host import Host
     from console.terminal.signals import StopRequest
 
-_HELP = {"help_option_names": ["-h", "--help"]}
 
-
-@click.group(context_settings=_HELP)
+@click.group()
 def host() -> None:
     """Join a fleet with this computer's phones. Every core on its database is a host."""
 
 
 @host.command(
-    context_settings=_HELP,
     epilog="It ends on SIGTERM or ctrl+c; its phones are then shown as those of a host that left.",
 )
 @PHONES

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from agent.operators.operator import Operator, OperatorKey
     from agent.operators.register import Register
 
-_HELP = {"help_option_names": ["-h", "--help"]}
 _RIGHTS = click.Choice(["watch", "answer", "drive", "approve", "administer"])
 _TAG = click.option(
     "--tag", "tags", multiple=True, metavar="TAG", help="On phones with this tag; repeatable."
@@ -29,7 +28,6 @@ _TOKEN_LIFE = "12h"
 
 
 @click.group(
-    context_settings=_HELP,
     epilog="""\b
 Examples:
   switchboard operators keygen ~/.config/switchboard/operator.key
@@ -45,7 +43,7 @@ def operators() -> None:
     """Say who else may use this core, and what they may do."""
 
 
-@operators.command("list", context_settings=_HELP)
+@operators.command("list")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON on stdout.")
 @click.pass_context
 def list_command(ctx: click.Context, as_json: bool) -> None:
@@ -66,7 +64,7 @@ def list_command(ctx: click.Context, as_json: bool) -> None:
     end(ExitCode.DONE)
 
 
-@operators.command(context_settings=_HELP)
+@operators.command()
 @click.argument("name")
 @click.option("--may", "rights", multiple=True, type=_RIGHTS, default=("watch",), show_default=True)
 @_TAG
@@ -103,7 +101,7 @@ def add(
     end(ExitCode.DONE)
 
 
-@operators.command(context_settings=_HELP)
+@operators.command()
 @click.argument("name")
 @click.argument("rights", nargs=-1, required=True, type=_RIGHTS)
 @_TAG
@@ -116,7 +114,7 @@ def grant(ctx: click.Context, name: str, rights: tuple[str, ...], tags: tuple[st
     _change(ctx, name, lambda one: granted(one, [Right(right) for right in rights], tags))
 
 
-@operators.command(context_settings=_HELP)
+@operators.command()
 @click.argument("name")
 @click.argument("rights", nargs=-1, type=_RIGHTS)
 @_TAG
@@ -145,7 +143,7 @@ def revoke(
     _change(ctx, name, less)
 
 
-@operators.command(context_settings=_HELP)
+@operators.command()
 @click.argument("name")
 @click.argument("key_file", type=click.Path(path_type=Path))
 @click.pass_context
@@ -158,7 +156,6 @@ def key(ctx: click.Context, name: str, key_file: Path) -> None:
 
 
 @operators.command(
-    context_settings=_HELP,
     epilog="Its line is printed once and kept nowhere; lost, make another and revoke this one.",
 )
 @click.argument("name")
@@ -196,7 +193,7 @@ def token(ctx: click.Context, name: str, life: str, output: Path | None) -> None
     end(ExitCode.DONE)
 
 
-@operators.command(context_settings=_HELP)
+@operators.command()
 @click.argument("name")
 @click.pass_context
 def remove(ctx: click.Context, name: str) -> None:
@@ -212,7 +209,7 @@ def remove(ctx: click.Context, name: str) -> None:
     end(ExitCode.DONE)
 
 
-@operators.command(context_settings=_HELP)
+@operators.command()
 @click.argument("file", type=click.Path(path_type=Path))
 def keygen(file: Path) -> None:
     """Make a key of your own: FILE, and FILE.pub for whoever adds you."""

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 JSON_OPTION = click.option("--json", "as_json", is_flag=True, help="Print JSON on stdout.")
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.group()
 def commitments() -> None:
     """Write down what was promised; be reminded when it is due."""
 

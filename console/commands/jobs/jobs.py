@@ -14,7 +14,7 @@ from console.commands.jobs.jobs_look import history, list_jobs, show
 from console.commands.jobs.jobs_move import pause, read, resume, run, stop
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.group()
 def jobs() -> None:
     """Create, list, change, pause, run and stop jobs. They run while a console is open."""
 

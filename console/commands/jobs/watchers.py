@@ -22,7 +22,7 @@ JSON_OPTION = click.option("--json", "as_json", is_flag=True, help="Print JSON o
 _KINDS = ["notification", "message_reply", "call_back", "web_change", "screen_text", "time"]
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.group()
 def watchers() -> None:
     """Look out for notifications, messages, calls, pages, screens and times."""
 

@@ -18,11 +18,8 @@ if TYPE_CHECKING:
     from agent.models.endpoint import Endpoint
     from console.terminal.signals import StopRequest
 
-_HELP = {"help_option_names": ["-h", "--help"]}
-
 
 @click.command(
-    context_settings=_HELP,
     epilog="""\b
 Without --key it opens the browser at model.login_issuer (OAuth with PKCE) and waits for it to come
 back to this machine. With --key it keeps a key for the endpoint in keys.toml (mode 0600), or in the
@@ -56,7 +53,6 @@ def login(ctx: click.Context, keep_key: bool, in_keyring: bool, no_browser: bool
 
 
 @click.command(
-    context_settings=_HELP,
     epilog="""\b
 Examples:
   switchboard logout

@@ -16,10 +16,8 @@ from console.commands.models.models_setup import setup
 if TYPE_CHECKING:
     from console.terminal.signals import StopRequest
 
-_HELP = {"help_option_names": ["-h", "--help"]}
 
-
-@click.group(context_settings=_HELP)
+@click.group()
 def models() -> None:
     """Connect a model, list the endpoint's models, test one, show prices."""
 
@@ -29,7 +27,6 @@ models.add_command(setup)
 
 @models.command(
     "list",
-    context_settings=_HELP,
     epilog="""\b
 Examples:
   switchboard models list
@@ -106,7 +103,6 @@ def list_models(ctx: click.Context, as_json: bool) -> None:
 
 @models.command(
     "test",
-    context_settings=_HELP,
     epilog="""\b
 Examples:
   switchboard models test
@@ -155,7 +151,7 @@ def test_model(ctx: click.Context, name: str, as_json: bool) -> None:
     end(run_async(work))
 
 
-@models.command(context_settings=_HELP)
+@models.command()
 @click.option("--json", "as_json", is_flag=True, help="Print JSON on stdout.")
 @click.pass_context
 def prices(ctx: click.Context, as_json: bool) -> None:

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from agent.models.local_servers import LocalServer
     from console.terminal.signals import StopRequest
 
-_HELP = {"help_option_names": ["-h", "--help"]}
 _SHOWN_MODELS = 12
 
 
@@ -37,7 +36,6 @@ class Choice(msgspec.Struct, frozen=True, kw_only=True):
 
 @click.command(
     "setup",
-    context_settings=_HELP,
     epilog="""\b
 Without PROVIDER it looks for model servers on this machine and asks. The key is asked for, or read
 from stdin; it goes into the system's keyring, or into keys.toml (mode 0600) where there is none.

@@ -16,12 +16,11 @@ if TYPE_CHECKING:
     from console.core.stored_core import Records
     from console.terminal.signals import StopRequest
 
-HELP = {"help_option_names": ["-h", "--help"]}
 JSON_OPTION = click.option("--json", "as_json", is_flag=True, help="Print JSON on stdout.")
 _PAGE = 200
 
 
-@click.group(context_settings=HELP)
+@click.group()
 def dataset() -> None:
     """Write sessions as Parquet to train on, and read them back."""
 

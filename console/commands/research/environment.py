@@ -11,12 +11,11 @@ from console.cli_support.exits import ExitCode, end, say
 if TYPE_CHECKING:
     from console.terminal.signals import StopRequest
 
-HELP = {"help_option_names": ["-h", "--help"]}
 DEFAULT_PORT = 8440
 WAYS = ("in-process", "adb")
 
 
-@click.group("env", context_settings=HELP)
+@click.group("env")
 def environment() -> None:
     """Serve virtual phones as an environment for programs that learn or evaluate."""
 

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from console.evaluation.trial import Outcome
     from console.terminal.signals import StopRequest
 
-HELP = {"help_option_names": ["-h", "--help"]}
 JSON_OPTION = click.option("--json", "as_json", is_flag=True, help="Print JSON on stdout.")
 FOLDER = "evaluations"
 
@@ -36,7 +35,6 @@ class SuiteFirst(click.Group):
 @click.group(
     "eval",
     cls=SuiteFirst,
-    context_settings=HELP,
     epilog="""\b
 SUITE is 'everyday', 'everyday:TAG', or a .toml or .py file (docs/evaluation.md).
 Examples:

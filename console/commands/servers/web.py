@@ -25,7 +25,6 @@ DEFAULT_PORT = 8430
 
 
 @click.command(
-    context_settings={"help_option_names": ["-h", "--help"]},
     epilog="""\b
 Examples:
   switchboard web                       look, on this machine

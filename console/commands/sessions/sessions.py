@@ -25,7 +25,6 @@ from console.commands.sessions.sessions_record import (
     rollback,
     tag_session,
 )
-from console.commands.sessions.sessions_shared import HELP
 from console.commands.sessions.sessions_show import diff, movie, report
 from console.commands.sessions.sessions_spending import spending
 from console.commands.sessions.sessions_steer import (
@@ -71,7 +70,6 @@ class SectionedGroup(click.Group):
 
 @click.group(
     cls=SectionedGroup,
-    context_settings=HELP,
     epilog="""\b
 SESSION is an id or the unique beginning of one. 'read' is another name for 'show'.
 Examples:

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from agent.records import Session
     from console.terminal.signals import StopRequest
 
-HELP = {"help_option_names": ["-h", "--help"]}
 JSON_OPTION = click.option("--json", "as_json", is_flag=True, help="Print JSON on stdout.")
 SESSION_ID = click.argument("session_id", metavar="SESSION")
 YES = click.option("--yes", is_flag=True, help="Do not ask first.")
