@@ -121,11 +121,9 @@ class Core(Protocol):
 
         Raises RuntimeDiedError once the core has ended.
         """
-        ...
 
     async def request(self, op: Op) -> Reply:
         """Submit an op and wait until it is carried out; raises what it failed with."""
-        ...
 
     def events(
         self, *, after: int | None = None
@@ -133,7 +131,6 @@ class Core(Protocol):
         """Follow events: stored ones with a larger event id than `after` first, then live ones,
         without gap or repetition. None: live ones only.
         """
-        ...
 
     def commits(
         self, *, after: int | None = None
@@ -142,13 +139,11 @@ class Core(Protocol):
 
         In the process of the core each has the session records after it: folded once, by the store.
         """
-        ...
 
     def deltas(self, session_id: str = "") -> AbstractAsyncContextManager[AsyncIterator[TextDelta]]:
         """Follow what models write: of one session, at whichever host of a fleet it is, or of all
         sessions at the core's own host.
         """
-        ...
 
     def frames(
         self, serial: str, *, width_px: int, height_px: int, max_hz: float
@@ -163,15 +158,12 @@ class Core(Protocol):
             UsageError: a parameter names nothing that exists.
             WrongStateError: only a core at work can answer it, and this is a closed store.
         """
-        ...
 
     async def sessions(self, *, limit: int = 200, before: str = "") -> tuple[Session, ...]:
         """List sessions; see `ListSessions`."""
-        ...
 
     async def session(self, session_id: str) -> Session:
         """Look a session up; see `FindSession`. Raises UsageError."""
-        ...
 
     async def history(
         self, session_id: str, *, after_seq: int = 0, before_seq: int = 0, limit: int = 10_000
@@ -179,18 +171,15 @@ class Core(Protocol):
         """Read a session's stored events after one, in order; with a `before_seq`, the newest
         `limit` of those before it.
         """
-        ...
 
     async def blob(self, digest: str) -> bytes:
         """Read a frame, tree, prompt or reply. Raises StoreError when it is gone."""
-        ...
 
     async def close(self) -> None: ...
 
     @property
     def death(self) -> RuntimeDiedError | None:
         """Why the core ended by itself; None where it has not, or was closed."""
-        ...
 
 
 class Peers(Protocol):
@@ -205,35 +194,28 @@ class Peers(Protocol):
 
     def devices(self) -> tuple[DeviceInfo, ...]:
         """List the phones of the other hosts."""
-        ...
 
     def is_there(self, host: str) -> bool:
         """Return whether a host answers, as far as is known."""
-        ...
 
     async def request(self, host: str, client: ClientInfo, op: Op) -> Reply:
         """Have a host carry an op out."""
-        ...
 
     async def leave(self, client: ClientInfo) -> None:
         """Have the hosts let go of all that a client had there."""
-        ...
 
     def frames(
         self, serial: str, *, width_px: int, height_px: int, max_hz: float
     ) -> AbstractAsyncContextManager[AsyncIterator[LiveFrame]]:
         """Follow the newest picture of another host's phone."""
-        ...
 
     def deltas(
         self, host: str, session_id: str
     ) -> AbstractAsyncContextManager[AsyncIterator[TextDelta]]:
         """Follow what the model of a session at another host writes."""
-        ...
 
     def serve(self, core: Carrier) -> AbstractAsyncContextManager[None]:
         """Carry out what other hosts ask, for the length of a `with` block."""
-        ...
 
 
 class Carrier(Protocol):
@@ -249,12 +231,9 @@ class SharedCore(Core, Protocol):
 
     async def submit_as(self, client: ClientInfo, op: Op) -> str:
         """Queue an op of a client; see `Core.submit`."""
-        ...
 
     async def request_as(self, client: ClientInfo, op: Op) -> Reply:
         """Carry an op of a client out; see `Core.request`."""
-        ...
 
     async def leave(self, client: ClientInfo) -> None:
         """Let go of all that a client had: it has hung up or died."""
-        ...

@@ -98,47 +98,38 @@ class Display(Protocol):
     @property
     def number(self) -> int:
         """Android's number of the display; never 0."""
-        ...
 
     @property
     def size(self) -> tuple[int, int]:
         """Width and height in pixels."""
-        ...
 
     @property
     def is_open(self) -> bool:
         """Whether the display is still there; false at once when its link broke."""
-        ...
 
     @property
     def device(self) -> Device:
         """The phone as if this were its only screen: pictures, touches, keys and launches go to
         this display.
         """
-        ...
 
     async def start_app(self, package: str, *, timeout_s: float = 10.0) -> None:
         """Start an app here; one that runs on another display moves here.
 
         Raises DeviceError when the package has nothing to start.
         """
-        ...
 
     async def capture(self, *, timeout_s: float = 10.0) -> Capture:
         """Take a picture of this display."""
-        ...
 
     def frames(self, *, width_px: int, height_px: int, max_hz: float) -> AsyncIterator[LiveFrame]:
         """Follow the newest picture, as `Fleet.frames` does for the main display."""
-        ...
 
     async def attach(self, package: str, *, timeout_s: float = 10.0) -> None:
         """Move an app from here to the main display; this display stays open and empty."""
-        ...
 
     async def close(self) -> None:
         """Remove the display; closing twice is fine. Android decides where its apps go."""
-        ...
 
 
 class Displays(Protocol):
@@ -149,7 +140,6 @@ class Displays(Protocol):
 
         Cheap enough to ask while planning: nothing is opened.
         """
-        ...
 
     async def open(self, *, width_px: int = 0, height_px: int = 0, dpi: int = 0) -> Display:
         """Open a display; zeros take the main display's figures.
@@ -157,11 +147,9 @@ class Displays(Protocol):
         Raises DeviceError with the refusal's words when the phone cannot, DeviceTimeoutError after
         `OPEN_TIMEOUT_S`.
         """
-        ...
 
     def opened(self) -> tuple[Display, ...]:
         """List those that are open, by number."""
-        ...
 
 
 class Device(Protocol):
@@ -175,25 +163,20 @@ class Device(Protocol):
     @property
     def displays(self) -> Displays:
         """The displays beyond the main one, where detached targets live."""
-        ...
 
     async def info(self) -> DeviceInfo: ...
 
     async def capture(self, *, timeout_s: float = 10.0) -> Capture:
         """Take a picture of the screen."""
-        ...
 
     async def tree(self, *, timeout_s: float = TREE_TIMEOUT_S) -> UiTree:
         """Read the UI tree. Raises TreeUnavailableError with the reason when there is none."""
-        ...
 
     async def foreground(self, *, timeout_s: float = 5.0) -> Foreground:
         """Return which app is in front; never the keyboard, the shade or another system window."""
-        ...
 
     async def apps(self, *, timeout_s: float = 10.0) -> tuple[AppInfo, ...]:
         """List the apps that can be started, sorted by package."""
-        ...
 
     async def tap(self, at: Point, *, timeout_s: float = 5.0) -> None: ...
 
@@ -206,21 +189,17 @@ class Device(Protocol):
 
         Raises DeviceError when the phone has no way for it.
         """
-        ...
 
     async def scroll(
         self, at: Point, *, vertical: float, horizontal: float = 0.0, timeout_s: float = 5.0
     ) -> None:
         """Turn a mouse wheel over a place, in steps; positive is up and right."""
-        ...
 
     async def key(self, name: str, *, timeout_s: float = 5.0) -> None:
         """Press a key by Android's name or number. Raises UsageError for an unknown name."""
-        ...
 
     async def clipboard(self, *, timeout_s: float = 10.0) -> str:
         """Read the clipboard: foreign text. Raises DeviceError where there is no way to it."""
-        ...
 
     async def set_clipboard(
         self, text: str, *, paste: bool = False, timeout_s: float = 10.0
@@ -228,24 +207,20 @@ class Device(Protocol):
         """Set the clipboard, and paste it into the focused field. Raises DeviceError where there
         is no way to it.
         """
-        ...
 
     async def type_text(self, text: str, *, timeout_s: float = 15.0) -> Typed:
         """Type into the focused field and read it back.
 
         Raises TextEntryError when it cannot arrive exactly, or did not.
         """
-        ...
 
     async def clear_field(self, *, timeout_s: float = 15.0) -> None:
         """Empty the focused field and read it back. Raises TextEntryError when it is not empty."""
-        ...
 
     async def press(self, button: Button, *, timeout_s: float = 5.0) -> None: ...
 
     async def launch(self, package: str, *, timeout_s: float = 10.0) -> None:
         """Start an app. Raises DeviceError when the package has nothing to start."""
-        ...
 
 
 @runtime_checkable
@@ -256,7 +231,6 @@ class Touchable(Protocol):
         """Follow touches on the phone itself, never ours: when each was seen, milliseconds since
         the epoch. Raises DeviceError where the phone shows none, DeviceLostError when it goes away.
         """
-        ...
 
 
 @runtime_checkable
@@ -265,7 +239,6 @@ class Dated(Protocol):
 
     async def local_time(self, *, timeout_s: float = 5.0) -> str:
         """Return date, time, time zone and language in one line. Raises DeviceError."""
-        ...
 
 
 @runtime_checkable
@@ -277,7 +250,6 @@ class OpensLinks(Protocol):
 
         Raises DeviceError when no app of the phone opens it.
         """
-        ...
 
 
 @runtime_checkable
@@ -289,7 +261,6 @@ class TurnsScreen(Protocol):
 
         Raises UsageError for any other word, DeviceError.
         """
-        ...
 
 
 @runtime_checkable
@@ -300,7 +271,6 @@ class TellsToasts(Protocol):
         """Return the newest toast that was not returned before: foreign text; empty without one,
         and where the phone cannot tell.
         """
-        ...
 
 
 class Fleet(Protocol):
@@ -308,56 +278,45 @@ class Fleet(Protocol):
 
     async def start(self) -> None:
         """Begin to watch for devices. Raises AdbError when no adb server runs and none starts."""
-        ...
 
     async def close(self) -> None: ...
 
     def devices(self) -> tuple[DeviceInfo, ...]:
         """List what is known now, without asking anybody."""
-        ...
 
     def servers_away(self) -> tuple[ServerAway, ...]:
         """List the adb servers that do not answer now."""
-        ...
 
     @property
     def servers_changed(self) -> asyncio.Event:
         """Set when a server goes away or answers again; taken before looking, it misses none."""
-        ...
 
     def changes(self) -> AsyncIterator[DeviceInfo]:
         """Follow devices from this call on as they appear, change state and go (state GONE)."""
-        ...
 
     async def device(self, serial: str) -> Device:
         """Return a device. Raises UsageError for an unknown serial, DeviceLostError when away."""
-        ...
 
     async def wait_for(self, serial: str, *, timeout_s: float) -> Device:
         """Wait until a device is online. Raises DeviceLostError when time runs out."""
-        ...
 
     def lease(self, serial: str, driver: str) -> AbstractAsyncContextManager[Device]:
         """Drive a device alone: waits for the present driver to finish, frees on exit."""
-        ...
 
     def hand(self, serial: str, driver: str) -> None:
         """Set who drives a device whose lease is held: its session, or the operator meanwhile."""
-        ...
 
     def label(self, serial: str, *, name: str, tags: Iterable[str], notes: str) -> DeviceInfo:
         """Keep what the operator calls a device.
 
         Raises UsageError for an unknown serial or what no label can be, StoreError.
         """
-        ...
 
     def dismiss(self, serial: str, *, dismissed: bool) -> None:
         """Note that the operator has read what is wrong with a device, until its state changes.
 
         Raises UsageError for an unknown serial.
         """
-        ...
 
     def frames(
         self, serial: str, *, width_px: int, height_px: int, max_hz: float
@@ -365,4 +324,3 @@ class Fleet(Protocol):
         """Follow the newest picture, fitted into the given box with its shape kept; slow readers
         skip, none is queued.
         """
-        ...

@@ -62,11 +62,9 @@ class PhoneActor(Protocol):
 
     async def type_text(self, text: str) -> object:
         """Type into the focused field."""
-        ...
 
     async def press(self, button: Button) -> None:
         """Press a button once."""
-        ...
 
 
 class Tool(NamedTuple):

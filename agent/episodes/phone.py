@@ -34,12 +34,10 @@ class EpisodePhone(Protocol):
     @property
     def serial(self) -> str:
         """Its name."""
-        ...
 
     @property
     def server(self) -> str:
         """The address of its adb server; empty for a phone without one."""
-        ...
 
     async def begin(self, task: Exercise | None, snapshot: bytes) -> None:
         """Go to a task's starting state, or to a snapshot where one is given.
@@ -48,11 +46,9 @@ class EpisodePhone(Protocol):
             UsageError: what was given is no snapshot.
             DeviceError: the phone cannot be prepared.
         """
-        ...
 
     async def save(self) -> bytes:
         """Return all that it holds. Raises DeviceError."""
-        ...
 
     async def state(self, *, keep: bool) -> State:
         """Return what is true of it. Raises DeviceError.
@@ -60,41 +56,33 @@ class EpisodePhone(Protocol):
         Args:
             keep: it will be compared later; else it is read before the phone does anything more.
         """
-        ...
 
     async def act(self, tool: str, given: Given) -> None:
         """Carry an action out; `given` is what `checked` returned.
 
         Raises DeviceError, UsageError; DeviceLostError when there is no phone any more.
         """
-        ...
 
     async def look(self, wanted: Look) -> Seen:
         """Look at it. Raises DeviceError when there is nothing to look at any more."""
-        ...
 
     async def run(self, line: str) -> tuple[int, str]:
         """Run a line of the phone's shell; return its status and what it wrote. Raises DeviceError.
 
         Beside the actions: for starting steps and for what the phone logs.
         """
-        ...
 
     async def front(self) -> tuple[str, str]:
         """Return package and full class of the activity in front. Raises DeviceError."""
-        ...
 
     async def pause(self, seconds: float) -> None:
         """Let time pass on the phone."""
-        ...
 
     def now_s(self) -> float:
         """Return a time of the clock that the phone's steps take, in seconds."""
-        ...
 
     async def close(self) -> None:
         """Let go of what looking and acting needed."""
-        ...
 
 
 class PhoneSource(Protocol):
@@ -102,8 +90,6 @@ class PhoneSource(Protocol):
 
     async def take(self, wait_s: float) -> EpisodePhone:
         """Return a free phone. Raises DeviceError: none came free in time."""
-        ...
 
     async def put(self, phone: EpisodePhone) -> None:
         """Put a phone back, which others get as it left the factory."""
-        ...

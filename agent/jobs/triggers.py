@@ -36,7 +36,6 @@ class TellsVersions(Protocol):
 
     async def versions(self, *, timeout_s: float = 10.0) -> PhoneVersions:
         """Ask it. Raises DeviceError."""
-        ...
 
 
 class Triggers:

@@ -123,12 +123,10 @@ class TaskContext(Protocol):
     @property
     def session(self) -> records.Session:
         """The session as it now is."""
-        ...
 
     @property
     def history(self) -> Sequence[protocol.Event]:
         """The session's stored events before this turn, oldest first; a resumed turn reads them."""
-        ...
 
     @property
     def turn_id(self) -> str: ...
@@ -138,7 +136,6 @@ class TaskContext(Protocol):
         """Whether this turn is asked for the session's goal, not for the newest message of
         `history`.
         """
-        ...
 
     @property
     def limits(self) -> Limits: ...
@@ -146,12 +143,10 @@ class TaskContext(Protocol):
     @property
     def background(self) -> bool:
         """Whether nobody may be watching: actions then need a review (CONTRACTS 2.4)."""
-        ...
 
     @property
     def grant(self) -> Grant | None:
         """The one action that a person let a background turn take; None before a review."""
-        ...
 
     def review(
         self,
@@ -170,35 +165,28 @@ class TaskContext(Protocol):
             params_digest, screen_digest: what the answer is bound to, in hex.
             subject: the action, the element and the frame that it is about.
         """
-        ...
 
     async def check(self, op: ServiceOp) -> None:
         """Raise what `request` would fail with, and do nothing: before anybody is asked."""
-        ...
 
     async def request(self, op: ServiceOp) -> protocol.Reply:
         """Request an op that touches no phone. Raises what the op failed with."""
-        ...
 
     @property
     def app_rules(self) -> Sequence[AppRule]:
         """The operator's rules for single apps."""
-        ...
 
     @property
     def destinations(self) -> Sequence[str]:
         """The hosts to which data may go without a question."""
-        ...
 
     @property
     def library(self) -> Library:
         """What is known of apps."""
-        ...
 
     @property
     def device(self) -> Device:
         """The leased device. Raises DeviceLostError while it is away."""
-        ...
 
     @property
     def model(self) -> Model: ...
@@ -206,23 +194,19 @@ class TaskContext(Protocol):
     @property
     def verifying(self) -> Verifying:
         """Who looks whether a claim of success is true."""
-        ...
 
     def now_ms(self) -> int: ...
 
     async def emit(self, *msgs: protocol.EventMsg) -> tuple[protocol.Event, ...]:
         """Store facts together, publish them, and return them."""
-        ...
 
     async def put_blob(self, data: bytes, media_type: str) -> str:
         """Keep bytes beside the store; returns their sha256 hex digest."""
-        ...
 
     async def read_blob(self, digest: str) -> bytes: ...
 
     def delta(self, text: str) -> None:
         """Show the model's text so far; not stored, the newest wins."""
-        ...
 
     async def ask(
         self,
@@ -248,7 +232,6 @@ class TaskContext(Protocol):
             speaker: whose words the text is.
             note: what Switchboard adds to another speaker's words.
         """
-        ...
 
     async def ask_all(
         self,
@@ -263,48 +246,40 @@ class TaskContext(Protocol):
 
         Raises UsageError when they cannot be asked: none, too many, or two with the same id.
         """
-        ...
 
     @property
     def said(self) -> Sequence[str]:
         """What the operator asked for, said and answered by now, in words of their own, oldest
         first; of a child also what its parent was told. It grows while the turn runs.
         """
-        ...
 
     def take_steering(self) -> tuple[Steering, ...]:
         """Take the hints that wait; the caller emits SteerApplied for each."""
-        ...
 
     def take_exchanges(self) -> tuple[protocol.RequestUserInput | protocol.QuestionAnswered, ...]:
         """Take the questions of this turn that were answered since the last call, each followed by
         its answer, as they are stored: what was secret is left out.
         """
-        ...
 
     @property
     def disturbed_ms(self) -> int:
         """When the device last was away or in somebody else's hand; what was seen until then is
         old. 0 = never.
         """
-        ...
 
     async def checkpoint(self) -> None:
         """Call before each step and before each action: waits while the session is paused, and
         while its device is away. Raises DeviceLostError when that stays away.
         """
-        ...
 
     async def pause(self, reason: str) -> None:
         """Hold the turn before its next step or action, as the operator would; a resume goes on."""
-        ...
 
     async def wait_for_device(self) -> None:
         """Call on DeviceLostError: flags the session lost and waits for the device to return.
 
         Raises DeviceLostError when it stays away too long.
         """
-        ...
 
 
 class SessionTask(Protocol):
@@ -313,15 +288,12 @@ class SessionTask(Protocol):
     @property
     def kind(self) -> str:
         """regular, plan, review or compact."""
-        ...
 
     async def run(self, context: TaskContext) -> TurnEnd:
         """Work until the turn ends. Cancellation ends it at once.
 
         Raises SwitchboardError when it cannot go on.
         """
-        ...
 
     async def abort(self, context: TaskContext) -> None:
         """Clean up after a turn that was ended early, once `run` has ended; store nothing."""
-        ...

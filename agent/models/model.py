@@ -134,17 +134,14 @@ class Model(Protocol):
     @property
     def sees(self) -> bool:
         """Whether it is shown frames; drawing them costs time."""
-        ...
 
     @property
     def notice(self) -> str:
         """What the operator should know about the choice of this model; mostly empty."""
-        ...
 
     async def complete(
         self, request: ModelRequest, on_text: Callable[[str], None] | None = None
     ) -> ModelReply:
         """Answer once. `on_text` gets the reply's text so far, as it streams."""
-        ...
 
     async def close(self) -> None: ...

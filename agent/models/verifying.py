@@ -59,7 +59,6 @@ class Rules(Protocol):
             pressed: labels of what was pressed with an effect, oldest first.
             before: how many of the screens were seen before the goal was given.
         """
-        ...
 
 
 class Verifying(msgspec.Struct, frozen=True, kw_only=True):

@@ -57,11 +57,9 @@ class Sink(Protocol):
 
     async def post(self, notice: Notice) -> str:
         """Show a notice; returns the reply that came back, empty when none did."""
-        ...
 
     def withdraw(self, notice: Notice) -> None:
         """Show it no more."""
-        ...
 
 
 class NoticeService:

@@ -23,7 +23,6 @@ class CanNotify(Protocol):
 
     async def notify(self, tag: str, title: str, text: str, *, timeout_s: float = 10.0) -> None:
         """Post a notification, in the place of one with the same tag. Raises DeviceError."""
-        ...
 
 
 class PhoneSink:

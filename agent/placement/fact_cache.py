@@ -30,7 +30,6 @@ class TellsCapabilities(Protocol):
         self, packages: Iterable[str] = (), *, timeout_s: float = 15.0
     ) -> Capabilities:
         """Return what it has, and the versions of these packages. Raises DeviceError."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)

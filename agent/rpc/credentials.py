@@ -31,7 +31,6 @@ class Credentials(Protocol):
 
     def answer(self, challenge: bytes, channel: bytes) -> SignInParams:
         """Return what to sign in with. Raises ConfigError where a file cannot be used."""
-        ...
 
 
 @dataclass(frozen=True)

@@ -64,11 +64,9 @@ class Pictures(Protocol):
         self, serial: str, *, width_px: int, height_px: int, max_hz: float
     ) -> AbstractAsyncContextManager[AsyncIterator[LiveFrame]]:
         """Follow the newest picture of a phone of this host."""
-        ...
 
     def deltas_here(self, session_id: str) -> AbstractAsyncContextManager[AsyncIterator[TextDelta]]:
         """Follow what the model of a session at this host writes."""
-        ...
 
 
 class HostDoor:

@@ -31,7 +31,6 @@ class TellError(Protocol):
 
     def __call__(self, error: ErrorEvent, submission_id: str = "") -> Awaitable[None]:
         """Store it under the submission that it came of."""
-        ...
 
 
 class OpWorker:

@@ -23,4 +23,3 @@ class Connection(Protocol):
 
     async def rows(self, sql: str, parameters: Sequence[Value] = ()) -> list[Row]:
         """Run one statement and fetch all it gives. Raises StoreError."""
-        ...

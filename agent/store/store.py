@@ -45,23 +45,18 @@ class BlobStore(Protocol):
 
     async def put(self, data: bytes, media_type: str) -> str:
         """Keep bytes durably; returns their sha256 in hex."""
-        ...
 
     async def read(self, digest: str) -> bytes:
         """Read a blob. Raises StoreError when it is gone or damaged, UsageError for no digest."""
-        ...
 
     async def type_of(self, digest: str) -> str:
         """Return a blob's media type; empty when there is no such blob."""
-        ...
 
     async def sessions_of(self, digest: str) -> tuple[str, ...]:
         """Name the sessions whose events name a blob; none once they are pruned."""
-        ...
 
     async def size_bytes(self) -> int:
         """Return how many bytes all blobs take."""
-        ...
 
     async def collect(self) -> Collected:
         """Drop the blobs that no event names, beside writers that go on.
@@ -69,7 +64,6 @@ class BlobStore(Protocol):
         A blob is named by the sessions whose events hold its digest, until they are pruned (a
         SessionPruned) or deleted. One that was put by this opening and has yet to be named is left.
         """
-        ...
 
 
 class Store(Protocol):
@@ -78,38 +72,31 @@ class Store(Protocol):
     @property
     def trouble(self) -> StoreError | None:
         """Why the last write was not stored; None once one is."""
-        ...
 
     @property
     def watches(self) -> WatchRecords:
         """Where watchers and commitments are looked up; they are written by their events."""
-        ...
 
     @property
     def job_pages(self) -> JobQueue:
         """Where the queue of jobs is read page by page."""
-        ...
 
     @property
     def job_runs(self) -> RunRecords:
         """Where the runs of jobs are looked up; they are written by their events."""
-        ...
 
     @property
     def spendings(self) -> SpendingRecords:
         """Where what sessions used is added up."""
-        ...
 
     @property
     def blobs(self) -> BlobStore:
         """Where frames, trees and prompts are kept."""
-        ...
 
     async def check_owned(self) -> None:
         """Raise when what is written would not be kept: FencedError when somebody else owns the
         store now, StoreGoneError when its files are gone; StoreError when it cannot be known.
         """
-        ...
 
     # --- events ----------
 
@@ -129,19 +116,15 @@ class Store(Protocol):
             WrongStateError: a session that exists already, or an answer to a question that is not
                 open any more.
         """
-        ...
 
     def subscribe(self, callback: Listener) -> Callable[[], None]:
         """Call back with each commit that holds events; the result ends that."""
-        ...
 
     async def last_event_id(self) -> int:
         """Return the id of the newest stored event; 0 before the first."""
-        ...
 
     async def events(self, *, after: int, limit: int) -> tuple[Event, ...]:
         """Read events with a larger id than `after`, in order."""
-        ...
 
     async def session_events(
         self, session_id: str, *, after_seq: int = 0, before_seq: int = 0, limit: int = 10_000
@@ -149,14 +132,12 @@ class Store(Protocol):
         """Read a session's events with a larger seq than `after_seq`, in order; with a
         `before_seq`, the newest `limit` of those before it.
         """
-        ...
 
     async def search(self, query: str, *, limit: int = 50) -> tuple[SearchHit, ...]:
         """Find events by words, the newest first; see `agent.store.queries.search_words.compiled`.
 
         Raises UsageError for a query with nothing to look for.
         """
-        ...
 
     # --- leases ----------
 
@@ -167,19 +148,15 @@ class Store(Protocol):
         clock. An owner that takes its own key again gets a new epoch. Raises UsageError for a blank
         name or a time that is not positive.
         """
-        ...
 
     async def renew_lease(self, lease: Lease, ttl_ms: int) -> Lease:
         """Put off the end of a lease (its heartbeat). Raises FencedError when it was taken over."""
-        ...
 
     async def release_lease(self, lease: Lease) -> None:
         """Release a lease; one that counts no more is left as it is."""
-        ...
 
     async def lease(self, key: str) -> Lease | None:
         """Return who had a key last; `is_free` tells whether that still keeps others out."""
-        ...
 
     # --- sessions and questions ----------
 
@@ -187,27 +164,21 @@ class Store(Protocol):
         self, *, limit: int = 200, active_only: bool = False, before: str = ""
     ) -> tuple[Session, ...]:
         """List sessions, newest first; only those older than the session `before`, if given."""
-        ...
 
     async def trees(self, *, limit: int = 200) -> tuple[Session, ...]:
         """List the newest top-level sessions, all that are not settled, and their whole trees."""
-        ...
 
     async def session(self, id_or_prefix: str) -> Session:
         """Find a session by its id or a unique prefix of it. Raises UsageError."""
-        ...
 
     async def children(self, parent_id: str) -> tuple[Session, ...]:
         """List the children of a session, oldest first."""
-        ...
 
     async def root_ids(self) -> tuple[str, ...]:
         """Name every top-level session, newest first."""
-        ...
 
     async def unpruned_roots(self) -> tuple[Session, ...]:
         """List top-level sessions that still have their frames and caches, newest first."""
-        ...
 
     async def delete_sessions(self, *session_ids: str) -> None:
         """Forget sessions with their events and questions, and tell it in a SessionsDeleted.
@@ -215,15 +186,12 @@ class Store(Protocol):
         Their blobs go with the next `blobs.collect`. Raises UsageError for an unknown session, and
         nothing is then deleted.
         """
-        ...
 
     async def open_questions(self) -> tuple[Question, ...]:
         """List open questions, oldest first."""
-        ...
 
     async def question(self, question_id: str) -> tuple[Question, bool]:
         """Find a question and say whether it is still open. Raises UsageError."""
-        ...
 
     # --- jobs ----------
 
@@ -236,7 +204,6 @@ class Store(Protocol):
         """Store the job that `build` makes for the next free id, with its JobChanged event, and
         what `beside` makes of it together with it.
         """
-        ...
 
     async def replace_job(self, job: Job, *, expect: JobStatus, reason: str) -> bool:
         """Store a job's new record with its JobChanged event if its status is still `expect`.
@@ -248,34 +215,27 @@ class Store(Protocol):
         Raises:
             UsageError: there is no such job.
         """
-        ...
 
     async def job(self, job_id: int) -> Job | None:
         """Find a job."""
-        ...
 
     async def jobs(self, *, query: str = "", limit: int = 50) -> tuple[Job, ...]:
         """List jobs, newest first; the query is a part of title, prompt or status in any case.
 
         Raises UsageError for a query that is too long.
         """
-        ...
 
     async def due_jobs(self, now_ms: int, limit: int = 3) -> tuple[Job, ...]:
         """List active jobs whose time has come, the longest overdue first."""
-        ...
 
     async def next_due_ms(self) -> int | None:
         """Return when the next active job is due; 0 is now, None is never."""
-        ...
 
     async def jobs_on(self, trigger: str) -> tuple[Job, ...]:
         """List active jobs that an event makes due."""
-        ...
 
     async def stale_jobs(self, before_ms: int) -> tuple[Job, ...]:
         """List running jobs that began at or before a moment."""
-        ...
 
     async def next_number(self, kind: str, newest: int) -> int:
         """Return a number for a new record of a kind, larger than all before.
@@ -284,4 +244,3 @@ class Store(Protocol):
             kind: `watcher` or `commitment`.
             newest: the largest that the caller knows of.
         """
-        ...

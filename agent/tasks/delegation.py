@@ -34,7 +34,6 @@ class Delegation(Protocol):
 
     async def phones(self) -> tuple[PhoneView, ...]:
         """Look at every phone that is online, its apps included."""
-        ...
 
     async def delegate(self, targets: Sequence[Target], reason: str) -> tuple[str, ...]:
         """Store a child for each target, and send them off.
@@ -42,4 +41,3 @@ class Delegation(Protocol):
         Returns:
             The ids of the children.
         """
-        ...

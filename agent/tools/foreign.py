@@ -62,20 +62,16 @@ class Toolbox(Protocol):
     @property
     def tools(self) -> Mapping[str, ForeignTool]:
         """The tools, by full name; those of a server that has failed are gone."""
-        ...
 
     @property
     def troubles(self) -> tuple[str, ...]:
         """What could not be had, for the operator."""
-        ...
 
     async def call(self, tool: ForeignTool, arguments: Mapping[str, Any]) -> ForeignAnswer:
         """Call a tool; a server that fails is a failed answer."""
-        ...
 
     async def accept(self, tool: ForeignTool) -> None:
         """Take what the server now says of a tool as accepted by the operator."""
-        ...
 
 
 class ToolServers(Protocol):
@@ -87,7 +83,6 @@ class ToolServers(Protocol):
         Args:
             package: of the app that the goal is about; empty where it is not known.
         """
-        ...
 
 
 class EmptyToolbox:

@@ -42,7 +42,6 @@ class TellsNotifications(Protocol):
 
     async def notifications(self, *, timeout_s: float = 10.0) -> tuple[Notification, ...]:
         """List what is in the notification shade. Raises DeviceError."""
-        ...
 
 
 @runtime_checkable
@@ -51,7 +50,6 @@ class TellsCalls(Protocol):
 
     async def calls(self, *, timeout_s: float = 10.0) -> tuple[Call, ...]:
         """List the newest calls. Raises DeviceError."""
-        ...
 
 
 class Sight:

@@ -68,11 +68,9 @@ class Phones(Protocol):
 
     async def prepare(self, serial: str, exercise: Exercise) -> None:
         """Bring a phone into an exercise's starting state, as if nothing had been before."""
-        ...
 
     async def state(self, serial: str) -> State:
         """Return what the phone says of itself, whatever its screen shows."""
-        ...
 
 
 class Trial(msgspec.Struct, frozen=True, kw_only=True):

@@ -40,7 +40,6 @@ class Clients(Protocol):
         Raises:
             SwitchboardError: no connection can be had.
         """
-        ...
 
 
 class OneClient:

@@ -68,16 +68,13 @@ class Asker(Protocol):
         Raises:
             NeedsAnswer: the client has to be asked between two requests of its own.
         """
-        ...
 
     @property
     def speaker(self) -> Speaker:
         """Whose words an answer is."""
-        ...
 
     async def progress(self, done: float, message: str) -> None:
         """Report the progress of a long call."""
-        ...
 
 
 @dataclass

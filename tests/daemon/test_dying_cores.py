@@ -23,8 +23,8 @@ from agent.rpc.remote_core import Client, connect_or_none
 from agent.rpc.rpc_client import RpcClient
 from agent.rpc.rpc_messages import socket_path
 from agent.store.embedded.sqlite_store import SqliteStore
+from support.patience import until
 from tests.daemon.bench import Bench, raw, serving
-from tests.patience import until
 
 
 async def test_a_core_that_ends_is_an_error_to_every_waiting_caller(tmp_path: Path) -> None:

@@ -15,8 +15,8 @@ from agent.errors import (
 )
 from agent.protocol import SessionCreate
 from agent.rpc.rpc_messages import EVENT_CREDIT
+from support.patience import until
 from tests.daemon.bench import Bench
-from tests.patience import until
 
 
 async def test_events_are_followed_without_gap_or_repetition(bench: Bench) -> None:

@@ -22,8 +22,8 @@ from agent.errors import (
 from agent.protocol import SessionCreate, WarningEvent
 from agent.rpc.rpc_messages import CALLS_AT_ONCE, EVENT_CREDIT
 from agent.store.embedded.sqlite_store import EventDraft
+from support.patience import until
 from tests.daemon.bench import Bench, raw, serving
-from tests.patience import until
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from agent.devices.adb.server import find_adb
-from tests.adb import free_port
+from support.adb import free_port
 from tests.end_to_end.harness import Call, Workshop
 
 RUN = ("run", "open Settings", "--virtual")

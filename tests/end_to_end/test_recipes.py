@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.adb import free_port
+from support.adb import free_port
 from tests.end_to_end.harness import SWITCHBOARD, Workshop, base_environment, end_all_of
 from tests.end_to_end.test_daemon import daemon
 

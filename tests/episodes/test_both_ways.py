@@ -20,7 +20,7 @@ from agent.episodes.in_process import InProcessPhone, InProcessPhones
 from agent.episodes.phone import EpisodePhone, Look
 from agent.episodes.seen import Seen
 from agent.errors import DeviceError
-from tests.patience import until
+from support.patience import until
 from virtual_phone.embedded import BEGAN_S
 from virtual_phone.phone import Phone
 from virtual_phone.server.serve import PhoneHost

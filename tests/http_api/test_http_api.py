@@ -15,8 +15,8 @@ from agent.records import SessionState
 from console.http_api.gate import MAX_BODY_BYTES
 from console.http_api.openapi import document
 from console.loopback import listening
+from support.patience import until
 from tests.http_api.conftest import HEADERS, TOKEN, Served
-from tests.patience import until
 
 
 async def end_of(served: Served, session_id: str) -> SessionState:

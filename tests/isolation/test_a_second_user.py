@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from agent.devices.adb.server import find_adb
-from tests.adb import free_port
+from support.adb import free_port
 from tests.end_to_end.harness import (
     SWITCHBOARD,
     base_environment,

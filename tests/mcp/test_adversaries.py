@@ -26,8 +26,8 @@ from agent.rpc.remote_core import Client as CoreClient
 from agent.rpc.rpc_messages import socket_path
 from agent.rpc.rpc_server import serve
 from bench.exercises.house import House, house
+from support.patience import until
 from tests.end_to_end.harness import SWITCHBOARD
-from tests.patience import until
 
 pytestmark = pytest.mark.slow
 
@@ -48,11 +48,9 @@ class Peer(Protocol):
 
     async def send(self, body: bytes) -> int:
         """Send what may be anything; returns the HTTP status, 200 over pipes."""
-        ...
 
     async def ask(self, method: str, params: Any = None, number: Any = None) -> Message:
         """Ask, and return the answer."""
-        ...
 
 
 def message(method: str, params: Any, number: Any) -> Message:

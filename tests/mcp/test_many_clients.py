@@ -30,7 +30,7 @@ from bench.exercises.house import House, house
 from console.mcp.clients import HttpClients
 from console.mcp.http import serving_http
 from console.mcp.server import PhoneServer
-from tests.patience import until
+from support.patience import until
 
 TOKEN = "a-token-for-this-test"
 PROGRAMS = ("claude", "codex", "cursor")

@@ -26,8 +26,8 @@ from console.loopback.tokens import MCP_TOKEN
 from console.mcp.clients import HttpClients
 from console.mcp.http import MAX_BODY_BYTES, serving_http
 from console.mcp.server import PhoneServer
+from support.patience import until
 from tests.mcp.stand import Stand
-from tests.patience import until
 
 TOKEN = "a-token-for-this-test"
 INITIALIZE = {

@@ -14,8 +14,8 @@ from PIL import Image
 from agent.protocol import Interrupt
 from console.mcp.prompts import PROMPTS
 from console.mcp.updates import MAX_SUBSCRIPTIONS
+from support.patience import until
 from tests.mcp.stand import Agent, Stand
-from tests.patience import until
 
 
 async def text_at(agent: Agent, uri: str) -> str:

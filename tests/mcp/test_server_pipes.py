@@ -11,7 +11,7 @@ import anyio
 import pytest
 
 from agent.mcp.bounded import MAX_MESSAGE_BYTES, over_pipes
-from tests.patience import until
+from support.patience import until
 
 FULL = f"import sys, time; sys.stdout.write('x' * {8 * MAX_MESSAGE_BYTES}); time.sleep(600)"
 LEFT_BEHIND = """

@@ -20,8 +20,8 @@ from console.monitoring.exporting import exporting
 from console.monitoring.following import Follower
 from console.monitoring.metrics import Metrics
 from console.monitoring.traces import Traces
+from support.patience import until
 from tests.fakes import FakeFleet
-from tests.patience import until
 from tests.stage import Stage
 
 

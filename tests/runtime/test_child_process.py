@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from agent.child_process import end_child
-from tests.patience import until
+from support.patience import until
 
 HOLDS_THE_PIPE = """
 import os, signal, sys, time

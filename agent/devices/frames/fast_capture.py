@@ -29,7 +29,6 @@ class Exact(Protocol):
 
     async def capture(self, *, timeout_s: float) -> Capture:
         """Take one. Raises DeviceError."""
-        ...
 
 
 class Stream(Protocol):
@@ -40,7 +39,6 @@ class Stream(Protocol):
 
         A stream that is too small is made larger, for the next time.
         """
-        ...
 
 
 class QuickCaptures:

@@ -33,7 +33,6 @@ class Video(Protocol):
         """Serve the readers until cancelled. Raises DeviceError with the reason when it cannot go
         on; a picture that was given until then stays the readers' last.
         """
-        ...
 
 
 class FrameFeed:

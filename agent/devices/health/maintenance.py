@@ -75,4 +75,3 @@ class Caring(Protocol):
 
     async def care(self, serial: str) -> Careful:
         """Return the care of a phone that is online. Raises UsageError, DeviceLostError."""
-        ...

@@ -24,17 +24,14 @@ class InputChannel(Protocol):
 
         Raises DeviceError for one that this way cannot do.
         """
-        ...
 
     async def scroll(
         self, at: Point, *, horizontal: float, vertical: float, timeout_s: float
     ) -> None:
         """Turn a mouse wheel over a place, in steps; positive is right and up."""
-        ...
 
     async def key(self, code: int, *, timeout_s: float) -> None:
         """Press a key by its Android code, down and up."""
-        ...
 
 
 class ShellInput:

@@ -42,27 +42,21 @@ class PoolEntry(Protocol):
     @property
     def tags(self) -> frozenset[str]:
         """What whoever takes a phone may ask for."""
-        ...
 
     async def start(self) -> PhoneAt:
         """Have the phone there and usable. Raises DeviceError when it cannot be."""
-        ...
 
     async def reset(self) -> None:
         """Make it ready for the next taker. Raises DeviceError when it cannot be."""
-        ...
 
     async def check(self) -> None:
         """Raise DeviceError when the phone does not answer."""
-        ...
 
     async def replace(self) -> PhoneAt:
         """Bring the phone back, or another one in its place. Raises DeviceError."""
-        ...
 
     async def stop(self) -> None:
         """Let go of the phone, and end it if it was started for the pool."""
-        ...
 
 
 async def check_phone(at: PhoneAt) -> None:

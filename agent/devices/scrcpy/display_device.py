@@ -38,26 +38,21 @@ class OwnDisplay(Protocol):
     @property
     def number(self) -> int:
         """Android's number of the display."""
-        ...
 
     @property
     def size(self) -> tuple[int, int]:
         """Width and height in pixels."""
-        ...
 
     def place(self, at: Point) -> Place:
         """Return the pixel of a place on this display."""
-        ...
 
     async def start_app(self, package: str, *, timeout_s: float = 10.0) -> None: ...
 
     async def capture(self, *, timeout_s: float = 10.0) -> Capture:
         """Take a picture of this display."""
-        ...
 
     async def foreground(self, *, timeout_s: float) -> Foreground:
         """Return which app is in front here."""
-        ...
 
 
 class DisplayDevice:

@@ -29,14 +29,12 @@ class Tunnel(Protocol):
 
     async def prepare(self, name: str) -> None:
         """Make ready before the server starts; `name` is its abstract socket."""
-        ...
 
     async def connect(self, ended: asyncio.Event) -> AdbStream:
         """Return the next socket; gives up when the server has `ended`.
 
         Raises ServiceClosedError when this way does not lead to a server that runs.
         """
-        ...
 
     async def close(self) -> None: ...
 

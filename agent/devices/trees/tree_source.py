@@ -31,15 +31,12 @@ class TreeSource(Protocol):
 
     async def tree(self, *, timeout_s: float) -> UiTree:
         """Read the UI tree. Raises TreeUnavailableError with the reason when there is none."""
-        ...
 
     def forget(self) -> None:
         """Begin anew: the phone came back and may be another build."""
-        ...
 
     async def close(self) -> None:
         """Stop on the phone what this source started there; it may be used again."""
-        ...
 
 
 class DumpTrees:

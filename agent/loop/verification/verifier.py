@@ -62,7 +62,6 @@ class Verifier(Protocol):
 
     async def verify(self, past: Past, claim: Claim) -> Verified:
         """Look at what was done and seen. Raises nothing but a cancellation."""
-        ...
 
 
 @dataclass(slots=True)

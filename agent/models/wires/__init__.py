@@ -41,7 +41,6 @@ class Client(Model, Protocol):
 
     async def known_models(self) -> tuple[str, ...]:
         """List what the endpoint offers, sorted. Raises ModelError."""
-        ...
 
 
 class ClientClass(Protocol):

@@ -44,7 +44,6 @@ class Dispatcher(Protocol):
             UsageError: there is no such session, or it has no phone.
             WrongStateError: it is settled.
         """
-        ...
 
     async def cancel(self, session_id: str) -> bool:
         """Stop running a session, or do not begin; returns when its handler has ended.
@@ -52,10 +51,8 @@ class Dispatcher(Protocol):
         Returns:
             False when nothing of it was wanted or running.
         """
-        ...
 
     def serve(self, host: str, handler: Handler) -> AbstractAsyncContextManager[None]:
         """Run what is asked for, and first what an earlier life of this host left, for the length
         of a `with` block. Sessions whose handlers are at work at its end are left to be run again.
         """
-        ...

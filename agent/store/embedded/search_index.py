@@ -91,7 +91,6 @@ class Log(Protocol):
         """Read the events among these ids that have words, and what tells of deletions, in order;
         the first 500 of them, if there are more.
         """
-        ...
 
 
 class StoredLog:

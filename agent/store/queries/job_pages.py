@@ -83,7 +83,6 @@ class JobQueue(Protocol):
 
         Raises UsageError for an `after` that no page gave, and a query that is too long.
         """
-        ...
 
 
 class JobPages:

@@ -32,19 +32,15 @@ class RunRecords(Protocol):
 
     async def runs(self, job_id: int, *, limit: int = 20) -> tuple[RunRecord, ...]:
         """List the runs of a job, newest first."""
-        ...
 
     async def open_jobs(self) -> tuple[Job, ...]:
         """List the jobs whose run waits: for a review, or to go on after one."""
-        ...
 
     async def ended_jobs(self, limit: int) -> tuple[int, ...]:
         """Name the oldest jobs that have ended."""
-        ...
 
     async def count_jobs(self) -> int:
         """Return how many jobs are stored."""
-        ...
 
 
 class JobRuns:

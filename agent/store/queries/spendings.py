@@ -26,7 +26,6 @@ class SpendingRecords(Protocol):
 
     async def since(self, since_ms: int) -> Spending:
         """Add up what the sessions used that began at or after a moment, and watchers since."""
-        ...
 
 
 class Spendings:

@@ -40,21 +40,17 @@ class WatchRecords(Protocol):
         Raises:
             UsageError: the query is too long.
         """
-        ...
 
     async def watcher(self, watcher_id: int) -> Watcher | None:
         """Find a watcher."""
-        ...
 
     async def commitments(
         self, *, query: str = "", limit: int = 50, before: int = 0, live_only: bool = False
     ) -> tuple[Commitment, ...]:
         """List commitments, newest first; live are those that are not over. See `watchers`."""
-        ...
 
     async def commitment(self, commitment_id: int) -> Commitment | None:
         """Find a commitment."""
-        ...
 
 
 class Watches:

@@ -31,7 +31,7 @@ from console.core.core_opening import carry_out_owed
 from console.core.deferred_core import ComingCore
 from console.core.device_setup import Phones
 from console.core.host import Host
-from tests.adb import free_port
+from support.adb import free_port
 from tests.console.conftest import Seat
 from tests.console.fakes import FakeCore
 from tests.console.screens.test_phone_text import Phone, taps

@@ -22,8 +22,8 @@ from agent.devices.shell import persistent_shell
 from agent.devices.shell.persistent_shell import MOST_KEPT, KeptShell
 from agent.devices.shell.phone_shell import PhoneShell
 from agent.errors import DeviceError, DeviceLostError, DeviceTimeoutError
+from support.patience import until
 from tests.devices.conftest import Home, block, packet, said, scripted_server
-from tests.patience import until
 
 BOUND_S = 30.0
 _COMMANDS = {

@@ -18,7 +18,7 @@ from agent.devices.adb.server import AdbServer, find_adb
 from agent.devices.pool.virtual_phones import VirtualPhones
 from agent.errors import ConfigError
 from agent.unix_sockets import short_address
-from tests.adb import RealAdb, free_port, real_adb_server
+from support.adb import RealAdb, free_port, real_adb_server
 from virtual_phone.server.channel import SOCKET_NAME
 
 NOBODY = 65534

@@ -26,9 +26,9 @@ from agent.devices.resources.resource_ledger import FOLDER, Resource, ResourceKi
 from agent.devices.shell.phone_shell import PhoneShell
 from agent.devices.shell.reclaim import reclaim_here
 from agent.errors import DeviceError
+from support.patience import until
 from tests.devices.holding import PART, REVERSED
 from tests.devices.owning import owned_core
-from tests.patience import until
 
 BOUND_S = 60.0
 OWN_KEYBOARD = "com.android.inputmethod.latin/.LatinIME"

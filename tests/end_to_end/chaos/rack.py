@@ -28,7 +28,7 @@ from agent.rpc.remote_core import Client, connect_or_none
 from agent.state.commit import Commit
 from agent.store.database.lock import owner_pid
 from agent.store.postgres.postgres_store import PostgresStore
-from tests.adb import free_port
+from support.adb import free_port
 from tests.end_to_end.chaos.findings import Findings, Recorded
 from tests.end_to_end.harness import base_environment, end_all_of
 from tests.store.postgres_server import PostgresServer

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.adb import free_port
+from support.adb import free_port
 from tests.end_to_end.harness import Workshop, base_environment, end_all_of, serving
 from tests.end_to_end.test_daemon import daemon
 

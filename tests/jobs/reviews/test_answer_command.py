@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from agent.records import JobStatus, RunOutcome
-from tests.adb import free_port
+from support.adb import free_port
 from tests.end_to_end.harness import Workshop, adb_server_of_its_own, base_environment
 from tests.fakes import FakeFleet
 from tests.jobs.reviewing import PROMPT, Act, runs_of, waiting_job

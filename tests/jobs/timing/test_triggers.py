@@ -13,9 +13,9 @@ from agent.jobs.schedule import NEVER_MS
 from agent.jobs.triggers import updated_packages
 from agent.protocol import DeviceChanged
 from agent.records import DeviceState, Job, JobStatus, Trigger
+from support.patience import until
 from tests.fakes import FakeDevice, FakeFleet
 from tests.jobs.reviewing import create, ring, runs_of, sessions_of, settled
-from tests.patience import until
 from tests.stage import Stage
 
 APP = "org.example.app"

@@ -46,17 +46,14 @@ class Pictures(Protocol):
     @property
     def size(self) -> Size | None:
         """Width and height of the newest picture in pixels."""
-        ...
 
     @property
     def awaits_key(self) -> bool:
         """Whether nothing can be shown until a key frame comes."""
-        ...
 
     @property
     def pictures(self) -> int:
         """How many pictures were decoded."""
-        ...
 
     async def decode(
         self,
@@ -78,28 +75,23 @@ class Pictures(Protocol):
 
         Raises DecoderLostError; then `renew` before anything else.
         """
-        ...
 
     async def scaled(self, boxes: Sequence[Size]) -> Mapping[Size, bytes]:
         """Scale the newest picture to fit each box. Raises DecoderLostError, or ValueError while
         there is none.
         """
-        ...
 
     async def whole(self) -> tuple[Size, bytes]:
         """Return the newest picture at its own size, as a PNG. Raises as `scaled` does."""
-        ...
 
     async def renew(self) -> None:
         """Begin anew after the decoder was lost: a key frame is awaited.
 
         Raises DeviceError with the reason when this stream is not to be decoded any more.
         """
-        ...
 
     def close(self) -> None:
         """Let go of what the stream took."""
-        ...
 
 
 class Decoding(Protocol):
@@ -107,15 +99,12 @@ class Decoding(Protocol):
 
     async def ready(self) -> None:
         """Load what decoding takes; at once when that was done. Raises DeviceError."""
-        ...
 
     def pictures(self, serial: str) -> Pictures:
         """Begin a stream of a phone. Made after `ready`."""
-        ...
 
     async def close(self) -> None:
         """Let go of everything."""
-        ...
 
 
 class ThreadDecoding:
