@@ -6,7 +6,7 @@ daemon's socket. Invariant: what a listener is given is already stored.
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, aclosing, asynccontextmanager
 from typing import Protocol
 
@@ -213,6 +213,10 @@ class Peers(Protocol):
         self, host: str, session_id: str
     ) -> AbstractAsyncContextManager[AsyncIterator[TextDelta]]:
         """Follow what the model of a session at another host writes."""
+
+    def judged_by(self, judge: Callable[[str, Op], Awaitable[None]]) -> None:
+        """Have each op that an operator asks of this host through another one judged here too."""
+        ...
 
     def serve(self, core: Carrier) -> AbstractAsyncContextManager[None]:
         """Carry out what other hosts ask, for the length of a `with` block."""

@@ -466,6 +466,47 @@ class OperatorSettings(_Section, frozen=True, kw_only=True):
     ] = ""
 
 
+class OidcSettings(_Section, frozen=True, kw_only=True):
+    """`[oidc]`: an OpenID issuer whose accounts operators sign in with."""
+
+    issuer: Annotated[
+        str,
+        Meta(
+            description="Its address, as https://login.example.com/realms/lab. Core and program "
+            "both have to name it. Empty: no operator signs in by an account."
+        ),
+    ] = ""
+    client_id: Annotated[
+        str,
+        Meta(
+            description="How the issuer knows Switchboard: a client of its own there, with the "
+            "device flow allowed."
+        ),
+    ] = ""
+    client_secret_file: Annotated[
+        str,
+        Meta(
+            description="The file of the client's secret, where the issuer gave one; its mode is "
+            "600."
+        ),
+    ] = ""
+    ca: Annotated[
+        str,
+        Meta(
+            description="The file of the authority that signed the issuer's certificate. Empty: "
+            "the system's authorities."
+        ),
+    ] = ""
+    life_s: Annotated[
+        int,
+        Meta(
+            ge=60,
+            le=604_800,
+            description="How long a sign-in counts at this core, in seconds.",
+        ),
+    ] = 28_800
+
+
 class CoreSettings(_Section, frozen=True, kw_only=True):
     """`[core]`: a core on another computer to work with, instead of one here."""
 
@@ -629,6 +670,7 @@ class Settings(_Section, frozen=True, kw_only=True):
     watchers: WatcherSettings = WatcherSettings()
     pool: PoolSettings = PoolSettings()
     operator: OperatorSettings = OperatorSettings()
+    oidc: OidcSettings = OidcSettings()
     core: CoreSettings = CoreSettings()
     listen: ListenSettings = ListenSettings()
     mcp: McpSettings = McpSettings()

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 from typing import NamedTuple
 
@@ -97,6 +97,7 @@ class Peers:
         self._theirs: dict[str, dict[str, _Visitor]] = {}
         """The clients of other hosts that have asked something here, by their hosts."""
         self._work: set[asyncio.Task[None]] = set()
+        self._judge: Callable[[str, Op], Awaitable[None]] | None = None
         self._lines = PictureLines(store.host, self.wire, by_tls=by_tls)
         self.frames = self._lines.frames
         self.deltas = self._lines.deltas
@@ -209,6 +210,14 @@ class Peers:
 
     # --- being asked ----------
 
+    def judged_by(self, judge: Callable[[str, Op], Awaitable[None]]) -> None:
+        """Have each op of an operator of another host judged here too.
+
+        Args:
+            judge: takes the operator's name and the op; raises NotAllowedError or UsageError.
+        """
+        self._judge = judge
+
     @asynccontextmanager
     async def serve(self, core: Carrier) -> AsyncIterator[None]:
         """Carry out what other hosts ask, and look who is there, for the length of a `with` block.
@@ -278,6 +287,10 @@ class Peers:
                 await core.leave(client)
                 outcome = _Outcome(reply=Reply(submission_id=""))
             else:
+                if client.operator:
+                    if self._judge is None:
+                        raise WrongStateError("This host is still starting.", "Try again.")
+                    await self._judge(client.operator, body.op)
                 theirs[client.client_id] = _Visitor(client, body.epoch)
                 outcome = _Outcome(reply=await core.request_as(client, body.op))
         except SwitchboardError as error:

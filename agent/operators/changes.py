@@ -1,20 +1,22 @@
 """What may be changed of an operator: grants, keys and tokens. Pure.
 
-Not the file (`agent.operators.register`). Invariants: a grant is there once; a key
-is one operator's.
+Not the register (`agent.operators.register`). Invariants: a grant is there once; a key, and an
+account at an issuer, is one operator's.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from msgspec.structs import replace
 
-from agent.errors import UsageError
-from agent.operators.operator import Grant, Operator, OperatorKey, OperatorToken
+from agent.errors import NotAllowedError, UsageError
+from agent.operators.operator import Grant, Identity, Operator, OperatorKey, OperatorToken
 from agent.records import Right
 
+MOST_SIGN_INS = 10
+"""How many sign-ins of one operator count at the same time."""
 _TAG = re.compile(r"[\w][\w.:+-]{0,39}")
 
 
@@ -61,18 +63,73 @@ def with_token(operator: Operator, token: OperatorToken, now_ms: int) -> Operato
     return replace(operator, tokens=(*kept, token))
 
 
+def with_identity(operator: Operator, identity: Identity, others: Iterable[Operator]) -> Operator:
+    """Add an account at an issuer. Raises UsageError: it is another operator's."""
+    for other in others:
+        if other.name != operator.name and any(
+            one.identity_id == identity.identity_id for one in other.identities
+        ):
+            raise UsageError(
+                f"That account is {other.name}'s.", "Each operator has accounts of their own."
+            )
+    kept = tuple(one for one in operator.identities if one.identity_id != identity.identity_id)
+    return replace(operator, identities=(*kept, identity))
+
+
+def signed_in(operator: Operator, token: OperatorToken, now_ms: int) -> Operator:
+    """Add the token of a sign-in; the oldest sign-ins make room for it.
+
+    Raises NotAllowedError: its identity was revoked, or its ID token was used before.
+    """
+    if all(one.identity_id != token.identity_id for one in operator.identities):
+        raise NotAllowedError("That account was revoked.", "Ask an administrator.")
+    if any(one.proof == token.proof for one in operator.tokens):
+        raise NotAllowedError("That ID token was used before.", "Sign in again.")
+    sign_ins = [one for one in operator.tokens if one.identity_id]
+    oldest = set(sign_ins[: max(len(sign_ins) + 1 - MOST_SIGN_INS, 0)])
+    kept = tuple(one for one in operator.tokens if one not in oldest)
+    return with_token(replace(operator, tokens=kept), token, now_ms)
+
+
 def without_credential(operator: Operator, credential_id: str) -> Operator:
-    """Take a key or a token away; `all` for every one. Raises UsageError: there is none."""
+    """Take a key, token or identity away; `all` for every one. Raises UsageError: there is none.
+
+    The sign-ins of an identity go with it.
+    """
     if credential_id == "all":
-        return replace(operator, keys=(), tokens=())
-    keys = tuple(one for one in operator.keys if one.key_id != credential_id)
-    tokens = tuple(one for one in operator.tokens if one.token_id != credential_id)
-    if (keys, tokens) == (operator.keys, operator.tokens):
+        return replace(operator, keys=(), tokens=(), identities=())
+    left = replace(
+        operator,
+        keys=tuple(one for one in operator.keys if one.key_id != credential_id),
+        tokens=tuple(
+            one for one in operator.tokens if credential_id not in {one.token_id, one.identity_id}
+        ),
+        identities=tuple(one for one in operator.identities if one.identity_id != credential_id),
+    )
+    if left == operator or not credential_id:
         raise UsageError(
-            f"{operator.name} has no key or token {credential_id[:40]!r}.",
+            f"{operator.name} has no credential {credential_id[:40]!r}.",
             "List them: switchboard operators list",
         )
-    return replace(operator, keys=keys, tokens=tokens)
+    return left
+
+
+def merged(known: Mapping[str, Operator], brought: Operator) -> Operator:
+    """Return an operator who is brought into a register.
+
+    Raises UsageError: another is there by that name, or has one of the credentials.
+    """
+    there = known.get(brought.name)
+    if there is not None and there != brought:
+        raise UsageError(
+            f"The register has another {brought.name} already.",
+            f"Remove one of the two: switchboard operators remove {brought.name}",
+        )
+    for key in brought.keys:
+        with_key(brought, key, known.values())
+    for identity in brought.identities:
+        with_identity(brought, identity, known.values())
+    return brought
 
 
 def checked_tags(tags: Iterable[str]) -> tuple[str, ...]:

@@ -9,25 +9,22 @@ from __future__ import annotations
 
 import logging
 import secrets
-import time
 from collections.abc import Callable
+from contextlib import suppress
 
-from agent.errors import ConfigError, NotAllowedError
+from agent.errors import ConfigError, NotAllowedError, StoreError, UsageError
+from agent.operators.admission import Admission
 from agent.operators.operator import Operator, token_of
 from agent.operators.operator_core import OperatorCore
 from agent.operators.register import Register
-from agent.operators.sight import GuardedCore
+from agent.operators.sight import GuardedCore, Sight
+from agent.protocol import Op
 from agent.records import Right
 
 CHALLENGE_BYTES = 32
 _log = logging.getLogger(__name__)
 MOST_TRIES = 5
 """How often one connection may try to sign in."""
-
-
-def wall_clock_ms() -> int:
-    """Return the time in milliseconds since the epoch."""
-    return time.time_ns() // 1_000_000
 
 
 class Seat:
@@ -57,7 +54,7 @@ class Door:
     Args:
         core: what stands behind it.
         register: who the operators are.
-        clock_ms: milliseconds since the epoch.
+        clock_ms: the time by which credentials expire; None: the register's.
     """
 
     def __init__(
@@ -65,11 +62,11 @@ class Door:
         core: GuardedCore,
         register: Register,
         *,
-        clock_ms: Callable[[], int] = wall_clock_ms,
+        clock_ms: Callable[[], int] | None = None,
     ) -> None:
         self._core = core
         self.register = register
-        self.clock_ms = clock_ms
+        self.clock_ms = clock_ms or register.clock_ms
 
     @property
     def is_shut(self) -> bool:
@@ -87,6 +84,33 @@ class Door:
     def core_for(self, seat: Seat) -> OperatorCore:
         """Return the core as an operator meets it."""
         return OperatorCore(self._core, seat.operator)
+
+    async def judge(self, name: str, op: Op) -> None:
+        """Judge an op that an operator asked of another host.
+
+        Raises:
+            NotAllowedError: no such operator, or they have no right to it.
+            UsageError: it names what is not there, or not for them.
+        """
+        try:
+            await self._check(name, op)
+        except (NotAllowedError, UsageError):
+            # The host that asks may have heard of a change first.
+            with suppress(StoreError):
+                await self.register.refresh()
+            await self._check(name, op)
+
+    async def _check(self, name: str, op: Op) -> None:
+        def operator() -> Operator:
+            found = self.register.find(name)
+            if found is None:
+                raise NotAllowedError(
+                    f"Host and register know no operator {name[:40]!r}.",
+                    "Bring all hosts of the fleet to one version of Switchboard.",
+                )
+            return found
+
+        await Admission(self._core, Sight(self._core, operator)).check(op)
 
     def by_token(self, token: str) -> Seat:
         """Let in who shows a token. Raises NotAllowedError."""

@@ -18,6 +18,7 @@ from agent.errors import UsageError
 from agent.records import Right
 
 NAME = re.compile(r"[a-z][a-z0-9._-]{0,31}")
+_EMAIL = re.compile(r"[!-?A-~]+@[!-?A-~]+")
 MOST_GRANTS = 50
 MOST_CREDENTIALS = 20
 _TOKEN_PREFIX = "swb"
@@ -53,6 +54,25 @@ class OperatorToken(_Kept, frozen=True, kw_only=True):
     sha256: str
     made_ms: int
     expires_ms: int
+    identity_id: str = ""
+    """Of a sign-in: the identity that it was given to; empty: the owner made it."""
+    proof: str = ""
+    """Of a sign-in: the SHA-256 of the ID token that it was given for, which counts once."""
+
+
+class Identity(_Kept, frozen=True, kw_only=True):
+    """An account at an OpenID issuer that the operator signs in with: a subject or an e-mail."""
+
+    identity_id: str
+    issuer: str
+    subject: str = ""
+    email: str = ""
+    added_ms: int
+
+    @property
+    def text(self) -> str:
+        """The account, as the issuer calls it."""
+        return self.email or self.subject
 
 
 class Operator(_Kept, frozen=True, kw_only=True):
@@ -62,6 +82,7 @@ class Operator(_Kept, frozen=True, kw_only=True):
     grants: tuple[Grant, ...] = ()
     keys: tuple[OperatorKey, ...] = ()
     tokens: tuple[OperatorToken, ...] = ()
+    identities: tuple[Identity, ...] = ()
     made_ms: int = 0
 
     def may(self, needs: Iterable[Right], tags: Collection[str] | None) -> bool:
@@ -107,14 +128,53 @@ def checked_name(name: str) -> str:
     return name
 
 
-def made_token(now_ms: int, life_ms: int) -> tuple[str, OperatorToken]:
-    """Make a token: what is handed out once, and what is kept."""
+def made_token(
+    now_ms: int, life_ms: int, *, identity_id: str = "", proof: str = ""
+) -> tuple[str, OperatorToken]:
+    """Make a token: what is handed out once, and what is kept.
+
+    Args:
+        now_ms: milliseconds since the epoch.
+        life_ms: how long it counts.
+        identity_id: of a sign-in: the identity that it is for.
+        proof: of a sign-in: the SHA-256 of its ID token.
+    """
     token_id = secrets.token_hex(4)
     token = f"{_TOKEN_PREFIX}_{token_id}_{secrets.token_urlsafe(32)}"
     kept = OperatorToken(
-        token_id=token_id, sha256=_hashed(token), made_ms=now_ms, expires_ms=now_ms + life_ms
+        token_id=token_id,
+        sha256=_hashed(token),
+        made_ms=now_ms,
+        expires_ms=now_ms + life_ms,
+        identity_id=identity_id,
+        proof=proof,
     )
     return token, kept
+
+
+def identity_at(issuer: str, added_ms: int, *, subject: str = "", email: str = "") -> Identity:
+    """Make an identity of exactly one of a subject and an e-mail address. Raises UsageError."""
+    if not issuer:
+        raise UsageError(
+            "No OpenID issuer is set.", "Set oidc.issuer and oidc.client_id in the settings."
+        )
+    text = subject or email
+    is_email = _EMAIL.fullmatch(email) is not None
+    if bool(subject) is bool(email) or len(text) > 255 or not text.isprintable():
+        raise UsageError("Name one account: --oidc SUBJECT or --oidc-email ADDRESS.")
+    if email and not is_email:
+        raise UsageError(
+            f"{email[:80]!r} is no e-mail address.", "Write it in ASCII, as the issuer has it."
+        )
+    kind = "email" if email else "sub"
+    named = "\0".join((issuer, kind, text)).encode("utf-8", "surrogateescape")
+    return Identity(
+        identity_id=hashlib.sha256(named).hexdigest()[:16],
+        issuer=issuer,
+        subject=subject,
+        email=email,
+        added_ms=added_ms,
+    )
 
 
 def token_of(operators: Iterable[Operator], shown: str, now_ms: int) -> tuple[Operator, str] | None:

@@ -261,6 +261,7 @@ async def _own(
     from agent.audit.audit_writer import audited
     from agent.store.dispatch.gate import Gate
     from console.core.logs import keep_log
+    from console.core.register_choice import follow_register
     from console.core.store_choice import dispatcher, open_store
 
     fleets: list[AdbFleet | EmptyFleet] = []
@@ -298,7 +299,6 @@ async def _own(
     from agent.models.choice import model_for
     from agent.models.verifier_choice import verifying_for
     from agent.operators.door import Door
-    from agent.operators.register import Register
     from agent.rpc.host_door import HostDoor
     from agent.rpc.rpc_messages import socket_path
     from agent.rpc.rpc_server import serve
@@ -337,8 +337,10 @@ async def _own(
         whole=whole,
     )
     stack.push_async_callback(runtime.close)
-    door = Door(runtime, Register(settings.data_dir))
+    door = Door(runtime, await stack.enter_async_context(follow_register(settings)))
     runtime.approved_by(door.may_approve)
+    if peers is not None:
+        peers.judged_by(door.judge)
     host_door = None if peers is None or peers.is_guest else HostDoor(peers.host, runtime)
     served = serve(
         runtime,

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from agent.errors import NotAllowedError, SwitchboardError, UsageError
 from agent.operators.door import Door
+from agent.operators.file_register import FileRegister
 from agent.operators.operator import Operator
-from agent.operators.register import Register
 from agent.protocol import SessionCreate
 from agent.rpc.connection import METHODS
 from agent.rpc.host_door import METHODS as HOST_METHODS
@@ -145,8 +145,8 @@ def test_a_secret_is_in_no_text() -> None:
 async def test_where_a_core_has_operators_a_host_comes_by_its_secret_and_nobody_else(
     tmp_path: Path,
 ) -> None:
-    register = Register(tmp_path)
-    register.change("zoe", lambda _one: Operator(name="zoe", made_ms=1))
+    register = FileRegister(tmp_path)
+    await register.change("zoe", lambda _one: Operator(name="zoe", made_ms=1))
     async with serving(tmp_path) as rack:
         core = rack.phones.core
     shut = Door(core, register)  # type: ignore[arg-type]
@@ -171,7 +171,7 @@ async def test_a_core_that_is_in_no_fleet_lets_no_host_in(tmp_path: Path) -> Non
                 await Client.connect(
                     house.daemon.path, credentials=HostShown("rack-1", THERE, secret)
                 )
-        house.add("zoe")
+        await house.add("zoe")
         with pytest.raises((NotAllowedError, UsageError)):
             await Client.connect(
                 house.daemon.path, credentials=HostShown("rack-1", THERE, bytes(SECRET_BYTES))

@@ -10,9 +10,9 @@ from pathlib import Path
 from agent.loop.task_context import TaskContext
 from agent.operators.changes import granted, with_key, with_token
 from agent.operators.door import Door
+from agent.operators.file_register import FileRegister
 from agent.operators.keys import key_id, make_key, public_of
 from agent.operators.operator import Operator, OperatorKey, made_token
-from agent.operators.register import Register
 from agent.protocol import JobCreate, SessionCreate, WatcherCreate
 from agent.records import EffectVerb, Question, Right, WatcherType
 from agent.rpc.credentials import KeyFile, TokenShown
@@ -31,7 +31,7 @@ class House:
     """The core, its register, and what is on each phone."""
 
     stage: Stage
-    register: Register
+    register: FileRegister
     daemon: Daemon
     keys: Path
     sessions: dict[str, str] = field(default_factory=dict)
@@ -42,7 +42,7 @@ class House:
     blobs: dict[str, tuple[str, ...]] = field(default_factory=dict)
     clients: list[Client] = field(default_factory=list)
 
-    def add(self, name: str, *rights: Right, tags: tuple[str, ...] = ()) -> str:
+    async def add(self, name: str, *rights: Right, tags: tuple[str, ...] = ()) -> str:
         """Add an operator with a key; returns a token of theirs too."""
         line = make_key(self.keys / name)
         public = public_of(line)
@@ -51,7 +51,7 @@ class House:
         key = OperatorKey(key_id=key_id(public), public=public, added_ms=now_ms)
         made = granted(Operator(name=name, made_ms=now_ms), rights, tags)
         made = with_token(with_key(made, key, ()), kept, now_ms)
-        self.register.change(name, lambda _one: made)
+        await self.register.change(name, lambda _known: made)
         return token
 
     async def come(self, name: str = "", *, token: str = "", program: str = "test") -> Client:
@@ -83,7 +83,7 @@ async def opened(
         fleet.label(f"{tag}-1", name="", tags=(tag,), notes=f"notes of {tag}")
     stage = Stage(directory / "data", fleet)
     stage.set(safety={"two_people": two_people})
-    register = Register(stage.directory)
+    register = FileRegister(stage.directory)
     goals = {"lab": f"look at the {LAB_WORD}", "bank": f"look at the {BANK_WORD}"}
     stage.parts = dict.fromkeys(goals.values(), _asks)
     async with stage.play():

@@ -197,8 +197,8 @@ async def looks(client: Client, house: House, tag: str) -> list[tuple[str, objec
 
 @pytest.mark.parametrize(("tag", "name"), [("bank", "ana"), ("lab", "ben")])
 async def test_no_door_of_the_other_opens(house: House, tag: str, name: str) -> None:
-    house.add("ana", *Right, tags=("lab",))
-    house.add("ben", *Right, tags=("bank",))
+    await house.add("ana", *Right, tags=("lab",))
+    await house.add("ben", *Right, tags=("bank",))
     client = await house.come(name)
     word, serial = (BANK_WORD, "bank-1") if tag == "bank" else (LAB_WORD, "lab-1")
     before = await house.stage.store.session_events(house.sessions[tag])
@@ -222,7 +222,7 @@ async def test_no_door_of_the_other_opens(house: House, tag: str, name: str) -> 
 
 
 async def test_what_is_theirs_opens(house: House) -> None:
-    house.add("ana", Right.ANSWER, Right.DRIVE, tags=("lab",))
+    await house.add("ana", Right.ANSWER, Right.DRIVE, tags=("lab",))
     client = await house.come("ana")
     session_id = house.sessions["lab"]
     picture = await client.overview()
@@ -244,7 +244,7 @@ async def test_what_is_theirs_opens(house: House) -> None:
 
 @pytest.mark.parametrize("right", list(Right))
 async def test_each_right_opens_its_ops_and_no_others(house: House, right: Right) -> None:
-    house.add("ana", right, tags=("bank",))
+    await house.add("ana", right, tags=("bank",))
     client = await house.come("ana")
     held = set(Right) if right is Right.ADMINISTER else {right, Right.WATCH}
     whole = (SessionCreate, UserInputAnswer, NoticeReply, *LISTS)
@@ -264,7 +264,7 @@ async def test_each_right_opens_its_ops_and_no_others(house: House, right: Right
 
 
 async def test_who_drives_gives_no_allowance(house: House) -> None:
-    house.add("ana", Right.DRIVE)
+    await house.add("ana", Right.DRIVE)
     client = await house.come("ana")
     allowance = Allowance(verb=EffectVerb.SEND, limit=3, recipients=("Bo",))
     free = SessionCreate(goal="pay", serial="lab-1", allowances=(allowance,))
@@ -273,7 +273,7 @@ async def test_who_drives_gives_no_allowance(house: House) -> None:
 
 
 async def test_stopping_all_stops_ones_own(house: House) -> None:
-    house.add("ana", Right.ANSWER, tags=("lab",))
+    await house.add("ana", Right.ANSWER, tags=("lab",))
     client = await house.come("ana")
     await client.request(Interrupt())
     assert not (await house.stage.store.session(house.sessions["lab"])).turn_id
@@ -281,8 +281,8 @@ async def test_stopping_all_stops_ones_own(house: House) -> None:
 
 
 async def test_events_of_another_phone_do_not_come(house: House) -> None:
-    house.add("ana", Right.WATCH, tags=("lab",))
-    house.add("eve", Right.WATCH)
+    await house.add("ana", Right.WATCH, tags=("lab",))
+    await house.add("eve", Right.WATCH)
     ana, eve = await house.come("ana"), await house.come("eve")
     last = (await eve.overview()).event_id
     seen: dict[str, list[str]] = {"ana": [], "eve": []}
@@ -308,7 +308,7 @@ async def test_events_of_another_phone_do_not_come(house: House) -> None:
 async def test_a_session_that_moved_to_another_phone_is_followed_no_more(
     house: House, moved: SessionHosted | SessionAssigned
 ) -> None:
-    house.add("ana", Right.WATCH, tags=("lab",))
+    await house.add("ana", Right.WATCH, tags=("lab",))
     ana, session_id = await house.come("ana"), house.sessions["lab"]
     seen: list[str] = []
     async with ana.events(after=0) as events:
@@ -333,8 +333,8 @@ async def test_a_campaign_is_seen_and_stopped_by_those_who_may_on_all_its_phones
     house: House,
 ) -> None:
     """However its phones were found: tags may have changed, and needs stand beside names."""
-    house.add("ana", *Right, tags=("lab",))
-    house.add("bo", *Right, tags=("lab", "bank"))
+    await house.add("ana", *Right, tags=("lab",))
+    await house.add("bo", *Right, tags=("lab", "bank"))
     ana, bo = await house.come("ana"), await house.come("bo")
     made: dict[str, int] = {}
     for name, phones in (("own", ("lab-1",)), ("both", ("lab-1", "bank-1"))):
@@ -372,7 +372,7 @@ def test_every_field_that_names_something_is_known() -> None:
 
 async def test_every_method_asks_for_a_sign_in(house: House) -> None:
     client = await house.come()
-    house.add("ana", Right.WATCH)
+    await house.add("ana", Right.WATCH)
     for method, params in METHODS.items():
         if method in BEFORE_SIGN_IN:
             continue

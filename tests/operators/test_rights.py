@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 
 import pytest
@@ -10,8 +11,8 @@ from hypothesis import strategies as st
 
 from agent.errors import UsageError
 from agent.operators.changes import granted, without
+from agent.operators.file_register import FileRegister
 from agent.operators.operator import Grant, Operator, checked_name, held_in, made_token, token_of
-from agent.operators.register import Register
 from agent.operators.scope import Concern, concern_of
 from agent.protocol import JobCreate, Op, SessionCreate
 from agent.records import Campaign, Right
@@ -96,12 +97,13 @@ def test_a_name_is_one_plain_word(name: str) -> None:
         checked_name(name)
 
 
-def test_two_writers_keep_both(tmp_path: Path) -> None:
-    one, two = Register(tmp_path), Register(tmp_path)
-    one.change("ana", lambda _: Operator(name="ana"))
-    two.change("ben", lambda _: Operator(name="ben"))
+async def test_two_writers_keep_both(tmp_path: Path) -> None:
+    one, two = FileRegister(tmp_path), FileRegister(tmp_path)
+    await one.change("ana", lambda _: Operator(name="ana"))
+    await two.change("ben", lambda _: Operator(name="ben"))
     assert [each.name for each in one.operators()] == ["ana", "ben"]
-    assert {each.name for each in tmp_path.iterdir()} == {"operators.json", ".operators.json.lock"}
+    left = await asyncio.to_thread(lambda: {each.name for each in tmp_path.iterdir()})
+    assert left == {"operators.json", ".operators.json.lock"}
 
 
 @pytest.mark.parametrize(

@@ -39,9 +39,9 @@ async def waiting(house: House, session_id: str) -> Session:
 async def test_a_session_that_waits_is_seen_and_stopped_by_who_may_on_its_phone(
     house: House,
 ) -> None:
-    house.add("ana", Right.DRIVE, tags=("lab",))
-    house.add("ben", Right.DRIVE, tags=("bank",))
-    house.add("eve", Right.WATCH)
+    await house.add("ana", Right.DRIVE, tags=("lab",))
+    await house.add("ben", Right.DRIVE, tags=("bank",))
+    await house.add("eve", Right.WATCH)
     ana, ben, eve = [await house.come(name) for name in ("ana", "ben", "eve")]
     made = await ana.request(SessionCreate(goal="more", phone_needs="tag:lab"))
     whole = await waiting(house, made.session_id)
@@ -86,7 +86,7 @@ async def test_a_session_that_waits_is_seen_and_stopped_by_who_may_on_its_phone(
 
 
 async def test_stopping_all_stops_what_waits_too(house: House) -> None:
-    house.add("ana", Right.DRIVE, tags=("lab",))
+    await house.add("ana", Right.DRIVE, tags=("lab",))
     ana = await house.come("ana")
     made = await ana.request(SessionCreate(goal="more", phone_needs="tag:lab"))
     await waiting(house, made.session_id)
@@ -98,7 +98,7 @@ async def test_stopping_all_stops_what_waits_too(house: House) -> None:
 
 async def test_a_copy_is_seen_by_its_phone_alone(house: House) -> None:
     """It tells of the phone of the first, whatever its own is to be."""
-    house.add("ben", Right.DRIVE, tags=("bank",))
+    await house.add("ben", Right.DRIVE, tags=("bank",))
     ben = await house.come("ben")
     copy = await house.stage.do(SessionFork(session_id=house.sessions["lab"]))
     with pytest.raises(UsageError):
@@ -122,7 +122,7 @@ def test_only_why_it_waits_is_taken_out_of_an_event() -> None:
 
 
 async def test_the_sessions_of_an_operators_job_are_counted_to_them(house: House) -> None:
-    house.add("ana", Right.DRIVE, tags=("lab",))
+    await house.add("ana", Right.DRIVE, tags=("lab",))
     ana = await house.come("ana")
     later = house.stage.clock() + HOUR_MS
     for asked in ("", "ben"):

@@ -39,7 +39,10 @@ _TABLES = (
     *("tip", "host", "event", "session", "question", "job", "job_run", "watcher", "commitment"),
     *("lease", "blob", "blob_use", "words"),
 )
-"""Every table; a test holds this list to the schema."""
+"""Every table that a backup holds."""
+LEFT_OUT = ("register", "register_change", "operator")
+"""The tables that no backup holds: a restored store brings no revoked right or token back. A test
+holds both lists to the schema."""
 
 
 class Manifest(msgspec.Struct, frozen=True, kw_only=True):
@@ -52,6 +55,8 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
     epoch: int
     rows: dict[str, int]
     """How many rows each table has."""
+    has_operators: bool = False
+    """Whether clients of the store had to sign in."""
 
 
 async def back_up(dsn: str, path: Path) -> Manifest:
@@ -70,6 +75,9 @@ async def back_up(dsn: str, path: Path) -> Manifest:
         async with link.transaction(is_snapshot=True):
             [(store, version, events)] = await link.rows("SELECT store, version, event_id FROM tip")
             [(epoch,)] = await link.rows("SELECT last_value FROM epoch")
+            [(operators,)] = await link.rows(
+                "SELECT count(*) + (SELECT is_unconfirmed FROM register) FROM operator"
+            )
             counts = {
                 table: as_int((await link.rows(f"SELECT count(*) FROM {table}"))[0][0])
                 for table in _TABLES
@@ -81,6 +89,7 @@ async def back_up(dsn: str, path: Path) -> Manifest:
                 events=as_int(events),
                 epoch=as_int(epoch),
                 rows=counts,
+                has_operators=bool(operators),
             )
             with zipfile.ZipFile(part, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as file:
                 for table in _TABLES:
@@ -132,7 +141,7 @@ async def restore(dsn: str, path: Path) -> Manifest:
                 await make_empty(link)
                 await migrate(link, 0, manifest.version)
                 await link.rows("DELETE FROM tip")
-                for table in await tables_of(link):
+                for table in set(await tables_of(link)) - {*LEFT_OUT}:
                     copying = f"COPY {SCHEMA}.{table} FROM STDIN (FORMAT binary)"
                     await link.copy_in(copying, _chunks(file, table))
                     [(count,)] = await link.rows(f"SELECT count(*) FROM {SCHEMA}.{table}")
@@ -145,6 +154,12 @@ async def restore(dsn: str, path: Path) -> Manifest:
                 if "op" in manifest.rows:
                     # What hosts asked of each other then is over.
                     await link.rows("DELETE FROM op")
+                if manifest.has_operators:
+                    # Until its owner says who they are, clients are refused rather than let in.
+                    await link.rows(
+                        "UPDATE register SET is_unconfirmed = 1, confirmed_ms = "
+                        "(extract(epoch FROM clock_timestamp()) * 1000)::bigint"
+                    )
                 await link.commit()
     except (zipfile.BadZipFile, zlib.error, EOFError, KeyError, NotImplementedError) as error:
         raise _no_backup(path) from error

@@ -259,8 +259,33 @@ _BEATS = (
     "ALTER TABLE host ADD COLUMN beat_us bigint NOT NULL DEFAULT 0",
 )
 
+_REGISTER = (
+    # The operators of all hosts. `confirmed_ms`: when an owner last vouched for a register that
+    # came back with an older copy; `is_unconfirmed`: one came back, and nobody has yet.
+    """
+    CREATE TABLE register (
+        one bigint PRIMARY KEY CHECK (one = 1),
+        revision bigint NOT NULL,
+        confirmed_ms bigint NOT NULL,
+        is_unconfirmed bigint NOT NULL CHECK (is_unconfirmed IN (0, 1))
+    )
+    """,
+    "INSERT INTO register (one, revision, confirmed_ms, is_unconfirmed) VALUES (1, 0, 0, 0)",
+    # Each change has a random mark: a host that knows one finds it again in any newer register.
+    """
+    CREATE TABLE register_change (
+        revision bigint PRIMARY KEY,
+        mark text NOT NULL,
+        changed_ms bigint NOT NULL,
+        operator text COLLATE "C" NOT NULL,
+        role text NOT NULL
+    )
+    """,
+    'CREATE TABLE operator (name text COLLATE "C" PRIMARY KEY, record text NOT NULL)',
+)
+
 MIGRATIONS: tuple[tuple[str, ...], ...] = (
     *(_FIRST, _CORE, _PRESENCE, _DRAINING, _SEVERAL),
-    _BEATS,
+    *(_BEATS, _REGISTER),
 )
 """Entry n brings a database from version n to n + 1; each runs in one transaction."""

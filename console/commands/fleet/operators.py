@@ -1,30 +1,43 @@
-"""`switchboard operators`: who else may use this core, on which phones, and what they sign in by.
+"""`switchboard operators`: who else may use the core, on which phones, and what they sign in by.
 
-It changes the register of the data directory, whose owner needs no right of it. Invariants: a token
-is printed once and kept nowhere; neither a token nor a key is ever taken from the command line.
+It changes the register of the data directory, or that of the fleet (`--fleet`), whose owner needs
+no right of it. Invariants: a token is printed once and kept nowhere; neither a token nor a key is
+ever taken from the command line.
 """
 
 from __future__ import annotations
 
+import asyncio
 import os
 import time
+from collections.abc import Awaitable, Callable, Mapping
 from datetime import datetime
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar, cast
 
 import click
 
 from console.cli_support.exits import ExitCode, end, say
 
 if TYPE_CHECKING:
-    from agent.operators.operator import Operator, OperatorKey
+    from agent.hosts.fleet_register import FleetRegister
+    from agent.operators.operator import Identity, Operator, OperatorKey, OperatorToken
     from agent.operators.register import Register
+
+T = TypeVar("T")
 
 _RIGHTS = click.Choice(["watch", "answer", "drive", "approve", "administer"])
 _TAG = click.option(
     "--tag", "tags", multiple=True, metavar="TAG", help="On phones with this tag; repeatable."
 )
 _TOKEN_LIFE = "12h"
+_SUBJECT = click.option(
+    "--oidc", "subject", default="", metavar="SUBJECT", help="An account at your OpenID issuer."
+)
+_EMAIL = click.option(
+    "--oidc-email", "email", default="", metavar="ADDRESS", help="The same, by its verified e-mail."
+)
 
 
 @click.group(
@@ -34,30 +47,37 @@ Examples:
   switchboard operators add ana --may drive --tag lab --key ana.pub
   switchboard operators grant ana approve
   switchboard operators token ana --for 8h
+  switchboard operators add ben --may drive --oidc-email ben@example.com
+  switchboard --fleet @dsn operators list
 
 Without operators, whoever runs the core may do everything. Once there is
-one, everyone else must sign in.
+one, everyone else must sign in. A fleet has one register for all its hosts.
 """,
 )
 def operators() -> None:
-    """Say who else may use this core, and what they may do."""
+    """Say who else may use the core, and what they may do."""
 
 
 @operators.command("list")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON on stdout.")
 @click.pass_context
 def list_command(ctx: click.Context, as_json: bool) -> None:
-    """List the operators with their rights, keys and tokens."""
+    """List the operators with their rights, keys, accounts and tokens."""
     from console.cli_support import plain
 
-    found = _register(ctx).operators()
+    async def listed(register: Register) -> tuple[tuple[Operator, ...], int]:
+        fleet = _as_fleet(register)
+        found = register.operators() if fleet is None else fleet.all_operators()
+        return found, register.clock_ms()
+
+    found, now_ms = _with_register(ctx, listed)
     if as_json:
-        plain.print_json([_told(one) for one in found])
+        plain.print_json([_told(one, now_ms) for one in found])
     elif not found:
         say("There are no operators: whoever runs the core may do everything.")
     else:
         rows = [
-            (one.name, _rights(one), ", ".join(_credentials(one)) or "none: cannot sign in")
+            (one.name, _rights(one), ", ".join(_credentials(one, now_ms)) or "none: cannot sign in")
             for one in found
         ]
         plain.print_text(plain.columns(("NAME", "MAY", "SIGNS IN BY"), rows))
@@ -69,6 +89,8 @@ def list_command(ctx: click.Context, as_json: bool) -> None:
 @click.option("--may", "rights", multiple=True, type=_RIGHTS, default=("watch",), show_default=True)
 @_TAG
 @click.option("--key", "key_file", type=click.Path(path_type=Path), help="A .pub file.")
+@_SUBJECT
+@_EMAIL
 @click.pass_context
 def add(
     ctx: click.Context,
@@ -76,28 +98,38 @@ def add(
     rights: tuple[str, ...],
     tags: tuple[str, ...],
     key_file: Path | None,
+    subject: str,
+    email: str,
 ) -> None:
     """Add an operator. Without --tag the rights are on all phones."""
     from agent.errors import UsageError
-    from agent.operators.changes import granted, with_key
+    from agent.operators.changes import granted, with_identity, with_key
     from agent.operators.operator import Operator, checked_name
     from agent.records import Right
 
-    register = _register(ctx)
-    key = None if key_file is None else _key(key_file)
+    async def added(register: Register) -> None:
+        now_ms = register.clock_ms()
+        key = None if key_file is None else _key(key_file, now_ms)
+        account = _identity(ctx, now_ms, subject, email) if subject or email else None
 
-    def made(known: Operator | None) -> Operator:
-        if known is not None:
-            raise UsageError(
-                f"There is an operator {name} already.", "Change it: switchboard operators grant"
-            )
-        fresh = Operator(name=checked_name(name), made_ms=_now_ms())
-        fresh = granted(fresh, [Right(one) for one in rights], tags)
-        return fresh if key is None else with_key(fresh, key, register.operators())
+        def made(known: Mapping[str, Operator]) -> Operator:
+            if name in known:
+                raise UsageError(
+                    f"There is an operator {name} already.",
+                    "Change it: switchboard operators grant",
+                )
+            fresh = Operator(name=checked_name(name), made_ms=now_ms)
+            fresh = granted(fresh, [Right(one) for one in rights], tags)
+            if key is not None:
+                fresh = with_key(fresh, key, known.values())
+            return fresh if account is None else with_identity(fresh, account, known.values())
 
-    register.change(name, made)
-    hint = "" if key_file else f" To sign in they need a token: switchboard operators token {name}"
-    say(f"{name} was added.{hint}")
+        await register.change(name, made)
+
+    _with_register(ctx, added)
+    can_sign_in = key_file or subject or email
+    hint = f" To sign in they need a token: switchboard operators token {name}"
+    say(f"{name} was added.{'' if can_sign_in else hint}")
     end(ExitCode.DONE)
 
 
@@ -111,14 +143,14 @@ def grant(ctx: click.Context, name: str, rights: tuple[str, ...], tags: tuple[st
     from agent.operators.changes import granted
     from agent.records import Right
 
-    _change(ctx, name, lambda one: granted(one, [Right(right) for right in rights], tags))
+    _change(ctx, name, lambda one, _: granted(one, [Right(right) for right in rights], tags))
 
 
 @operators.command()
 @click.argument("name")
 @click.argument("rights", nargs=-1, type=_RIGHTS)
 @_TAG
-@click.option("--credential", metavar="ID", help="A key or token, by its id; 'all' for every one.")
+@click.option("--credential", metavar="ID", help="A key, account or token; 'all'.")
 @click.pass_context
 def revoke(
     ctx: click.Context,
@@ -127,7 +159,7 @@ def revoke(
     tags: tuple[str, ...],
     credential: str | None,
 ) -> None:
-    """Take rights away, or a key or token. It counts at once."""
+    """Take rights away, or a key, account or token. It counts at once."""
     from agent.errors import UsageError
     from agent.operators.changes import without, without_credential
     from agent.records import Right
@@ -135,7 +167,7 @@ def revoke(
     if not rights and not credential:
         raise UsageError("Nothing is named to revoke.", "Name a right, or --credential ID.")
 
-    def less(one: Operator) -> Operator:
+    def less(one: Operator, _: Mapping[str, Operator]) -> Operator:
         if rights:
             one = without(one, [Right(right) for right in rights], tags)
         return without_credential(one, credential) if credential else one
@@ -151,8 +183,21 @@ def key(ctx: click.Context, name: str, key_file: Path) -> None:
     """Add a public Ed25519 key: the .pub file of keygen, or of ssh-keygen."""
     from agent.operators.changes import with_key
 
-    register, added = _register(ctx), _key(key_file)
-    _change(ctx, name, lambda one: with_key(one, added, register.operators()))
+    added = _key(key_file, _now_ms())
+    _change(ctx, name, lambda one, known: with_key(one, added, known.values()))
+
+
+@operators.command()
+@click.argument("name")
+@_SUBJECT
+@_EMAIL
+@click.pass_context
+def account(ctx: click.Context, name: str, subject: str, email: str) -> None:
+    """Add an account at your OpenID issuer: its subject, or its verified e-mail."""
+    from agent.operators.changes import with_identity
+
+    added = _identity(ctx, _now_ms(), subject, email)
+    _change(ctx, name, lambda one, known: with_identity(one, added, known.values()))
 
 
 @operators.command(
@@ -168,27 +213,29 @@ def key(ctx: click.Context, name: str, key_file: Path) -> None:
 @click.pass_context
 def token(ctx: click.Context, name: str, life: str, output: Path | None) -> None:
     """Make a token to sign in with."""
-    from agent.errors import UsageError
     from agent.operators.changes import with_token
     from agent.operators.operator import made_token
     from console.cli_support.time_parsing import duration_ms
 
-    register, now_ms = _register(ctx), _now_ms()
-    if register.find(name) is None:
-        raise _nobody(name)
-    made, kept = made_token(now_ms, max(duration_ms(life), 1000))
-    if output is not None:
-        try:
-            descriptor = os.open(output, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        except OSError as error:
-            raise UsageError(
-                f"{output} cannot be made: {error.strerror or error}.", "Name another file."
-            ) from error
-        with os.fdopen(descriptor, "w") as file:
-            file.write(made + "\n")
-    register.change(name, lambda one: with_token(_there(name, one), kept, now_ms))
-    if output is None:
-        click.echo(made)
+    life_ms = max(duration_ms(life), 1000)
+
+    async def added(register: Register) -> OperatorToken:
+        now_ms = register.clock_ms()
+        made, kept = made_token(now_ms, life_ms)
+        # Made first: a token that cannot be handed over does not count.
+        _there(name, {one.name: one for one in _all_of(register)}.get(name))
+        if output is not None:
+            _write_new(output, made)
+
+        def changed(known: Mapping[str, Operator]) -> Operator:
+            return with_token(_there(name, known.get(name)), kept, now_ms)
+
+        await register.change(name, changed)
+        if output is None:
+            click.echo(made)
+        return kept
+
+    kept = _with_register(ctx, added)
     say(f"Token {kept.token_id} of {name} counts until {_moment(kept.expires_ms)}.")
     end(ExitCode.DONE)
 
@@ -198,14 +245,73 @@ def token(ctx: click.Context, name: str, life: str, output: Path | None) -> None
 @click.pass_context
 def remove(ctx: click.Context, name: str) -> None:
     """Remove an operator. It counts at once."""
-    register = _register(ctx)
 
-    def gone(one: Operator | None) -> None:
-        _there(name, one)
+    async def removed(register: Register) -> bool:
+        def gone(known: Mapping[str, Operator]) -> None:
+            _there(name, known.get(name))
 
-    register.change(name, gone)
-    left = "" if register.is_used else " Nobody is left: whoever runs the core may do everything."
+        await register.change(name, gone)
+        return bool(_all_of(register))
+
+    are_left = _with_register(ctx, removed)
+    left = "" if are_left else " No operators are left: whoever runs the core may do everything."
     say(f"{name} was removed.{left}")
+    end(ExitCode.DONE)
+
+
+@operators.command(
+    "import",
+    epilog="An operator who is in the register with the same rights and credentials stays as is. "
+    "The data directory's own file is renamed afterwards.",
+)
+@click.argument("file", required=False, type=click.Path(path_type=Path))
+@click.pass_context
+def import_command(ctx: click.Context, file: Path | None) -> None:
+    """Bring operators of a file into the fleet's register: this host's own by default."""
+    from agent.errors import UsageError
+    from agent.operators.changes import merged
+    from agent.operators.file_register import FILE_NAME, read_operators
+    from console.cli_support.command_settings import settings_for
+
+    own = settings_for(ctx).data_dir / FILE_NAME
+    path = own if file is None else file
+    if not path.exists():
+        raise UsageError(f"There is no file {path}.", "Name the operators.json of a host.")
+    brought = read_operators(path)
+
+    async def imported(register: Register) -> None:
+        _need_fleet(register)
+        there = {one.name: one for one in _all_of(register)}
+        for one in brought.values():
+            merged(there, one)
+        for one in brought.values():
+            await register.change(one.name, partial(merged, brought=one))
+
+    _with_register(ctx, imported)
+    if path == own:
+        path.rename(path.with_name(f"{FILE_NAME}.imported"))
+    say(f"{len(brought)} operators are in the fleet's register.")
+    end(ExitCode.DONE)
+
+
+@operators.command()
+@click.pass_context
+def confirm(ctx: click.Context) -> None:
+    """Let the fleet's operators in again after its database was restored.
+
+    Look through them first: switchboard operators list
+    """
+
+    async def confirmed(register: Register) -> int:
+        await _need_fleet(register).confirm()
+        return len(_all_of(register))
+
+    count = _with_register(ctx, confirmed)
+    say(
+        f"{count} operators are let in."
+        if count
+        else "There are no operators: whoever runs a core may do everything."
+    )
     end(ExitCode.DONE)
 
 
@@ -223,36 +329,67 @@ def keygen(file: Path) -> None:
     end(ExitCode.DONE)
 
 
-def _register(ctx: click.Context) -> Register:
-    from agent.operators.register import Register
-    from agent.private_files import check_unshared
+def _with_register(ctx: click.Context, work: Callable[[Register], Awaitable[T]]) -> T:
+    """Work on the register that the settings name; say what keeps its operators out."""
     from console.cli_support.command_settings import settings_for
+    from console.core.register_choice import open_register
 
     settings = settings_for(ctx)
-    check_unshared(settings.data_dir)
-    return Register(settings.data_dir)
+
+    async def worked() -> T:
+        async with open_register(settings) as register:
+            done = await work(register)
+            fleet = _as_fleet(register)
+            if fleet is not None and fleet.problem is not None:
+                say(f"{fleet.problem.message} {fleet.problem.remedy}")
+            return done
+
+    return asyncio.run(worked())
 
 
-def _change(ctx: click.Context, name: str, changed: object) -> None:
-    assert callable(changed)
-    _register(ctx).change(name, lambda one: changed(_there(name, one)))
+def _as_fleet(register: Register) -> FleetRegister | None:
+    from agent.operators.file_register import FileRegister
+
+    return None if isinstance(register, FileRegister) else cast("FleetRegister", register)
+
+
+def _need_fleet(register: Register) -> FleetRegister:
+    from agent.errors import UsageError
+
+    fleet = _as_fleet(register)
+    if fleet is None:
+        raise UsageError(
+            "The operators of this data directory are its own.",
+            "Name the fleet: switchboard --fleet DSN operators …",
+        )
+    return fleet
+
+
+def _all_of(register: Register) -> tuple[Operator, ...]:
+    fleet = _as_fleet(register)
+    return register.operators() if fleet is None else fleet.all_operators()
+
+
+def _change(
+    ctx: click.Context, name: str, changed: Callable[[Operator, Mapping[str, Operator]], Operator]
+) -> None:
+    async def work(register: Register) -> None:
+        await register.change(name, lambda known: changed(_there(name, known.get(name)), known))
+
+    _with_register(ctx, work)
     say(f"{name} was changed.")
     end(ExitCode.DONE)
 
 
 def _there(name: str, one: Operator | None) -> Operator:
+    from agent.errors import UsageError
+
     if one is None:
-        raise _nobody(name)
+        raise UsageError(f"There is no operator {name[:40]!r}.", "switchboard operators list")
     return one
 
 
-def _nobody(name: str) -> Exception:
-    from agent.errors import UsageError
-
-    return UsageError(f"There is no operator {name[:40]!r}.", "switchboard operators list")
-
-
-def _key(file: Path) -> OperatorKey:
+def _key(file: Path, now_ms: int) -> OperatorKey:
     from agent.errors import UsageError
     from agent.operators.keys import key_id, public_of
     from agent.operators.operator import OperatorKey
@@ -262,7 +399,28 @@ def _key(file: Path) -> OperatorKey:
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(f"{file} cannot be read.", "Name the .pub file.") from error
     public = public_of(line)
-    return OperatorKey(key_id=key_id(public), public=public, added_ms=_now_ms())
+    return OperatorKey(key_id=key_id(public), public=public, added_ms=now_ms)
+
+
+def _identity(ctx: click.Context, now_ms: int, subject: str, email: str) -> Identity:
+    from agent.operators.operator import identity_at
+    from console.cli_support.command_settings import settings_for
+
+    issuer = settings_for(ctx).oidc.issuer
+    return identity_at(issuer, now_ms, subject=subject, email=email)
+
+
+def _write_new(path: Path, text: str) -> None:
+    from agent.errors import UsageError
+
+    try:
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    except OSError as error:
+        raise UsageError(
+            f"{path} cannot be made: {error.strerror or error}.", "Name another file."
+        ) from error
+    with os.fdopen(descriptor, "w") as file:
+        file.write(text + "\n")
 
 
 def _rights(one: Operator) -> str:
@@ -273,25 +431,42 @@ def _rights(one: Operator) -> str:
     return "; ".join(told) or "nothing"
 
 
-def _credentials(one: Operator) -> list[str]:
-    now_ms = _now_ms()
+def _credentials(one: Operator, now_ms: int) -> list[str]:
     keys = [f"key {each.key_id}" for each in one.keys]
+    accounts = [f"account {each.text} ({each.identity_id})" for each in one.identities]
     tokens = [
-        f"token {each.token_id} until {_moment(each.expires_ms)}"
+        f"{'sign-in' if each.identity_id else 'token'} {each.token_id} "
+        f"until {_moment(each.expires_ms)}"
         for each in one.tokens
         if now_ms < each.expires_ms
     ]
-    return keys + tokens
+    return keys + accounts + tokens
 
 
-def _told(one: Operator) -> dict[str, object]:
+def _told(one: Operator, now_ms: int) -> dict[str, object]:
     return {
         "name": one.name,
         "grants": [{"right": str(g.right), "tags": list(g.tags)} for g in one.grants],
         "keys": [{"id": each.key_id, "addedMs": each.added_ms} for each in one.keys],
+        "accounts": [
+            {
+                "id": each.identity_id,
+                "issuer": each.issuer,
+                "subject": each.subject,
+                "email": each.email,
+                "addedMs": each.added_ms,
+            }
+            for each in one.identities
+        ],
         "tokens": [
-            {"id": each.token_id, "madeMs": each.made_ms, "expiresMs": each.expires_ms}
+            {
+                "id": each.token_id,
+                "madeMs": each.made_ms,
+                "expiresMs": each.expires_ms,
+                "account": each.identity_id,
+            }
             for each in one.tokens
+            if now_ms < each.expires_ms
         ],
     }
 

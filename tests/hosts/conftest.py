@@ -1,0 +1,5 @@
+"""A PostgreSQL server for the hosts of a fleet."""
+
+from tests.store.conftest import postgres_server
+
+__all__ = ["postgres_server"]
