@@ -30,7 +30,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     ),
     "operators": (
         "console.commands.fleet.operators:operators",
-        "Say who else may use this core, and what they may do.",
+        "Manage who may use this core, and their rights.",
     ),
     "fleet": ("console.commands.fleet.fleet:fleet", "Show a fleet's hosts, and what is wrong."),
     "web": ("console.commands.servers.web:web", "Serve the console to a browser on this machine."),
@@ -133,20 +133,23 @@ class LazyGroup(click.Group):
     "--data-dir",
     type=click.Path(file_okay=False),
     metavar="DIR",
-    help="Keep sessions, phones and the socket here instead.",
+    help="Use this data directory.",
 )
 @click.option(
-    "--config", type=click.Path(dir_okay=False), metavar="FILE", help="Read settings from here."
+    "--config",
+    type=click.Path(dir_okay=False),
+    metavar="FILE",
+    help="Read settings from this file.",
 )
 @click.option(
     "--fleet",
     metavar="DSN",
-    help="Keep everything in this PostgreSQL database instead, or in the one that @FILE names.",
+    help="Use this PostgreSQL database, or the one named in @FILE, instead of SQLite.",
 )
 @click.option(
     "--core",
     metavar="ADDRESS",
-    help="Work with a core that listens on another computer: tls://HOST:PORT.",
+    help="Connect to a core on another computer: tls://HOST:PORT.",
 )
 @click.version_option(package_name="switchboard-console", prog_name="switchboard")
 @click.pass_context
@@ -157,9 +160,9 @@ def cli(
     fleet: str | None,
     core: str | None,
 ) -> None:
-    """Watch and steer agents that work on Android phones.
+    """Watch and steer agents that operate Android phones.
 
-    Without a command it opens the console on the phones that adb can see.
+    Without a command, open the console on the phones that adb sees.
     """
     ctx.obj = {"data_dir": data_dir, "config": config, "fleet": fleet, "core": core}
     if ctx.invoked_subcommand is None:

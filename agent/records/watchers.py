@@ -109,7 +109,7 @@ class Reaction(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     mode: str = "notification"
     """notification, or silent."""
     notification_text: Annotated[str, Meta(max_length=400)] = ""
-    """Exactly what the notice says."""
+    """Text of the notice."""
     prompt: Annotated[str, Meta(max_length=8000)] = ""
     """What the job is to do that a match starts; empty: none is started."""
     tool: Annotated[str, Meta(max_length=100)] = ""

@@ -15,15 +15,15 @@ from console.cli import cli
 from console.cli_support.exits import ExitCode
 
 MEANINGS = {
-    ExitCode.DONE: "it was done; of a session: COMPLETED and verified, or with --trust-model",
-    ExitCode.FAILED: "it failed, or the session FAILED or was CANCELLED, or time ran out",
-    ExitCode.USAGE: "the call or the settings cannot be used, or name nothing that exists",
-    ExitCode.NEEDS_ANSWER: "nobody answered a question; the session waits and can be resumed",
-    ExitCode.WRONG_STATE: "not in this state: answered before, settled, at work, driven elsewhere",
+    ExitCode.DONE: "done; for a session: COMPLETED and verified, or with --trust-model",
+    ExitCode.FAILED: "failed; for a session: FAILED, CANCELLED or timed out",
+    ExitCode.USAGE: "invalid arguments or settings, or they name something that does not exist",
+    ExitCode.NEEDS_ANSWER: "a question was not answered; the session waits and can be resumed",
+    ExitCode.WRONG_STATE: "wrong state: already answered, settled, running, driven elsewhere",
     ExitCode.UNVERIFIED: "COMPLETED, but only the model says so; nothing on the screen shows it",
     ExitCode.HANGUP: "SIGHUP: the terminal closed",
     ExitCode.INTERRUPTED: "ctrl+c; a session was stopped and can be resumed",
-    ExitCode.BROKEN_PIPE: "whoever read the output went away",
+    ExitCode.BROKEN_PIPE: "the reader of the output closed the pipe",
     ExitCode.TERMINATED: "SIGTERM; a session was stopped and can be resumed",
 }
 RPC_EXITS = {
@@ -82,16 +82,15 @@ def as_markdown() -> str:
     return "\n".join(
         (
             _HEAD,
-            "## How a command ends\n",
+            "## Exit codes\n",
             "| exit | when |\n|---|---|",
             *meanings,
-            "\nAn error of the core has a JSON-RPC code ([protocol.md](protocol.md#errors)), which",
-            "ends every command the same way:\n",
+            "\nThe core's JSON-RPC errors ([protocol.md](protocol.md#errors)) map to exit codes:\n",
             "| error code | exit |\n|---|---|",
             *codes,
             "\n## Commands\n",
-            "Every command may also end with 129, 130, 141 and 143, as above.\n",
-            "| command | takes | does | ends with |\n|---|---|---|---|",
+            "Every command can also exit with 129, 130, 141 and 143.\n",
+            "| command | arguments | does | exits with |\n|---|---|---|---|",
             *rows,
             _OBJECT,
         )
@@ -139,15 +138,15 @@ def _exits(words: str) -> str:
 _HEAD = """# The command line
 
 Made by `switchboard protocol cli`. Every command has `--help` with examples; `switchboard
-completion SHELL` prints the completion script. What a command says to people goes to stderr; stdout
-carries the result, and with `--json` one JSON document (or, for `run` and `sessions resume`, an
-event a line). SESSION is an id or the unique beginning of one.
+completion SHELL` prints the completion script. Messages go to stderr. Stdout carries the
+result, with `--json` as one JSON document (for `run` and `sessions resume`, one event per line).
+SESSION is an id or a unique prefix of one.
 """
 _OBJECT = """
 ## The session object
 
 `sessions list`, `show`, `create`, `start`, `fork` and `import` print it with `--json`, and the socket's
-`androidSession/…` calls give it. The fields of Codex Android's bridge come first, with its names:
+`androidSession/…` calls return it. The fields of Codex Android's bridge come first, with its names:
 
 | field | what it is |
 |---|---|
@@ -155,31 +154,31 @@ _OBJECT = """
 | `kind` | `agent_parent`, `genie_child` or `home_session` |
 | `anchor` | `AGENT` or `HOME` |
 | `state`, `stateLabel` | 1 CREATED, 2 RUNNING, 3 WAITING_FOR_USER, 4 COMPLETED, 5 CANCELLED, 6 FAILED, 7 QUEUED |
-| `targetPackage` | the app it is bound to; null when it is to none |
+| `targetPackage` | the app it is bound to, or null |
 | `targetPresentation` | `ATTACHED`, `DETACHED_HIDDEN` or `DETACHED_SHOWN`, as last seen |
 | `targetRuntime` | `NONE`, `ATTACHED`, `DETACHED_LAUNCHING`, `DETACHED_HIDDEN`, `DETACHED_SHOWN`, `MISSING` |
 | `latestQuestion`, `latestResult`, `latestError`, `latestTrace` | the last text of each kind; a question only while it is open |
-| `model`, `reasoningEffort` | what it runs with; an effort of null is the model's own |
-| `threadId`, `attachable` | a session that is under way can be attached to |
+| `model`, `reasoningEffort` | its model and effort; null is the model's default |
+| `threadId`, `attachable` | a running session can be attached to |
 | `timeline` | `show` only: the last twelve events, each "Type: message" |
 
 Switchboard adds `goal`, `title`, `serial`, `questionId`, `questionSpeaker` (`product`, `model`, `operator` or `phone`), `requiredPresentation`, `generation`, `paused`,
 `held`, `lost`, `driver`, `kept`, `steps`, `maxSteps`, `maxSeconds`,
 `maxTokens`, `maxCostUsd`, `autonomy`, `allowances` (limits and uses in messages, or hundredths of the
-currency), `letThrough` (texts that look like secrets and are not redacted), `redacted` (kinds of secrets
-taken out of what the operator wrote), `dryRun`, `inputTokens`, `outputTokens`, `jobId`,
-`forkedFrom`, `createdMs`, `updatedMs`; `list` and `show` also `interrupted` (its process died under it),
+currency), `letThrough` (texts that look like secrets but are not redacted), `redacted` (kinds of secrets
+removed from the operator's texts), `dryRun`, `inputTokens`, `outputTokens`, `jobId`,
+`forkedFrom`, `createdMs`, `updatedMs`; `list` and `show` also `interrupted` (its process died),
 `show` also `children` (their ids), `plan` and `questions` (its own and its children's, with their parts and
 options). `start` adds `geniePackage`,
-`plannedTargets` and `childSessionIds`; `clear` gives `ok`, `clearedSessionIds`, `failedSessionIds` and
-`remainingSessionIds`; what only acts gives `{"ok": true}`.
+`plannedTargets` and `childSessionIds`; `clear` returns `ok`, `clearedSessionIds`, `failedSessionIds` and
+`remainingSessionIds`; other calls return `{"ok": true}`.
 
-## Notices by a program of your own
+## Notices by your own program
 
 `notices.command` in the settings names a program and its arguments; no shell is involved. It runs once
-for each notice, gets one JSON object on stdin (`token`, `sessionId`, `kind`, `title`, `text`, `speaker`, `options`,
-`mayReply`), and what it writes before it ends with 0 is the answer to the question. When the question is
-answered elsewhere it gets SIGTERM. A desktop notice with inline reply:
+per notice, gets one JSON object on stdin (`token`, `sessionId`, `kind`, `title`, `text`, `speaker`, `options`,
+`mayReply`), and its output is the answer to the question if it exits with 0. It gets SIGTERM if the question is
+answered elsewhere. A desktop notice with inline reply:
 
 ```toml
 [notices]

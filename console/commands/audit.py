@@ -27,7 +27,7 @@ _LAST_MS = 253_402_300_800_000
 
 @click.group()
 def audit() -> None:
-    """Show what sessions did and were allowed, and prove that the record is whole."""
+    """Show what sessions did and were allowed, and verify the record."""
 
 
 @audit.command(
@@ -82,13 +82,11 @@ Examples:
   switchboard audit verify --expect 1841:9f2c…
 """,
 )
-@click.option(
-    "--expect", metavar="SEQ:HASH", default="", help="A head that you wrote down earlier."
-)
+@click.option("--expect", metavar="SEQ:HASH", default="", help="A head saved earlier.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON on stdout.")
 @click.pass_context
 def verify(ctx: click.Context, expect: str, as_json: bool) -> None:
-    """Check every line of the audit, and every stored event that one names."""
+    """Check every line of the audit and every stored event it names."""
     from agent.audit.audit_writer import DIRECTORY
     from agent.audit.hash_chain import read_lines
     from agent.audit.hash_chain import verify as check

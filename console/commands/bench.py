@@ -25,9 +25,9 @@ Examples:
 @click.argument("names", nargs=-1, metavar="[NAME]… [OPTION]…", type=click.UNPROCESSED)
 @click.pass_context
 def bench(ctx: click.Context, names: tuple[str, ...]) -> None:
-    """Measure NAME, or all there is, and print tables. Runs in a checkout of the source.
+    """Run the benchmark NAME, or all, and print tables. Needs a source checkout.
 
-    What follows the first option is given to the benchmark that is named.
+    Options are passed to the benchmark.
     """
     import subprocess
     import sys

@@ -22,7 +22,7 @@ _PAGE_EVENTS = 10_000
 
 @click.group()
 def cards() -> None:
-    """Show what agents are told of apps, check cards, and draft one from a session."""
+    """Manage app cards: what agents know about apps."""
 
 
 @cards.command("list")
@@ -102,11 +102,11 @@ Examples:
 """,
 )
 @click.argument("session")
-@click.option("--package", default="", metavar="NAME", help="The app; the most used one otherwise.")
+@click.option("--package", default="", metavar="NAME", help="The app; default: the most used one.")
 @click.option("--name", "app_name", default="", metavar="TEXT", help="What people call it.")
 @click.pass_context
 def draft(ctx: click.Context, session: str, package: str, app_name: str) -> None:
-    """Draft a card from what SESSION did, on stdout."""
+    """Draft a card from SESSION on stdout."""
     from agent.knowledge.draft import as_toml, draft_card
     from console.cli_support import plain
     from console.core.host import run_with_records

@@ -44,7 +44,7 @@ PHONES = click.option(
     "--phones", type=click.IntRange(0, 64), default=0, metavar="N", help="Start N virtual phones."
 )
 VIRTUAL_ONLY = click.option(
-    "--virtual-only", is_flag=True, help="Look at virtual phones only, at no other adb server."
+    "--virtual-only", is_flag=True, help="Use virtual phones only, no other adb server."
 )
 
 
@@ -54,16 +54,16 @@ F = TypeVar("F", bound=Callable[..., Any])
 def listening(command: F) -> F:
     """Add the options that say where other computers are listened to."""
     files = (
-        ("--tls-cert", "The certificate that is shown there (listen.cert)."),
-        ("--tls-key", "The private key of that, of mode 600 (listen.key)."),
-        ("--tls-ca", "Callers need a certificate that this authority signed (listen.ca)."),
+        ("--tls-cert", "Its certificate (listen.cert)."),
+        ("--tls-key", "Its private key, mode 600 (listen.key)."),
+        ("--tls-ca", "Require clients to have a certificate of this authority (listen.ca)."),
     )
     for name, text in reversed(files):
         command = click.option(name, type=click.Path(), metavar="FILE", help=text)(command)
     return click.option(
         "--listen",
         metavar="HOST:PORT",
-        help="Listen for operators on other computers, by TLS (listen.address).",
+        help="Accept operators from other computers by TLS (listen.address).",
     )(command)
 
 
@@ -82,7 +82,8 @@ def listening_options(
 def daemon() -> None:
     """Keep the core running without a console.
 
-    Sessions and jobs then outlive every terminal: the console, 'run' and 'sessions' attach to it.
+    Sessions and jobs keep running without a terminal. The console, 'run' and 'sessions' attach to
+    it.
     """
 
 
@@ -92,7 +93,7 @@ def daemon() -> None:
 @listening
 @click.pass_context
 def start(ctx: click.Context, /, phones: int, virtual_only: bool, **listens: str | None) -> None:
-    """Start the daemon in the background and wait until it can be used."""
+    """Start the daemon in the background and wait until it is ready."""
     from console.cli_support.command_settings import settings_for
     from console.terminal.signals import run_async
 
@@ -123,7 +124,7 @@ def start(ctx: click.Context, /, phones: int, virtual_only: bool, **listens: str
 @listening
 @click.pass_context
 def run(ctx: click.Context, /, phones: int, virtual_only: bool, **listens: str | None) -> None:
-    """Run the daemon in this terminal, as a service manager wants it."""
+    """Run the daemon in the foreground, for a service manager."""
     from msgspec.structs import replace
 
     from agent.errors import WrongStateError
@@ -154,10 +155,10 @@ def run(ctx: click.Context, /, phones: int, virtual_only: bool, **listens: str |
 @daemon.command(
     epilog="Exit codes: 0 nothing runs any more, 1 it would not end, 4 it is not a daemon."
 )
-@click.option("--force", is_flag=True, help="Even when it is not a daemon, or does not answer.")
+@click.option("--force", is_flag=True, help="Also if it is a console, or does not answer.")
 @click.pass_context
 def stop(ctx: click.Context, force: bool) -> None:
-    """End the daemon in order; its sessions wait to be resumed. After 15 s it is killed."""
+    """Stop the daemon cleanly; its sessions can be resumed. Kill it after 15 s."""
     from agent.errors import NotAllowedError, SwitchboardError, WrongStateError
     from agent.store.database.lock import owner_pid
     from console.cli_support.command_settings import settings_for
@@ -213,7 +214,7 @@ def stop(ctx: click.Context, force: bool) -> None:
 @JSON_OPTION
 @click.pass_context
 def status(ctx: click.Context, as_json: bool) -> None:
-    """Show which process is the core, what it works on, who is attached and where its log is."""
+    """Show the core's process, sessions, clients and log file."""
     from console.cli_support import plain
     from console.cli_support.command_settings import settings_for
     from console.terminal.signals import run_async

@@ -42,15 +42,14 @@ Examples:
   switchboard demo --fresh
 """,
 )
-@click.option("--fresh", is_flag=True, help="Delete what earlier demos left, and start over.")
+@click.option("--fresh", is_flag=True, help="Delete the data of earlier demos and start over.")
 @click.pass_context
 def demo(ctx: click.Context, fresh: bool) -> None:
     """Open the console on two virtual phones with agents already at work, offline.
 
-    A demo resumes where the one before ended, also after a crash: sessions, phones, questions and
-    jobs are as they were. --fresh starts over. Everything is kept in a data directory of its own,
-    'demo' below the data directory; other commands see it with --data-dir before their name.
-    Comes with the extra `demo`: pip install 'switchboard-console[demo]'.
+    The demo resumes where the last one ended, also after a crash; --fresh starts over. It uses the
+    directory 'demo' below the data directory; put --data-dir before other commands to read it.
+    Needs the extra `demo`: pip install 'switchboard-console[demo]'.
     """
     from agent.devices.pool.virtual_command import virtual_phone_command
     from console.commands.console import need_a_terminal, show

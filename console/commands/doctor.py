@@ -28,7 +28,7 @@ Examples:
 def doctor(ctx: click.Context, as_json: bool) -> None:
     """Check Python, settings, data directory, adb, phones, model, MCP server and terminal.
 
-    Exits with 1 when something that is needed is broken; a warning alone is no failure.
+    Exits with 1 if something required is broken; warnings do not count.
     """
     from console.cli_support import plain
     from console.cli_support.checks import NEEDED, examine

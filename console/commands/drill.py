@@ -43,9 +43,9 @@ Examples:
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON line for each fault.")
 @click.pass_context
 def drill(ctx: click.Context, *, faults: str, lasts_s: float, keep: bool, as_json: bool) -> None:
-    """Break a virtual phone under a live session, once for each fault, and say what was lost.
+    """Break a virtual phone under a live session, once per fault, and report the losses.
 
-    Every fault meets a session of its own, in a data directory of its own, with the offline pilot.
+    Each fault gets its own session and data directory, with the offline pilot.
     """
 
     import msgspec

@@ -34,7 +34,7 @@ Examples:
 @click.option(
     "--elicit-approvals",
     is_flag=True,
-    help="Put approvals to the person at the client, too (by elicitation).",
+    help="Also send approvals to the client's user, by elicitation.",
 )
 @click.option("--http", is_flag=True, help="Serve over HTTP on this machine, with a token.")
 @click.option(
@@ -48,8 +48,8 @@ Examples:
 def mcp(ctx: click.Context, tools: str, elicit_approvals: bool, http: bool, port: int) -> None:
     """Serve phones and sessions to MCP clients, over stdin and stdout or over HTTP.
 
-    Every call is a step of a session on the Deck: judged, approved, recorded and
-    stopped like any other. It attaches to the core that runs, or opens one.
+    Every call is a step of a session on the Deck: checked, approved, recorded and
+    stopped like any other. Attaches to the running core, or opens one.
     """
     if ctx.invoked_subcommand is not None:
         return

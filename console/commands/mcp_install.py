@@ -27,7 +27,7 @@ Examples:
 )
 @click.argument("client", type=click.Choice(_CLIENTS))
 @click.option(
-    "--http", is_flag=True, help="Have it reach 'switchboard mcp --http', not start its own."
+    "--http", is_flag=True, help="Connect to 'switchboard mcp --http' instead of starting a server."
 )
 @click.option(
     "--port",
@@ -41,14 +41,14 @@ Examples:
     type=click.Choice(["all", "phone", "sessions"]),
     default="all",
     show_default=True,
-    help="Which tools it gets; over HTTP the server's own --tools says it.",
+    help="Tools for the client; over HTTP set by the server's --tools.",
 )
-@click.option("--name", default="phone", show_default=True, help="What it calls the server.")
+@click.option("--name", default="phone", show_default=True, help="The server's name in the client.")
 @click.option(
     "--file",
     "file",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="Its file, if not the usual one.",
+    help="Configuration file, if not the default.",
 )
 @click.option("--print", "only_print", is_flag=True, help="Print the entry and write nothing.")
 @click.option("--remove", is_flag=True, help="Remove the entry.")
@@ -66,10 +66,10 @@ def install_command(
     remove: bool,
     yes: bool,
 ) -> None:
-    """Write the entry of this server into an MCP client's configuration.
+    """Add this server to an MCP client's configuration.
 
-    It shows the entry and asks first. The rest of the file stays as it is, and a copy of the old
-    file is kept beside it.
+    Shows the entry and asks first. The rest of the file is not changed, and the old file is kept
+    as a backup.
     """
     import asyncio
 

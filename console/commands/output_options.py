@@ -29,7 +29,7 @@ def manner_options(command: Callable[..., None]) -> Callable[..., None]:
         click.option(
             "--trust-model",
             is_flag=True,
-            help="Exit 0 also where only the model says that the goal is met, not 5.",
+            help="Exit with 0 instead of 5 if only the model says that the goal is met.",
         ),
         click.option(
             "--timeout",

@@ -15,33 +15,32 @@ import click
 VERBS = {
     "serve": (
         "[OPTION]…",
-        "Serve virtual phones until interrupted; print a JSON line for each that is ready.",
+        "Serve virtual phones until interrupted; print a JSON line for each when ready.",
     ),
     "state": ("[NAME] [--json]", "Print the true state of the virtual phone NAME, running or not."),
     "reset": (
         "[NAME]",
-        "Put the virtual phone NAME back to how it left the factory, running or not; its files "
-        "too.",
+        "Reset the virtual phone NAME to factory state, files too, running or not.",
     ),
     "snapshot": (
         "NAME FILE",
-        "Write all that the virtual phone NAME holds, apps and files, to FILE; running or not.",
+        "Save apps and files of the virtual phone NAME to FILE, running or not.",
     ),
     "restore": (
         "NAME FILE",
-        "Put the virtual phone NAME back to what FILE holds; running or not.",
+        "Restore the virtual phone NAME from FILE, running or not.",
     ),
     "touch": (
         "NAME X Y [X2 Y2] [OPTION]…",
-        "Touch the virtual phone NAME as a finger does, which `getevent` shows; it must be served.",
+        "Touch the running virtual phone NAME like a finger, visible to `getevent`.",
     ),
     "turn": (
         "NAME DEGREES",
-        "Turn the virtual phone NAME; it must be served.",
+        "Rotate the running virtual phone NAME.",
     ),
     "fault": (
         "NAME [FAULT] [OPTION]…",
-        "Begin FAULT on the virtual phone NAME, which some process serves now.",
+        "Start FAULT on the running virtual phone NAME.",
     ),
 }
 """What each takes and does, in the program's own words."""
@@ -49,9 +48,9 @@ VERBS = {
 
 @click.group()
 def phone() -> None:
-    """Serve, inspect, reset or disturb virtual phones. They live below the data directory.
+    """Serve, inspect, reset and break virtual phones in the data directory.
 
-    Comes with the extra `demo`: pip install 'switchboard-console[demo]'.
+    Needs the extra `demo`: pip install 'switchboard-console[demo]'.
     """
 
 

@@ -30,7 +30,7 @@ def openapi() -> None:
 
 @protocol.command()
 def page() -> None:
-    """Print docs/protocol.md: every method, op and event, and what comes back."""
+    """Print docs/protocol.md: every method, op, event and reply."""
     from console.cli_support.protocol_page import as_markdown
 
     click.echo(as_markdown(), nl=False)
@@ -38,7 +38,7 @@ def page() -> None:
 
 @protocol.command()
 def cli() -> None:
-    """Print docs/cli.md: every command, and how it may end."""
+    """Print docs/cli.md: every command and its exit codes."""
     from console.cli_support.cli_page import as_markdown
 
     click.echo(as_markdown(), nl=False)

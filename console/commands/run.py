@@ -59,8 +59,8 @@ Examples:
 @STOP_AFTER
 @click.option("--virtual", is_flag=True, help="Start a virtual phone and work on it.")
 @click.option("--model", metavar="NAME", help="Model to ask; 'pilot' is the offline one.")
-@click.option("--base-url", metavar="URL", help="Where an OpenAI-compatible endpoint answers.")
-@click.option("--output-schema", metavar="FILE", help="A JSON Schema that the result has to fit.")
+@click.option("--base-url", metavar="URL", help="Address of an OpenAI-compatible endpoint.")
+@click.option("--output-schema", metavar="FILE", help="JSON Schema that the result must match.")
 @click.option("-o", "--output", metavar="OUT", help="Write the result as data to this file.")
 @permission_options
 @manner_options

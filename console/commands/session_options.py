@@ -78,8 +78,8 @@ NEEDS = click.option(
     default="",
     callback=_needs,
     metavar="NEEDS",
-    help="What the phone has to be, as tag:wall,app:com.example>=3.2,locale:de,android>=13,"
-    "sdk>=33,screen>=1080x1920,same:SESSION or spread; it is waited for.",
+    help="Requirements for the phone: tag:wall,app:com.example>=3.2,locale:de,android>=13,"
+    "sdk>=33,screen>=1080x1920,same:SESSION or spread; waits for one.",
 )
 """What the phone has to be."""
 
@@ -88,21 +88,21 @@ EACH = click.option(
     default=None,
     callback=_each,
     metavar="NEEDS",
-    help="On each phone that is this, as tag:wall, or 'all': a campaign, whose sum is printed.",
+    help="Start a campaign on every matching phone, like tag:wall or 'all', and print a summary.",
 )
 PACE = click.option(
     "--pace",
     default="",
     callback=_pace,
     metavar="N/min",
-    help="With --each: how many phones begin in a minute (or N/h); without it, all at once.",
+    help="With --each: start this many per minute (or N/h); default: all at once.",
 )
 AT_ONCE = click.option(
     "--at-once",
     type=click.IntRange(min=0),
     default=0,
     metavar="N",
-    help="With --each: how many are at work at once; 0: any number.",
+    help="With --each: run at most this many at once; 0: no limit.",
 )
 STOP_AFTER = click.option(
     "--stop-after-failures",
@@ -110,14 +110,14 @@ STOP_AFTER = click.option(
     type=click.IntRange(min=0),
     default=0,
     metavar="N",
-    help="With --each: begin no more after so many failures; 0: never.",
+    help="With --each: start no more after this many failures; 0: never.",
 )
 
 ACCOUNT = click.option(
     "--account",
     default="",
     metavar="NAME",
-    help="Whom the use of phones is counted to, in fair shares and run.max_at_once.",
+    help="Account for fair shares and run.max_at_once.",
 )
 """Whose share of the phones it is."""
 
@@ -143,12 +143,12 @@ def permission_options(command: Callable[..., None]) -> Callable[..., None]:
         click.option(
             "--reasoning-effort",
             type=click.Choice(["none", "minimal", "low", "medium", "high", "xhigh"]),
-            help="How long a model that reasons may do so.",
+            help="Reasoning effort of the model.",
         ),
         click.option(
             "--at-limit",
             type=click.Choice(["ask", "stop"]),
-            help="What to do when a budget is spent; without a terminal: stop.",
+            help="What to do at a limit; without a terminal: stop.",
         ),
         click.option(
             "--max-cost",
@@ -162,7 +162,7 @@ def permission_options(command: Callable[..., None]) -> Callable[..., None]:
             type=click.FloatRange(min=0),
             default=0.0,
             metavar="N",
-            help="Maximum seconds of work; waiting for a person does not count.",
+            help="Maximum seconds of work, not counting waits for a person.",
         ),
         click.option(
             "--max-tokens",
@@ -177,7 +177,7 @@ def permission_options(command: Callable[..., None]) -> Callable[..., None]:
             metavar="N",
             help="Maximum steps; 30 by default.",
         ),
-        click.option("--dry-run", is_flag=True, help="Show what would be done, and do nothing."),
+        click.option("--dry-run", is_flag=True, help="Show the first action without doing it."),
         LET_THROUGH,
         click.option(
             "--allow",
@@ -185,19 +185,19 @@ def permission_options(command: Callable[..., None]) -> Callable[..., None]:
             callback=_allowances,
             metavar="KIND:LIMIT:NAMES",
             help='Send or spend up to a limit without asking, as "send:3:Ana Silva,Mom" or '
-            '"spend:20 EUR:Corner Cafe"; may be repeated.',
+            '"spend:20 EUR:Corner Cafe"; repeatable.',
         ),
         click.option(
             "--mcp",
             "tool_servers",
             multiple=True,
             metavar="NAME",
-            help="Give it the tools of [mcp.servers.NAME]; may be repeated.",
+            help="Use the tools of [mcp.servers.NAME]; repeatable.",
         ),
         click.option(
             "--autonomy",
             type=click.Choice(["observe_only", "ask_before_action", "trusted_actions"]),
-            help="How much may be done without asking.",
+            help="How much is allowed without asking.",
         ),
     ):
         command = option(command)

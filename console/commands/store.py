@@ -24,10 +24,9 @@ JSON_OPTION = click.option("--json", "as_json", is_flag=True, help="Print JSON o
 
 @click.group()
 def store() -> None:
-    """Check, compact, adopt or set aside what is stored. No core may be running.
+    """Check, compact, back up and repair the store. No core may be running.
 
-    With store.dsn or --fleet it is the database that is meant; check and backup then work beside
-    its core.
+    With store.dsn or --fleet, work on that database; check and backup then work beside its core.
     """
 
 
@@ -35,7 +34,7 @@ def store() -> None:
 @JSON_OPTION
 @click.pass_context
 def check(ctx: click.Context, as_json: bool) -> None:
-    """Read everything that is stored and say what is wrong; ends with 1 when something is."""
+    """Check everything stored; exits with 1 if there are problems."""
 
     async def work(settings: Settings) -> ExitCode:
         from console.cli_support import plain
@@ -68,7 +67,7 @@ def check(ctx: click.Context, as_json: bool) -> None:
 @JSON_OPTION
 @click.pass_context
 def compact(ctx: click.Context, as_json: bool) -> None:
-    """Drop frames that nothing names, and give the space back to the file system."""
+    """Drop unreferenced frames, and return the space to the file system."""
 
     async def work(settings: Settings) -> ExitCode:
         from agent.store.embedded.upkeep import compact
@@ -97,10 +96,10 @@ def compact(ctx: click.Context, as_json: bool) -> None:
 
 
 @store.command("set-aside")
-@click.option("--yes", is_flag=True, help="Do it; without this nothing is moved.")
+@click.option("--yes", is_flag=True, help="Confirm; without it nothing is moved.")
 @click.pass_context
 def set_aside(ctx: click.Context, yes: bool) -> None:
-    """Move a damaged database away, to start with an empty one. Frames stay where they are."""
+    """Move a damaged database away and start with an empty one, keeping the frames."""
 
     async def work(settings: Settings) -> ExitCode:
         from agent.errors import UsageError
@@ -119,10 +118,10 @@ def set_aside(ctx: click.Context, yes: bool) -> None:
 
 
 @store.command("begin-anew")
-@click.option("--yes", is_flag=True, help="Do it; without this nothing is moved.")
+@click.option("--yes", is_flag=True, help="Confirm; without it nothing is moved.")
 @click.pass_context
 def begin_anew(ctx: click.Context, yes: bool) -> None:
-    """Move all that is stored away, blobs and audit too, to start with an empty store."""
+    """Move everything stored away, blobs and audit too, and start with an empty store."""
 
     async def work(settings: Settings) -> ExitCode:
         from agent.errors import UsageError
@@ -143,7 +142,7 @@ def begin_anew(ctx: click.Context, yes: bool) -> None:
 @store.command()
 @click.pass_context
 def adopt(ctx: click.Context) -> None:
-    """Take the database and what lies beside it for one store, as after a restore."""
+    """Treat the database and the files beside it as one store, as after a restore."""
 
     async def work(settings: Settings) -> ExitCode:
         from agent.store.embedded.quarantine import adopt
@@ -165,9 +164,9 @@ def adopt(ctx: click.Context) -> None:
 @click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
 @click.pass_context
 def backup(ctx: click.Context, file: Path) -> None:
-    """Write a fleet's database into a new FILE, as it is at one moment; its core goes on.
+    """Write a consistent copy of a fleet's database to a new FILE, beside its running core.
 
-    Of a data directory's own store a copy of the directory is a backup, while no core runs.
+    To back up a data directory's own store, copy the directory while no core runs.
     """
 
     async def work(settings: Settings) -> ExitCode:
@@ -186,7 +185,7 @@ def backup(ctx: click.Context, file: Path) -> None:
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.pass_context
 def restore(ctx: click.Context, file: Path) -> None:
-    """Put a backup FILE into a fleet's database, which must be empty."""
+    """Restore a backup FILE into a fleet's empty database."""
 
     async def work(settings: Settings) -> ExitCode:
         dsn = _database_of(settings)
@@ -206,9 +205,9 @@ def restore(ctx: click.Context, file: Path) -> None:
 @store.command("carry-over")
 @click.pass_context
 def carry_over(ctx: click.Context) -> None:
-    """Copy the data directory's own store into a fleet's database, which has to be empty.
+    """Copy the data directory's own store into a fleet's empty database.
 
-    The directory belongs to the database afterwards; its own database file is moved aside. No core
+    Afterwards the directory belongs to the database; its own database file is moved aside. No core
     may be running.
     """
 

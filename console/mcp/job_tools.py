@@ -35,7 +35,7 @@ _AT_ONCE = 8
 
 class CreateJob(Arguments, frozen=True, kw_only=True):
     title: Annotated[str, msgspec.Meta(description="A short name.", min_length=1)]
-    prompt: Annotated[str, msgspec.Meta(description="What each run is to do.", min_length=1)]
+    prompt: Annotated[str, msgspec.Meta(description="Goal of each run.", min_length=1)]
     next_run_at: Annotated[int, msgspec.Meta(description="First run, ms since the epoch.")] = 0
     interval_ms: Annotated[int, msgspec.Meta(description="0 = once; at least 15000.")] = 0
     cron: Annotated[str, msgspec.Meta(description="Five fields, instead of an interval.")] = ""

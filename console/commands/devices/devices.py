@@ -70,7 +70,7 @@ Without a command it lists. Examples:
 @click.option("--json", "as_json", is_flag=True, help="Print JSON on stdout.")
 @click.pass_context
 def devices(ctx: click.Context, as_json: bool) -> None:
-    """List the phones that adb sees; connect, name, examine and mend them."""
+    """List, connect, name, check and repair phones."""
     if ctx.invoked_subcommand is None:
         print_devices(ctx, as_json=as_json)
 

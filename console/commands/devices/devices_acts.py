@@ -49,7 +49,7 @@ def _options(command: Callable[..., None]) -> Callable[..., None]:
 @_options
 @click.pass_context
 def look(ctx: click.Context, serial: str, as_json: bool, wait_s: float) -> None:
-    """Print the screen of the phone SERIAL, its elements with numbers."""
+    """Print the screen of the phone SERIAL with numbered elements."""
 
     async def work(act: OneAct) -> Came:
         came = await act.ready()
@@ -104,7 +104,7 @@ def tap(
 def swipe(
     ctx: click.Context, serial: str, places: tuple[str, ...], as_json: bool, wait_s: float
 ) -> None:
-    """Move a finger on SERIAL: PLACES are up, down, left or right, or two points x,y."""
+    """Swipe on SERIAL. PLACES: up, down, left, right, or two points x,y."""
     from console.runs.one_act import swipe_call
 
     _call(ctx, serial, f"swipe {' '.join(places)}", *swipe_call(places), as_json, wait_s)
@@ -167,7 +167,7 @@ def launch(ctx: click.Context, serial: str, app: str, as_json: bool, wait_s: flo
 @click.command("wait")
 @click.argument("serial")
 @click.argument("text")
-@click.option("--gone", is_flag=True, help="Until it is not there any more.")
+@click.option("--gone", is_flag=True, help="Wait until it is gone.")
 @click.option(
     "--for",
     "for_s",

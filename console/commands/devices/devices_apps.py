@@ -79,7 +79,7 @@ def clear(ctx: click.Context, serial: str, package: str) -> None:
 @click.argument("remote")
 @click.pass_context
 def push(ctx: click.Context, serial: str, local: Path, remote: str) -> None:
-    """Copy the file LOCAL to REMOTE, an absolute path, on the phone SERIAL."""
+    """Copy LOCAL to the absolute path REMOTE on the phone SERIAL."""
     from agent.devices.adb import sync
     from agent.devices.health.admin import FILE_TIMEOUT_S
 
@@ -106,7 +106,7 @@ def push(ctx: click.Context, serial: str, local: Path, remote: str) -> None:
 @click.argument("local", type=click.Path(path_type=Path), default=Path())
 @click.pass_context
 def pull(ctx: click.Context, serial: str, remote: str, local: Path) -> None:
-    """Copy the file REMOTE of the phone SERIAL to LOCAL, a file or a folder that exists."""
+    """Copy REMOTE from the phone SERIAL to LOCAL, a file or an existing folder."""
     from agent.devices.adb import sync
     from agent.devices.health.admin import FILE_LIMIT_BYTES, FILE_TIMEOUT_S
 

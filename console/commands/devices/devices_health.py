@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 @click.option("--json", "as_json", is_flag=True, help="Print JSON on stdout.")
 @click.pass_context
 def info(ctx: click.Context, serial: str, as_json: bool) -> None:
-    """Show all that is known of the phone SERIAL."""
+    """Show details of the phone SERIAL."""
     from msgspec.structs import replace
 
     from agent.devices.fleet.labels import Labels
@@ -68,7 +68,7 @@ def _said(value: object) -> str:
 @click.option("--json", "as_json", is_flag=True, help="Print JSON on stdout.")
 @click.pass_context
 def doctor(ctx: click.Context, serial: str, as_json: bool) -> None:
-    """Examine the phone SERIAL: how it is, and how long each way to it takes."""
+    """Check the phone SERIAL: its health, and how long each access path takes."""
 
     async def work(phone: Reached) -> ExitCode:
         found = await _health(ctx, phone).examine()
@@ -83,7 +83,7 @@ def doctor(ctx: click.Context, serial: str, as_json: bool) -> None:
 @click.option("--json", "as_json", is_flag=True, help="Print JSON on stdout.")
 @click.pass_context
 def repair(ctx: click.Context, serial: str, as_json: bool) -> None:
-    """Repair what the doctor finds on the phone SERIAL, where adb can."""
+    """Repair what the doctor finds on the phone SERIAL, as far as adb can."""
 
     async def work(phone: Reached) -> ExitCode:
         health = _health(ctx, phone)
@@ -126,7 +126,7 @@ def _print(found: tuple[Ailment, ...], *, as_json: bool) -> None:
 )
 @click.pass_context
 def rotate(ctx: click.Context, serial: str, how: str) -> None:
-    """Turn the screen of the phone SERIAL, or let it turn by itself: auto."""
+    """Rotate the screen of the phone SERIAL; auto follows the sensor."""
 
     async def work(phone: Reached) -> ExitCode:
         await phone.extras.rotate(how)
@@ -139,7 +139,7 @@ def rotate(ctx: click.Context, serial: str, how: str) -> None:
 @click.argument("serial", default="")
 @click.pass_context
 def wake(ctx: click.Context, serial: str) -> None:
-    """Switch the screen of the phone SERIAL on."""
+    """Turn on the screen of the phone SERIAL."""
 
     async def work(phone: Reached) -> ExitCode:
         await phone.extras.wake()
@@ -150,10 +150,10 @@ def wake(ctx: click.Context, serial: str) -> None:
 
 @click.command()
 @click.argument("serial", default="")
-@click.option("--pin", is_flag=True, help="Ask for its PIN, which is neither shown nor kept.")
+@click.option("--pin", is_flag=True, help="Ask for its PIN, which is neither shown nor stored.")
 @click.pass_context
 def unlock(ctx: click.Context, serial: str, pin: bool) -> None:
-    """Wake the phone SERIAL and put its lock screen away."""
+    """Wake and unlock the phone SERIAL."""
     from console.terminal.typed_lines import ask_secret_at_once
 
     secret = ask_secret_at_once("PIN") if pin else ""

@@ -67,7 +67,7 @@ def connect(
 @SERVER
 @click.pass_context
 def disconnect(ctx: click.Context, target: str, server: str | None) -> None:
-    """Have adb forget the phone at TARGET, host:port."""
+    """Disconnect the phone at TARGET, host:port."""
     from console.terminal.signals import run_async
 
     async def work(_stop: StopRequest) -> ExitCode:
@@ -103,7 +103,7 @@ Examples:
 def pair(
     ctx: click.Context, target: str, code: str, qr: bool, wait_s: float, server: str | None
 ) -> None:
-    """Pair with a phone: by the TARGET and CODE that it shows, or by a QR code."""
+    """Pair with a phone by its TARGET and CODE, or by QR code."""
     from agent.devices.adb import discovery
     from console.terminal.signals import run_async
 

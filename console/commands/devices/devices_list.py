@@ -58,9 +58,7 @@ Examples:
 )
 @click.argument("serial")
 @click.option("--name", help="What to call it.")
-@click.option(
-    "--tag", "tags", multiple=True, help="A tag; repeatable. They replace the phone's other tags."
-)
+@click.option("--tag", "tags", multiple=True, help="A tag; repeatable. Replaces the phone's tags.")
 @click.option("--no-tags", is_flag=True, help="Remove all tags.")
 @click.option("--notes", help="A note about it.")
 @click.pass_context
@@ -102,7 +100,7 @@ Examples:
 @click.option("--json", "as_json", is_flag=True, help="Print JSON on stdout.")
 @click.pass_context
 def in_use(ctx: click.Context, as_json: bool) -> None:
-    """List the phones that somebody drives or waits for."""
+    """List phones that are in use or waited for."""
     from agent.protocol import ListPhonesInUse, PhoneInUse
     from agent.text import one_line
     from console.cli_support import plain

@@ -57,7 +57,7 @@ def back(ctx: click.Context, serial: str, note: str) -> None:
 @click.option("--hold", "hold_ms", type=click.IntRange(1, 60_000), help="Press for this many ms.")
 @click.pass_context
 def tap(ctx: click.Context, serial: str, x: float, y: float, hold_ms: int | None) -> None:
-    """Touch the place X Y, each from 0 to 1."""
+    """Tap the point X Y, each from 0 to 1."""
     from agent.protocol import WheelAct, WheelLongPress, WheelTap
     from agent.records import Point
 
@@ -74,7 +74,7 @@ def tap(ctx: click.Context, serial: str, x: float, y: float, hold_ms: int | None
 def swipe(
     ctx: click.Context, serial: str, places: tuple[float, float, float, float], duration_ms: int
 ) -> None:
-    """Move a finger from X Y to X Y, each from 0 to 1."""
+    """Swipe from X Y to X Y, each from 0 to 1."""
     from agent.protocol import WheelAct, WheelSwipe
     from agent.records import Point
 

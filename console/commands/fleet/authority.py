@@ -28,13 +28,13 @@ everybody authority.pem; authority.key leaves the directory for nobody.
 """,
 )
 def authority() -> None:
-    """Make certificates of your own for TLS between hosts and consoles."""
+    """Create certificates for TLS between hosts and consoles."""
 
 
 @authority.command()
 @_DIRECTORY
 def init(directory: Path) -> None:
-    """Make an authority in DIRECTORY. It counts for ten years."""
+    """Create an authority in DIRECTORY, valid for ten years."""
     from agent.tls.authority import CERTIFICATE, now_utc
     from agent.tls.authority import init as make
 
@@ -55,10 +55,10 @@ def init(directory: Path) -> None:
     "names",
     multiple=True,
     metavar="NAME",
-    help="A host name or IP address that it is reached by; repeatable. Default: HOST itself.",
+    help="A host name or IP address of it; repeatable. Default: HOST.",
 )
-@click.option("--for", "life", default="90d", show_default=True, help="How long it counts.")
-@click.option("--caller", is_flag=True, help="For a console or program that connects, not a host.")
+@click.option("--for", "life", default="90d", show_default=True, help="How long it is valid.")
+@click.option("--caller", is_flag=True, help="For a client, not a host.")
 @click.option(
     "--output",
     type=click.Path(file_okay=False, path_type=Path),
@@ -67,7 +67,7 @@ def init(directory: Path) -> None:
 def issue(
     directory: Path, host: str, names: tuple[str, ...], life: str, caller: bool, output: Path | None
 ) -> None:
-    """Issue a certificate and its key for HOST, or renew it, by the authority in DIRECTORY."""
+    """Issue or renew HOST's certificate and key, with the authority in DIRECTORY."""
     from agent.errors import UsageError
     from agent.tls.authority import issue as make
     from agent.tls.authority import now_utc
@@ -95,7 +95,7 @@ def issue(
 @_DIRECTORY
 @click.option("--json", "as_json", is_flag=True, help="Print JSON on stdout.")
 def list_command(directory: Path, as_json: bool) -> None:
-    """List what the authority in DIRECTORY issued: of each name the newest, and what ends soon."""
+    """List the newest certificate for each name issued by DIRECTORY; mark those expiring soon."""
     from agent.rpc.tls_listener import SOON
     from agent.tls.authority import listed, now_utc
     from console.cli_support import plain

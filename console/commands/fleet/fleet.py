@@ -31,7 +31,7 @@ _WHY = {"gone": "does not answer", "left": "has left", "here": "is here"}
 
 @click.group()
 def fleet() -> None:
-    """Show the hosts of the fleet that --fleet or store.dsn names; make certificates for them."""
+    """Show and manage the hosts of the fleet in --fleet or store.dsn."""
 
 
 fleet.add_command(authority)
@@ -41,7 +41,7 @@ fleet.add_command(authority)
 @_JSON
 @click.pass_context
 def status(ctx: click.Context, as_json: bool) -> None:
-    """Sum up: hosts, phones, sessions, and which of these wait for a host."""
+    """Summarise hosts, phones and sessions, and what waits for a host."""
 
     async def work(link: Link, _stop: StopRequest) -> ExitCode:
         from agent.records import DeviceState, HostState
@@ -104,11 +104,11 @@ def status(ctx: click.Context, as_json: bool) -> None:
 
 @fleet.command()
 @_JSON
-@click.option("--follow", is_flag=True, help="Go on, and say which host comes, goes or is gone.")
+@click.option("--follow", is_flag=True, help="Keep running, and report hosts that come and go.")
 @click.pass_context
 def hosts(ctx: click.Context, as_json: bool, follow: bool) -> None:
-    """List the hosts: state, version, phones, labels, and how long each one's newest heartbeat took
-    to the database and back. A host is gone 5 s after it fell silent.
+    """List the hosts: state, version, phones, labels and round-trip time of the newest heartbeat.
+    A host is gone after 5 s without one.
     """
 
     async def work(link: Link, stop: StopRequest) -> ExitCode:
@@ -136,13 +136,13 @@ def hosts(ctx: click.Context, as_json: bool, follow: bool) -> None:
 
 @fleet.command()
 @click.argument("host")
-@click.option("--wait", "waits", is_flag=True, help="Return when no session is at work any more.")
+@click.option("--wait", "waits", is_flag=True, help="Wait until no session is running.")
 @_JSON
 @click.pass_context
 def drain(ctx: click.Context, host: str, waits: bool, as_json: bool) -> None:
     """Stop starting turns on a host: running turns finish, and new work waits.
 
-    It lasts, across restarts of the host too, until 'fleet resume'.
+    It lasts until 'fleet resume', also across restarts of the host.
     """
 
     async def work(link: Link, stop: StopRequest) -> ExitCode:
@@ -179,7 +179,7 @@ def drain(ctx: click.Context, host: str, waits: bool, as_json: bool) -> None:
 @_JSON
 @click.pass_context
 def resume(ctx: click.Context, host: str, as_json: bool) -> None:
-    """Have a host that drains begin turns again: what waits there goes on within a second."""
+    """Let a drained host start turns again, within a second."""
 
     async def work(link: Link, _stop: StopRequest) -> ExitCode:
         from agent.store.postgres.hosts import drain as drain_host
@@ -198,14 +198,15 @@ def resume(ctx: click.Context, host: str, as_json: bool) -> None:
 @fleet.command()
 @click.argument("session")
 @click.argument("host")
-@click.option("--phone", default="", metavar="SERIAL", help="The phone there; else the same one.")
+@click.option(
+    "--phone", default="", metavar="SERIAL", help="The phone to use there; default: the same one."
+)
 @_JSON
 @click.pass_context
 def move(ctx: click.Context, session: str, host: str, phone: str, as_json: bool) -> None:
-    """Take a session to another HOST: its turn ends and goes on there, with a fresh look.
+    """Move a session to HOST: its turn ends and continues there with a fresh look.
 
-    Also from a host that is gone, with the whole tree. Where its phone is not at that host it waits
-    there.
+    Moves the whole tree, also from a host that is gone. Without its phone at HOST it waits there.
     """
     from console.core.host import run_with_core
 
@@ -252,7 +253,7 @@ def move(ctx: click.Context, session: str, host: str, phone: str, as_json: bool)
 @_JSON
 @click.pass_context
 def doctor(ctx: click.Context, as_json: bool) -> None:
-    """Look at the server, its clock and room, and at hosts that are gone or do not fit."""
+    """Check the server, its clock and disk space, and hosts that are gone or incompatible."""
 
     async def work(link: Link, _stop: StopRequest) -> ExitCode:
         from agent.store.postgres.health import examine

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @click.group()
 def host() -> None:
-    """Join a fleet with this computer's phones. Every core on its database is a host."""
+    """Join a fleet with this computer's phones."""
 
 
 @host.command(
@@ -43,9 +43,9 @@ def serve(
     labels: tuple[str, ...],
     **listens: str | None,
 ) -> None:
-    """Join the fleet with this host and its phones for as long as this runs.
+    """Join the fleet with this host and its phones until interrupted.
 
-    Its core takes up what belongs to this host: sessions on its phones, jobs, watchers.
+    Its core runs what belongs to this host: sessions on its phones, jobs, watchers.
     """
     from agent.errors import UsageError, WrongStateError
     from agent.text import one_line

@@ -55,7 +55,7 @@ one, everyone else must sign in. A fleet has one register for all its hosts.
 """,
 )
 def operators() -> None:
-    """Say who else may use the core, and what they may do."""
+    """Manage who may use the core, and their rights."""
 
 
 @operators.command("list")
@@ -101,7 +101,7 @@ def add(
     subject: str,
     email: str,
 ) -> None:
-    """Add an operator. Without --tag the rights are on all phones."""
+    """Add an operator. Without --tag the rights apply to all phones."""
     from agent.errors import UsageError
     from agent.operators.changes import granted, with_identity, with_key
     from agent.operators.operator import Operator, checked_name
@@ -139,7 +139,7 @@ def add(
 @_TAG
 @click.pass_context
 def grant(ctx: click.Context, name: str, rights: tuple[str, ...], tags: tuple[str, ...]) -> None:
-    """Give rights: on phones with a tag, or on all."""
+    """Grant rights on phones with a tag, or on all."""
     from agent.operators.changes import granted
     from agent.records import Right
 
@@ -150,7 +150,7 @@ def grant(ctx: click.Context, name: str, rights: tuple[str, ...], tags: tuple[st
 @click.argument("name")
 @click.argument("rights", nargs=-1, type=_RIGHTS)
 @_TAG
-@click.option("--credential", metavar="ID", help="A key, account or token; 'all'.")
+@click.option("--credential", metavar="ID", help="A key, account or token by its id, or 'all'.")
 @click.pass_context
 def revoke(
     ctx: click.Context,
@@ -159,7 +159,7 @@ def revoke(
     tags: tuple[str, ...],
     credential: str | None,
 ) -> None:
-    """Take rights away, or a key, account or token. It counts at once."""
+    """Revoke rights, a key, an account or a token, effective at once."""
     from agent.errors import UsageError
     from agent.operators.changes import without, without_credential
     from agent.records import Right
@@ -204,7 +204,7 @@ def account(ctx: click.Context, name: str, subject: str, email: str) -> None:
     epilog="Its line is printed once and kept nowhere; lost, make another and revoke this one.",
 )
 @click.argument("name")
-@click.option("--for", "life", default=_TOKEN_LIFE, show_default=True, help="How long it counts.")
+@click.option("--for", "life", default=_TOKEN_LIFE, show_default=True, help="How long it is valid.")
 @click.option(
     "--output",
     type=click.Path(path_type=Path),
@@ -212,7 +212,7 @@ def account(ctx: click.Context, name: str, subject: str, email: str) -> None:
 )
 @click.pass_context
 def token(ctx: click.Context, name: str, life: str, output: Path | None) -> None:
-    """Make a token to sign in with."""
+    """Create a sign-in token."""
     from agent.operators.changes import with_token
     from agent.operators.operator import made_token
     from console.cli_support.time_parsing import duration_ms
@@ -244,7 +244,7 @@ def token(ctx: click.Context, name: str, life: str, output: Path | None) -> None
 @click.argument("name")
 @click.pass_context
 def remove(ctx: click.Context, name: str) -> None:
-    """Remove an operator. It counts at once."""
+    """Remove an operator, effective at once."""
 
     async def removed(register: Register) -> bool:
         def gone(known: Mapping[str, Operator]) -> None:
@@ -318,7 +318,7 @@ def confirm(ctx: click.Context) -> None:
 @operators.command()
 @click.argument("file", type=click.Path(path_type=Path))
 def keygen(file: Path) -> None:
-    """Make a key of your own: FILE, and FILE.pub for whoever adds you."""
+    """Create a key pair: FILE, and FILE.pub for the operator who adds you."""
     from agent.operators.keys import make_key
 
     line = make_key(file)

@@ -24,7 +24,7 @@ JSON_OPTION = click.option("--json", "as_json", is_flag=True, help="Print JSON o
 
 @click.group()
 def commitments() -> None:
-    """Write down what was promised; be reminded when it is due."""
+    """Track promises, with reminders."""
 
 
 commitments.add_command(show)
@@ -39,11 +39,11 @@ Examples:
 """
 )
 @click.argument("title")
-@click.option("--description", default="", help="More of it.")
+@click.option("--description", default="", help="Details.")
 @click.option(
     "--due", metavar="WHEN", help="When to be reminded, like 2h or 18:30; never if left out."
 )
-@click.option("--expires", metavar="WHEN", help="When it dismisses itself.")
+@click.option("--expires", metavar="WHEN", help="When it is dismissed automatically.")
 @click.option("--message-from", "sender", default="", metavar="NAME", help="Quote their message.")
 @click.option("--notification", default="", metavar="TEXT", help="Quote a notification with this.")
 @click.option("--device", "serial", default="", metavar="SERIAL", help="The phone to quote from.")
@@ -61,7 +61,7 @@ def create(
     serial: str,
     as_json: bool,
 ) -> None:
-    """Write a commitment down."""
+    """Create a commitment."""
     from agent.protocol import CommitmentCreate
     from agent.records import Origin, OriginKind
 

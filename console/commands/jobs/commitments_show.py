@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 @click.option("--json", "as_json", is_flag=True, help="Print JSON on stdout.")
 @click.pass_context
 def show(ctx: click.Context, commitment_id: int, as_json: bool) -> None:
-    """Show one commitment: what was promised, when it is due, and what it was taken from."""
+    """Show a commitment: promise, due time and source."""
     from agent.errors import UsageError
     from console.cli_support import plain
     from console.core.host import run_with_records

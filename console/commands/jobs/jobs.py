@@ -16,7 +16,7 @@ from console.commands.jobs.jobs_move import pause, read, resume, run, stop
 
 @click.group()
 def jobs() -> None:
-    """Create, list, change, pause, run and stop jobs. They run while a console is open."""
+    """Create, change, pause, run and stop jobs. They run while a console or daemon is open."""
 
 
 for _command in (create, list_jobs, show, history, edit, pause, resume, run, read, stop):

@@ -30,7 +30,7 @@ Examples:
 """
 )
 @click.argument("prompt")
-@click.option("--title", default="", help="Its name in lists; by default the start of the prompt.")
+@click.option("--title", default="", help="Title in lists; default: the start of the prompt.")
 @click.option("--in", "after", metavar="DURATION", help="First run after this long, like 10m.")
 @click.option(
     "--at", metavar="MOMENT", help="First run at this time, like 18:30 or 2026-01-31T08:00."
@@ -52,7 +52,7 @@ Examples:
     type=click.Choice(
         ["device_connected", "device_booted", "app_updated", "console_start", "manual"]
     ),
-    help="Run when this happens; may be repeated.",
+    help="Run when this happens; repeatable.",
 )
 @click.option("--quiet", "quiet_hours", metavar="HH:MM-HH:MM", help="Start nothing in these hours.")
 @click.option(
@@ -68,21 +68,21 @@ Examples:
     type=click.Choice(["agent_turn", "system_event", "heartbeat"]),
     default="agent_turn",
     show_default=True,
-    help="What it does when it wakes.",
+    help="What it does.",
 )
 @click.option(
     "--target",
     default="main",
     metavar="main|isolated|session:ID",
     show_default=True,
-    help="The session that the job speaks to.",
+    help="The session it uses.",
 )
 @click.option(
-    "--output-schema", metavar="FILE", help="A JSON Schema that each run's result has to fit."
+    "--output-schema", metavar="FILE", help="JSON Schema that each run's result must match."
 )
-@click.option("--silent", is_flag=True, help="No notice when it has run; its result is marked.")
-@click.option("--none", "quiet_delivery", is_flag=True, help="Neither a notice nor a mark.")
-@click.option("--notice", default="", metavar="TEXT", help="Exactly what the notice says.")
+@click.option("--silent", is_flag=True, help="Send no notice; mark the result as unread.")
+@click.option("--none", "quiet_delivery", is_flag=True, help="No notice and no mark.")
+@click.option("--notice", default="", metavar="TEXT", help="Text of the notice.")
 @JSON_OPTION
 @click.pass_context
 def create(
@@ -110,7 +110,7 @@ def create(
     notice: str,
     as_json: bool,
 ) -> None:
-    """Store a job whose prompt is the goal of the sessions that it starts."""
+    """Create a job. PROMPT is the goal of its sessions."""
     from datetime import datetime
 
     from agent.protocol import JobCreate

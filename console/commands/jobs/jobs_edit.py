@@ -28,7 +28,7 @@ Examples:
 """
 )
 @click.argument("job_id", type=click.IntRange(1), metavar="JOB")
-@click.option("--prompt", metavar="TEXT", help="What each run is to do.")
+@click.option("--prompt", metavar="TEXT", help="Goal of each run.")
 @click.option("--title", metavar="TEXT", help="Its name in lists.")
 @click.option("--in", "after", metavar="DURATION", help="Next run after this long, like 10m.")
 @click.option(
@@ -43,11 +43,13 @@ Examples:
 @click.option("--quiet", "quiet_hours", metavar="HH:MM-HH:MM", help="Start nothing in these hours.")
 @click.option("--no-quiet", is_flag=True, help="Remove its quiet hours.")
 @click.option(
-    "--notify", "mode", flag_value="notification", help="A notice when it has run: the usual way."
+    "--notify", "mode", flag_value="notification", help="Send a notice after each run (default)."
 )
-@click.option("--silent", "mode", flag_value="silent", help="No notice; its result is marked.")
-@click.option("--none", "mode", flag_value="none", help="Neither a notice nor a mark.")
-@click.option("--notice", metavar="TEXT", help="Exactly what the notice says; empty for the usual.")
+@click.option(
+    "--silent", "mode", flag_value="silent", help="Send no notice; mark the result as unread."
+)
+@click.option("--none", "mode", flag_value="none", help="No notice and no mark.")
+@click.option("--notice", metavar="TEXT", help="Text of the notice; empty for the default.")
 @JSON_OPTION
 @click.pass_context
 def edit(
@@ -68,7 +70,7 @@ def edit(
     notice: str | None,
     as_json: bool,
 ) -> None:
-    """Change a job that waits for its time or is paused; what is not named stays as it is."""
+    """Change a waiting or paused job; omitted options keep their values."""
     from datetime import datetime
 
     from agent.protocol import JobEdit

@@ -75,7 +75,7 @@ def when(job: Job) -> str:
 @JSON_OPTION
 @click.pass_context
 def show(ctx: click.Context, job_id: int, output: str | None, as_json: bool) -> None:
-    """Show one job: what it does, when, and how it went."""
+    """Show a job: goal, schedule and results."""
     from agent.errors import UsageError
     from agent.records import JobType, campaign_of
     from console.cli_support import plain

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 @click.argument("job_id", type=click.IntRange(1), metavar="JOB")
 @click.pass_context
 def read(ctx: click.Context, job_id: int) -> None:
-    """Mark a job's newest result as read; its mark and its notice go away."""
+    """Mark a job's newest result as read and dismiss its notice."""
     from agent.protocol import JobRead
 
     _move(ctx, JobRead(job_id=job_id), f"Job {job_id} is read.", tells_when=False)
@@ -31,7 +31,7 @@ def read(ctx: click.Context, job_id: int) -> None:
 @click.argument("job_id", type=click.IntRange(1), metavar="JOB")
 @click.pass_context
 def stop(ctx: click.Context, job_id: int) -> None:
-    """Stop a job for good; a run under way is interrupted."""
+    """Stop a job for good, interrupting its run."""
     from agent.protocol import JobStop
     from console.core.host import run_with_core
 

@@ -24,7 +24,7 @@ _KINDS = ["notification", "message_reply", "call_back", "web_change", "screen_te
 
 @click.group()
 def watchers() -> None:
-    """Look out for notifications, messages, calls, pages, screens and times."""
+    """Watch notifications, messages, calls, pages, screens and times."""
 
 
 @watchers.command(
@@ -42,8 +42,8 @@ Examples:
 )
 @click.argument("kind", type=click.Choice(_KINDS))
 @click.argument("url", default="")
-@click.option("--title", default="", help="Its name in lists; by default what it looks for.")
-@click.option("--text", "texts", multiple=True, help="What it must say; may be repeated.")
+@click.option("--title", default="", help="Title in lists; default: what it watches for.")
+@click.option("--text", "texts", multiple=True, help="Required text; repeatable.")
 @click.option("--any", "match_any", is_flag=True, help="One of the texts is enough.")
 @click.option("--app", "package", default="", metavar="PACKAGE", help="Only of this app.")
 @click.option(
@@ -56,9 +56,7 @@ Examples:
 @click.option("--every", metavar="DURATION", help="How often it looks, or the time repeats.")
 @click.option("--at", metavar="MOMENT", help="When a time comes, like 18:30.")
 @click.option("--until", metavar="MOMENT", help="When it gives up.")
-@click.option(
-    "--no-reply", "--no-call", is_flag=True, help="Fire at --until if nobody has by then."
-)
+@click.option("--no-reply", "--no-call", is_flag=True, help="Fire at --until if there was none.")
 @click.option("--again", "recurring", is_flag=True, help="Keep looking after a match.")
 @click.option("--do", "prompt", default="", metavar="PROMPT", help="Start a job that does this.")
 @click.option("--tool", default="", metavar="NAME", help="Start a job that calls this one tool.")
@@ -68,10 +66,10 @@ Examples:
     default="isolated",
     show_default=True,
     metavar="isolated|main|session:ID",
-    help="The session that the job speaks to.",
+    help="The session it uses.",
 )
 @click.option("--silent", is_flag=True, help="Give no notice.")
-@click.option("--notice", default="", metavar="TEXT", help="Exactly what the notice says.")
+@click.option("--notice", default="", metavar="TEXT", help="Text of the notice.")
 @JSON_OPTION
 @click.pass_context
 def create(
@@ -205,7 +203,7 @@ def list_watchers(ctx: click.Context, query: str, limit: int, as_json: bool) -> 
 @JSON_OPTION
 @click.pass_context
 def show(ctx: click.Context, watcher_id: int, as_json: bool) -> None:
-    """Show one watcher: what it looks for, and what it found last."""
+    """Show a watcher and its last match."""
     from agent.errors import UsageError
     from agent.protocol import WatcherShow
     from console.cli_support import plain
@@ -272,7 +270,7 @@ def _reaction(one: Watcher) -> str:
 @click.option("--all", "all_of_them", is_flag=True, help="Stop every active watcher.")
 @click.pass_context
 def stop(ctx: click.Context, watcher_id: int | None, query: str, all_of_them: bool) -> None:
-    """Stop watchers for good: one, those that a text finds, or all."""
+    """Stop watchers for good: one, those that match a text, or all."""
     from agent.protocol import WatcherStop
     from console.core.host import run_with_core
 

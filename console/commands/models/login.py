@@ -34,13 +34,13 @@ Examples:
 """,
 )
 @click.option(
-    "--key", "keep_key", is_flag=True, help="Keep an API key instead: asked for, or stdin."
+    "--key", "keep_key", is_flag=True, help="Store an API key instead, from a prompt or stdin."
 )
 @click.option("--keyring", "in_keyring", is_flag=True, help="With --key: in the system's keyring.")
 @click.option("--no-browser", is_flag=True, help="Print the address instead of opening it.")
 @click.pass_context
 def login(ctx: click.Context, keep_key: bool, in_keyring: bool, no_browser: bool) -> None:
-    """Sign in at the model's provider, or keep a key for it."""
+    """Sign in at the model's provider, or store a key for it."""
     from console.cli_support.command_settings import settings_for
 
     settings = settings_for(ctx)
@@ -59,10 +59,10 @@ Examples:
   switchboard logout --key
 """,
 )
-@click.option("--key", "forget_key", is_flag=True, help="Forget the kept key of the endpoint.")
+@click.option("--key", "forget_key", is_flag=True, help="Forget the endpoint's stored key.")
 @click.pass_context
 def logout(ctx: click.Context, forget_key: bool) -> None:
-    """Forget the login, here and at the issuer; or a kept key."""
+    """Forget the login, here and at the issuer, or a stored key."""
     from agent.errors import ConfigError, ModelError
     from agent.models.choice import key_file, login_file
     from agent.models.keys import keep_in_file, keep_in_keyring

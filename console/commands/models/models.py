@@ -36,7 +36,7 @@ Examples:
 @click.option("--json", "as_json", is_flag=True, help="Print JSON on stdout.")
 @click.pass_context
 def list_models(ctx: click.Context, as_json: bool) -> None:
-    """Ask the endpoint which models it offers, and show what is set."""
+    """List the endpoint's models, and the current settings."""
     from msgspec.structs import replace
 
     from agent.models.catalog import own_prices
@@ -113,7 +113,7 @@ Examples:
 @click.option("--json", "as_json", is_flag=True, help="Print JSON on stdout.")
 @click.pass_context
 def test_model(ctx: click.Context, name: str, as_json: bool) -> None:
-    """Ask a model to call one tool; report whether it did, how fast, and what it cost."""
+    """Test a model: does it call a tool, how fast, and at what cost."""
     from console.cli_support import plain
     from console.cli_support.command_settings import settings_for
     from console.terminal.signals import run_async
@@ -155,7 +155,7 @@ def test_model(ctx: click.Context, name: str, as_json: bool) -> None:
 @click.option("--json", "as_json", is_flag=True, help="Print JSON on stdout.")
 @click.pass_context
 def prices(ctx: click.Context, as_json: bool) -> None:
-    """Show the price table in force, and where to edit it."""
+    """Show the current prices, and where to edit them."""
     from agent.models.catalog import load_prices
     from agent.models.choice import price_file
     from console.cli_support import plain

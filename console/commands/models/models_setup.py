@@ -52,9 +52,7 @@ Examples:
 )
 @click.argument("provider", default="")
 @click.option("--model", "model", default="", help="The model, as the provider calls it.")
-@click.option(
-    "--url", default="", help="Where a server of this machine listens; with --login: the endpoint."
-)
+@click.option("--url", default="", help="Address of a local server; with --login: the endpoint.")
 @click.option("--login", "by_login", is_flag=True, help="Sign in at an OAuth issuer.")
 @click.option("--no-test", is_flag=True, help="Save it without testing the model.")
 @click.option("--in-file", is_flag=True, help="Keep the key in keys.toml, not in the keyring.")
@@ -68,7 +66,7 @@ def setup(
     no_test: bool,
     in_file: bool,
 ) -> None:
-    """Connect a model: a provider's key, a server of this machine, or a login."""
+    """Connect a model: by key, local server, or login."""
     from console.cli_support.command_settings import settings_for
     from console.terminal.signals import run_async
     from console.terminal.typed_lines import unseen

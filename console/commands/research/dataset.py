@@ -52,7 +52,7 @@ def export(
     verified: bool,
     as_json: bool,
 ) -> None:
-    """Write sessions that have ended, or those that are named, into FOLDER as Parquet."""
+    """Write ended sessions, or those given, to FOLDER as Parquet."""
     import time
 
     from console.cli_support import plain

@@ -17,7 +17,7 @@ WAYS = ("in-process", "adb")
 
 @click.group("env")
 def environment() -> None:
-    """Serve virtual phones as an environment for programs that learn or evaluate."""
+    """Serve virtual phones as an environment for training and evaluation."""
 
 
 @environment.command(
@@ -44,7 +44,7 @@ Examples:
     type=click.IntRange(1, 64),
     default=1,
     show_default=True,
-    help="Virtual phones; as many clients at once.",
+    help="Virtual phones, one per client.",
 )
 @click.option(
     "--session",
@@ -53,15 +53,14 @@ Examples:
     default=600.0,
     show_default=True,
     metavar="SECONDS",
-    help="How long a session may be silent before its phone is given to others.",
+    help="How long a session may be silent before it loses its phone.",
 )
 @click.option(
     "--way",
     type=click.Choice(WAYS),
-    help="Where virtual phones are: in this process (the default: faster, on a clock of their own) "
-    "or programs behind an adb server, as real phones are.",
+    help="Where virtual phones run: in this process (default; faster, own clock) or behind adb.",
 )
-@click.option("--no-token", is_flag=True, help="Ask for no token; on this machine's loopback only.")
+@click.option("--no-token", is_flag=True, help="Require no token; on loopback only.")
 @click.pass_context
 def serve(
     ctx: click.Context,

@@ -45,7 +45,7 @@ Examples:
 """,
 )
 def evaluate() -> None:
-    """Judge models by exercises on virtual phones; compare and show the runs."""
+    """Evaluate models on virtual phones, and compare runs."""
 
 
 @evaluate.command(
@@ -58,7 +58,7 @@ Exit codes: 0 every trial is over, whatever came of it; 1 some broke through no 
 @click.option(
     "--model", "models", multiple=True, metavar="NAME", help="A model to try; repeatable."
 )
-@click.option("--base-url", metavar="URL", help="Where an OpenAI-compatible endpoint answers.")
+@click.option("--base-url", metavar="URL", help="Address of an OpenAI-compatible endpoint.")
 @click.option(
     "--phones",
     type=click.IntRange(1, 64),
@@ -68,7 +68,11 @@ Exit codes: 0 every trial is over, whatever came of it; 1 some broke through no 
 )
 @click.option("--only", multiple=True, metavar="NAME", help="Only this exercise; repeatable.")
 @click.option(
-    "--repeat", type=click.IntRange(1, 1000), default=1, show_default=True, help="Times each."
+    "--repeat",
+    type=click.IntRange(1, 1000),
+    default=1,
+    show_default=True,
+    help="Trials per exercise.",
 )
 @click.option("--seed", type=int, default=1, show_default=True, help="Seed of the trials' order.")
 @click.option(
@@ -76,13 +80,13 @@ Exit codes: 0 every trial is over, whatever came of it; 1 some broke through no 
     type=click.IntRange(0, 10),
     default=1,
     show_default=True,
-    help="Try again where the endpoint or the phone broke.",
+    help="Retries after failures of the endpoint or the phone.",
 )
 @click.option(
     "--ablate",
     multiple=True,
     metavar="PATTERN",
-    help="Also without this pattern of the loop; repeatable, 'all' for each.",
+    help="Run also without this loop pattern; repeatable, or 'all'.",
 )
 @click.option(
     "--verifier",
@@ -98,13 +102,13 @@ Exit codes: 0 every trial is over, whatever came of it; 1 some broke through no 
     default=240.0,
     show_default=True,
     metavar="SECONDS",
-    help="How long a trial may take.",
+    help="Time limit per trial.",
 )
 @click.option(
     "--folder",
     type=click.Path(file_okay=False, path_type=Path),
     metavar="DIR",
-    help="Keep the run in this folder, and resume what it holds.",
+    help="Folder of the run; resumes an interrupted one.",
 )
 @click.option(
     "--films",
@@ -134,7 +138,7 @@ def run(
     films: int,
     as_json: bool,
 ) -> None:
-    """Try models on the exercises of SUITE, judged by the phones' true state."""
+    """Run models on the exercises of SUITE, judged by the phones' true state."""
     from agent.devices.pool.virtual_command import virtual_phone_command
     from agent.loop.ocr.reader import shared_reader
     from console.cli_support.command_settings import settings_for
@@ -285,7 +289,7 @@ def list_runs(ctx: click.Context) -> None:
 @JSON_OPTION
 @click.pass_context
 def show(ctx: click.Context, run_name: str, as_json: bool) -> None:
-    """Show the results of the run in the folder RUN."""
+    """Show the results of the run in RUN."""
     _show(_read(ctx, run_name), as_json=as_json)
 
 
@@ -301,7 +305,7 @@ def show(ctx: click.Context, run_name: str, as_json: bool) -> None:
 )
 @click.pass_context
 def report(ctx: click.Context, run_name: str, films: int) -> None:
-    """Write the page of the run in the folder RUN, with films of its failures."""
+    """Write the report of the run in RUN, with films of its failures."""
     import asyncio
 
     asyncio.run(_report(_read(ctx, run_name), films))
@@ -319,7 +323,7 @@ Example:
 @JSON_OPTION
 @click.pass_context
 def compare(ctx: click.Context, run_a: str, run_b: str, as_json: bool) -> None:
-    """Compare the runs A and B: how much more often B passed, and which exercises changed."""
+    """Compare the runs A and B: difference in pass rate, and changed exercises."""
     import msgspec
 
     from console.cli_support import plain
@@ -345,7 +349,7 @@ Look at them with Inspect's own viewer, which is served from this machine:
 @click.argument("out", type=click.Path(file_okay=False, path_type=Path))
 @click.pass_context
 def inspect(ctx: click.Context, run_name: str, out: Path) -> None:
-    """Write the run in the folder RUN to OUT as logs of Inspect (extra 'eval')."""
+    """Write the run in RUN to OUT as Inspect logs (extra 'eval')."""
     import asyncio
 
     from agent.errors import UsageError

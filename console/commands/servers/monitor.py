@@ -42,14 +42,13 @@ codes: 0 it was ended with ctrl+c, 1 it could not be served, 2 a wrong option.
     metavar="URL",
     default="",
     envvar="OTEL_EXPORTER_OTLP_ENDPOINT",
-    help="A collector that takes OTLP over HTTP; also OTEL_EXPORTER_OTLP_ENDPOINT. Headers that it "
-    "wants are read from OTEL_EXPORTER_OTLP_HEADERS.",
+    help="An OTLP/HTTP collector; see also OTEL_EXPORTER_OTLP_ENDPOINT and _HEADERS.",
 )
 @click.option(
     "--instance",
     metavar="NAME",
     default="",
-    help="What this core is called in metrics and traces. Default: the computer's name.",
+    help="Name of this core in metrics and traces; default: the host name.",
 )
 @click.pass_context
 def monitor(ctx: click.Context, port: int, otlp: str, instance: str) -> None:

@@ -36,7 +36,7 @@ ended with ctrl+c, 1 it could not be served, 2 a wrong option.
 def serve(ctx: click.Context, http: bool, port: int) -> None:
     """Serve every op and look-up over HTTP, described by OpenAPI.
 
-    It attaches to the core that runs, or opens one.
+    Attaches to the running core, or opens one.
     """
     from agent.errors import ConfigError
     from agent.extras import install, is_installed, missing

@@ -43,20 +43,18 @@ every start. Exit codes: 0 it was ended with ctrl+c, 1 it could not be served, 2
     show_default=True,
     help="The port; 0 for any free one.",
 )
-@click.option("--drive", is_flag=True, help="Let tabs act, not only look.")
+@click.option("--drive", is_flag=True, help="Let tabs act; default: read-only.")
 @click.option(
     "--name",
     "names",
     multiple=True,
     metavar="HOST",
-    help="A further host name it is reached by, behind a proxy.",
+    help="Another host name it is reached by, behind a proxy.",
 )
 @click.option(
     "--phones", type=click.IntRange(0, 64), default=0, metavar="N", help="Start N virtual phones."
 )
-@click.option(
-    "--virtual-only", is_flag=True, help="Look at virtual phones only, at no other adb server."
-)
+@click.option("--virtual-only", is_flag=True, help="Use virtual phones only, no other adb server.")
 @JSON_OPTION
 @click.pass_context
 def web(
@@ -71,8 +69,8 @@ def web(
 ) -> None:
     """Serve the console to a browser.
 
-    Every tab is a console of its own on the same sessions. It attaches to the core that runs, or
-    keeps one running while it serves.
+    Every tab is a console on the same sessions. Attaches to the running core, or runs one while it
+    serves.
     """
     from msgspec.structs import replace
 

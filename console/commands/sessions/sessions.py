@@ -80,7 +80,7 @@ Examples:
 """,
 )
 def sessions() -> None:
-    """Look at sessions and steer them, from any shell."""
+    """List, inspect and control sessions."""
 
 
 for _, _commands in SECTIONS:

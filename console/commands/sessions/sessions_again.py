@@ -31,15 +31,15 @@ Examples:
     "serial",
     default="",
     metavar="SERIAL",
-    help="The phone; by default the one it used then.",
+    help="The phone; default: the one it used.",
 )
 @click.option("--quiet", "-q", is_flag=True, help="Print the outcome only.")
 @click.pass_context
 def replay(ctx: click.Context, session_id: str, serial: str, quiet: bool) -> None:
-    """Do what a session did again, on a phone, finding each element by what it is.
+    """Repeat a session's actions on a phone, finding elements by identity.
 
-    A new session follows what was done, asks its model only where the screen differs, and is
-    followed to its end. Exit codes are those of 'run'.
+    A new session repeats the actions and asks its model only where the screen differs. Exit codes
+    are those of 'run'.
     """
     from console.cli_support.command_settings import settings_for
     from console.runs.run import pursue_new

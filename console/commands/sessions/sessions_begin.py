@@ -26,7 +26,7 @@ _TARGET = click.option(
     "--target-package", default="", metavar="PACKAGE", help="Bind it to one app: a home session."
 )
 _MODEL = click.option("--model", default="", metavar="NAME", help="Model to ask.")
-_GOAL = click.option("--goal", default="", metavar="TEXT", help="What to do, if known already.")
+_GOAL = click.option("--goal", default="", metavar="TEXT", help="Goal, if already known.")
 _DEVICE = click.option("--device", "serial", default="", metavar="SERIAL", help="Its phone.")
 
 
@@ -136,9 +136,7 @@ Examples:
 """
 )
 @SESSION_ID
-@click.option(
-    "--prompt", default="", metavar="TEXT", help="What to do; by default the draft's goal."
-)
+@click.option("--prompt", default="", metavar="TEXT", help="What to do; default: the draft's goal.")
 @LET_THROUGH
 @JSON_OPTION
 @click.pass_context
@@ -147,8 +145,8 @@ def start(
 ) -> None:
     """Start a draft, or give an idle session its next prompt.
 
-    When no other process owns the data directory, this one works on it to its end. Exit codes are
-    those of 'run'.
+    If no other process owns the data directory, this one runs it to its end. Exit codes are those
+    of 'run'.
     """
     from agent.codex_bridge.calls import Bridge
     from agent.protocol import SessionStart, UserInput

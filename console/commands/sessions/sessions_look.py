@@ -115,11 +115,11 @@ Examples:
     type=click.IntRange(1, 100_000),
     default=12,
     show_default=True,
-    help="How many of the newest lines of what happened.",
+    help="Number of newest transcript lines.",
 )
 @click.pass_context
 def show(ctx: click.Context, session_id: str, as_json: bool, events: bool, limit: int) -> None:
-    """Show a session: its state, plan, open questions and what happened last, with times."""
+    """Show a session: state, plan, open questions and latest events with times."""
     from console.core.host import run_with_records
     from console.core.stored_core import LEFT_BEHIND, is_left_behind
 
@@ -315,7 +315,7 @@ Examples:
 @JSON_OPTION
 @click.pass_context
 def search(ctx: click.Context, words: tuple[str, ...], limit: int, as_json: bool) -> None:
-    """Search all that was said and done in any session, the newest first."""
+    """Search everything said and done in all sessions, newest first."""
     from agent.protocol import SearchEvents
     from agent.text import one_line
     from console.cli_support import plain

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 @JSON_OPTION
 @click.pass_context
 def keep(ctx: click.Context, session_id: str, release: bool, as_json: bool) -> None:
-    """Keep a tree's frames and caches for ever; --not takes that back."""
+    """Keep a tree's frames and caches for ever; --not reverses it."""
     from agent.protocol import SessionKeep
 
     async def act(core: Core, session: Session) -> Told:
@@ -64,7 +64,7 @@ def tag_session(ctx: click.Context, session_id: str, tags: tuple[str, ...], as_j
 @JSON_OPTION
 @click.pass_context
 def rename(ctx: click.Context, session_id: str, title: tuple[str, ...], as_json: bool) -> None:
-    """Set a session's title; without TITLE it is its goal again."""
+    """Set a session's title; without TITLE, reset it to the goal."""
     from agent.protocol import SessionRename
 
     async def act(core: Core, session: Session) -> Told:
@@ -82,7 +82,7 @@ def rename(ctx: click.Context, session_id: str, title: tuple[str, ...], as_json:
 @JSON_OPTION
 @click.pass_context
 def dismiss(ctx: click.Context, session_id: str, undo: bool, as_json: bool) -> None:
-    """Take an ended session off every console's Deck; it stays in the history."""
+    """Remove an ended session from every Deck; the history keeps it."""
     from agent.protocol import SessionDismiss
 
     async def act(core: Core, session: Session) -> Told:
@@ -102,15 +102,17 @@ Examples:
 """,
 )
 @SESSION_ID
-@click.option("--wrong", is_flag=True, help="Say that the goal is not met, whatever was claimed.")
+@click.option("--wrong", is_flag=True, help="The goal is not met.")
 @click.option("--reason", default="", metavar="TEXT", help="Why, kept with it.")
-@click.option("--checker", is_flag=True, help="A program found it out from the phone's true state.")
+@click.option(
+    "--checker", is_flag=True, help="The verdict is a program's, from the phone's true state."
+)
 @JSON_OPTION
 @click.pass_context
 def confirm_result(
     ctx: click.Context, session_id: str, wrong: bool, reason: str, checker: bool, as_json: bool
 ) -> None:
-    """Record that a completed session met its goal, or --wrong; the newest word counts."""
+    """Record that a completed session met its goal, or --wrong; the newest verdict counts."""
     from agent.protocol import SessionVerify
     from agent.records import GoalVerdict, VerifiedBy
 
@@ -143,7 +145,7 @@ Examples:
     type=click.IntRange(min=0),
     default=None,
     metavar="N",
-    help="Copy what came before the operator's message N; the goal is 0.",
+    help="Copy up to before the operator's message N; the goal is 0.",
 )
 @click.option(
     "--after-step",
@@ -185,7 +187,7 @@ def fork(
 @JSON_OPTION
 @click.pass_context
 def rollback(ctx: click.Context, session_id: str, turns: int, as_json: bool) -> None:
-    """Hide the newest TURNS (1) of a session from its model; nothing on a phone is undone."""
+    """Hide the newest TURNS (1) of a session from its model; undoes nothing on a phone."""
     from agent.protocol import SessionRollback
 
     async def act(core: Core, session: Session) -> Told:
@@ -209,7 +211,7 @@ Examples:
     type=click.Choice(["inline", "beside", "none"]),
     default="inline",
     show_default=True,
-    help="Where its frames and trees go.",
+    help="Directory for its frames and trees.",
 )
 @click.option("--overwrite", is_flag=True, help="Overwrite an existing file.")
 @JSON_OPTION
@@ -249,7 +251,7 @@ def export(
 @JSON_OPTION
 @click.pass_context
 def import_rollout(ctx: click.Context, file: Path, as_new: bool, as_json: bool) -> None:
-    """Read a rollout that 'export' wrote; broken lines are left out and counted."""
+    """Read a rollout written by 'export'; broken lines are skipped and counted."""
     from agent.codex_bridge.session_object import session_object
     from agent.protocol import SessionImport
 
@@ -271,7 +273,7 @@ def import_rollout(ctx: click.Context, file: Path, as_new: bool, as_json: bool) 
 @JSON_OPTION
 @click.pass_context
 def delete(ctx: click.Context, session_id: str, yes: bool, as_json: bool) -> None:
-    """Delete a settled session and its children, with all that is stored of them."""
+    """Delete a settled session, its children and their data."""
     from agent.protocol import SessionDelete
 
     async def act(core: Core, session: Session) -> Told:
@@ -284,7 +286,7 @@ def delete(ctx: click.Context, session_id: str, yes: bool, as_json: bool) -> Non
 
 
 @click.command()
-@click.option("--all", "all_sessions", is_flag=True, help="Confirm that all of them are meant.")
+@click.option("--all", "all_sessions", is_flag=True, help="Confirm deleting all of them.")
 @JSON_OPTION
 @click.pass_context
 def clear(ctx: click.Context, all_sessions: bool, as_json: bool) -> None:

@@ -101,7 +101,7 @@ Examples:
 @JSON_OPTION
 @click.pass_context
 def diff(ctx: click.Context, session_id: str, other_id: str, as_json: bool) -> None:
-    """Compare what two sessions did, and show the step at which they part."""
+    """Compare two sessions, and show the step where they diverge."""
     from console.cli_support import plain
     from console.core.host import run_with_records
 

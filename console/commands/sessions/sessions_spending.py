@@ -29,7 +29,7 @@ itself, not the past that it was given. What a model judged for watchers counts 
 @JSON_OPTION
 @click.pass_context
 def spending(ctx: click.Context, days: int, as_json: bool) -> None:
-    """Add up tokens and money by the day, and name the sessions that cost most."""
+    """Show tokens and cost by day, and the most expensive sessions."""
     from agent.protocol import SumSpending
     from agent.store.store import wall_clock_ms
     from console.cli_support import plain

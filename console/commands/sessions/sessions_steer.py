@@ -65,12 +65,11 @@ def answer(
     let_through: bool,
     as_json: bool,
 ) -> None:
-    """Answer what a session asks.
+    """Answer a question of a session.
 
-    The question may come from one of its children; SESSION may also be a question's id. Several
-    questions take one answer each, separated by a blank line, or --for. '-' reads the answer from
-    stdin; without one a terminal is asked, unseen when the answer is secret. When no other process
-    is at work on the session, this one works on it to its end.
+    The question may be a child's; SESSION may also be a question's id. Separate answers to several
+    questions by a blank line, or use --for. '-' reads the answer from stdin; without one the
+    terminal asks, hiding secrets. If no other process runs the session, this one does.
     """
     from msgspec.structs import replace
 
@@ -148,9 +147,9 @@ async def _typed(question: Question) -> str:
 @JSON_OPTION
 @click.pass_context
 def let_through(ctx: click.Context, session_id: str, as_json: bool) -> None:
-    """Send again, unredacted, what you wrote to a session and lost secrets.
+    """Send your redacted texts to a session again, unredacted.
 
-    Only while the core that redacted it runs: the console, the daemon, or a 'run' under way.
+    Works only while the core that redacted them runs: the console, the daemon, or a 'run'.
     """
     from agent.protocol import SessionLetThrough
 
@@ -214,9 +213,8 @@ Examples:
 def resume(ctx: click.Context, session_id: str, *, again: bool, **speech: Unpack[Speech]) -> None:
     """Resume a session after a pause, a stop, a crash or its end.
 
-    When no other process owns the data directory, this one works on the session to its end, on the
-    same phone; a virtual phone is started again. Exit codes are those of 'run'; --json prints the
-    events.
+    If no other process owns the data directory, this one runs the session to its end on the same
+    phone, restarting a virtual one. Exit codes are those of 'run'; --json prints the events.
     """
     from agent.protocol import SessionResume
     from agent.records import SessionState
@@ -264,12 +262,12 @@ Examples:
 """
 )
 @SESSION_ID
-@click.option("--watch", is_flag=True, help="Only look; somebody else may drive.")
+@click.option("--watch", is_flag=True, help="Watch only; another client may drive.")
 @click.pass_context
 def attach(ctx: click.Context, session_id: str, watch: bool) -> None:
-    """Open the console on a session and drive it, in the place of whoever drove it before.
+    """Open the console on a session and drive it, replacing its present driver.
 
-    While it is driven the session stays live after its turns; leaving the console settles it.
+    A driven session stays live after its turns; leaving the console settles it.
     """
     from agent.protocol import SessionAttach
     from console.cli_support.command_settings import settings_for
@@ -305,11 +303,11 @@ def attach_target(ctx: click.Context, session_id: str, as_json: bool) -> None:
 
 @click.command()
 @SESSION_ID
-@click.option("--request", default="", metavar="TEXT", help="What to look at in particular.")
+@click.option("--request", default="", metavar="TEXT", help="What to focus on.")
 @JSON_OPTION
 @click.pass_context
 def review(ctx: click.Context, session_id: str, request: str, as_json: bool) -> None:
-    """Have a finished session read and judged: what went wrong first, and what to do about it."""
+    """Review a finished session: what went wrong first, and what to do about it."""
     from agent.protocol import ReviewPublished, SessionReview
 
     async def work(host: Host, _stop: StopRequest) -> ExitCode:

@@ -45,7 +45,7 @@ def state(homes: Path, name: str, as_json: bool) -> None:
 @click.argument("name", default="virtual-1")
 @click.pass_obj
 def reset(homes: Path, name: str) -> None:
-    """Put the virtual phone NAME back to how it left the factory, running or not; its files too."""
+    """Reset the virtual phone NAME to factory state, files too, running or not."""
     from virtual_phone.server.channel import Reset
 
     if asked(homes, Reset(phone=name)) is None:
@@ -60,7 +60,7 @@ def reset(homes: Path, name: str) -> None:
 @click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
 @click.pass_obj
 def snapshot(homes: Path, name: str, file: Path) -> None:
-    """Write all that the virtual phone NAME holds, apps and files, to FILE; running or not."""
+    """Save apps and files of the virtual phone NAME to FILE, running or not."""
     from virtual_phone.server.channel import TakeSnapshot
     from virtual_phone.state import checkpoint
 
@@ -76,7 +76,7 @@ def snapshot(homes: Path, name: str, file: Path) -> None:
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.pass_obj
 def restore(homes: Path, name: str, file: Path) -> None:
-    """Put the virtual phone NAME back to what FILE holds; running or not."""
+    """Restore the virtual phone NAME from FILE, running or not."""
     from virtual_phone.server.channel import RestoreSnapshot
     from virtual_phone.state import checkpoint
 
@@ -102,7 +102,7 @@ Examples:
 )
 @click.pass_context
 def touch(ctx: click.Context, name: str, points: tuple[float, ...], ms: int) -> None:
-    """Touch the virtual phone NAME as a finger does, which `getevent` shows; it must be served."""
+    """Touch the running virtual phone NAME like a finger, visible to `getevent`."""
     from virtual_phone.server.channel import Swipe
 
     if len(points) not in (2, 4):
@@ -123,7 +123,7 @@ Examples:
 @click.argument("degrees", type=click.Choice(["0", "90", "180", "270"]))
 @click.pass_obj
 def turn(homes: Path, name: str, degrees: str) -> None:
-    """Turn the virtual phone NAME; it must be served.
+    """Rotate the running virtual phone NAME.
 
     Its screen follows while it rotates by itself (accelerometer_rotation is 1).
     """

@@ -70,7 +70,7 @@ def fault(
     clear: bool,
     listing: bool,
 ) -> None:
-    """Begin FAULT on the virtual phone NAME, which some process serves now."""
+    """Start FAULT on the running virtual phone NAME."""
     from virtual_phone.server.channel import BeginFault, ClearFaults, ListFaults
     from virtual_phone.server.faults import parse_kind
 

@@ -64,7 +64,7 @@ Examples:
 def serve(
     home: Path, *, count: int, port: int, profile: str | None, keys: Path | None, until_eof: bool
 ) -> None:
-    """Serve virtual phones until interrupted; print a JSON line for each that is ready."""
+    """Serve virtual phones until interrupted; print a JSON line for each when ready."""
     if keys is None:
         say("Every user of this computer can reach these phones. --keys FILE names who may.")
     elif not until_eof:
