@@ -8,7 +8,8 @@ there by itself a moment before.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from time import monotonic
 from typing import ClassVar
 
@@ -93,6 +94,8 @@ class RowList(FaultIsolated, ScrollView, can_focus=True):
         self._strips: dict[tuple[Row, int, bool, bool, bool], list[Strip]] = {}
         self._hovered = ""
         self._moved = MovedRows()
+        self._scrolled_y = 0
+        """Where the operator scrolled to; sizes in between do not change it."""
 
     # --- rows ----------
 
@@ -125,7 +128,8 @@ class RowList(FaultIsolated, ScrollView, can_focus=True):
         seen, before = self._seen(), self._places
         self._places = places = RowPlaces(fresh)
         if places.height != before.height:
-            self.virtual_size = Size(0, places.height)
+            with self._unasked():
+                self.virtual_size = Size(0, places.height)
         self._strips = {key: strip for key, strip in self._strips.items() if key[0] in fresh}
         if self.cursor_key not in places:
             at = before.index(self.cursor_key) or 0
@@ -143,6 +147,8 @@ class RowList(FaultIsolated, ScrollView, can_focus=True):
         self.cursor_key = key
         self.refresh()
         self._reveal()
+        if by_operator:
+            self._scrolled_y = self.scroll_offset.y
         self.post_message(self.Highlighted(self, key, by_operator))
 
     def _seen(self) -> tuple[str, ...]:
@@ -161,14 +167,30 @@ class RowList(FaultIsolated, ScrollView, can_focus=True):
         super().watch_scroll_y(old_value, new_value)
         if causality.current() is not None:
             self._moved.forget()
+            self._scrolled_y = round(new_value)
 
     def _reveal(self) -> None:
+        """Scroll to the row under the cursor, from where the operator scrolled to.
+
+        Not from where the list stands: it may have had other sizes since, and how many of them were
+        drawn depends on how fast keys came.
+        """
         at = self._places.index(self.cursor_key)
-        if at is None or not self.is_mounted:
+        if at is None or not self.is_mounted or not self.size.height:
             return
-        region = self._places.region(at)
+        y = self._places.scroll_to_show(at, self.size.height, self._scrolled_y)
         # At once: a picture in between would have the rows elsewhere for a moment.
-        self.scroll_to_region(region, animate=False, force=True, immediate=True)
+        with self._unasked():
+            self.scroll_to(y=y, animate=False, force=True, immediate=True)
+
+    @contextmanager
+    def _unasked(self) -> Iterator[None]:
+        """Keep where the operator scrolled to while the list scrolls without being asked to."""
+        kept = self._scrolled_y
+        try:
+            yield
+        finally:
+            self._scrolled_y = kept
 
     # --- keys and mouse ----------
 
@@ -233,7 +255,8 @@ class RowList(FaultIsolated, ScrollView, can_focus=True):
     ) -> bool:
         # Textual tells of a new size once it has drawn with it: the rows would be seen to jump.
         before, seen = self._size, self._seen()
-        is_to_be_told = super()._size_updated(size, virtual_size, container_size, layout)
+        with self._unasked():
+            is_to_be_told = super()._size_updated(size, virtual_size, container_size, layout)
         if self._size != before:
             self._strips.clear()
             self._reveal()

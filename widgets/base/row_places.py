@@ -62,6 +62,12 @@ class RowPlaces:
         """Return the lines of a row."""
         return Region(0, self._tops[at], 1, len(self.rows[at].lines))
 
+    def scroll_to_show(self, at: int, height: int, from_y: int) -> int:
+        """Return the first line to draw so that a row is seen, as near to `from_y` as can be."""
+        region = self.region(at)
+        lowest = max(0, self.height - height)
+        return min(region.y, max(region.bottom - height, min(from_y, lowest)))
+
     def nearest(self, at: int, by: int) -> int | None:
         """Return the number of the first row from here on that is no heading, else the last before
         it; None when there is none.

@@ -96,3 +96,23 @@ async def test_rows_are_where_the_cursor_is_in_the_first_picture_of_a_size() -> 
         await wait_for(pilot, lambda: first, "the layout")
         at = keys.index(app.rows.cursor_key)
         assert all(line <= at < line + 10 for line in first)
+
+
+async def test_sizes_in_between_do_not_move_rows() -> None:
+    app = Desk()
+    async with app.run_test(size=(40, 30)) as pilot:
+        app.rows.show_rows(rows("abcdefghijkl"))
+        app.rows.move_to("d")
+        for height in (11, 2, 11):
+            app.rows.styles.height = height
+            await pilot.pause()
+        assert app.rows.scroll_offset.y == 0
+        # What the operator scrolled to stays.
+        app.rows.styles.height = 6
+        await pilot.pause()
+        with Cause(monotonic()).running():
+            app.rows.scroll_to(y=3, animate=False, immediate=True)
+        for height in (2, 6):
+            app.rows.styles.height = height
+            await pilot.pause()
+        assert app.rows.scroll_offset.y == 3

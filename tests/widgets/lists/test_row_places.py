@@ -57,3 +57,24 @@ def test_a_press_is_for_what_stood_there_before_the_first_of_several_moves() -> 
     moved.note(("e",), 20.0)
     moved.forget()
     assert moved.stood_at(0, 20.0) is None
+
+
+@given(
+    st.lists(st.integers(1, 3), min_size=1, max_size=30),
+    st.data(),
+    st.integers(3, 12),
+    st.integers(0, 100),
+)
+def test_a_row_is_shown_without_scrolling_further_than_it_takes(
+    lines: list[int], data: st.DataObject, height: int, from_y: int
+) -> None:
+    places = RowPlaces(Row(str(at), (Line(()),) * count) for at, count in enumerate(lines))
+    at = data.draw(st.integers(0, len(lines) - 1))
+    row = places.region(at)
+
+    def is_seen_from(y: int) -> bool:
+        return y <= row.y and row.bottom <= y + height
+
+    possible = [y for y in range(max(0, places.height - height) + 1) if is_seen_from(y)]
+    shown_from = places.scroll_to_show(at, height, from_y)
+    assert shown_from == min(possible, key=lambda y: abs(y - from_y))
