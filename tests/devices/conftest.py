@@ -22,16 +22,28 @@ from agent.devices.fleet.fleet import AdbFleet
 from agent.devices.pool.virtual_phones import VirtualPhones
 from agent.devices.protocols import Button, Device
 
+EVERY_PHONE = ""
 Handler = Callable[[str, asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 
 
 @pytest.fixture(scope="session")
-def adb_address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServerAddress]:
+def shared_adb(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServerAddress]:
     """A real adb server on a port of its own, without devices of its own."""
     server = AdbServer(tmp_path_factory.mktemp("adb"))
     address = asyncio.run(server.start())
     yield address
     asyncio.run(server.stop())
+
+
+@pytest.fixture
+def adb_address(shared_adb: ServerAddress) -> Iterator[ServerAddress]:
+    """The worker's adb server; a phone that the test leaves connected is forgotten.
+
+    For ten minutes the server would try to connect to its port again, which by then may be the
+    port of another worker's phone.
+    """
+    yield shared_adb
+    asyncio.run(AdbClient(shared_adb).disconnect(EVERY_PHONE))
 
 
 @pytest.fixture

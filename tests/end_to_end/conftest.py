@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import random
-import socket
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -19,19 +17,6 @@ from tests.end_to_end.harness import (
     end_all_of,
     wait_until,
 )
-
-
-def free_pair() -> int:
-    """Find two free ports in a row, below those that systems give out by themselves."""
-    while True:
-        port = random.randrange(15_000, 20_000)
-        try:
-            with socket.socket() as one, socket.socket() as two:
-                one.bind(("127.0.0.1", port))
-                two.bind(("127.0.0.1", port + 1))
-        except OSError:
-            continue
-        return port
 
 
 @pytest.fixture

@@ -275,6 +275,7 @@ def adb_server_of_its_own(environment: dict[str, str], port: int) -> Iterator[No
     environment["ADB_SERVER_SOCKET"] = f"tcp:127.0.0.1:{port}"
     try:
         wait_until(lambda: _listens(port), "the adb server answers")
+        assert server.poll() is None, "another server answers"
         yield
     finally:
         server.terminate()

@@ -33,10 +33,21 @@ settings.load_profile("virtual-phone")
 
 
 @pytest.fixture(scope="session")
-def adb_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RealAdb]:
+def shared_adb(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RealAdb]:
     """The stock adb server on a port of its own."""
     with real_adb_server(tmp_path_factory.mktemp("adb")) as adb:
         yield adb
+
+
+@pytest.fixture
+def adb_server(shared_adb: RealAdb) -> Iterator[RealAdb]:
+    """The worker's adb server; a phone that the test leaves connected is forgotten.
+
+    For ten minutes the server would try to connect to its port again, which by then may be the
+    port of another worker's phone.
+    """
+    yield shared_adb
+    shared_adb.forget_every_phone()
 
 
 @pytest.fixture

@@ -55,6 +55,11 @@ def is_wireless(serial: str) -> bool:
     return bool(_PORT.fullmatch(serial) or _MDNS.fullmatch(serial))
 
 
+def is_address(serial: str) -> bool:
+    """Whether a serial is a host and a port, at which another device may answer another day."""
+    return bool(_PORT.fullmatch(serial))
+
+
 def transport_of(serial: str) -> Transport:
     """Return how a device is reached, as its serial tells."""
     if _EMULATOR.fullmatch(serial):

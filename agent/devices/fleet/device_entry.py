@@ -38,6 +38,10 @@ class DeviceEntry:
     taken_by: str = ""
     """Who took the phone over from its driver here; empty while nobody did."""
     asking: asyncio.Task[None] | None = None
+    recognising: asyncio.Task[None] | None = None
+    """Asks what came back at its address whether it is this device."""
+    displaced: bool = False
+    """Another device answers at its address."""
     silent: bool = False
     """Its server lists it as online, and it answers nothing."""
     away_with_server: bool = False
@@ -52,6 +56,11 @@ class DeviceEntry:
     def is_online(self) -> bool:
         """Whether it can be used."""
         return self.info.state is DeviceState.ONLINE
+
+    @property
+    def is_doubted(self) -> bool:
+        """Whether what answers at its address is, or may be, another device."""
+        return self.displaced or self.recognising is not None
 
 
 @dataclass(eq=False, slots=True)

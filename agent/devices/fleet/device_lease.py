@@ -165,6 +165,10 @@ class DeviceLeases:
                 continue
             wait_s = RENEW_EVERY_S
             began_s = asyncio.get_running_loop().time()
+            if entry.is_doubted:
+                # Or another phone would be marked as driven from here.
+                entry.mark_looked_s = began_s
+                continue
             try:
                 # The phone may be reached through another server by now.
                 marker = self._marker(entry, entry.info.driver)
@@ -186,6 +190,8 @@ class DeviceLeases:
     async def _give_back(self, entry: DeviceEntry, marker: DeviceLeaseFile) -> None:
         entry.marked_until_s = 0.0
         entry.mark_epoch = 0
+        if entry.is_doubted:
+            return
         try:
             async with asyncio.timeout(_GIVE_BACK_S):
                 await marker.give_back()

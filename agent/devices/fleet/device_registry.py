@@ -3,7 +3,8 @@
 Not the watching of servers (`agent.devices.fleet.server_watch`) and not driving
 (`agent.devices.fleet.fleet`). Invariants: a device that was seen stays known, as GONE while it is
 away; a name stands for one device; one that comes back, on another server or another wireless port,
-is the same device only if nothing speaks against it.
+is the same device only if nothing speaks against it. What comes back at a host and port is online
+only once it has said who it is: by then the port may be another phone's.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from agent.devices.adb.address import ServerAddress
 from agent.devices.adb.client import AdbClient
 from agent.devices.adb.device_list import DeviceRow, explain
 from agent.devices.adb.discovery import hardware_serial
-from agent.devices.adb.places import Place, is_wireless, name_for, transport_of
+from agent.devices.adb.places import Place, is_address, is_wireless, name_for, transport_of
 from agent.devices.adb_device import AdbDevice
 from agent.devices.fleet.device_entry import Changes, DeviceEntry, Newcomer
 from agent.devices.fleet.device_lease_file import TTL_S
@@ -38,6 +39,7 @@ PROFILE_PAUSE_S = 1.0
 PROFILE_ATTEMPTS = 120
 """A phone that boots is asked about for two minutes."""
 _IDENTIFY_TIMEOUT_S = 3.0
+_RECOGNISING = "The phone is asked whether it is the one that was here before."
 _SURE_S = TTL_S - 2.0
 """So long after it was looked after, a mark still keeps everybody else away."""
 ENVIRONMENTS = "elsewhere: environment"
@@ -135,7 +137,7 @@ class DeviceRegistry:
 
     async def close(self) -> None:
         """End everybody who listens or looks."""
-        tasks = [s.asking for s in self.entries if s.asking]
+        tasks = [task for s in self.entries for task in (s.asking, s.recognising) if task]
         tasks += [newcomer.task for newcomer in self._newcomers.values() if newcomer.task]
         for task in tasks:
             task.cancel()
@@ -153,6 +155,8 @@ class DeviceRegistry:
         listed = {row.serial for row in rows}
         # Those that left first: what is plugged in elsewhere has left its place.
         for entry in self.entries:
+            if entry.displaced:
+                continue
             if entry.place.address == address and entry.place.serial not in listed:
                 why = explain(DeviceState.GONE, entry.place.serial)
                 self.set_state(entry, DeviceState.GONE, why)
@@ -191,19 +195,35 @@ class DeviceRegistry:
         if entry.silent and not new_connection:
             return
         if row.state is DeviceState.ONLINE and (returned or new_connection):
+            if entry.recognising is not None and not new_connection:
+                return
             entry.transport_id = row.transport_id
             entry.silent = False
-            entry.device.forget()
-            entry.feed.retry_video()
-            if entry.asking is not None:
-                entry.asking.cancel()
-            entry.asking = asyncio.create_task(self._ask(entry), name=f"ask {entry.serial}")
+            if is_address(entry.place.serial) and identifies(entry.info.hardware_serial):
+                self.set_state(entry, DeviceState.CONNECTING, _RECOGNISING)
+                entry.recognising = asyncio.create_task(
+                    self._recognise(entry, row), name=f"recognise {entry.serial}"
+                )
+                return
+            self._connected(entry)
+        self._list(entry, row)
+
+    def _connected(self, entry: DeviceEntry) -> None:
+        """Begin anew with a device that has a new connection."""
+        entry.device.forget()
+        entry.feed.retry_video()
+        if entry.asking is not None:
+            entry.asking.cancel()
+        entry.asking = asyncio.create_task(self._ask(entry), name=f"ask {entry.serial}")
+
+    def _list(self, entry: DeviceEntry, row: DeviceRow) -> None:
         self.set(entry, replace(entry.info, product=row.product or entry.info.product))
         if row.state is not entry.info.state:
             self.set_state(entry, row.state, row.note)
 
     def _at(self, place: Place) -> DeviceEntry | None:
-        return next((entry for entry in self._entries.values() if entry.place == place), None)
+        there = (one for one in self._entries.values() if one.place == place and not one.displaced)
+        return next(there, None)
 
     def _moved(self, place: Place) -> DeviceEntry | None:
         """Find the device that has left the place where it was listed under this serial."""
@@ -219,6 +239,7 @@ class DeviceRegistry:
         client = self._clients[place.address]
         client.alias(entry.serial, place.serial)
         entry.place = place
+        entry.displaced = False
         entry.device.move(client)
         shown = "" if place.serial == on_host(entry.serial) else place.serial
         self.set(entry, replace(entry.info, server=str(place.address), listed_as=shown))
@@ -304,6 +325,34 @@ class DeviceRegistry:
             self._move(same[0], place)
         self._see(same[0] if len(same) == 1 else self._add(place, newcomer.row), newcomer.row)
 
+    async def _recognise(self, entry: DeviceEntry, row: DeviceRow) -> None:
+        """Ask what came back at an address who it is, until it answers."""
+        says: str | None = None
+        while says is None:
+            try:
+                says = await hardware_serial(
+                    self.client(entry), entry.place.serial, timeout_s=_IDENTIFY_TIMEOUT_S
+                )
+            except DeviceError:
+                await asyncio.sleep(PROFILE_PAUSE_S)
+        entry.recognising = None
+        if says in ("", entry.info.hardware_serial):
+            self._connected(entry)
+            self._list(entry, row)
+        else:
+            self._displace(entry, row, says)
+
+    def _displace(self, entry: DeviceEntry, row: DeviceRow, says: str) -> None:
+        """Take in that another device, which says its serial, answers at the address of one."""
+        place = entry.place
+        entry.displaced = True
+        note = f"Another phone ({says}) answers at {place.serial} now. Connect this one again."
+        self.set_state(entry, DeviceState.GONE, note)
+        same = [s for s in self._missing_wireless() if s.info.hardware_serial == says]
+        if len(same) == 1:
+            self._move(same[0], place)
+        self._see(same[0] if len(same) == 1 else self._add(place, row), row)
+
     async def _ask(self, entry: DeviceEntry) -> None:
         """Learn what a device that came online is; again until it has started."""
         for _ in range(PROFILE_ATTEMPTS):
@@ -357,6 +406,9 @@ class DeviceRegistry:
 
     def set_state(self, entry: DeviceEntry, state: DeviceState, note: str) -> None:
         """Change a device's state."""
+        if entry.recognising is not None:
+            entry.recognising.cancel()
+            entry.recognising = None
         if state is DeviceState.GONE:
             entry.silent = False
         dismissed = entry.info.dismissed and state is entry.info.state
@@ -384,7 +436,9 @@ class DeviceRegistry:
 
 
 def _check_unfenced(entry: DeviceEntry) -> None:
-    """Refuse to act once somebody else has the phone. Raises DeviceLostError."""
+    """Refuse to act on what is another's, or another phone. Raises DeviceLostError."""
+    if entry.is_doubted:
+        raise away(entry.info)
     if entry.taken_by:
         raise DeviceLostError(
             f"{entry.serial} was taken over by {entry.taken_by}.",

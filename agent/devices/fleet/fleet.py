@@ -126,9 +126,12 @@ class AdbFleet:
     def reach(self, serial: str) -> tuple[AdbClient, str]:
         """Return the client that reaches a device, and the serial its server lists it as.
 
-        For what adb itself offers: files, installing, logs. Raises UsageError for one never seen.
+        For what adb itself offers: files, installing, logs. Raises UsageError for one never seen,
+        DeviceLostError where another answers in its place.
         """
         entry = self._registry.known(serial)
+        if entry.is_doubted:
+            raise away(entry.info)
         return self._registry.client(entry), entry.place.serial
 
     async def care(self, serial: str) -> Maintenance:

@@ -6,7 +6,7 @@ import signal
 
 import pytest
 
-from tests.end_to_end.conftest import free_pair
+from support.adb import free_pair
 from tests.end_to_end.harness import Running, Workshop
 
 

@@ -247,6 +247,17 @@ async def test_a_reboot_comes_back_with_another_boot_id(connected: Connected) ->
     assert len(after.strip()) == 36 and after != before
 
 
+async def test_a_phone_that_reboots_keeps_its_port(connected: Connected) -> None:
+    assert (await connected("reboot")).status == 0
+    booted = asyncio.ensure_future(connected.served.rebooted())
+    tries = 0
+    while not booted.done():
+        _, writer = await asyncio.open_connection("127.0.0.1", connected.served.port)
+        writer.close()
+        tries += 1
+    assert tries
+
+
 async def test_root_is_refused_as_on_a_phone_one_buys(connected: Connected) -> None:
     said = await connected("root")
     assert b"adbd cannot run as root in production builds" in said.out + said.err

@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import asyncio
 import os
+import random
 import socket
 import subprocess
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 import adbutils
 
 TIMEOUT_S = 30.0
+_SHARES = 16
+_PAIRS = (10_000 // 2 // _SHARES, 20_000 // 2 // _SHARES)
+_CHANCE = random.SystemRandom()
+"""Not the one that a test may have seeded: it would choose the same again."""
 
 
 @dataclass(frozen=True)
@@ -69,14 +74,30 @@ class RealAdb:
         said = await self("wait-for-device", serial=serial)
         assert said.status == 0, said
 
+    def forget_every_phone(self) -> None:
+        """Disconnect all phones, also those that the server tries to reach again."""
+        with socket.create_connection(("127.0.0.1", self.port), TIMEOUT_S) as wire:
+            wire.sendall(b"0010host:disconnect:")
+            assert wire.recv(4) == b"OKAY"
+
 
 def free_port() -> int:
-    """Return a port that is free now and that no adb server takes for an emulator's."""
+    """Return a port that is free now, and that nobody else takes before it is used.
+
+    A port that the system hands out would be handed out again as soon as it is closed, to another
+    worker's phone or server. So it is one below those, and of this worker's share of them.
+    """
+    return free_pair()
+
+
+def free_pair() -> int:
+    """Return the first of two ports in a row that are both as `free_port` says."""
+    share = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw")) % _SHARES
     while True:
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            port = int(probe.getsockname()[1])
-        if not 5554 <= port <= 5585 and port != 5037:
+        port = 2 * (_CHANCE.randrange(*_PAIRS) * _SHARES + share)
+        with suppress(OSError), socket.socket() as one, socket.socket() as two:
+            one.bind(("127.0.0.1", port))
+            two.bind(("127.0.0.1", port + 1))
             return port
 
 

@@ -76,6 +76,7 @@ class ServedPhone:
         self._server: asyncio.Server | None = None
         self._rebooting: asyncio.Task[None] | None = None
         self._touching: asyncio.Task[None] | None = None
+        self._booting = False
         self._closing = False
         self.userland.faults.listener = self._on_fault
         self.userland.app_processes[scrcpy.CLASS] = scrcpy.app_process
@@ -159,18 +160,10 @@ class ServedPhone:
         raise PhoneError("no free port was found", "Give a port.")
 
     async def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        if any(kind in self.userland.faults for kind in UNREACHABLE):
+        if self._booting or any(kind in self.userland.faults for kind in UNREACHABLE):
             writer.transport.abort()
             return
         await self.daemon.serve(reader, writer)
-
-    async def unlisten(self) -> None:
-        """Stop listening and cut every connection."""
-        server, self._server = self._server, None
-        if server is not None:
-            server.close()
-        self.daemon.disconnect()
-        await self.daemon.wait_disconnected()
 
     async def close(self) -> None:
         """End the phone: connections, processes, its saved state written."""
@@ -182,7 +175,9 @@ class ServedPhone:
             self._touching.cancel()
             await asyncio.gather(self._touching, return_exceptions=True)
         self.userland.faults.clear()
-        await self.unlisten()
+        if self._server is not None:
+            self._server.close()
+        await self._disconnect()
         self.userland.processes.stop_all()
         await self.userland.sockets.shut_down()
         self.phone.close()
@@ -246,16 +241,21 @@ class ServedPhone:
         if self._rebooting is not None:
             await asyncio.shield(self._rebooting)
 
+    async def _disconnect(self) -> None:
+        self.daemon.disconnect()
+        await self.daemon.wait_disconnected()
+
     async def _reboot(self) -> None:
-        port = self.port
-        await self.unlisten()
+        # It keeps its port, which another process could take meanwhile, and answers nobody there.
+        self._booting = True
+        await self._disconnect()
         self.userland.reboot()
         for package in {task.package for task in self.phone.tasks()}:
             self.phone.force_stop(package)
         lock.boot(self.phone)
         await asyncio.sleep(BOOT_S)
         self._listen_inside()
-        await self.listen(port)
+        self._booting = False
 
     def _on_fault(self, kind: FaultKind, begun: bool) -> None:
         self.userland.note("W", "virtual-phone", f"fault {kind} {'begins' if begun else 'ends'}")
