@@ -1,0 +1,122 @@
+"""Where the tests' time goes: `make test ARGS='-p tests.checkout.costs'` prints it at the end.
+
+CPU is that of the workers and of the processes that they have started and waited for: a busy
+machine changes it little. Waiting is what the clock says beyond it, less what a worker waited for
+a free core where the system counts that (Linux).
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections import Counter
+from collections.abc import Generator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+_ROWS = 25
+_QUEUED = Path("/proc/self/schedstat")
+_FIXTURES = pytest.StashKey[Counter[str]]()
+_SPENT = pytest.StashKey[dict[str, Any]]()
+_sums: dict[str, Counter[str]] = {}
+_before_s: list[float] = []
+
+
+def _now() -> tuple[float, float]:
+    """Return the seconds of CPU of this process and its children, and those of the clock."""
+    try:
+        queued_s = int(_QUEUED.read_text(encoding="ascii").split()[1]) / 1e9
+    except OSError:
+        queued_s = 0.0
+    return sum(os.times()[:4]), time.monotonic() - queued_s
+
+
+def _phase(item: pytest.Item) -> Generator[None, Any, Any]:
+    fixtures = item.session.stash[_FIXTURES] = Counter()
+    begun = _now()
+    try:
+        return (yield)
+    finally:
+        cpu_s, clock_s = (end - start for start, end in zip(begun, _now(), strict=True))
+        waited_s = max(0.0, clock_s - cpu_s)
+        item.stash[_SPENT] = {"cpu_s": cpu_s, "waited_s": waited_s, "fixtures": dict(fixtures)}
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_setup(item: pytest.Item) -> Generator[None, Any, Any]:
+    return (yield from _phase(item))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Generator[None, Any, Any]:
+    return (yield from _phase(item))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_teardown(item: pytest.Item) -> Generator[None, Any, Any]:
+    return (yield from _phase(item))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_fixture_setup(
+    fixturedef: Any, request: pytest.FixtureRequest
+) -> Generator[None, Any, Any]:
+    begun, _ = _now()
+    try:
+        return (yield)
+    finally:
+        name = f"{fixturedef.baseid or fixturedef.func.__module__}::{fixturedef.argname}"
+        fixtures = request.session.stash.setdefault(_FIXTURES, Counter())
+        fixtures[f"{name} ({fixturedef.scope})"] += _now()[0] - begun
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, Any, Any]:
+    report = yield
+    # A worker sends its reports to the process that sums them up, with all that they hold.
+    report.spent = item.stash.get(_SPENT, None)
+    return report
+
+
+def pytest_runtest_logreport(report: Any) -> None:
+    spent = getattr(report, "spent", None)
+    if not spent:
+        return
+    test = report.nodeid.partition("@")[0]
+    file = test.partition("::")[0]
+    room = "/".join(file.split("/")[: 2 if file.startswith("tests/") else 3])
+    for table, key in (("room", room), ("file", file), ("test", test), ("phase", report.when)):
+        _sums.setdefault(f"CPU by {table}", Counter())[key] += spent["cpu_s"]
+        _sums.setdefault(f"waiting by {table}", Counter())[key] += spent["waited_s"]
+    _sums.setdefault("CPU by fixture", Counter()).update(spent["fixtures"])
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    if session.items:
+        # All that this process has used so far: to start, to import and to collect.
+        _before_s.append(_now()[0])
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    if hasattr(session.config, "workeroutput"):
+        session.config.workeroutput["before_s"] = sum(_before_s)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any) -> None:
+    _before_s.append(getattr(node, "workeroutput", {}).get("before_s", 0.0))
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    tests_s = sum(_sums.get("CPU by phase", Counter()).values())
+    terminalreporter.section("what the tests cost")
+    terminalreporter.write_line(
+        f"{tests_s:.1f} s of CPU in tests, and {sum(_before_s):.1f} s before them to start, import "
+        f"and collect, by workers: {len(_before_s)}"
+    )
+    for name, seconds in sorted(_sums.items()):
+        terminalreporter.write_line(f"\n{name}, in seconds")
+        for key, taken_s in seconds.most_common(_ROWS):
+            terminalreporter.write_line(f"{taken_s:9.2f}  {key}")
