@@ -36,16 +36,16 @@ async def montage(target: Path) -> None:
         phone = Phone(Path(home), name="montage", clock=lambda: CLOCK)
         # Nothing moves and nothing loads: the pages are shown as they are in the end.
         phone.settings.put("global", "transition_animation_scale", "0")
-        width = round(HEIGHT * phone.width / phone.height)
+        width = round(HEIGHT * phone.displays.width / phone.displays.height)
         across = (len(SCREENS) + 1) // 2
         whole = Image.new(
             "RGB", ((width + GAP) * across + GAP, (HEIGHT + GAP) * 2 + GAP), (24, 26, 32)
         )
         for i, (component, extras, dark) in enumerate(SCREENS):
-            phone.set_dark(dark)
-            phone.start_activity(component=component, extras=extras)
-            await phone.wait_idle()
-            frame = phone.screenshot().convert("RGB")
+            phone.settings.set_dark(dark)
+            phone.activities.start(component=component, extras=extras)
+            await phone.animations.wait_idle()
+            frame = phone.compositor.screenshot().convert("RGB")
             frame = frame.resize((width, HEIGHT), Image.Resampling.LANCZOS)
             x = GAP + (i % across) * (width + GAP)
             whole.paste(frame, (x, GAP + i // across * (HEIGHT + GAP)))

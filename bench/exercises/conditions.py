@@ -43,7 +43,7 @@ def under(exercise: Exercise, condition: Condition) -> Exercise:
     """Return an exercise as it is on such a phone; its name says so."""
 
     def prepare(phone: Phone) -> None:
-        phone.react(_clicks(phone, condition, seed=exercise.name))
+        phone.touch.clicks = _clicks(phone, condition, seed=exercise.name)
 
     fields = {one.name: getattr(exercise, one.name) for one in dataclass_fields(Exercise)}
     return Prepared(**{**fields, "name": f"{exercise.name}@{condition}"}, prepare=prepare)
@@ -55,7 +55,7 @@ def taken_back(phone: Phone) -> Iterator[None]:
     try:
         yield
     finally:
-        phone.react(lambda click: click())
+        phone.touch.clicks = lambda click: click()
 
 
 def _clicks(

@@ -201,8 +201,8 @@ async def _states() -> None:
         phone = Phone(Path(folder))
         for package in [info.package for info in phone.packages.list()]:
             # Every app has its state then, so that nothing is left out of what is measured.
-            if phone.launch_if_there(package):
-                phone.scene()
+            if phone.activities.launch_if_there(package):
+                phone.compositor.scene()
         data = phone.snapshot()
         for name, call in (
             ("reset", phone.reset),

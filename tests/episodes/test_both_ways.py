@@ -87,8 +87,12 @@ async def both(tmp_path: Path) -> AsyncIterator[Both]:
 
 def at_rest(phone: Phone) -> bool:
     """Whether nothing on the screen goes away by itself."""
-    return phone.idle and not (
-        phone.toast_text or phone.heads_up or phone.splash or phone._loading or phone._moving_s
+    return phone.animations.idle and not (
+        phone.toasts.shown
+        or phone.notifications.heads_up
+        or phone.activities.splash
+        or phone.activities.any_loading
+        or phone.animations.in_transition
     )
 
 
@@ -102,7 +106,7 @@ async def act(both: Both, tool: str, parameters: dict[str, object]) -> None:
             assert tool == "type_text"
     both.here.phone.wait(TOASTED_S)
     both.here.phone.settle()
-    await until(lambda: both.inside.frame_version and at_rest(both.inside))
+    await until(lambda: both.inside.compositor.version and at_rest(both.inside))
 
 
 async def compare(both: Both) -> tuple[Seen, Seen]:

@@ -92,7 +92,7 @@ class Floor:
                 if all(one.is_terminal for one in states) and not any(d.driver for d in devices):
                     break
         for serial in self.at.serials:
-            assert not self.at.host.served(serial).phone.touched
+            assert not self.at.host.served(serial).phone.touch.touched
 
 
 @asynccontextmanager

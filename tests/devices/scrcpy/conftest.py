@@ -92,15 +92,15 @@ async def bench(
     device = AdbDevice(client, serial, scrcpy=ScrcpySettings())
     (phone,) = phone_host.phones
     made = Bench(phone_host, phone, device)
-    touch = phone.touch
+    finger = phone.gestures.finger
 
-    async def noted(action: str, pointer: int, x: float, y: float, display: int = 0) -> None:
-        width, height, _ = phone.display_size(display)
+    def noted(action: str, pointer: int, x: float, y: float, display: int = 0) -> None:
+        width, height, _ = phone.displays.size(display)
         made.touches.append(Touched(action, pointer, x / width, y / height, time.monotonic()))
         made.touched.set()
-        await touch(action, pointer, x, y, display)
+        finger(action, pointer, x, y, display)
 
-    monkeypatch.setattr(phone, "touch", noted)
+    monkeypatch.setattr(phone.gestures, "finger", noted)
     yield made
     await device.close()
     await client.disconnect(serial)

@@ -82,7 +82,7 @@ async def test_keys_wheels_and_starting_reach_the_phone(bench: Bench) -> None:
 async def test_the_clipboard_is_set_acknowledged_and_read_back(bench: Bench) -> None:
     text = "naïve 世界 🌍\nsecond line $HOME `id`"
     await bench.device.set_clipboard(text)
-    assert bench.phone.clipboard == text
+    assert bench.phone.clipboard.text == text
     assert await bench.device.clipboard() == text
 
 

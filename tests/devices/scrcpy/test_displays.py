@@ -37,7 +37,7 @@ async def test_an_app_lives_on_a_display_that_nobody_sees(bench: Bench) -> None:
     assert bench.device.displays.opened() == ()
     await display.close()
     async with asyncio.timeout(BOUND_S):
-        while len(bench.phone.displays()) > 1:
+        while len(bench.phone.displays.all()) > 1:
             await asyncio.sleep(0)
 
 

@@ -316,8 +316,8 @@ async def test_each_toast_is_told_once(trees: Trees) -> None:
     phone = trees.host.served(trees.shell.serial).phone
     assert await trees.warm.toast(timeout_s=BOUND_S) == ""
     await trees.warm.tree(timeout_s=BOUND_S)
-    phone.toast("Added to your cart")
+    phone.toasts.show("Added to your cart")
     assert await trees.warm.toast(timeout_s=BOUND_S) == "Added to your cart"
     assert await trees.warm.toast(timeout_s=BOUND_S) == ""
-    phone.toast("Added to your cart")
+    phone.toasts.show("Added to your cart")
     assert await trees.warm.toast(timeout_s=BOUND_S) == "Added to your cart"

@@ -1,131 +1,120 @@
-"""The activity stack: tasks, what is in front on each display, and how activities start and end.
+"""Start and end activities and apps, with what every change of the page in front brings.
 
-Moves pages between tasks; draws nothing. Invariant: the default display always has the home task,
-and the task in front is the last of the list for its display.
+The stack itself is `virtual_phone.task_stack`. Invariant: whatever takes the page in front away
+also takes the keyboard and the shade away.
 """
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
-from virtual_phone.packages.installed import PackageInfo, PackageTable
+from virtual_phone.apps import app_of
+from virtual_phone.errors import PhoneError
+from virtual_phone.packages.installed import PackageInfo
 from virtual_phone.state.records import (
+    Notice,
     PageState,
-    PhoneState,
     StartResult,
-    StartStatus,
     TaskState,
     UnknownActivityError,
 )
+from virtual_phone.task_stack import HOME_PACKAGE
 
-HOME_PACKAGE = "com.android.launcher3"
-HOME_ACTIVITY = "com.android.launcher3.uioverrides.QuickstepLauncher"
-MAIN = "android.intent.action.MAIN"
+if TYPE_CHECKING:
+    from virtual_phone.phone import Phone
 
-
-def split_component(component: str) -> tuple[str, str]:
-    """Return package and full class name of `pkg/.Cls`.
-
-    Raises:
-        UnknownActivityError: it has no slash.
-    """
-    package, slash, cls = component.partition("/")
-    if not slash or not package or not cls:
-        raise UnknownActivityError(
-            f"Bad component name: {component}.", "Write it as package/.Activity."
-        )
-    return package, package + cls if cls.startswith(".") else cls
-
-
-def short_component(package: str, activity: str) -> str:
-    """Return `pkg/.Cls` where the class is in the package, `pkg/full.Cls` otherwise."""
-    inside = activity.startswith(package + ".")
-    return f"{package}/{activity.removeprefix(package) if inside else activity}"
+SPLASH_S = 0.3
 
 
 class Activities:
-    """Keep the tasks of one phone."""
+    """Start and end the activities of one phone."""
 
-    def __init__(
-        self, state: Callable[[], PhoneState], packages: PackageTable, now: Callable[[], float]
-    ) -> None:
-        self._state = state
-        self._packages = packages
-        self._now = now
-        self._tokens = itertools.count(0xA3F1C20, 0x1D3)
+    def __init__(self, phone: Phone) -> None:
+        self._phone = phone
+        self.splash = ""
+        """The package whose splash screen is shown."""
+        self._loading: set[int] = set()
+        """The tokens of the pages that still load."""
 
-    def ensure_home(self) -> None:
-        """Make sure that the default display has its home task."""
-        tasks = self._state().tasks
-        if not any(t.package == HOME_PACKAGE and t.display == 0 for t in tasks):
-            page = PageState(HOME_ACTIVITY, token=next(self._tokens))
-            tasks.insert(0, TaskState(self._next_id(), HOME_PACKAGE, [page]))
-        for task in tasks:
-            for page in task.pages:
-                if not page.token:
-                    page.token = next(self._tokens)
+    # -- starting
 
-    def front(self, display: int = 0) -> TaskState | None:
-        return next((t for t in reversed(self._state().tasks) if t.display == display), None)
-
-    def top(self, display: int = 0) -> tuple[TaskState, PageState] | None:
-        """Return the task in front on a display and its topmost page."""
-        task = self.front(display)
-        return (task, task.pages[-1]) if task is not None and task.pages else None
-
-    def task_of(self, page: PageState) -> TaskState | None:
-        return next((t for t in self._state().tasks if any(p is page for p in t.pages)), None)
-
-    def resolve(
+    def start(
         self,
         *,
-        component: str | None,
-        package: str | None,
-        action: str | None,
-        data: str | None,
+        component: str | None = None,
+        package: str | None = None,
+        action: str | None = None,
+        data: str | None = None,
         mime_type: str | None = None,
-    ) -> tuple[PackageInfo, str]:
-        """Find the activity an intent means.
+        extras: Mapping[str, str] | None = None,
+        display: int = 0,
+    ) -> StartResult:
+        """Start the activity an intent means.
 
         Raises:
             UnknownActivityError: nothing answers it.
+            PhoneError: there is no such display.
         """
-        if component is not None:
-            name, activity = split_component(component)
-            info = self._packages.get(name)
-            if info is None or activity not in info.activities:
-                raise UnknownActivityError(
-                    f"Activity class {{{name}/{activity}}} does not exist.",
-                    "List packages with pm list packages.",
-                )
-            return info, activity
-        if action in (None, MAIN):
-            info = self._packages.get(package or "")
-            if info is None or info.launcher_activity is None:
-                raise UnknownActivityError(
-                    f"No activities found to run for package {package}.",
-                    "List packages with pm list packages.",
-                )
-            return info, info.launcher_activity
-        scheme = data.partition(":")[0].lower() if data else ""
-        if mime_type:
-            for info in self._packages:
-                if package in (None, info.package) and f"{action} {mime_type}" in info.actions:
-                    return info, info.actions[f"{action} {mime_type}"]
-        for info in self._packages:
-            if package is not None and info.package != package:
-                continue
-            for wanted in (f"{action} {scheme}", f"{action}"):
-                if wanted in info.actions and (wanted == f"{action} {scheme}" or not scheme):
-                    return info, info.actions[wanted]
-        raise UnknownActivityError(
-            f"Activity not started, unable to resolve Intent {{ act={action}"
-            f"{f' dat={data}' if data else ''} flg=0x10000000 }}.",
-            "Name a component with -n package/.Activity.",
+        self._phone.displays.get(display)
+        if action == "android.intent.action.MAIN" and not package and not component:
+            return self.go_home()
+        info, activity = self._phone.tasks.resolve(
+            component=component, package=package, action=action, data=data, mime_type=mime_type
         )
+        args = {k: str(v) for k, v in (extras or {}).items()}
+        if data:
+            args["data"] = data
+        if info.package == HOME_PACKAGE:
+            return self.go_home()
+        return self._start(info, activity, args, display=display)
 
-    def start(
+    def launch(self, package: str, display: int = 0) -> StartResult:
+        """Start a package as its launcher icon does.
+
+        Raises:
+            UnknownActivityError: it has no launcher icon.
+        """
+        info, activity = self._phone.tasks.resolve(
+            component=None, package=package, action=None, data=None
+        )
+        return self._start(info, activity, {}, display=display, as_launcher=True)
+
+    def launch_if_there(self, package: str) -> bool:
+        """Start a package if it is installed; return whether it was."""
+        try:
+            self.launch(package)
+        except UnknownActivityError:
+            return False
+        return True
+
+    def open(self, page: PageState, package: str, activity: str, args: Mapping[str, str]) -> None:
+        """Start an activity from a page, as an app does.
+
+        Raises:
+            UnknownActivityError: there is no such activity.
+        """
+        info = self._phone.packages.get(package)
+        app = app_of(package)
+        name = app.full_name(activity) if app is not None else activity
+        if info is None or name not in info.activities:
+            raise UnknownActivityError(
+                f"Activity class {{{package}/{name}}} does not exist.", "Name another activity."
+            )
+        self._start(info, name, args, caller=page)
+
+    def open_notice(self, notice: Notice) -> None:
+        """Open what a notification is about and take it away."""
+        if notice.id not in {n.id for n in self._phone.notifications.all()}:
+            return
+        self._phone.notifications.dismiss(notice.id)
+        self._phone.shade.shown = ""
+        if notice.activity:
+            self.open(PageState(""), notice.package, notice.activity, notice.args)
+        else:
+            self.launch_if_there(notice.package)
+
+    def _start(
         self,
         info: PackageInfo,
         activity: str,
@@ -135,102 +124,152 @@ class Activities:
         caller: PageState | None = None,
         as_launcher: bool = False,
     ) -> StartResult:
-        """Start an activity: in the caller's task, or in its package's own task."""
-        component = short_component(info.package, activity)
-        tasks = self._state().tasks
-        if info.package == HOME_PACKAGE:
-            return self.go_home()
-        own = self.task_of(caller) if caller is not None else None
-        if own is not None and own.package == info.package:
-            own.pages.append(self._page(activity, args, info.package))
-            self._raise(own)
-            return StartResult(component, StartStatus.STARTED, own.id, own.display)
-        task = next((t for t in tasks if t.package == info.package and t.display == display), None)
-        if task is None:
-            task = TaskState(self._next_id(), info.package, [], display)
-            task.pages.append(self._page(activity, args, info.package))
-            tasks.append(task)
-            self._raise(task)
-            return StartResult(component, StartStatus.STARTED, task.id, display)
-        was_front = self.front(display) is task
-        self._raise(task)
-        root_again = activity == task.pages[0].activity and not args
-        if root_again and (as_launcher or len(task.pages) == 1):
-            status = StartStatus.DELIVERED_TO_TOP if was_front else StartStatus.BROUGHT_TO_FRONT
-            return StartResult(component, status, task.id, display)
-        if task.pages[-1].activity == activity and task.pages[-1].args == dict(args):
-            return StartResult(component, StartStatus.DELIVERED_TO_TOP, task.id, display)
-        task.pages.append(self._page(activity, args, info.package))
-        return StartResult(component, StartStatus.STARTED, task.id, display)
+        cold = not self._phone.processes.runs(info.package)
+        result = self._phone.tasks.start(
+            info, activity, args, display=display, caller=caller, as_launcher=as_launcher
+        )
+        self.changed()
+        if cold and display == 0:
+            self._show_splash(info.package)
+        return result
 
-    def go_home(self) -> StartResult:
-        """Bring the home task to the front of the default display."""
-        self.ensure_home()
-        task = next(t for t in self._state().tasks if t.package == HOME_PACKAGE)
-        was_front = self.front() is task
-        self._raise(task)
-        del task.pages[1:]
-        status = StartStatus.DELIVERED_TO_TOP if was_front else StartStatus.BROUGHT_TO_FRONT
-        return StartResult(short_component(HOME_PACKAGE, HOME_ACTIVITY), status, task.id)
-
-    def finish(self, page: PageState) -> None:
-        """Take a page off its task; the last one of a task puts the task to the back."""
-        task = self.task_of(page)
-        if task is None or task.package == HOME_PACKAGE:
+    def _show_splash(self, package: str) -> None:
+        """Show the splash screen of an app that had no process."""
+        length_s = SPLASH_S * self._phone.animations.scale
+        if not length_s:
             return
-        info = self._packages.get(task.package)
-        if len(task.pages) > 1:
-            task.pages[:] = [p for p in task.pages if p is not page]
-        elif info is not None and page.activity == info.launcher_activity:
-            self._to_back(task)
-        else:
-            self._state().tasks.remove(task)
-            self.ensure_home()
+        self.splash = package
+        self._phone.animations.busy_for(length_s)
+        self._phone.invalidate()
 
-    def remove(self, package: str) -> None:
-        """End every task of a package."""
-        if package == HOME_PACKAGE:
-            self.go_home()
+        def over() -> None:
+            if self.splash == package:
+                self.splash = ""
+
+        self._phone.after(length_s, over)
+
+    def go_home(self, mode: str = "") -> StartResult:
+        """Bring the launcher to the front, with its `recents` or its `drawer` open if asked."""
+        result = self._phone.tasks.go_home()
+        page = self._phone.tasks.top()[1]  # type: ignore[index]
+        page.local.pop("mode", None)
+        self.changed()
+        if mode:
+            page.local["mode"] = mode
+            self._phone.invalidate()
+        return result
+
+    # -- what is in front
+
+    def changed(self) -> None:
+        """Do what every change of the page in front brings: no keyboard, a transition."""
+        phone = self._phone
+        phone.state_record.keyboard_shown = False
+        phone.shade.shown = ""
+        phone.pressed.forget()
+        phone.touch.stop_gliding()
+        phone.processes.all()
+        phone.animations.begin()
+        phone.invalidate()
+        phone.timing.later(0.0, self._begin_pages)
+
+    def _begin_pages(self) -> None:
+        """Let the page in front begin even if nobody looks: what it loads comes by itself."""
+        phone = self._phone
+        if not phone.closed:
+            for display in phone.displays.all():
+                phone.compositor.scene(display.id)
+            phone.compositor.plan_release()
+
+    def is_in_front(self, package: str) -> bool:
+        """Return whether a package is what the person looks at."""
+        front, power = self._phone.tasks.front(), self._phone.power
+        return (
+            power.screen_on and not power.locked and front is not None and front.package == package
+        )
+
+    def load(self, page: PageState, seconds: float) -> None:
+        """Let a page load for a while; it is shown as loading until then."""
+        length_s = seconds * self._phone.animations.scale
+        if not length_s:
             return
-        tasks = self._state().tasks
-        tasks[:] = [t for t in tasks if t.package != package]
-        self.ensure_home()
+        self._loading.add(page.token)
+        self._phone.after(length_s, lambda: self._loading.discard(page.token))
 
-    def remove_task(self, task_id: int) -> None:
-        """End one task."""
-        tasks = self._state().tasks
-        tasks[:] = [t for t in tasks if t.id != task_id or t.package == HOME_PACKAGE]
+    def is_loading(self, page: PageState) -> bool:
+        """Return whether a page still loads."""
+        return page.token in self._loading
+
+    @property
+    def any_loading(self) -> bool:
+        """Whether any page still loads."""
+        return bool(self._loading)
+
+    def forget(self) -> None:
+        """Show no splash and load nothing: the phone is another from now on."""
+        self.splash = ""
+        self._loading.clear()
+
+    # -- tasks and pages
+
+    def recent(self) -> list[TaskState]:
+        """Return the tasks of apps, the newest first."""
+        tasks = self._phone.tasks.front_to_back()
+        return [t for t in tasks if t.package != HOME_PACKAGE and t.display == 0]
 
     def bring_forward(self, task_id: int) -> None:
-        """Bring a task to the front of its display."""
-        task = next((t for t in self._state().tasks if t.id == task_id), None)
+        """Bring a task to the front."""
+        self._phone.tasks.bring_forward(task_id)
+        self.changed()
+
+    def end_task(self, task_id: int) -> None:
+        """End a task."""
+        self._phone.tasks.remove_task(task_id)
+        self._phone.invalidate()
+
+    def close(self, page: PageState) -> None:
+        """Finish a page."""
+        self._phone.tasks.finish(page)
+        self.changed()
+
+    def close_to_root(self, page: PageState) -> None:
+        """Finish every page of a task but its first."""
+        task = self._phone.tasks.task_of(page)
         if task is not None:
-            self._raise(task)
+            del task.pages[1:]
+        self.changed()
 
-    def move_display(self, display: int) -> None:
-        """End the tasks of a display that goes away."""
-        tasks = self._state().tasks
-        tasks[:] = [t for t in tasks if t.display != display]
+    # -- ending apps
 
-    def _page(self, activity: str, args: Mapping[str, str], caller: str) -> PageState:
-        return PageState(activity, dict(args), token=next(self._tokens), calling_package=caller)
+    def force_stop(self, package: str) -> None:
+        """End every task of a package; its data stays."""
+        self._end(package)
+        self.changed()
 
-    def _raise(self, task: TaskState) -> None:
-        tasks = self._state().tasks
-        tasks.remove(task)
-        tasks.append(task)
-        task.last_active = self._now()
+    def clear(self, package: str) -> None:
+        """End a package's tasks and put its data and permissions back to new.
 
-    def _to_back(self, task: TaskState) -> None:
-        tasks = self._state().tasks
-        home = next((t for t in tasks if t.package == HOME_PACKAGE), None)
-        tasks.remove(task)
-        tasks.insert(0, task)
-        others = [t for t in tasks if t.display == task.display]
-        if home is not None and others and others[-1] is not home and task.display == 0:
-            self._raise(home)
+        Raises:
+            PhoneError: there is no such package.
+        """
+        if package not in self._phone.packages:
+            raise PhoneError(f"Failed: {package} is not installed.", "See pm list packages.")
+        self._end(package)
+        self._phone.app_data.renew(package)
+        self._phone.state_record.granted.pop(package, None)
+        self.changed()
 
-    def _next_id(self) -> int:
-        state = self._state()
-        state.next_id += 1
-        return state.next_id
+    def uninstall(self, package: str) -> None:
+        """Remove an installed package with its tasks and data.
+
+        Raises:
+            PhoneError: it is built in, or not there.
+        """
+        self._phone.packages.remove(package)
+        self._end(package)
+        self._phone.app_data.drop(package)
+        self.changed()
+
+    def _end(self, package: str) -> None:
+        self._phone.tasks.remove(package)
+        self._phone.processes.end(package)

@@ -8,21 +8,28 @@ reads, and what it may write (a message is read) is the same however often; call
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
 import msgspec
 
 from virtual_phone.packages.installed import PackageInfo
-from virtual_phone.state.records import FieldState, Notice, PageState, TaskState
+from virtual_phone.state.records import FieldState, Notice, PageState
 from virtual_phone.ui.patterns import alert
 from virtual_phone.ui.vocabulary import button
 
 if TYPE_CHECKING:
+    from virtual_phone.activities import Activities
+    from virtual_phone.display.displays import Displays
     from virtual_phone.display.rotation import Rotation
+    from virtual_phone.input.clipboard import Clipboard
+    from virtual_phone.input.focus import Focus
+    from virtual_phone.notices import Notifications, Shade, Toasts
     from virtual_phone.packages.installed import PackageTable
     from virtual_phone.packages.permissions import Permissions
+    from virtual_phone.power import Power
+    from virtual_phone.state.app_data import AppData
     from virtual_phone.state.properties import Properties
     from virtual_phone.state.settings_provider import SettingsTable
     from virtual_phone.state.storage import SharedStorage
@@ -50,39 +57,22 @@ class Host(Protocol):
     properties: Properties
     packages: PackageTable
     storage: SharedStorage
+    app_data: AppData
+    activities: Activities
+    displays: Displays
     rotation: Rotation
+    power: Power
+    focus: Focus
+    clipboard: Clipboard
+    toasts: Toasts
+    notifications: Notifications
+    shade: Shade
     permissions: Permissions
     prompts: Prompts
 
-    @property
-    def width(self) -> int: ...
-    @property
-    def height(self) -> int: ...
-    @property
-    def density(self) -> int: ...
     def now(self) -> float: ...
-    def open_page(
-        self, page: PageState, package: str, activity: str, args: Mapping[str, str]
-    ) -> None: ...
-    def close_page(self, page: PageState) -> None: ...
-    def toast(self, text: str) -> None: ...
-    def notify(self, notice: Notice) -> None: ...
-    def focus_field(self, page: PageState, key: str) -> None: ...
-    def app_state(self, package: str) -> msgspec.Struct | None: ...
-    def next_id(self) -> int: ...
     def after(self, delay_s: float, call: Callable[[], None]) -> None: ...
     def invalidate(self) -> None: ...
-    def set_clipboard(self, text: str) -> None: ...
-    def recent_tasks(self) -> list[TaskState]: ...
-    def bring_forward(self, task_id: int) -> None: ...
-    def remove_task(self, task_id: int) -> None: ...
-    def close_to_root(self, page: PageState) -> None: ...
-    def hide_keyboard(self) -> None: ...
-    def is_in_front(self, package: str) -> bool: ...
-    def stop_package(self, package: str, *, clear: bool) -> None: ...
-    def battery(self) -> int: ...
-    def load(self, page: PageState, seconds: float) -> None: ...
-    def is_loading(self, page: PageState) -> bool: ...
 
 
 class Page(Generic[S]):
@@ -129,11 +119,11 @@ class Page(Generic[S]):
 
     def focus(self, key: str) -> None:
         """Focus a text field and show the keyboard."""
-        self.host.focus_field(self.state, key)
+        self.host.focus.field(self.state, key)
 
     def open(self, activity: str, into: str = "", /, **args: str) -> None:
         """Start an activity of this app, or of the package `into`, with any arguments."""
-        self.host.open_page(self.state, into or self.app.package, activity, args)
+        self.host.activities.open(self.state, into or self.app.package, activity, args)
 
     def opener(self, activity: str, into: str = "", /, **args: str) -> Callable[[], None]:
         """Return a callback that starts an activity; the arguments are those of `open`."""
@@ -141,20 +131,20 @@ class Page(Generic[S]):
 
     def close(self) -> None:
         """Finish this activity, as Back does."""
-        self.host.close_page(self.state)
+        self.host.activities.close(self.state)
 
     def load(self, seconds: float) -> None:
         """Load for a while, as what comes over a network does."""
-        self.host.load(self.state, seconds)
+        self.host.activities.load(self.state, seconds)
 
     @property
     def loading(self) -> bool:
         """Whether what this page shows has not come yet."""
-        return self.host.is_loading(self.state)
+        return self.host.activities.is_loading(self.state)
 
     def toast(self, text: str) -> None:
         """Show a short message at the bottom of the screen."""
-        self.host.toast(text)
+        self.host.toasts.show(text)
 
     def show_dialog(self, dialog: View, on_dismiss: Callable[[], None]) -> None:
         """Attach a dialog window; Back and a tap outside call `on_dismiss`."""

@@ -5,7 +5,7 @@ for.
 with EmbeddedHost(folder) as host:
     phone = host.new_phone()
     phone.reset(scenario="many-notes")
-    phone.tap(540, 1200)
+    phone.gestures.tap(540, 1200)
     nodes = phone.tree()
     phone.draw(buffer, 256, 512)
 ```
@@ -117,40 +117,24 @@ class EmbeddedHost:
         self.close()
 
 
-class _Inside(Phone):
-    """The phone itself: nothing of it is saved, and its files are shared until it writes."""
-
-    def __init__(self, host: EmbeddedHost, home: Path, timing: SimulatedTiming) -> None:
-        super().__init__(
-            home,
-            name=NAME,
-            seed=host.seed,
-            clock=lambda: host.began_s + timing.monotonic(),
-            profile=host.profile,
-            timing=timing,
-        )
-        self.own_files = CopiedOnWrite(
-            self.home / "files" / "sdcard", host.first_files, self.invalidate
-        )
-        self.storage = self.own_files
-
-    def _load(self) -> None:
-        self.reset()
-
-    def _plan_save(self) -> None:
-        return None
-
-    def _plan_forgetting(self) -> None:
-        return None
-
-
 class EmbeddedPhone:
     """One phone; `EmbeddedHost.new_phone` makes it. Places are display pixels."""
 
     def __init__(self, host: EmbeddedHost, home: Path) -> None:
         self._host = host
         self._timing = SimulatedTiming()
-        self._phone = _Inside(host, home, self._timing)
+        self._files = CopiedOnWrite(
+            home / "files" / "sdcard", host.first_files, lambda: self._phone.invalidate()
+        )
+        self._phone = Phone(
+            home,
+            name=NAME,
+            seed=host.seed,
+            clock=lambda: host.began_s + self._timing.monotonic(),
+            profile=host.profile,
+            timing=self._timing,
+            storage=self._files,
+        )
         self._userland: Userland | None = None
         self._start: dict[object, object] | None = None
         """What was looked at in this starting state; None once something was done since."""
@@ -186,7 +170,7 @@ class EmbeddedPhone:
         self._rewind()
         checkpoint.go_back(self._phone, kept)
         if kept.files:
-            self._phone.own_files.take_own()
+            self._files.take_own()
         self.settle()
 
     def _rewind(self) -> None:
@@ -196,7 +180,7 @@ class EmbeddedPhone:
         self._phone.processes.listener = None
         self._phone.processes.end_all()
         try:
-            self._phone.own_files.rewind()
+            self._files.rewind()
         except OSError as error:
             raise PhoneError(
                 f"The files of a phone in {self._host.folder} cannot be removed: {error.strerror}.",
@@ -217,19 +201,19 @@ class EmbeddedPhone:
     def settle(self) -> None:
         """Let time pass until nothing moves on the screen, at most ten seconds."""
         self._timing.advance(0.0)
-        finish(self._phone.wait_idle(SETTLE_S))
+        finish(self._phone.animations.wait_idle(SETTLE_S))
 
     # -- acting
 
     def tap(self, x: float, y: float) -> None:
         """Touch a place briefly."""
         self._start = None
-        finish(self._phone.tap(x, y))
+        finish(self._phone.gestures.tap(x, y))
 
     def swipe(self, x1: float, y1: float, x2: float, y2: float, duration_ms: int) -> None:
         """Move a finger in a straight line; where both ends are one, it stays."""
         self._start = None
-        finish(self._phone.swipe(x1, y1, x2, y2, duration_ms))
+        finish(self._phone.gestures.swipe(x1, y1, x2, y2, duration_ms))
 
     def fingers(self, steps: Iterable[FingerStep]) -> None:
         """Move several fingers, in the order of time.
@@ -242,17 +226,17 @@ class EmbeddedPhone:
         for step in steps:
             self._timing.advance((step.at_ms - at_ms) / 1000)
             at_ms = max(at_ms, step.at_ms)
-            self._phone.finger(step.action, step.finger, step.x, step.y)
+            self._phone.gestures.finger(step.action, step.finger, step.x, step.y)
 
     def key(self, code: int) -> bool:
         """Press a key by its Android code; return whether it did anything."""
         self._start = None
-        return finish(self._phone.key(code))
+        return self._phone.keys.press(code)
 
     def type_text(self, text: str) -> bool:
         """Type into the focused field; return whether there was one."""
         self._start = None
-        return finish(self._phone.type_text(text))
+        return self._phone.keys.type_text(text)
 
     def turn(self, quarters: int) -> None:
         """Turn the phone as a hand does. Raises PhoneError: that is no quarter turn."""
@@ -269,7 +253,7 @@ class EmbeddedPhone:
         from virtual_phone.userland.userland import Userland
 
         self._start = None
-        self._phone.own_files.take_own()
+        self._files.take_own()
         if self._userland is None:
             self._userland = Userland(self._phone, self._phone.home, NAME)
         out = CollectingSink()
@@ -283,7 +267,7 @@ class EmbeddedPhone:
     @property
     def size_px(self) -> tuple[int, int]:
         """Width and height of the display as it is held."""
-        return self._phone.display_size(0)[:2]
+        return self._phone.displays.size(0)[:2]
 
     @property
     def rotation(self) -> int:
@@ -292,7 +276,7 @@ class EmbeddedPhone:
 
     @property
     def keyboard_shown(self) -> bool:
-        return self._phone.keyboard_shown
+        return self._phone.focus.keyboard_shown
 
     def front(self) -> tuple[str, str]:
         """Return package and full name of the activity in front; empty where there is none."""
@@ -304,12 +288,12 @@ class EmbeddedPhone:
         return made  # type: ignore[return-value]
 
     def _front(self) -> tuple[str, str]:
-        focused = self._phone.focused_window
+        focused = self._phone.windows.focused
         if focused is not None and _COMPONENT.fullmatch(focused.title):
             package, _, activity = focused.title.partition("/")
             if package not in _SYSTEM:
                 return package, _full(package, activity)
-        top = self._phone.activities.top()
+        top = self._phone.tasks.top()
         return ("", "") if top is None else (top[0].package, _full(top[0].package, top[1].activity))
 
     def tree(self) -> tuple[TreeRow, ...]:
@@ -322,7 +306,7 @@ class EmbeddedPhone:
             return self._now("tree", self._rows)
         made = self._start.get("tree")
         if made is None:
-            made = self._start["tree"] = self._rows(self._phone.scene())
+            made = self._start["tree"] = self._rows(self._phone.compositor.scene())
         return made  # type: ignore[return-value]
 
     def _rows(self, scene: Scene) -> tuple[TreeRow, ...]:
@@ -333,7 +317,7 @@ class EmbeddedPhone:
 
     def xml(self) -> str:
         """Return the same as `uiautomator dump` writes it. Raises PhoneError as `tree`."""
-        return self._phone.dump_hierarchy()
+        return self._phone.windows.dump()
 
     def draw(self, buffer: memoryview | bytearray, width: int, height: int) -> None:
         """Draw the screen, RGB row by row, into the first width × height × 3 bytes of a buffer.
@@ -358,7 +342,9 @@ class EmbeddedPhone:
             return self._now(key, lambda scene: self._drawn(scene, width, height).tobytes())
         made = self._start.get(key)
         if made is None:
-            made = self._start[key] = self._drawn(self._phone.scene(), width, height).tobytes()
+            made = self._start[key] = self._drawn(
+                self._phone.compositor.scene(), width, height
+            ).tobytes()
         return made  # type: ignore[return-value]
 
     def png(self) -> bytes:
@@ -377,7 +363,7 @@ class EmbeddedPhone:
 
     def _now(self, key: object, make: Callable[[Scene], _T]) -> _T:
         """Return what a look makes of the scene, made once for each."""
-        scene = self._phone.scene()
+        scene = self._phone.compositor.scene()
         kept = self._kept.get(key)
         if kept is not None and kept[0] is scene:
             return kept[1]  # type: ignore[return-value]

@@ -12,7 +12,7 @@ from virtual_phone.input import keycodes as k
 from virtual_phone.state.records import LockKind, LockState
 
 if TYPE_CHECKING:
-    from virtual_phone.services import Services
+    from virtual_phone.phone import Phone
 
 SHORTEST = 4
 LONGEST = 64
@@ -20,38 +20,38 @@ TRIES = 5
 PAUSE_S = 30.0
 
 
-def is_secure(phone: Services) -> bool:
+def is_secure(phone: Phone) -> bool:
     """Whether a secret is asked for."""
     return bool(phone.state_record.lock.secret)
 
 
-def locks(phone: Services) -> bool:
+def locks(phone: Phone) -> bool:
     """Begin anew for a screen that goes off; whether the phone is locked then."""
     _forget(phone.state_record.lock)
     return is_secure(phone) or not phone.settings.flag("secure", "lockscreen.disabled")
 
 
-def boot(phone: Services) -> None:
+def boot(phone: Phone) -> None:
     """Lock a phone that starts again, where it has a secret."""
     if locks(phone) and is_secure(phone):
         phone.state_record.locked = True
 
 
-def dismiss(phone: Services) -> None:
+def dismiss(phone: Phone) -> None:
     """Take the lock screen away, or ask for the secret."""
-    if not phone.locked or not is_secure(phone):
-        phone.unlock()
+    if not phone.power.locked or not is_secure(phone):
+        phone.power.unlock()
         return
     phone.state_record.lock.asks = True
     phone.invalidate()
 
 
-def asks(phone: Services) -> bool:
+def asks(phone: Phone) -> bool:
     """Whether the secret is being asked for."""
-    return phone.locked and phone.state_record.lock.asks
+    return phone.power.locked and phone.state_record.lock.asks
 
 
-def type_text(phone: Services, text: str) -> None:
+def type_text(phone: Phone, text: str) -> None:
     """Add characters to what was typed; a PIN takes digits, a line end tries it."""
     lock = phone.state_record.lock
     for char in text[: 4 * LONGEST]:
@@ -65,7 +65,7 @@ def type_text(phone: Services, text: str) -> None:
     phone.invalidate()
 
 
-def press(phone: Services, code: int, *, shift: bool) -> bool:
+def press(phone: Phone, code: int, *, shift: bool) -> bool:
     """Do what a key does while the secret is asked for; whether it did anything."""
     lock = phone.state_record.lock
     if code in (k.ENTER, k.NUMPAD_ENTER):
@@ -82,14 +82,14 @@ def press(phone: Services, code: int, *, shift: bool) -> bool:
     return True
 
 
-def erase(phone: Services) -> None:
+def erase(phone: Phone) -> None:
     """Take back the last character."""
     lock = phone.state_record.lock
     lock.typed = lock.typed[:-1]
     phone.invalidate()
 
 
-def submit(phone: Services) -> None:
+def submit(phone: Phone) -> None:
     """Try what was typed: unlock, or say that it is wrong."""
     lock = phone.state_record.lock
     typed, lock.typed = lock.typed, ""
@@ -97,18 +97,18 @@ def submit(phone: Services) -> None:
         if matches(phone, typed):
             lock.wrong = 0
             _forget(lock)
-            phone.unlock()
+            phone.power.unlock()
             return
         fail(phone)
     phone.invalidate()
 
 
-def matches(phone: Services, text: str) -> bool:
+def matches(phone: Phone, text: str) -> bool:
     """Whether a text is the secret."""
     return bool(text) and text == phone.state_record.lock.secret
 
 
-def fail(phone: Services) -> None:
+def fail(phone: Phone) -> None:
     """Count a wrong secret; every fifth one makes a pause."""
     lock = phone.state_record.lock
     lock.wrong += 1
@@ -118,7 +118,7 @@ def fail(phone: Services) -> None:
         lock.says = f"Too many incorrect attempts. Try again in {PAUSE_S:.0f} seconds."
 
 
-def set_secret(phone: Services, kind: LockKind, secret: str) -> None:
+def set_secret(phone: Phone, kind: LockKind, secret: str) -> None:
     """Ask for another secret from now on; the empty one is none."""
     before = phone.state_record.lock
     phone.state_record.lock = LockState(kind=kind, secret=secret, asks=before.asks and bool(secret))

@@ -5,35 +5,59 @@ Not what they open. Invariant: a notification takes the place of the one with it
 
 from __future__ import annotations
 
-from virtual_phone.core import TOAST_S, Core
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
 from virtual_phone.state.records import Notice
 
+if TYPE_CHECKING:
+    from virtual_phone.phone import Phone
+
+TOAST_S = 2.5
 HEADS_UP_S = 5.0
 
 
-class Notices(Core):
-    """Show toasts, keep notifications, open and close the shade."""
+class Toasts:
+    """The short messages of one phone."""
 
-    heads_up: Notice | None = None
-    """The notification that has just come and stands over the screen."""
+    def __init__(self, phone: Phone) -> None:
+        self._phone = phone
+        self.shown = ""
+        """The message on the screen; empty where there is none."""
+        self.last = ""
+        self.count = 0
+        """How many there were; an accessibility service hears of each."""
 
-    def toast(self, text: str) -> None:
+    def show(self, text: str) -> None:
         """Show a short message for a few seconds."""
-        self.toast_text = self.last_toast = text
-        self.toasts_shown += 1
-        self.invalidate()
+        self.shown = self.last = text
+        self.count += 1
+        self._phone.invalidate()
 
         def over() -> None:
-            if self.toast_text == text:
-                self.toast_text = ""
-                self._forget_scenes()
+            if self.shown == text:
+                self.shown = ""
+                self._phone.compositor.forget()
 
-        self.after(TOAST_S, over)
+        self._phone.after(TOAST_S, over)
 
-    def notify(self, notice: Notice) -> None:
+
+class Notifications:
+    """The notifications of one phone."""
+
+    def __init__(self, phone: Phone) -> None:
+        self._phone = phone
+        self.heads_up: Notice | None = None
+        """The one that has just come and stands over the screen."""
+
+    def all(self) -> list[Notice]:
+        """Return the notifications, the newest first."""
+        return list(self._phone.state_record.notices)
+
+    def post(self, notice: Notice) -> None:
         """Put a notification in the shade, in place of one with the same id."""
-        kept = [n for n in self.state_record.notices if n.id != notice.id]
-        self.state_record.notices = [notice, *kept]
+        record = self._phone.state_record
+        record.notices = [notice, *(n for n in record.notices if n.id != notice.id)]
         if self._pops_up():
             self.heads_up = notice
 
@@ -41,37 +65,47 @@ class Notices(Core):
                 if self.heads_up is notice:
                     self.heads_up = None
 
-            self.after(HEADS_UP_S, over)
-        self.invalidate()
+            self._phone.after(HEADS_UP_S, over)
+        self._phone.invalidate()
 
-    def _pops_up(self) -> bool:
-        s = self.settings
-        return (
-            self.screen_on
-            and not self.locked
-            and s.flag("global", "heads_up_notifications_enabled")
-            and not s.flag("global", "zen_mode")
-        )
-
-    def notices(self) -> list[Notice]:
-        """Return the notifications, the newest first."""
-        return list(self.state_record.notices)
-
-    def dismiss_notice(self, notice_id: int) -> None:
+    def dismiss(self, notice_id: int) -> None:
         """Take a notification away."""
-        self.state_record.notices = [n for n in self.state_record.notices if n.id != notice_id]
+        record = self._phone.state_record
+        record.notices = [n for n in record.notices if n.id != notice_id]
         if self.heads_up is not None and self.heads_up.id == notice_id:
             self.heads_up = None
-        self.invalidate()
+        self._phone.invalidate()
 
-    def close_shade(self) -> bool:
+    def _pops_up(self) -> bool:
+        settings, power = self._phone.settings, self._phone.power
+        return (
+            power.screen_on
+            and not power.locked
+            and settings.flag("global", "heads_up_notifications_enabled")
+            and not settings.flag("global", "zen_mode")
+        )
+
+
+class Shade:
+    """The notification shade of one phone.
+
+    Args:
+        changed: called when it opens or closes.
+    """
+
+    def __init__(self, changed: Callable[[], None]) -> None:
+        self._changed = changed
+        self.shown = ""
+        """"" closed, "notifications" or "quick_settings"."""
+
+    def close(self) -> bool:
         """Close the shade; return whether it was open."""
-        was = bool(self.shade)
-        self.shade = ""
-        self.invalidate()
+        was = bool(self.shown)
+        self.shown = ""
+        self._changed()
         return was
 
-    def expand_shade(self, expanded: bool) -> None:
+    def open(self, *, expanded: bool) -> None:
         """Show all quick settings, or the notifications."""
-        self.shade = "quick_settings" if expanded else "notifications"
-        self.invalidate()
+        self.shown = "quick_settings" if expanded else "notifications"
+        self._changed()

@@ -1,13 +1,13 @@
-"""One virtual phone: the seam between its inside and whoever serves it over adb.
+"""One virtual phone: the seam between its parts and whoever serves it over adb.
 
-What is written here is what can be seen from outside: windows, the UI dump, the true state and
-its snapshots. All calls come from one asyncio loop; only `paint_scene` may run in a thread.
-Invariant: `restore(snapshot())` changes nothing.
+Each subject is an object of its own, such as `phone.displays` or `phone.activities`; here is what
+concerns the whole phone. All calls come from one asyncio loop; only `Compositor.paint` may run in a
+thread. Invariants: every change goes through `invalidate`; `restore(snapshot())` changes nothing.
 """
 
 from __future__ import annotations
 
-import asyncio
+import logging
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -15,39 +15,53 @@ from typing import cast
 
 import msgspec
 
-from virtual_phone.activities import short_component
-from virtual_phone.app import App
+from virtual_phone.activities import Activities
 from virtual_phone.apps import app_of
-from virtual_phone.core import SAVE_DELAY_S, log
-from virtual_phone.display.scene import Scene, Surface
+from virtual_phone.display.animations import Animations
+from virtual_phone.display.compositor import Compositor
+from virtual_phone.display.displays import DENSITY, HEIGHT, WIDTH, Displays
+from virtual_phone.display.form_factor import FormFactor
+from virtual_phone.display.rotation import Rotation
+from virtual_phone.display.scene import Surface
+from virtual_phone.display.windows import Windows
 from virtual_phone.errors import PhoneError
+from virtual_phone.input.clipboard import Clipboard
+from virtual_phone.input.focus import Focus
 from virtual_phone.input.gestures import Gestures
+from virtual_phone.input.keys import Keys
+from virtual_phone.input.navigation import Navigation
+from virtual_phone.input.pressed import Pressed
+from virtual_phone.input.touch import Touch
+from virtual_phone.notices import Notifications, Shade, Toasts
+from virtual_phone.packages.installed import PackageTable
 from virtual_phone.packages.permissions import Permissions
+from virtual_phone.power import Power
 from virtual_phone.running import AppProcesses
 from virtual_phone.state import persistence
-from virtual_phone.state.factory import factory, whole_minute
-from virtual_phone.state.profiles import Posture, Profile, profile_of
-from virtual_phone.state.records import (
-    STATE_FORMAT,
-    NotIdleError,
-    NullRootError,
-    PhoneState,
-    WindowInfo,
-)
+from virtual_phone.state.app_data import AppData
+from virtual_phone.state.autosave import Autosave
+from virtual_phone.state.factory import built_in, factory, whole_minute
+from virtual_phone.state.properties import factory_properties
+from virtual_phone.state.records import STATE_FORMAT, PhoneState
+from virtual_phone.state.settings_provider import SettingsTable
 from virtual_phone.state.storage import FirstFile, SharedStorage
 from virtual_phone.state.truth import Truth
 from virtual_phone.system.prompts import Prompts
-from virtual_phone.timing import Timing
-from virtual_phone.ui.dump import dump
+from virtual_phone.task_stack import TaskStack
+from virtual_phone.timing import LoopTiming, Timing
 from virtual_phone.well_formed import json_of, well_formed_value
 
+log = logging.getLogger(__name__)
 
-class Phone(Gestures):
+
+class Phone:
     """Simulate one phone whose state persists in the directory `home`.
 
     Args:
         profile: what kind of phone (`virtual_phone.state.profiles`); the kind it was by default.
         timing: the time that gestures and animations take; the running loop's by default.
+        storage: its /sdcard, where that is not kept in `home`. Such a phone lives in the process of
+            an episode: its state is not saved, and its frames stay in memory.
 
     Raises:
         PhoneError: the directory cannot be read, or there is no such kind of phone.
@@ -62,128 +76,98 @@ class Phone(Gestures):
         clock: Callable[[], float] = time.time,
         profile: str | None = None,
         timing: Timing | None = None,
+        storage: SharedStorage | None = None,
     ) -> None:
-        super().__init__(home, name=name, seed=seed, clock=clock, timing=timing)
-        self._profile = profile
-        self._loading = set()
-        self.storage = SharedStorage(
+        self.home = Path(home)
+        self.name: str = name
+        self.seed = seed
+        self.timing: Timing = timing or LoopTiming()
+        self.messages: list[str] = []
+        """What happened at start that somebody should know, such as a damaged state file."""
+        self.closed = False
+        self._clock = clock
+        self._born: float | None = None
+        self.state_record: PhoneState = PhoneState()
+        self.properties = factory_properties(
+            name, seed, width=WIDTH, height=HEIGHT, density=DENSITY
+        )
+        self.settings: SettingsTable = SettingsTable(self._setting_changed)
+        self.packages: PackageTable = PackageTable(built_in())
+        self.tasks: TaskStack = TaskStack(lambda: self.state_record, self.packages, self.now)
+        self.app_data: AppData = AppData(seed, self.now)
+        self.displays: Displays = Displays(self)
+        self.form_factor: FormFactor = FormFactor(self, profile)
+        self.animations: Animations = Animations(
+            self.settings, self.timing, lambda: self.touch.gliding
+        )
+        self.rotation: Rotation = Rotation(self)
+        self.compositor: Compositor = Compositor(self, keeps_frames=storage is not None)
+        self.windows: Windows = Windows(self)
+        self.toasts: Toasts = Toasts(self)
+        self.notifications: Notifications = Notifications(self)
+        self.shade: Shade = Shade(self.invalidate)
+        self.power: Power = Power(self)
+        self.activities: Activities = Activities(self)
+        self.processes: AppProcesses = AppProcesses(self.packages, self.tasks.packages)
+        self.permissions: Permissions = Permissions(self)
+        self.prompts: Prompts = Prompts(self)
+        self.clipboard: Clipboard = Clipboard(self)
+        self.focus: Focus = Focus(self)
+        self.pressed: Pressed = Pressed(self.compositor)
+        self.touch: Touch = Touch(self)
+        self.gestures: Gestures = Gestures(self.touch, self.timing)
+        self.navigation: Navigation = Navigation(self)
+        self.keys: Keys = Keys(self)
+        self._autosave = Autosave(self) if storage is None else None
+        self.storage: SharedStorage = storage or SharedStorage(
             self.home / "files" / "sdcard", self._first_files, self.invalidate
         )
-        self.processes = AppProcesses(self.packages, lambda: [t.package for t in self.tasks()])
-        self.permissions = Permissions(self)
-        self.prompts = Prompts(self)
-        self._file = persistence.StateFile()
-        self._saving: set[asyncio.Future[None]] = set()
-        self._load()
-        if profile is not None and self.state_record.profile != profile:
-            self.state_record.profile = profile
-            self.set_posture(0)
-        self._apply_profile()
+        if self._autosave is None:
+            self.reset()
+        else:
+            self._load()
+        self.form_factor.apply()
 
-    @property
-    def profile(self) -> Profile:
-        """What kind of phone it is."""
-        return profile_of(self._profile or self.state_record.profile)
+    def now(self) -> float:
+        """Return the phone's time in seconds since the epoch."""
+        return self._clock()
 
-    @property
-    def posture(self) -> Posture:
-        """How the device is held, and so which screen it has."""
-        postures = self.profile.postures
-        return postures[min(self.state_record.posture, len(postures) - 1)]
+    def after(self, delay_s: float, call: Callable[[], None]) -> None:
+        """Call something later in the phone's time; at once where that does not go on."""
+        planned = self.timing.later(delay_s, lambda: None if self.closed else self.run(call))
+        if planned is None:
+            call()
 
-    def set_posture(self, number: int) -> None:
-        """Fold or unfold the device: apps stay and are laid out for the other screen.
+    def run(self, action: Callable[[], object], surface: Surface | None = None) -> None:
+        """Run an app's callback; an app that fails shows the crash dialog, the phone goes on."""
+        try:
+            action()
+        except PhoneError as error:
+            self.toasts.show(error.message)
+        except Exception:
+            package = surface.package if surface is not None else "android"
+            log.exception("The app %s of the phone %s failed", package, self.name)
+            self.prompts.crash(package)
+        self.invalidate()
 
-        Raises:
-            PhoneError: it has no such posture.
-        """
-        if not 0 <= number < len(self.profile.postures):
-            raise PhoneError(
-                f"A {self.profile.name} has no posture {number}.",
-                "See cmd device_state print-states.",
-            )
-        self.state_record.posture = number
-        now = self.posture
-        self.set_display(width=now.width, height=now.height, density=now.density)
-        self.transition()
+    def invalidate(self) -> None:
+        """Note a change: scenes are built again, waiters wake, the state is saved."""
+        self.compositor.forget()
+        if self._autosave is not None:
+            self._autosave.note_change()
 
-    def _apply_profile(self) -> None:
-        kind = self.profile
-        self.properties.set_base(
-            {
-                "ro.product.model": kind.model,
-                "ro.product.system.model": kind.model,
-                "ro.product.vendor.model": kind.model,
-                "ro.build.characteristics": kind.characteristics,
-                "ro.sf.lcd_density": str(kind.postures[0].density),
-                "ro.virtual_phone.display": f"{kind.postures[0].width}x{kind.postures[0].height}",
-            }
-        )
+    def _setting_changed(self, namespace: str, key: str) -> None:
+        if key == "accelerometer_rotation" and self.settings.flag(namespace, key):
+            self.rotation.freed()
+        if key in ("user_rotation", "accelerometer_rotation"):
+            self.animations.begin()
+        self.invalidate()
 
-    def _first_files(self) -> list[FirstFile]:
-        from virtual_phone.state.first_files import first_files
-
-        return first_files(self.seed, self.state_record.born or self.now())
-
-    def dump_hierarchy(self, *, compressed: bool = False, display: int = 0) -> str:
-        """Return the focused window's tree as `uiautomator dump` writes it.
-
-        Raises:
-            NotIdleError: something is moving on the screen.
-            NullRootError: no window has a tree.
-        """
-        if not self.idle:
-            raise NotIdleError(
-                "ERROR: could not get idle state.", "Wait until the animation has ended."
-            )
-        scene = self.scene(display)
-        surface = scene.focused()
-        if surface is None:
-            raise NullRootError(
-                "ERROR: null root node returned by UiTestAutomationBridge.",
-                "Wake the screen or start an activity.",
-            )
-        return dump(
-            surface.root,
-            surface.package,
-            self.rotation.quarters if not display else 0,
-            compressed=compressed,
-        )
-
-    # -- windows
-
-    def windows(self, display: int = 0) -> list[WindowInfo]:
-        """Return the windows of a display, topmost first."""
-        scene = self.scene(display)
-        focused = scene.focused()
-        return [self._info(s, scene, focused) for s in reversed(scene.surfaces)]
-
-    @property
-    def focused_window(self) -> WindowInfo | None:
-        """The window that has the focus on the default display."""
-        scene = self.scene()
-        surface = scene.focused()
-        return None if surface is None else self._info(surface, scene, surface)
-
-    @property
-    def focused_app(self) -> str:
-        """The component in front on the default display, as `pkg/.Activity`."""
-        top = self.activities.top()
-        return "" if top is None else short_component(top[0].package, top[1].activity)
-
-    def _info(self, s: Surface, scene: Scene, focused: Surface | None) -> WindowInfo:
-        return WindowInfo(
-            s.title,
-            s.package,
-            s.activity,
-            s.token,
-            s.type,
-            s.frame,
-            scene.display,
-            s.task_id,
-            s is focused,
-            s.secure,
-        )
+    def report(self, message: str) -> None:
+        """Keep a message for whoever serves the phone, once."""
+        if message not in self.messages:
+            self.messages.append(message)
+            log.warning("%s", message)
 
     # -- truth and persistence
 
@@ -198,21 +182,13 @@ class Phone(Gestures):
             return msgspec.convert(well_formed_value(truth), dict[str, object])
         return truth
 
-    def plain_state(self, app: App[msgspec.Struct]) -> object:
-        """Return an app's state as JSON values, without keeping one that nobody changed."""
-        if app.package not in self._apps and app.package in self._unread:
-            return msgspec.json.decode(self._unread[app.package])
-        return msgspec.to_builtins(self.app_data(app))
-
     def snapshot(self) -> bytes:
         """Return everything that `restore` needs, as JSON, whatever the phone's strings hold."""
         record = self.state_record
         record.settings = self.settings.differences()
         record.properties = self.properties.overrides()
         record.installed = self.packages.installed()
-        record.apps = {package: msgspec.Raw(raw) for package, raw in self._unread.items()}
-        for package, data in self._apps.items():
-            record.apps[package] = msgspec.Raw(json_of(data))
+        record.apps = self.app_data.raw()
         encoded = json_of(record)
         record.apps = {}
         return encoded
@@ -244,27 +220,6 @@ class Phone(Gestures):
         record.apps = {}
         self._adopt(record, apps, {})
 
-    def _adopt(
-        self, record: PhoneState, apps: dict[str, msgspec.Struct], unread: Mapping[str, bytes]
-    ) -> None:
-        """Be what a record says from now on."""
-        self._touch.cancel_all()
-        self.prompts.forget()
-        self.shade = self.toast_text = self.splash = ""
-        self.heads_up = None
-        self._loading.clear()
-        self._pressed = self.text_tools = None
-        self._apps, self._unread = apps, unread
-        self.state_record = record
-        self.settings.load_differences(record.settings)
-        self.properties.load_overrides(record.properties)
-        self.packages.load_installed(record.installed)
-        self.activities.ensure_home()
-        # Apps that ran before have ended: their next start is a cold one again.
-        self.processes.all()
-        self._busy_until = self._moving_s = 0.0
-        self.invalidate()
-
     def reset(self) -> None:
         """Put the phone back to what its seed makes; the display size too.
 
@@ -272,8 +227,50 @@ class Phone(Gestures):
         """
         if self._born is None:
             self._born = whole_minute(self.now())
-        new = factory(self.seed, self._born, self.profile.name)
+        new = factory(self.seed, self._born, self.form_factor.profile.name)
         self._adopt(msgspec.json.decode(new.record, type=PhoneState), {}, new.apps)
+
+    def _adopt(
+        self, record: PhoneState, apps: dict[str, msgspec.Struct], unread: Mapping[str, bytes]
+    ) -> None:
+        """Be what a record says from now on."""
+        self.touch.cancel_all()
+        self.prompts.forget()
+        self.shade.shown = self.toasts.shown = ""
+        self.notifications.heads_up = self.focus.text_tools = None
+        self.activities.forget()
+        self.pressed.forget()
+        self.app_data.load(apps, unread)
+        self.state_record = record
+        self.settings.load_differences(record.settings)
+        self.properties.load_overrides(record.properties)
+        self.packages.load_installed(record.installed)
+        self.tasks.ensure_home()
+        # Apps that ran before have ended: their next start is a cold one again.
+        self.processes.all()
+        self.animations.stop()
+        self.invalidate()
+
+    def save(self) -> None:
+        """Write the state to disk now, where it is saved at all.
+
+        Raises:
+            PhoneError: the directory cannot be written to.
+        """
+        if self._autosave is not None:
+            self._autosave.save()
+
+    def close(self) -> None:
+        """Save what is not saved yet and stop every timer; nothing that comes later has an effect.
+
+        Raises:
+            PhoneError: the directory cannot be written to.
+        """
+        self.closed = True
+        self.touch.cancel_all()
+        self.compositor.stop()
+        if self._autosave is not None:
+            self._autosave.finish()
 
     def _load(self) -> None:
         data = persistence.read_state(self.home)
@@ -284,64 +281,12 @@ class Phone(Gestures):
             self.restore(data)
         except PhoneError as error:
             aside = persistence.quarantine(self.home)
-            message = f"{error.message} It was set aside as {aside.name}; the phone starts afresh."
-            self.messages.append(message)
-            log.warning("%s", message)
+            self.report(
+                f"{error.message} It was set aside as {aside.name}; the phone starts afresh."
+            )
             self.reset()
 
-    def save(self) -> None:
-        """Write the state to disk now.
+    def _first_files(self) -> list[FirstFile]:
+        from virtual_phone.state.first_files import first_files
 
-        Raises:
-            PhoneError: the directory cannot be written to.
-        """
-        if self._save_timer is not None:
-            self._save_timer.cancel()
-            self._save_timer = None
-        self._unsaved = False
-        self._file.write(self.home, self.snapshot(), self._file.next())
-
-    def close(self) -> None:
-        """Save what is not saved yet and stop every timer; nothing that comes later has an effect.
-
-        Raises:
-            PhoneError: the directory cannot be written to.
-        """
-        self._closed = True
-        self._touch.cancel_all()
-        if self._frame_timer is not None:
-            self._frame_timer.cancel()
-        if self._unsaved:
-            self.save()
-        if self._save_timer is not None:
-            self._save_timer.cancel()
-
-    def _plan_save(self) -> None:
-        if self._save_timer is not None or self._closed:
-            return
-        self._save_timer = self.timing.later(SAVE_DELAY_S, self._autosave)
-
-    def _autosave(self) -> None:
-        """Write in a thread, as a slow disk must not hold up the screen."""
-        self._save_timer = None
-        self._unsaved = False
-        data, number = self.snapshot(), self._file.next()
-        task = asyncio.ensure_future(asyncio.to_thread(self._file.write, self.home, data, number))
-        self._saving.add(task)
-        task.add_done_callback(self._saved)
-
-    def _saved(self, task: asyncio.Future[None]) -> None:
-        self._saving.discard(task)
-        if task.cancelled():
-            self._unsaved = True
-            return
-        error = task.exception()
-        if error is None:
-            return
-        self._unsaved = True
-        if isinstance(error, PhoneError):
-            if error.message not in self.messages:
-                self.messages.append(error.message)
-                log.warning("%s", error)
-        else:
-            log.error("The phone %s could not be saved", self.name, exc_info=error)
+        return first_files(self.seed, self.state_record.born or self.now())

@@ -1,7 +1,7 @@
 """The time that a phone lives by: the running loop's, or one that passes only when it is told to.
 
 Invariant: what is planned happens in the order of its time, whichever time that is. The wall clock
-is the phone's own (`Core.now`).
+is the phone's own (`Phone.now`).
 """
 
 from __future__ import annotations

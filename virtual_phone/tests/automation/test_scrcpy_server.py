@@ -135,41 +135,41 @@ async def test_a_touch_arrives_and_the_new_screen_comes_back(tmp_path: Path, ver
     async with connected(tmp_path, version) as client:
         await client.read_start()
         before = (await client.read_picture()).to_ndarray(format="rgb24").astype(int)
-        client.phone.launch("com.android.settings")
+        client.phone.activities.launch("com.android.settings")
         after = (await client.read_picture()).to_ndarray(format="rgb24").astype(int)
         assert abs(after - before).mean() > 5
         await client.control.write(struct.pack(">BB", 4, 0))
-        await until(lambda: "settings" not in client.phone.focused_app)
+        await until(lambda: "settings" not in client.phone.windows.focused_app)
 
 
 async def test_a_drag_scrolls_by_as_much_as_the_finger_moved(tmp_path: Path) -> None:
     async with connected(tmp_path, "3.3.4") as client:
         await client.read_start()
-        client.phone.launch("com.android.settings")
+        client.phone.activities.launch("com.android.settings")
         await client.read_picture()
-        before = client.phone.dump_hierarchy
-        await client.phone.wait_idle()
+        before = client.phone.windows.dump
+        await client.phone.animations.wait_idle()
         shown = before()
         width, height = client.size
         await client.touch(0, width // 2, height * 3 // 4)
         for part in range(1, 6):
             await client.touch(2, width // 2, height * 3 // 4 - part * height // 12)
         await client.touch(1, width // 2, height * 3 // 4 - 5 * height // 12)
-        await until(lambda: client.phone.idle and before() != shown)
+        await until(lambda: client.phone.animations.idle and before() != shown)
 
 
 async def test_a_touch_meant_for_another_size_is_dropped(tmp_path: Path) -> None:
     async with connected(tmp_path, "3.3.4") as client:
         await client.read_start()
         await client.read_picture()
-        version = client.phone.frame_version
+        version = client.phone.compositor.version
         right = client.size
         client.size = (right[1], right[0])
         await client.touch(0, 100, 80)
         client.size = right
         await client.control.write(struct.pack(">BB", 8, 0))
         assert await client.control.read_exactly(1) == b"\0"
-        assert client.phone.frame_version == version
+        assert client.phone.compositor.version == version
 
 
 async def test_the_clipboard_is_set_acknowledged_and_read(tmp_path: Path) -> None:
@@ -178,7 +178,7 @@ async def test_the_clipboard_is_set_acknowledged_and_read(tmp_path: Path) -> Non
         text = "世界 🌍".encode()
         await client.control.write(struct.pack(">BQBI", 9, 77, 0, len(text)) + text)
         assert struct.unpack(">BQ", await client.control.read_exactly(9)) == (1, 77)
-        assert client.phone.clipboard == "世界 🌍"
+        assert client.phone.clipboard.text == "世界 🌍"
         await client.control.write(struct.pack(">BB", 8, 0))
         kind, size = struct.unpack(">BI", await client.control.read_exactly(5))
         assert (kind, await client.control.read_exactly(size)) == (0, text)
@@ -214,12 +214,12 @@ async def test_a_new_display_lives_as_long_as_its_client(tmp_path: Path) -> None
         await client.read_start()
         assert client.size == (600, 800)
         await client.read_picture()
-        assert [d.id for d in client.phone.displays()] == [0, 1]
+        assert [d.id for d in client.phone.displays.all()] == [0, 1]
         name = b"com.android.settings"
         await client.control.write(struct.pack(">BB", 16, len(name)) + name)
         await client.read_picture()
         phone = client.phone
-    assert [d.id for d in phone.displays()] == [0]
+    assert [d.id for d in phone.displays.all()] == [0]
 
 
 async def test_an_unknown_message_ends_the_server(tmp_path: Path) -> None:

@@ -125,8 +125,8 @@ async def test_a_bad_expression_is_an_error_of_the_call(table: MethodTable, patt
 
 async def test_an_expression_cannot_hold_the_phone(tmp_path: Path) -> None:
     table, service = methods(tmp_path)
-    service.phone.set_clipboard("")
-    service.phone.launch("com.android.notes")
+    service.phone.clipboard.set("")
+    service.phone.activities.launch("com.android.notes")
     began = time.monotonic()
     selector = {"mask": 4 | 0x10, "textMatches": r"(\w|\w\w|\w+|[^x]+)*!", "className": "x"}
     await reply(table, request("exist", [{**selector, "mask": 4}]))

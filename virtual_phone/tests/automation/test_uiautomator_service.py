@@ -232,7 +232,7 @@ async def test_screen_orientation_shade_and_keys_follow(client: Client) -> None:
     assert await client.call("isScreenOn") is False
     await client.call("wakeUp")
     assert await client.call("isScreenOn") is True
-    client.phone.unlock()
+    client.phone.power.unlock()
     await client.call("setOrientation", "left")
     info = await client.call("deviceInfo")
     assert isinstance(info, dict)
@@ -241,23 +241,23 @@ async def test_screen_orientation_shade_and_keys_follow(client: Client) -> None:
     await client.call("freezeRotation", False)
     assert client.phone.settings.get("system", "accelerometer_rotation") == "1"
     assert await client.call("openNotification") is True
-    assert client.phone.shade == "notifications"
+    assert client.phone.shade.shown == "notifications"
     assert await client.call("pressKeyCode", 4) is True
-    assert client.phone.shade == ""
+    assert client.phone.shade.shown == ""
     assert await client.call("openQuickSettings") is True
     assert await client.call("pressKey", "no such key") is False
 
 
 async def test_each_toast_is_told_until_it_is_forgotten(client: Client) -> None:
     assert await client.call("getLastToast") is None
-    client.phone.toast("Saved")
+    client.phone.toasts.show("Saved")
     assert await client.call("getLastToast") == "Saved"
     await client.call("clearLastToast")
     assert await client.call("getLastToast") is None
-    client.phone.toast("Saved")
+    client.phone.toasts.show("Saved")
     assert await client.call("getLastToast") == "Saved", "the same words again are another toast"
     await client.call("makeToast", "Hello", 1000)
-    assert client.phone.toast_text == "Hello"
+    assert client.phone.toasts.shown == "Hello"
 
 
 async def test_a_screenshot_is_a_picture_of_the_screen(client: Client) -> None:

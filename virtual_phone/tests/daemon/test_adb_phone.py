@@ -125,14 +125,14 @@ async def test_the_tree_is_dumped_to_a_file(connected: Connected, tmp_path: Path
 
 
 async def test_a_tap_opens_what_it_hits(connected: Connected) -> None:
-    await connected.phone.wait_idle()
-    xml = connected.phone.dump_hierarchy()
+    await connected.phone.animations.wait_idle()
+    xml = connected.phone.windows.dump()
     found = re.search(r'content-desc="Settings"[^>]*bounds="\[(\d+),(\d+)\]\[(\d+),(\d+)\]"', xml)
     assert found is not None
     left, top, right, bottom = map(int, found.groups())
     x, y = (left + right) // 2, (top + bottom) // 2
     assert (await connected.shell(f"input tap {x} {y}")).status == 0
-    assert connected.phone.focused_app.startswith("com.android.settings/")
+    assert connected.phone.windows.focused_app.startswith("com.android.settings/")
 
 
 async def test_a_swipe_lasts_as_long_as_it_was_told(connected: Connected) -> None:
@@ -145,10 +145,10 @@ async def test_a_swipe_lasts_as_long_as_it_was_told(connected: Connected) -> Non
 async def test_keys_go_by_name_and_number(connected: Connected) -> None:
     await connected.shell("am start -n com.android.settings/.Settings")
     assert (await connected.shell("input keyevent KEYCODE_HOME")).status == 0
-    assert connected.phone.focused_app.startswith("com.android.launcher3/")
+    assert connected.phone.windows.focused_app.startswith("com.android.launcher3/")
     await connected.shell("am start -n com.android.settings/.Settings")
     assert (await connected.shell("input keyevent 3")).status == 0
-    assert connected.phone.focused_app.startswith("com.android.launcher3/")
+    assert connected.phone.windows.focused_app.startswith("com.android.launcher3/")
     assert (await connected.shell("input keyevent NO_SUCH_KEY")).status == 255
 
 
@@ -168,7 +168,7 @@ async def test_am_start_says_what_a_phone_says(connected: Connected) -> None:
         "Error type 3\nError: Activity class {com.no/com.no.Such} does not exist.\n"
     )
     assert (await connected.shell("am force-stop com.android.settings")).status == 0
-    assert connected.phone.focused_app.startswith("com.android.launcher3/")
+    assert connected.phone.windows.focused_app.startswith("com.android.launcher3/")
 
 
 async def test_monkey_launches_or_aborts(connected: Connected) -> None:
@@ -176,7 +176,7 @@ async def test_monkey_launches_or_aborts(connected: Connected) -> None:
         "monkey -p com.android.settings -c android.intent.category.LAUNCHER 1"
     )
     assert launched.status == 0 and "Events injected: 1" in launched.text
-    assert connected.phone.focused_app.startswith("com.android.settings/")
+    assert connected.phone.windows.focused_app.startswith("com.android.settings/")
     aborted = await connected.shell("monkey -p com.nope 1")
     assert aborted.status == 252
     assert "** No activities found to run, monkey aborted." in aborted.text
@@ -213,7 +213,7 @@ async def test_the_true_state_is_a_socket_of_the_phone(connected: Connected) -> 
     state = json.loads(await reader.read(-1) or b"{}")
     writer.close()
     await connected("forward", "--remove", f"tcp:{port}")
-    assert state["foreground"] == connected.phone.focused_app
+    assert state["foreground"] == connected.phone.windows.focused_app
 
 
 async def test_reverse_leads_from_the_phone_to_the_computer(connected: Connected) -> None:

@@ -60,12 +60,12 @@ async def video_of(phone: Connected) -> AsyncIterator[Video]:
 
 
 def show_something_else(connected: Connected) -> None:
-    connected.phone.launch("com.android.settings")
+    connected.phone.activities.launch("com.android.settings")
 
 
 async def settle(connected: Connected, video: Video) -> None:
     """Wait until the video has nothing more to show, and forget what came."""
-    await connected.phone.wait_idle()
+    await connected.phone.animations.wait_idle()
     with suppress(TimeoutError):
         while True:
             async with asyncio.timeout(0.5):
@@ -98,7 +98,7 @@ async def test_a_frozen_screen_is_one_picture_to_every_way_of_looking(
     raw_before = await connected("exec-out", "screencap")
     connected.host.fault(connected.serial, FaultKind.FROZEN_SCREEN)
     show_something_else(connected)
-    await connected.phone.wait_idle()
+    await connected.phone.animations.wait_idle()
     assert (await connected("exec-out", "screencap", "-p")).out == before.out
     assert (await connected("exec-out", "screencap")).out == raw_before.out
     # Touches and dumps go on: only pictures are frozen.
@@ -162,7 +162,7 @@ async def test_a_host_closes_while_a_phone_is_dead(connected: Connected) -> None
 async def test_an_app_crashes_once_and_a_dialog_says_so(connected: Connected) -> None:
     show_something_else(connected)
     connected.host.fault(connected.serial, FaultKind.APP_CRASH)
-    await connected.phone.wait_idle()
+    await connected.phone.animations.wait_idle()
     dump = (await connected.shell("uiautomator dump /dev/tty")).text
     assert "Settings keeps stopping" in dump or "Settings has stopped" in dump
     assert not connected.userland.faults.active()

@@ -117,7 +117,7 @@ async def test_adb_installs_starts_and_uninstalls(
     assert said.status == 0 and b"Success" in said.out
     assert "package:org.probe.app" in (await connected.shell("pm list packages -3")).text
     assert (await connected.shell("monkey -p org.probe.app 1")).status == 0
-    assert connected.phone.focused_app == "org.probe.app/.Main"
+    assert connected.phone.windows.focused_app == "org.probe.app/.Main"
     file.write_bytes(apk_of("org.probe.app", 2))
     older = await connected("install", *how, str(file))
     assert older.status == 1

@@ -30,18 +30,18 @@ async def phone(tmp_path: Path) -> AsyncIterator[Phone]:
 async def settings_list(home: Path) -> Phone:
     made = new_phone(home)
     made.settings.put("global", "transition_animation_scale", "0")
-    made.set_display(height=1200)
-    made.launch("com.android.settings")
-    await made.wait_idle()
+    made.displays.resize(height=1200)
+    made.activities.launch("com.android.settings")
+    await made.animations.wait_idle()
     return made
 
 
 def scrolled(phone: Phone) -> int:
-    return max(v.scroll_y for v in walk(phone.scene().surfaces[0].root) if v.scrolls)
+    return max(v.scroll_y for v in walk(phone.compositor.scene().surfaces[0].root) if v.scrolls)
 
 
 async def still(phone: Phone) -> int:
-    assert await phone.wait_idle(30)
+    assert await phone.animations.wait_idle(30)
     return scrolled(phone)
 
 
@@ -76,39 +76,39 @@ async def test_a_swipe_glides_on_to_the_same_place_every_time(tmp_path: Path) ->
     ends = set()
     for name in ("one", "other"):
         phone = await settings_list(tmp_path / name)
-        await phone.swipe(540, 900, 540, 700, 150)
-        assert phone._touch.gliding
+        await phone.gestures.swipe(540, 900, 540, 700, 150)
+        assert phone.touch.gliding
         with pytest.raises(NotIdleError):
-            phone.dump_hierarchy()
+            phone.windows.dump()
         ends.add(await still(phone))
-        version = phone.frame_version
-        assert "<node" in phone.dump_hierarchy() and phone.frame_version == version
+        version = phone.compositor.version
+        assert "<node" in phone.windows.dump() and phone.compositor.version == version
         phone.close()
     (end,) = ends
     assert end == 200 + -fling.glide_of(-200 / 0.15, SCALE)[0]
 
 
 async def test_a_glide_ends_at_the_end_of_the_list(phone: Phone) -> None:
-    await phone.swipe(540, 900, 540, 300, 20)
+    await phone.gestures.swipe(540, 900, 540, 300, 20)
     end = await still(phone)
-    assert end == max(v.scroll_range for v in walk(phone.scene().surfaces[0].root))
-    await phone.swipe(540, 900, 540, 300, 20)
-    assert not phone._touch.gliding
+    assert end == max(v.scroll_range for v in walk(phone.compositor.scene().surfaces[0].root))
+    await phone.gestures.swipe(540, 900, 540, 300, 20)
+    assert not phone.touch.gliding
 
 
 async def test_a_finger_on_what_glides_holds_it_and_presses_nothing(phone: Phone) -> None:
-    before = phone.focused_app
-    await phone.swipe(540, 900, 540, 500, 100)
-    version = phone.frame_version
+    before = phone.windows.focused_app
+    await phone.gestures.swipe(540, 900, 540, 500, 100)
+    version = phone.compositor.version
     async with asyncio.timeout(30):
-        await phone.wait_frame(version)
-    await phone.tap(540, 700)
-    assert phone.idle and phone.focused_app == before
+        await phone.compositor.wait_newer(version)
+    await phone.gestures.tap(540, 700)
+    assert phone.animations.idle and phone.windows.focused_app == before
     held = scrolled(phone)
     assert held < 400 - fling.glide_of(-4000, SCALE)[0]
 
 
 async def test_what_glides_stops_when_another_page_comes(phone: Phone) -> None:
-    await phone.swipe(540, 900, 540, 500, 100)
-    phone.launch("com.android.notes")
-    assert not phone._touch.gliding
+    await phone.gestures.swipe(540, 900, 540, 500, 100)
+    phone.activities.launch("com.android.notes")
+    assert not phone.touch.gliding

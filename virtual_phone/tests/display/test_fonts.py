@@ -49,7 +49,7 @@ def test_without_the_extras_latin_is_drawn_and_the_rest_as_boxes(latin_alone: No
 def test_a_phone_without_the_extras_shows_its_screens(latin_alone: None, tmp_path: Path) -> None:
     phone = new_phone(tmp_path)
     for package in ("com.android.settings", "com.android.messaging", "com.android.notes"):
-        phone.launch(package)
-        dark, light = phone.screenshot().convert("L").getextrema()
+        phone.activities.launch(package)
+        dark, light = phone.compositor.screenshot().convert("L").getextrema()
         assert dark != light, package
     phone.close()

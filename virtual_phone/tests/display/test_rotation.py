@@ -29,7 +29,7 @@ def test_a_locked_screen_follows_the_setting_and_no_hand(phone: Phone) -> None:
     phone.rotation.turn(1)
     assert phone.rotation.quarters == 0
     put(phone, "user_rotation", "3")
-    assert phone.rotation.quarters == 3 and phone.width > phone.height
+    assert phone.rotation.quarters == 3 and phone.displays.width > phone.displays.height
 
 
 def test_a_free_screen_follows_a_hand_and_no_setting(phone: Phone) -> None:
@@ -37,7 +37,7 @@ def test_a_free_screen_follows_a_hand_and_no_setting(phone: Phone) -> None:
     put(phone, "user_rotation", "1")
     assert phone.rotation.quarters == 0
     phone.rotation.turn(3)
-    assert phone.rotation.quarters == 3 and phone.width > phone.height
+    assert phone.rotation.quarters == 3 and phone.displays.width > phone.displays.height
     phone.rotation.turn(2)
     assert phone.rotation.quarters == 3, "upside down turns no phone's screen"
     put(phone, "accelerometer_rotation", "0")
@@ -57,17 +57,21 @@ def test_a_phone_that_lies_flat_stays_as_it_was_when_it_is_freed(phone: Phone) -
 async def test_a_switch_keeps_the_screen_as_it_is_seen(phone: Phone) -> None:
     put(phone, "accelerometer_rotation", "1")
     phone.rotation.turn(1)
-    phone.start_activity(component="com.android.settings/.SubSettings", extras={"page": "display"})
-    await phone.wait_idle()
-    page = phone.scene().surfaces[0].page
+    phone.activities.start(
+        component="com.android.settings/.SubSettings", extras={"page": "display"}
+    )
+    await phone.animations.wait_idle()
+    page = phone.compositor.scene().surfaces[0].page
     switch = next(
-        v for v in walk(phone.scene().surfaces[0].root) if v.key == "row Auto-rotate screen"
+        v
+        for v in walk(phone.compositor.scene().surfaces[0].root)
+        if v.key == "row Auto-rotate screen"
     )
     assert switch.on_click is not None
     switch.on_click()
     assert phone.settings.get("system", "accelerometer_rotation") == "0"
     phone.rotation.turn(0)
-    assert phone.rotation.quarters == 1 and page is phone.scene().surfaces[0].page
+    assert phone.rotation.quarters == 1 and page is phone.compositor.scene().surfaces[0].page
 
 
 def test_how_it_is_held_is_in_a_snapshot(phone: Phone) -> None:

@@ -49,17 +49,17 @@ async def test_airplane_mode_takes_wifi_away_and_gives_it_back(hand: Hand) -> No
 async def test_settings_search_leads_to_the_page_of_a_row(hand: Hand) -> None:
     await hand.open("com.android.settings")
     await hand.tap("Search settings")
-    await hand.phone.type_text("night")
+    hand.phone.keys.type_text("night")
     await hand.tap("Night Light")
     assert "Display" in hand.words()
-    assert hand.phone.focused_app == "com.android.settings/.SubSettings"
+    assert hand.phone.windows.focused_app == "com.android.settings/.SubSettings"
 
 
 async def test_dark_theme_changes_the_color_of_the_page(hand: Hand) -> None:
     await hand.open("com.android.settings")
-    light = hand.phone.screenshot().getpixel((540, 2300))
+    light = hand.phone.compositor.screenshot().getpixel((540, 2300))
     hand.phone.settings.put("secure", "ui_night_mode", "2")
-    dark = hand.phone.screenshot().getpixel((540, 2300))
+    dark = hand.phone.compositor.screenshot().getpixel((540, 2300))
     assert isinstance(light, tuple) and isinstance(dark, tuple)
     assert sum(light[:3]) > 600 > 200 > sum(dark[:3])
 
@@ -68,12 +68,12 @@ async def test_a_note_is_kept_as_it_is_typed(hand: Hand) -> None:
     await hand.open("com.android.notes")
     await hand.tap("New note")
     await hand.tap("Title")
-    await hand.phone.type_text("Shopping")
+    hand.phone.keys.type_text("Shopping")
     await hand.tap("Note")
-    await hand.phone.type_text("milk and eggs")
+    hand.phone.keys.type_text("milk and eggs")
     assert apps(hand)["com.android.notes"]["notes"][-1]["body"] == "milk and eggs"
-    await hand.phone.key(keycodes.BACK)
-    await hand.phone.key(keycodes.BACK)
+    hand.phone.keys.press(keycodes.BACK)
+    hand.phone.keys.press(keycodes.BACK)
     assert "milk and eggs" in hand.words()
 
 
@@ -84,7 +84,7 @@ async def test_deleting_a_note_asks_first_and_cancel_keeps_it(hand: Hand) -> Non
     await hand.tap("Cancel")
     assert len(apps(hand)["com.android.notes"]["notes"]) == before
     await hand.hold("Packing list")
-    assert 'text="Delete note?"' in hand.phone.dump_hierarchy()
+    assert 'text="Delete note?"' in hand.phone.windows.dump()
     await hand.tap("Delete")
     assert len(apps(hand)["com.android.notes"]["notes"]) == before - 1
     assert hand.see("Packing list") is None
@@ -95,11 +95,11 @@ async def test_a_message_is_sent_and_answered(hand: Hand, monkeypatch: pytest.Mo
     await hand.open("com.android.messaging")
     await hand.tap("Ana Silva")
     await hand.tap("Text message")
-    await hand.phone.type_text("On my way 🚆")
+    hand.phone.keys.type_text("On my way 🚆")
     await hand.tap("Send SMS")
     async with asyncio.timeout(30):
         while not hand.phone.state() or len(thread(hand, "Ana Silva")) < 5:
-            await hand.phone.wait_frame(hand.phone.frame_version)
+            await hand.phone.compositor.wait_newer(hand.phone.compositor.version)
     sent, reply = thread(hand, "Ana Silva")[-2:]
     assert (sent["body"], sent["mine"], reply["mine"]) == ("On my way 🚆", True, False)
 
@@ -113,16 +113,16 @@ async def test_a_message_to_a_new_number_makes_a_thread(hand: Hand) -> None:
     await hand.open("com.android.messaging")
     await hand.tap("Start new conversation")
     await hand.tap("Type a name, phone number, or email")
-    await hand.phone.type_text("+1 555 7777")
+    hand.phone.keys.type_text("+1 555 7777")
     await hand.tap("Send to +1 555 7777")
     await hand.tap("Text message")
-    await hand.phone.type_text("hello")
+    hand.phone.keys.type_text("hello")
     await hand.tap("Send SMS")
     assert thread(hand, "+1 555 7777")[0]["body"] == "hello"
 
 
 async def test_an_sms_intent_opens_a_conversation_with_its_number(hand: Hand) -> None:
-    hand.phone.start_activity(action="android.intent.action.SENDTO", data="sms:+15550102")
+    hand.phone.activities.start(action="android.intent.action.SENDTO", data="sms:+15550102")
     assert "Ben Carter" in hand.words()
 
 
@@ -130,18 +130,18 @@ async def test_every_page_of_settings_draws_and_dumps(hand: Hand) -> None:
     from virtual_phone.apps.settings.app import SUB_PAGES
 
     for name, sub in SUB_PAGES.items():
-        hand.phone.start_activity(
+        hand.phone.activities.start(
             component="com.android.settings/.SubSettings", extras={"page": name}
         )
         assert sub.title in hand.words()
-        assert hand.phone.dump_hierarchy().count("<node") > 5
+        assert hand.phone.windows.dump().count("<node") > 5
 
 
 async def test_checkout_places_an_order_after_one_more_question(hand: Hand) -> None:
     await hand.open("com.example.larkspur")
     await hand.tap("Desk lamp")
     await hand.tap("Add to cart")
-    await hand.phone.key(keycodes.BACK)
+    hand.phone.keys.press(keycodes.BACK)
     await hand.tap("Cart (1)")
     await hand.tap("Check out")
     await hand.tap("place_order")
@@ -173,12 +173,14 @@ async def test_money_moves_only_with_the_right_pin_on_a_secure_page(hand: Hand) 
     await hand.open("com.example.wallet")
     await hand.tap("Send")
     await hand.tap("0.00")
-    await hand.phone.type_text("12.50")
-    await hand.phone.key(keycodes.BACK)
+    hand.phone.keys.type_text("12.50")
+    hand.phone.keys.press(keycodes.BACK)
     await hand.tap("Ben Carter")
     await hand.tap("Continue")
-    assert hand.phone.screenshot().convert("L").crop((0, 200, 1080, 2300)).getextrema() == (0, 0)
-    assert "Enter your PIN" in hand.phone.dump_hierarchy()
+    assert hand.phone.compositor.screenshot().convert("L").crop(
+        (0, 200, 1080, 2300)
+    ).getextrema() == (0, 0)
+    assert "Enter your PIN" in hand.phone.windows.dump()
     for digit in "0000":
         await hand.tap(f"pin {digit}")
     assert apps(hand)["com.example.wallet"]["balance"] == 1284.5
@@ -224,17 +226,17 @@ async def test_the_camera_asks_before_its_first_picture(hand: Hand) -> None:
 
 
 async def test_the_browser_goes_back_through_its_pages_and_says_when_offline(hand: Hand) -> None:
-    hand.phone.start_activity(
+    hand.phone.activities.start(
         action="android.intent.action.VIEW", data="https://harbourtimes.example"
     )
     await hand.tap("Read the full timetable")
     assert "Ferry timetable" in hand.words()
-    await hand.phone.key(keycodes.BACK)
+    hand.phone.keys.press(keycodes.BACK)
     assert "More about the library" in hand.words()
     await hand.tap("url_bar")
-    await hand.phone.key(29, meta=keycodes.META_CTRL)
-    await hand.phone.type_text("nowhere.example")
-    await hand.phone.key(keycodes.ENTER)
+    hand.phone.keys.press(29, meta=keycodes.META_CTRL)
+    hand.phone.keys.type_text("nowhere.example")
+    hand.phone.keys.press(keycodes.ENTER)
     assert "You're offline" in hand.words()
 
 
@@ -243,7 +245,7 @@ async def test_a_reply_goes_to_the_sender_and_lands_in_sent(hand: Hand) -> None:
     await hand.tap("Notes from Thursday")
     await hand.tap("Reply")
     await hand.tap("Compose email")
-    await hand.phone.type_text("4,200 is right.")
+    hand.phone.keys.type_text("4,200 is right.")
     await hand.tap("Send")
     sent = [m for m in apps(hand)["com.android.email"]["mails"] if m["folder"] == "Sent"]
     assert [(m["to"], m["subject"], m["body"]) for m in sent] == [
@@ -258,43 +260,45 @@ async def test_a_message_that_comes_while_one_looks_elsewhere_is_notified(
     await hand.open("com.android.messaging")
     await hand.tap("Chloe Dubois")
     await hand.tap("Text message")
-    await hand.phone.type_text("Yes please")
+    hand.phone.keys.type_text("Yes please")
     await hand.tap("Send SMS")
-    await hand.phone.key(keycodes.HOME)
+    hand.phone.keys.press(keycodes.HOME)
     async with asyncio.timeout(30):
-        while not (fresh := [n for n in hand.phone.notices() if n.title == "Chloe Dubois"]):
-            await hand.phone.wait_frame(hand.phone.frame_version)
-    hand.phone.system_gesture("shade")
+        while not (
+            fresh := [n for n in hand.phone.notifications.all() if n.title == "Chloe Dubois"]
+        ):
+            await hand.phone.compositor.wait_newer(hand.phone.compositor.version)
+    hand.phone.navigation.go("shade")
     await hand.tap(fresh[0].text)
     assert "conversation_title" in [hand.view("Chloe Dubois").id]
-    assert not [n for n in hand.phone.notices() if n.title == "Chloe Dubois"]
+    assert not [n for n in hand.phone.notifications.all() if n.title == "Chloe Dubois"]
 
 
 async def test_a_field_under_the_keyboard_scrolls_into_view(hand: Hand) -> None:
-    hand.phone.start_activity(component="com.android.calendar/.event.EditEventActivity")
+    hand.phone.activities.start(component="com.android.calendar/.event.EditEventActivity")
     await hand.tap("place")
-    keyboard = next(w for w in hand.phone.windows() if w.title == "InputMethod")
+    keyboard = next(w for w in hand.phone.windows.all() if w.title == "InputMethod")
     assert hand.view("place").clip.bottom <= keyboard.frame[1]
     assert hand.view("place").clip == hand.view("place").rect
 
 
 async def test_a_page_that_cannot_be_shown_crashes_its_app_and_not_the_phone(hand: Hand) -> None:
-    hand.phone.start_activity(
+    hand.phone.activities.start(
         component="com.example.wallet/.PinActivity", extras={"amount": "nonsense"}
     )
     assert "Wallet keeps stopping" in hand.words()
     await hand.tap("Close app")
-    assert hand.phone.focused_app.startswith("com.android.launcher3/")
+    assert hand.phone.windows.focused_app.startswith("com.android.launcher3/")
 
 
 async def test_a_long_press_on_text_offers_copy_and_paste(hand: Hand) -> None:
     await hand.open("com.android.notes")
     await hand.tap("New note")
     await hand.tap("Title")
-    await hand.phone.type_text("milk")
+    hand.phone.keys.type_text("milk")
     await hand.hold("title")
     await hand.tap("Copy")
-    assert hand.phone.clipboard == "milk"
+    assert hand.phone.clipboard.text == "milk"
     await hand.tap("Note")
     await hand.hold("body")
     await hand.tap("Paste")
@@ -306,6 +310,8 @@ async def test_each_row_of_the_apps_in_settings_opens_the_info_of_its_app(hand: 
     await hand.open("com.android.settings")
     await hand.tap("Apps")
     await hand.tap("app com.android.calculator2")
-    assert hand.phone.focused_app == "com.android.settings/.applications.InstalledAppDetails"
+    assert (
+        hand.phone.windows.focused_app == "com.android.settings/.applications.InstalledAppDetails"
+    )
     assert {"App info", "Force stop", "Uninstall"} & set(hand.words())
     assert "Calculator" in hand.words()

@@ -30,7 +30,7 @@ TYPED = (
 def targets(phone: Phone) -> list[View]:
     return [
         view
-        for surface in phone.scene().surfaces
+        for surface in phone.compositor.scene().surfaces
         for view in walk(surface.root)
         if view.acts and not view.clip.empty
     ]
@@ -39,25 +39,25 @@ def targets(phone: Phone) -> list[View]:
 async def step(phone: Phone, rng: random.Random) -> None:
     """Do one thing at random, without the waiting that hands do."""
     what = rng.random()
-    x, y = rng.uniform(0, phone.width), rng.uniform(0, phone.height)
+    x, y = rng.uniform(0, phone.displays.width), rng.uniform(0, phone.displays.height)
     if what < 0.62 and (found := targets(phone)):
         view = rng.choice(found)
         x, y = (view.clip.left + view.clip.right) / 2, (view.clip.top + view.clip.bottom) / 2
-        await phone.touch("down", 0, x, y)
-        await phone.touch("up", 0, x, y)
+        phone.gestures.finger("down", 0, x, y)
+        phone.gestures.finger("up", 0, x, y)
         if view.kind is Kind.FIELD:
-            await phone.type_text(rng.choice(TYPED))
+            phone.keys.type_text(rng.choice(TYPED))
     elif what < 0.72:
-        await phone.touch("down", 0, x, y)
-        await phone.touch("move", 0, x + rng.uniform(-600, 600), y + rng.uniform(-900, 900))
-        await phone.touch("up", 0, x, y)
+        phone.gestures.finger("down", 0, x, y)
+        phone.gestures.finger("move", 0, x + rng.uniform(-600, 600), y + rng.uniform(-900, 900))
+        phone.gestures.finger("up", 0, x, y)
     elif what < 0.78:
         for view in targets(phone):
             if view.on_long_click is not None and rng.random() < 0.3:
-                phone.run(view.on_long_click, phone.scene().focused())
+                phone.run(view.on_long_click, phone.compositor.scene().focused())
                 break
     elif what < 0.9:
-        await phone.key(
+        phone.keys.press(
             rng.choice(
                 [
                     keycodes.BACK,
@@ -72,7 +72,7 @@ async def step(phone: Phone, rng: random.Random) -> None:
             )
         )
     else:
-        await phone.type_text(rng.choice(TYPED))
+        phone.keys.type_text(rng.choice(TYPED))
 
 
 @pytest.mark.parametrize(
@@ -87,12 +87,12 @@ async def test_no_app_fails_whatever_is_done_to_it(package: str, tmp_path: Path)
     phone.prompts.crash = lambda package, hangs=False: failed.append(package)  # type: ignore[method-assign]
     for i in range(80):
         if i % 16 == 0:
-            phone.launch(package)
+            phone.activities.launch(package)
         await step(phone, rng)
         assert not failed
-        if i % 5 == 0 and phone.screen_on:
-            ElementTree.fromstring(phone.dump_hierarchy())
-            phone.render(164, 364)
+        if i % 5 == 0 and phone.power.screen_on:
+            ElementTree.fromstring(phone.windows.dump())
+            phone.compositor.paint(phone.compositor.scene(), 164, 364)
     taken = phone.snapshot()
     phone.restore(taken)
     assert phone.snapshot() == taken

@@ -21,7 +21,7 @@ def test_a_point_of_the_display_and_of_the_glass_are_the_same_place(
     phone = new_phone(tmp_path)
     phone.settings.put("system", "user_rotation", str(rotation))
     panel = TouchPanel(phone)
-    width, height, _ = phone.display_size(0)
+    width, height, _ = phone.displays.size(0)
     for point in ((0, 0), (width - 1, 0), (12, 345), (width - 1, height - 1)):
         assert panel._to_display(*panel._to_glass(*point)) == point
 
@@ -58,7 +58,7 @@ async def test_what_is_written_to_the_panel_is_a_finger(connected: Connected) ->
         "2399",
     ]
     await connected.shell("am start -W -n com.android.settings/.Settings")
-    before = connected.phone.frame_version
+    before = connected.phone.compositor.version
     line = "; ".join(
         f"sendevent {PATH} {kind} {code} {value}"
         for kind, code, value in ((3, 57, 5), (3, 53, 540), (3, 54, 1), (0, 0, 0), (3, 57, -1))
@@ -66,16 +66,16 @@ async def test_what_is_written_to_the_panel_is_a_finger(connected: Connected) ->
     assert (await connected.shell(line)).status == 0
     connected.userland.touch_panel.finger("down", 1, 540, 1500)
     connected.userland.touch_panel.finger("up", 1, 540, 1500)
-    await until(lambda: connected.phone.frame_version > before)
+    await until(lambda: connected.phone.compositor.version > before)
     assert (await connected.shell("sendevent /dev/input/event7 0 0 0")).status == 1
 
 
 async def test_the_host_has_a_finger(connected: Connected) -> None:
-    home = connected.phone.focused_app
+    home = connected.phone.windows.focused_app
     await connected.shell("am start -W -n com.android.settings/.Settings")
     panel = connected.userland.touch_panel
     reading = asyncio.create_task(connected.shell("getevent -c 1 | grep -c event1"))
     await until(lambda: bool(panel.listeners))
     await connected.host.swipe(connected.serial, 540, 2395, 540, 1200, duration_ms=120)
     assert (await reading).text.strip() == "2"
-    await until(lambda: connected.phone.focused_app == home)
+    await until(lambda: connected.phone.windows.focused_app == home)

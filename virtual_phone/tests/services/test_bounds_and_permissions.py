@@ -21,7 +21,7 @@ async def test_a_pattern_that_would_never_end_ends(connected: Connected) -> None
 
 
 async def test_an_app_that_loses_a_permission_is_ended(connected: Connected) -> None:
-    connected.phone.launch(MESSAGES)
+    connected.phone.activities.launch(MESSAGES)
     before = (await connected.shell(f"pidof {MESSAGES}")).text
     assert before.strip()
     permission = "android.permission.READ_CONTACTS"
@@ -35,7 +35,7 @@ async def test_an_app_that_loses_a_permission_is_ended(connected: Connected) -> 
 
 async def test_alarms_that_are_on_are_pending(connected: Connected) -> None:
     assert "0 pending alarms" in (await connected.shell("dumpsys alarm")).text
-    clocks = connected.phone.app_state("com.android.deskclock")
+    clocks = connected.phone.app_data.of_package("com.android.deskclock")
     assert isinstance(clocks, Clocks)
     clocks.alarms.append(Alarm(9, 6, 45))
     said = (await connected.shell("dumpsys alarm")).text

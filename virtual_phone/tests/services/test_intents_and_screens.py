@@ -59,7 +59,7 @@ async def test_a_text_that_is_sent_is_a_note(connected: Connected) -> None:
         "--es android.intent.extra.SUBJECT List "
         "--es android.intent.extra.TEXT 'milk and eggs'"
     )
-    connected.phone.scene()
+    connected.phone.compositor.scene()
     notes = connected.phone.state()["notes"]
     assert isinstance(notes, list)
     assert (notes[-1]["title"], notes[-1]["body"]) == ("List", "milk and eggs")
@@ -84,75 +84,77 @@ async def test_the_shell_may_not_send_the_system_s_broadcasts(connected: Connect
 
 async def test_a_cold_start_shows_a_splash_and_a_warm_one_does_not(hand: Hand) -> None:
     phone = hand.phone
-    phone.launch("com.android.notes")
-    titles = [window.title for window in phone.windows()]
+    phone.activities.launch("com.android.notes")
+    titles = [window.title for window in phone.windows.all()]
     assert "Splash Screen com.android.notes" in titles
-    assert phone.focused_window is not None
-    assert phone.focused_window.activity.endswith("NotesListActivity")
+    assert phone.windows.focused is not None
+    assert phone.windows.focused.activity.endswith("NotesListActivity")
     with pytest.raises(NotIdleError):
-        phone.dump_hierarchy()
+        phone.windows.dump()
     async with asyncio.timeout(30):
-        while phone.splash:
-            await phone.wait_frame(phone.frame_version)
-    await phone.wait_idle()
-    assert "Splash" not in phone.dump_hierarchy()
-    await phone.key(keycodes.HOME)
-    phone.launch("com.android.notes")
-    assert phone.splash == ""
+        while phone.activities.splash:
+            await phone.compositor.wait_newer(phone.compositor.version)
+    await phone.animations.wait_idle()
+    assert "Splash" not in phone.windows.dump()
+    phone.keys.press(keycodes.HOME)
+    phone.activities.launch("com.android.notes")
+    assert phone.activities.splash == ""
     phone.close()
 
 
 async def test_a_page_loads_before_its_words_are_there(hand: Hand) -> None:
     phone = hand.phone
-    phone.start_activity(action="android.intent.action.VIEW", data="https://harbourtimes.example")
+    phone.activities.start(action="android.intent.action.VIEW", data="https://harbourtimes.example")
     assert hand.see("progress") is not None and hand.see("Read the full timetable") is None
-    await phone.wait_idle()
+    await phone.animations.wait_idle()
     async with asyncio.timeout(30):
         while hand.see("progress") is not None:
-            await phone.wait_frame(phone.frame_version)
+            await phone.compositor.wait_newer(phone.compositor.version)
     assert hand.see("Read the full timetable") is not None
     phone.close()
 
 
 async def test_a_shop_loads_its_list_and_each_product_once(hand: Hand) -> None:
     phone = hand.phone
-    phone.launch("com.example.larkspur")
+    phone.activities.launch("com.example.larkspur")
     assert hand.see("progress") is not None and hand.see("Desk lamp") is None
-    await phone.wait_idle()
+    await phone.animations.wait_idle()
     await hand.loaded()
     tile = hand.view("Desk lamp")
-    await phone.tap(tile.clip.left, tile.clip.top)
+    await phone.gestures.tap(tile.clip.left, tile.clip.top)
     assert hand.see("progress") is not None and hand.see("Add to cart") is None
-    await phone.wait_idle()
+    await phone.animations.wait_idle()
     await hand.loaded()
     assert hand.see("Add to cart") is not None
-    await phone.key(keycodes.BACK)
+    phone.keys.press(keycodes.BACK)
     assert hand.see("Desk lamp") is not None and hand.see("progress") is None
     phone.close()
 
 
 async def test_a_page_that_nobody_looks_at_loads_all_the_same(hand: Hand) -> None:
     phone = hand.phone
-    phone.launch("com.example.larkspur")
-    top = phone.activities.top()
+    phone.activities.launch("com.example.larkspur")
+    top = phone.tasks.top()
     assert top is not None
     async with asyncio.timeout(30):
-        while not top[1].local.get("fetched") or phone.is_loading(top[1]):
-            await phone.wait_frame(phone.frame_version)
+        while not top[1].local.get("fetched") or phone.activities.is_loading(top[1]):
+            await phone.compositor.wait_newer(phone.compositor.version)
     assert hand.see("Desk lamp") is not None
     phone.close()
 
 
 async def test_a_notification_comes_over_the_screen_and_a_swipe_sends_it_away(hand: Hand) -> None:
     phone = hand.phone
-    phone.notify(Notice(7, "com.android.email", "Ferry", "Your ticket", NOON))
+    phone.notifications.post(Notice(7, "com.android.email", "Ferry", "Your ticket", NOON))
     card = hand.view("notice 7").clip
-    assert card.top > 0 and card.bottom < phone.height / 4
-    await phone.swipe(card.left + 200, card.top + 40, card.right - 40, card.top + 40, 60)
-    assert phone.heads_up is None and 7 not in [n.id for n in phone.notices()]
+    assert card.top > 0 and card.bottom < phone.displays.height / 4
+    await phone.gestures.swipe(card.left + 200, card.top + 40, card.right - 40, card.top + 40, 60)
+    assert phone.notifications.heads_up is None and 7 not in [
+        n.id for n in phone.notifications.all()
+    ]
     phone.settings.put("global", "zen_mode", "1")
-    phone.notify(Notice(8, "com.android.email", "Quiet", "Nothing pops up", NOON))
-    assert phone.heads_up is None
+    phone.notifications.post(Notice(8, "com.android.email", "Quiet", "Nothing pops up", NOON))
+    assert phone.notifications.heads_up is None
     phone.close()
 
 
@@ -174,9 +176,9 @@ async def test_a_service_does_what_a_call_says_or_says_that_it_does_not(
     connected: Connected,
 ) -> None:
     await connected.shell("service call statusbar 1")
-    assert connected.phone.shade == "notifications"
+    assert connected.phone.shade.shown == "notifications"
     await connected.shell("service call statusbar 2")
-    assert connected.phone.shade == ""
+    assert connected.phone.shade.shown == ""
     assert "Parcel(Error:" in (await connected.shell("service call clipboard 2")).text
 
 
@@ -184,10 +186,10 @@ async def test_a_held_power_button_offers_a_restart(connected: Connected) -> Non
     phone = connected.phone
     boot = (await connected.shell("cat /proc/sys/kernel/random/boot_id")).text
     await connected.shell("input keyevent --longpress KEYCODE_POWER")
-    assert phone.screen_on and phone.focused_window is not None
-    assert phone.focused_window.title == "GlobalActions"
+    assert phone.power.screen_on and phone.windows.focused is not None
+    assert phone.windows.focused.title == "GlobalActions"
     hand = Hand(phone)
-    await phone.key(keycodes.BACK)
+    phone.keys.press(keycodes.BACK)
     assert hand.see("power restart") is None
     await connected.shell("input keyevent --longpress 26")
     await hand.tap("power restart")

@@ -21,8 +21,8 @@ def locked_phone(home: Path, kind: LockKind, secret: str) -> Hand:
     """Return a phone that was put to sleep with a secret, and woken."""
     hand = Hand(new_phone(home))
     lock.set_secret(hand.phone, kind, secret)
-    hand.phone.sleep()
-    hand.phone.wake()
+    hand.phone.power.sleep()
+    hand.phone.power.wake()
     return hand
 
 
@@ -53,35 +53,35 @@ async def test_a_pin_is_set_verified_changed_and_cleared_by_the_shell(connected:
 async def test_a_locked_phone_opens_by_nothing_but_its_pin(connected: Connected) -> None:
     shell, phone = connected.shell, connected.phone
     await shell(f"locksettings set-pin 2468; {LOCKED}; wm dismiss-keyguard")
-    assert phone.locked
+    assert phone.power.locked
     await shell("input swipe 540 2000 540 400 100; input keyevent 82")
-    assert phone.locked
+    assert phone.power.locked
     seen = (await shell("uiautomator dump /dev/tty")).text
     assert 'resource-id="com.android.systemui:id/key5"' in seen and "Enter PIN" in seen
     assert "secure=true" in (await shell("dumpsys window policy")).text
     await shell("input text 1111; input keyevent 66")
-    assert phone.locked
+    assert phone.power.locked
     assert "Wrong PIN" in (await shell("uiautomator dump /dev/tty")).text
     await shell("input text 2468")
     assert "2468" not in (await shell("uiautomator dump /dev/tty")).text
     await shell("input keyevent 66")
-    assert not phone.locked
+    assert not phone.power.locked
     await shell("reboot")
     async with asyncio.timeout(60):
-        while not phone.locked:
+        while not phone.power.locked:
             await asyncio.sleep(0.01)
     await connected.served.rebooted()
 
 
 async def test_the_keys_of_the_page_take_the_pin(tmp_path: Path) -> None:
     hand = locked_phone(tmp_path, LockKind.PIN, "1305")
-    await hand.phone.swipe(540, 2000, 540, 400, 100)
-    await hand.phone.wait_idle()
+    await hand.phone.gestures.swipe(540, 2000, 540, 400, 100)
+    await hand.phone.animations.wait_idle()
     for key in ("1", "3", "9", "Delete", "0", "5"):
         await hand.tap(key)
-    assert hand.see("••••") and hand.phone.locked
+    assert hand.see("••••") and hand.phone.power.locked
     await hand.tap("Enter")
-    assert not hand.phone.locked
+    assert not hand.phone.power.locked
     hand.phone.close()
 
 
@@ -89,13 +89,13 @@ async def test_a_password_comes_by_keys_and_back_gives_it_up(tmp_path: Path) -> 
     hand = locked_phone(tmp_path, LockKind.PASSWORD, "open Sesame")
     phone = hand.phone
     lock.dismiss(phone)
-    await phone.type_text("open")
+    phone.keys.type_text("open")
     assert hand.see("Enter password") and hand.see("••••")
-    await phone.key(4)
-    assert hand.see("Swipe up to open") and phone.locked
+    phone.keys.press(4)
+    assert hand.see("Swipe up to open") and phone.power.locked
     lock.dismiss(phone)
-    await phone.type_text("open Sesame\n")
-    assert not phone.locked
+    phone.keys.type_text("open Sesame\n")
+    assert not phone.power.locked
     phone.close()
 
 
@@ -105,13 +105,13 @@ async def test_every_fifth_wrong_secret_makes_a_pause(tmp_path: Path) -> None:
     phone.now = lambda: now  # type: ignore[method-assign]
     lock.dismiss(phone)
     for _ in range(lock.TRIES):
-        await phone.type_text("0000\n")
+        phone.keys.type_text("0000\n")
     assert hand.see("Too many incorrect attempts. Try again in 30 seconds.")
-    await phone.type_text("1234\n")
-    assert phone.locked
+    phone.keys.type_text("1234\n")
+    assert phone.power.locked
     now += lock.PAUSE_S
-    await phone.type_text("1234\n")
-    assert not phone.locked
+    phone.keys.type_text("1234\n")
+    assert not phone.power.locked
     phone.close()
 
 
@@ -122,14 +122,14 @@ async def test_the_secret_outlives_the_process_and_is_not_told(
     async with PhoneHost(tmp_path) as host:
         phone = host.served(host.serials[0]).phone
         lock.set_secret(phone, kind, "4711")
-        phone.sleep()
+        phone.power.sleep()
         phone.save()
         # The state holds times: four digits within a longer number are not the secret.
         assert not re.search(r"(?<!\d)4711(?!\d)", repr(phone.state()))
     async with PhoneHost(tmp_path) as host:
         phone = host.served(host.serials[0]).phone
-        phone.wake()
+        phone.power.wake()
         lock.dismiss(phone)
-        assert phone.locked
-        await phone.type_text("4711\n")
-        assert not phone.locked
+        assert phone.power.locked
+        phone.keys.type_text("4711\n")
+        assert not phone.power.locked

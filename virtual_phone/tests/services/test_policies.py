@@ -61,7 +61,7 @@ async def test_the_lock_screen_can_be_disabled(connected: Connected) -> None:
     assert (await connected.shell("locksettings get-disabled")).text == "false\n"
     await connected.shell("locksettings set-disabled true")
     await connected.shell("input keyevent 26; input keyevent 26")
-    assert not connected.phone.locked
+    assert not connected.phone.power.locked
 
 
 async def test_idling_is_disabled_by_kind_and_read_back(connected: Connected) -> None:

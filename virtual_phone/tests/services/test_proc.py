@@ -12,7 +12,7 @@ ENTRY = struct.Struct("<HHiIIIII")
 
 
 async def test_a_process_has_a_directory_in_proc_while_it_runs(connected: Connected) -> None:
-    connected.phone.launch(NOTES)
+    connected.phone.activities.launch(NOTES)
     pid = (await connected.shell(f"pidof {NOTES}")).text.strip()
     stat = (await connected.shell(f"cat /proc/{pid}/stat")).text.split()
     assert (stat[0], stat[1], stat[2], len(stat)) == (pid, "(m.android.notes)", "S", 52)

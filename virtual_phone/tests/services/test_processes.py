@@ -32,7 +32,7 @@ async def test_every_command_says_the_same_pid_of_an_app(connected: Connected) -
 
 async def test_two_apps_never_share_a_pid(connected: Connected) -> None:
     for package in (NOTES, "com.android.browser", "com.android.email"):
-        connected.phone.launch(package)
+        connected.phone.activities.launch(package)
     pids = re.findall(r"(?m)^\s*(\d+)$", (await connected.shell("ps -A -o PID")).text)
     assert len(pids) == len(set(pids)) > 12
 
@@ -40,16 +40,16 @@ async def test_two_apps_never_share_a_pid(connected: Connected) -> None:
 async def test_a_stopped_app_has_no_process_and_comes_back_with_another(
     connected: Connected,
 ) -> None:
-    connected.phone.launch(NOTES)
+    connected.phone.activities.launch(NOTES)
     first = (await connected.shell(f"pidof {NOTES}")).text
     await connected.shell(f"am force-stop {NOTES}")
     assert (await connected.shell(f"pidof {NOTES}")).status == 1
-    connected.phone.launch(NOTES)
+    connected.phone.activities.launch(NOTES)
     assert (await connected.shell(f"pidof {NOTES}")).text not in ("", first)
 
 
 async def test_a_crash_is_logged_with_the_pid_of_the_app(connected: Connected) -> None:
-    connected.phone.launch(NOTES)
+    connected.phone.activities.launch(NOTES)
     pid = (await connected.shell(f"pidof {NOTES}")).text.strip()
     await connected.shell(f"am crash {NOTES}")
     log = (await connected.shell("logcat -d -b crash AndroidRuntime:E '*:S'")).text

@@ -31,9 +31,9 @@ async def test_a_pushed_picture_is_in_files_and_photos_and_deleting_it_there_del
     await hand.open("com.android.documentsui")
     await hand.tap("Pictures")
     await hand.tap("sunset.png")
-    assert connected.phone.focused_app == "com.android.gallery3d/.app.PhotoActivity"
+    assert connected.phone.windows.focused_app == "com.android.gallery3d/.app.PhotoActivity"
     middle = hand.view("photo").clip
-    pixel = connected.phone.screenshot().getpixel(
+    pixel = connected.phone.compositor.screenshot().getpixel(
         ((middle.left + middle.right) // 2, (middle.top + middle.bottom) // 2)
     )
     assert pixel == (200, 20, 20, 255)
@@ -64,8 +64,8 @@ async def test_files_renames_and_makes_folders_that_the_shell_sees(connected: Co
     await hand.tap("More options for note.txt")
     await hand.tap("Rename")
     await hand.tap("android:id/text1")
-    await connected.phone.key(29, meta=0x1000)
-    await connected.phone.type_text("kept.txt")
+    connected.phone.keys.press(29, meta=0x1000)
+    connected.phone.keys.type_text("kept.txt")
     await hand.tap("OK")
     assert (await connected.shell("cat /sdcard/Download/kept.txt")).text == "hello\n"
     await hand.tap("kept.txt")
@@ -84,8 +84,8 @@ async def test_a_file_that_is_no_picture_is_shown_as_an_empty_place(connected: C
     hand = Hand(connected.phone)
     await hand.open("com.android.gallery3d")
     await hand.tap("photo Pictures/a.png")
-    connected.phone.screenshot()
-    assert connected.phone.focused_app == "com.android.gallery3d/.app.PhotoActivity"
+    connected.phone.compositor.screenshot()
+    assert connected.phone.windows.focused_app == "com.android.gallery3d/.app.PhotoActivity"
 
 
 def test_a_link_leads_no_app_out_of_the_storage(tmp_path: Path) -> None:

@@ -169,7 +169,7 @@ def test_full_size_is_what_a_served_phone_shows_and_smaller_is_drawn_smaller(
     embedded, plain = host.new_phone(), Phone(tmp_path, clock=lambda: BEGAN_S)
     embedded.reset()
     whole = Image.open(io.BytesIO(embedded.png())).convert("RGB")
-    assert whole.tobytes() == plain.screenshot().convert("RGB").tobytes()
+    assert whole.tobytes() == plain.compositor.screenshot().convert("RGB").tobytes()
     buffer = bytearray(256 * 512 * 3 + 1)
     embedded.draw(buffer, 256, 512)
     small = Image.frombytes("RGB", (256, 512), bytes(buffer[:-1]))

@@ -16,9 +16,9 @@ from virtual_phone.state.scenarios import SCENARIOS, begin
 @pytest.mark.parametrize("name", list(SCENARIOS))
 def test_a_scenario_changes_what_a_phone_holds_or_shows(name: str, tmp_path: Path) -> None:
     phone = Phone(tmp_path / "phone", name="examined")
-    before = phone.state(), phone.activities.top()
+    before = phone.state(), phone.tasks.top()
     begin(phone, name)
-    assert (phone.state(), phone.activities.top()) != before
+    assert (phone.state(), phone.tasks.top()) != before
     phone.reset()
     begin(phone, name)
 

@@ -25,7 +25,7 @@ SHARED_LIMIT_BYTES = 24_000
 def test_a_phone_costs_only_what_it_changed(tmp_path: Path) -> None:
     count = 40
     warm = new_phone(tmp_path / "warm")
-    states = sum(len(msgspec.json.encode(warm.app_data(app))) for app in all_apps().values())
+    states = sum(len(msgspec.json.encode(warm.app_data.of(app))) for app in all_apps().values())
     gc.collect()
     tracemalloc.start()
     try:
@@ -33,7 +33,7 @@ def test_a_phone_costs_only_what_it_changed(tmp_path: Path) -> None:
         gc.collect()
         unchanged, _ = tracemalloc.get_traced_memory()
         for phone in phones:
-            phone.app_state("com.android.notes")
+            phone.app_data.of_package("com.android.notes")
         gc.collect()
         changed, _ = tracemalloc.get_traced_memory()
     finally:
@@ -47,7 +47,7 @@ def test_phones_that_share_their_first_state_do_not_see_each_other_s_changes(
 ) -> None:
     one, two = new_phone(tmp_path / "1"), new_phone(tmp_path / "2")
     before = two.state()["notes"]
-    one.app_state("com.android.notes").notes.clear()  # type: ignore[union-attr]
+    one.app_data.of_package("com.android.notes").notes.clear()  # type: ignore[union-attr]
     assert one.state()["notes"] == []
     assert two.state()["notes"] == before != []
     one.reset()
@@ -76,7 +76,7 @@ async def test_going_back_costs_less_than_a_picture_of_the_screen(connected: Con
             "rm /sdcard/Documents/Budget.csv; am start -n com.android.notes/.NotesListActivity"
         )
         start = time.thread_time()
-        phone.screenshot()
+        phone.compositor.screenshot()
         drawing_s.append(time.thread_time() - start)
         start = time.thread_time()
         checkpoint.go_back(phone, kept)
@@ -97,14 +97,14 @@ async def test_one_seed_and_the_same_inputs_give_the_same_state_and_the_same_fra
         phone = new_phone(home, seed=11)
         phone.settings.put("global", "transition_animation_scale", "0")
         hand = Hand(phone)
-        frames = [phone.screenshot().tobytes()]
+        frames = [phone.compositor.screenshot().tobytes()]
         await hand.open("com.android.notes")
         await hand.tap("New note")
         await hand.tap("Title")
-        await phone.type_text("Same")
-        frames.append(phone.screenshot().tobytes())
+        phone.keys.type_text("Same")
+        frames.append(phone.compositor.screenshot().tobytes())
         await hand.open("com.android.gallery3d")
-        frames.append(phone.screenshot().tobytes())
+        frames.append(phone.compositor.screenshot().tobytes())
         saved = phone.snapshot()
         phone.close()
         return saved, frames
@@ -120,33 +120,33 @@ async def test_every_kind_of_phone_says_its_size_and_lays_its_apps_out_in_it(
 ) -> None:
     phone = Phone(tmp_path, name="kind", clock=lambda: NOON, profile=kind)
     posture = PROFILES[kind].postures[0]
-    phone.launch("com.android.settings")
-    assert phone.screenshot().size == (posture.width, posture.height)
+    phone.activities.launch("com.android.settings")
+    assert phone.compositor.screenshot().size == (posture.width, posture.height)
     assert phone.properties["ro.product.model"] == PROFILES[kind].model
     assert phone.properties["ro.sf.lcd_density"] == str(posture.density)
     phone.save()
-    assert Phone(tmp_path, name="kind").profile.name == kind
+    assert Phone(tmp_path, name="kind").form_factor.profile.name == kind
 
 
 def test_unfolding_shows_more_and_keeps_what_was_typed(tmp_path: Path) -> None:
     phone = Phone(tmp_path, name="fold", clock=lambda: NOON, profile="foldable")
-    phone.start_activity(component="com.android.notes/.NoteEditActivity")
+    phone.activities.start(component="com.android.notes/.NoteEditActivity")
     hand = Hand(phone)
     field = hand.view("title")
-    phone.focus_view(phone.scene().surface_of(_page(phone)), field, keyboard=True)  # type: ignore[arg-type]
-    phone.type_key("Trip")
+    phone.focus.view(phone.compositor.scene().surface_of(_page(phone)), field, keyboard=True)  # type: ignore[arg-type]
+    phone.keys.type_text("Trip")
     narrow = hand.view("title").rect.width
-    phone.set_posture(1)
-    assert phone.screenshot().size == (1840, 2208)
+    phone.form_factor.fold(1)
+    assert phone.compositor.screenshot().size == (1840, 2208)
     assert hand.view("title").text == "Trip"
     assert hand.view("title").rect.width > narrow
     phone.settings.put("system", "user_rotation", "1")
-    assert phone.screenshot().size == (2208, 1840)
+    assert phone.compositor.screenshot().size == (2208, 1840)
     assert hand.view("title").text == "Trip"
 
 
 def _page(phone: Phone):  # type: ignore[no-untyped-def]
-    top = phone.activities.top()
+    top = phone.tasks.top()
     assert top is not None
     return top[1]
 

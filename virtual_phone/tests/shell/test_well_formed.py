@@ -184,7 +184,7 @@ def test_a_snapshot_is_taken_whatever_a_string_of_the_phone_holds(tmp_path: Path
         phone.properties["debug.a"] = "\udcff"
     kept = phone.snapshot()
     phone.restore(kept)
-    assert phone.clipboard == "a\ufffdb"
+    assert phone.clipboard.text == "a\ufffdb"
     assert phone.settings.get("global", "k\ufffd") == "v\ufffd"
     assert phone.snapshot() == kept
     phone.close()

@@ -347,7 +347,7 @@ class PeerFuzzer:
         phone = self._phone
         kept = phone.snapshot()
         json.dumps(phone.state()).encode()
-        phone.scene()
+        phone.compositor.scene()
         phone.restore(kept)
         if phone.snapshot() != kept:
             raise FuzzError("a snapshot changed what it was taken of")

@@ -26,7 +26,7 @@ class Hand:
 
     def see(self, words: str) -> View | None:
         """Return the topmost visible view with this text, description, hint, id or key."""
-        for surface in reversed(self.phone.scene().surfaces):
+        for surface in reversed(self.phone.compositor.scene().surfaces):
             found = [
                 view
                 for view in walk(surface.root)
@@ -47,7 +47,7 @@ class Hand:
         """Return every text that can be seen."""
         return [
             view.text or view.desc
-            for surface in self.phone.scene().surfaces
+            for surface in self.phone.compositor.scene().surfaces
             for view in walk(surface.root)
             if (view.text or view.desc) and not view.clip.empty
         ]
@@ -55,36 +55,36 @@ class Hand:
     async def tap(self, words: str) -> None:
         """Tap a view in its middle and wait until the screen is still."""
         clip = self.view(words).clip
-        await self.phone.tap((clip.left + clip.right) / 2, (clip.top + clip.bottom) / 2)
-        await self.phone.wait_idle()
+        await self.phone.gestures.tap((clip.left + clip.right) / 2, (clip.top + clip.bottom) / 2)
+        await self.phone.animations.wait_idle()
 
     async def tap_last(self, words: str) -> None:
         """Tap the last view with this text, such as a dialog's button."""
         found = [
             view
-            for surface in self.phone.scene().surfaces
+            for surface in self.phone.compositor.scene().surfaces
             for view in walk(surface.root)
             if view.text == words and not view.clip.empty
         ]
         clip = found[-1].clip
-        await self.phone.tap((clip.left + clip.right) / 2, (clip.top + clip.bottom) / 2)
-        await self.phone.wait_idle()
+        await self.phone.gestures.tap((clip.left + clip.right) / 2, (clip.top + clip.bottom) / 2)
+        await self.phone.animations.wait_idle()
 
     async def hold(self, words: str) -> None:
         """Hold a finger on a view."""
         clip = self.view(words).clip
         x, y = (clip.left + clip.right) / 2, (clip.top + clip.bottom) / 2
-        await self.phone.long_press(x, y, 560)
-        await self.phone.wait_idle()
+        await self.phone.gestures.long_press(x, y, 560)
+        await self.phone.animations.wait_idle()
 
     async def open(self, package: str) -> None:
         """Start an app as its icon does."""
-        self.phone.launch(package)
-        await self.phone.wait_idle()
+        self.phone.activities.launch(package)
+        await self.phone.animations.wait_idle()
         await self.loaded()
 
     async def loaded(self) -> None:
         """Wait until the page in front has what it shows."""
         async with asyncio.timeout(30):
             while self.see("Loading") is not None:
-                await self.phone.wait_frame(self.phone.frame_version)
+                await self.phone.compositor.wait_newer(self.phone.compositor.version)

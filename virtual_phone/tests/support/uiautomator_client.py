@@ -80,8 +80,8 @@ class Client:
 
     async def open(self, package: str) -> None:
         """Bring an app to the front and wait until it stands."""
-        self.phone.launch(package)
-        await self.phone.wait_idle()
+        self.phone.activities.launch(package)
+        await self.phone.animations.wait_idle()
 
 
 def where(**fields: object) -> dict[str, object]:

@@ -234,7 +234,7 @@ def _go(page: Page[Browser], address: str) -> None:
         page.data.history.append(address)
         page.load(LOAD_S)
     page.state.focus = ""
-    page.host.hide_keyboard()
+    page.host.focus.hide_keyboard()
     _show_address(page)
 
 

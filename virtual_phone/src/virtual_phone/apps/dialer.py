@@ -83,7 +83,7 @@ def name_of(page: Page[Calls], number: str) -> str:
     """Return who has a number, the number itself when nobody is known to."""
     from virtual_phone.apps.contacts import Contacts
 
-    state = page.host.app_state("com.android.contacts")
+    state = page.host.app_data.of_package("com.android.contacts")
     digits = "".join(c for c in number if c.isdigit())
     if isinstance(state, Contacts) and len(digits) > 3:
         for contact in state.contacts:

@@ -134,9 +134,9 @@ def newest(thread: Thread) -> float:
 def receive(host: Host, data: Messages, thread: Thread, body: str) -> None:
     """Let a message come in, with a notification unless the app is what the person looks at."""
     thread.messages.append(Message(body, host.now()))
-    if not host.is_in_front(PACKAGE):
+    if not host.activities.is_in_front(PACKAGE):
         thread.unread += 1
-        host.notify(notice_of(thread))
+        host.notifications.post(notice_of(thread))
 
 
 def notice_of(thread: Thread) -> Notice:
@@ -169,7 +169,7 @@ def send(page: Page[Messages], thread: Thread, body: str) -> None:
     data, host = page.data, page.host
 
     def answer() -> None:
-        if thread in data.threads and host.app_state(PACKAGE) is data:
+        if thread in data.threads and host.app_data.of_package(PACKAGE) is data:
             receive(host, data, thread, reply)
 
     host.after(REPLY_S, answer)

@@ -370,7 +370,7 @@ def done(page: Page[Wallet]) -> View:
 def _leave(page: Page[Wallet]) -> None:
     """Go back to the first page, past the form that was sent."""
     host = page.host
-    host.close_to_root(page.state)
+    host.activities.close_to_root(page.state)
 
 
 @wallet.page(".CardActivity")
@@ -417,7 +417,7 @@ def card(page: Page[Wallet]) -> View:
                 preference(
                     "Copy number",
                     icon_name="copy",
-                    on_click=lambda: page.host.set_clipboard(data.card),
+                    on_click=lambda: page.host.clipboard.set(data.card),
                 ),
             ),
         ),

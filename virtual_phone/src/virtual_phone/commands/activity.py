@@ -95,7 +95,7 @@ async def activity_command(call: Call, words: list[str]) -> int:
             call.phone.prompts.crash(package, hangs=verb == "hang")
             return 0
         case "get-config":
-            width, height, density = call.phone.display_size(0)
+            width, height, density = call.phone.displays.size(0)
             dp = f"w{width * 160 // density}dp-h{height * 160 // density}dp"
             await call.line(
                 f"config: en-rUS-ldltr-sw{min(width, height) * 160 // density}dp-{dp}"
@@ -130,11 +130,11 @@ async def _start(call: Call, words: list[str]) -> int:
     if "-S" in intent.options and (intent.component or intent.package):
         package = (intent.component or intent.package or "").partition("/")[0]
         await call.line(f"Stopping: {package}")
-        call.phone.force_stop(package)
+        call.phone.activities.force_stop(package)
     await call.line(f"Starting: {intent.shown()}")
     started = asyncio.get_running_loop().time()
     try:
-        result = call.phone.start_activity(
+        result = call.phone.activities.start(
             component=lengthen(intent.component) if intent.component else None,
             package=intent.package,
             action=intent.action,
@@ -162,7 +162,7 @@ async def _start(call: Call, words: list[str]) -> int:
             "top-most instance."
         )
     if "-W" in intent.options:
-        await call.phone.wait_idle()
+        await call.phone.animations.wait_idle()
         spent = int((asyncio.get_running_loop().time() - started) * 1000)
         await call.line("Status: ok")
         await call.line(f"LaunchState: {'HOT' if brought or delivered else 'COLD'}")
@@ -196,8 +196,8 @@ async def _service(call: Call, verb: str, words: list[str]) -> int:
 
 async def _stop(call: Call, verb: str, words: list[str]) -> int:
     package = _package(call, words)
-    if verb == "force-stop" or call.phone.focused_app.partition("/")[0] != package:
-        call.phone.force_stop(package)
+    if verb == "force-stop" or call.phone.windows.focused_app.partition("/")[0] != package:
+        call.phone.activities.force_stop(package)
         uid = call.phone.processes.uid_of(package)
         call.userland.note(
             "I",
@@ -221,7 +221,7 @@ async def _broadcast(call: Call, words: list[str]) -> int:
         )
     await call.line(f"Broadcasting: {intent.shown()}")
     if intent.action == "android.intent.action.CLOSE_SYSTEM_DIALOGS":
-        call.phone.close_shade()
+        call.phone.shade.close()
     code, data = adb_keyboards.receive(call.phone, intent.action, intent.extras)
     said = f'{code}, data="{data}"' if data is not None else str(code)
     await call.line(f"Broadcast completed: result={said}")
@@ -241,9 +241,9 @@ async def _instrument(call: Call, words: list[str]) -> int:
 async def _stacks(call: Call, verb: str, words: list[str]) -> int:
     if words[:1] not in (["list"], []) or verb == "task":
         raise CommandError(f"Error: unknown command '{(words or [''])[0]}'", 255)
-    for task in call.phone.tasks():
-        width, height, _ = call.phone.display_size(task.display)
-        visible = call.phone.activities.front(task.display) is task
+    for task in call.phone.tasks.front_to_back():
+        width, height, _ = call.phone.displays.size(task.display)
+        visible = call.phone.tasks.front(task.display) is task
         await call.line(
             f"RootTask id={task.id} bounds=[0,0][{width},{height}] displayId={task.display} "
             "userId=0\n"
@@ -303,11 +303,13 @@ async def monkey(call: Call) -> int:
         return 252
     for event in range(count):
         if event == 0 and known:
-            call.phone.launch(known[0])
+            call.phone.activities.launch(known[0])
         else:
-            width, height, _ = call.phone.display_size(0)
+            width, height, _ = call.phone.displays.size(0)
             random = call.userland.random
-            await call.phone.tap(random.randrange(width), random.randrange(height // 20, height))
+            await call.phone.gestures.tap(
+                random.randrange(width), random.randrange(height // 20, height)
+            )
         await asyncio.sleep(min(float(values.get("--throttle", "0")) / 1000, 10))
     await call.line(f"Events injected: {count}")
     await call.line(

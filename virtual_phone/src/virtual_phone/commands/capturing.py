@@ -35,7 +35,7 @@ async def screencap(call: Call) -> int:
     display = 0
     if "d" in found:
         text = found.text("d")
-        known = {str(one.id): one.id for one in call.phone.displays()}
+        known = {str(one.id): one.id for one in call.phone.displays.all()}
         known |= {physical_id(one): one for one in known.values()}
         if text not in known:
             raise CommandError(f"Display Id '{text}' is not valid.", 1)
@@ -110,7 +110,7 @@ async def _tree(call: Call, compressed: bool, *, windows: bool) -> str | None:
     faults = call.userland.faults
     await faults.hold(FaultKind.HUNG_DUMP)
     busy = FaultKind.DUMP_NOT_IDLE in faults
-    if busy or not await call.phone.wait_idle(IDLE_TIMEOUT_S):
+    if busy or not await call.phone.animations.wait_idle(IDLE_TIMEOUT_S):
         await call.err("ERROR: could not get idle state.")
         return None
     if FaultKind.NULL_ROOT in faults:
@@ -119,7 +119,7 @@ async def _tree(call: Call, compressed: bool, *, windows: bool) -> str | None:
     try:
         if windows:
             return dump_displays(call.phone, compressed=compressed)
-        return call.phone.dump_hierarchy(compressed=compressed)
+        return call.phone.windows.dump(compressed=compressed)
     except (NotIdleError, NullRootError) as error:
         await call.err(error.message)
         return None

@@ -80,10 +80,10 @@ async def input_command(call: Call) -> int:
     match verb:
         case "tap":
             x, y = _numbers(rest, 2)
-            await call.phone.tap(x, y, display)
+            await call.phone.gestures.tap(x, y, display)
         case "swipe" | "touchscreen":
             x1, y1, x2, y2, duration = _stroke(rest)
-            await call.phone.swipe(x1, y1, x2, y2, int(duration), display)
+            await call.phone.gestures.swipe(x1, y1, x2, y2, int(duration), display)
         case "draganddrop":
             x1, y1, x2, y2, duration = _stroke(rest)
             await _drag(call, (x1, y1, x2, y2), duration, display)
@@ -93,7 +93,7 @@ async def input_command(call: Call) -> int:
             if rest[0].upper() not in ("DOWN", "UP", "MOVE", "CANCEL"):
                 raise _failure(f"Unknown action: {rest[0]}", "IllegalArgumentException")
             x, y = _numbers(rest[1:], 2)
-            await call.phone.touch(rest[0].lower(), 0, x, y, display)
+            call.phone.gestures.finger(rest[0].lower(), 0, x, y, display)
         case "text":
             await _text(call, rest)
         case "keyevent":
@@ -103,11 +103,11 @@ async def input_command(call: Call) -> int:
         case "scroll":
             await _scroll(call, rest, display)
         case "press":
-            await call.phone.key(23)
+            call.phone.keys.press(23)
         case "roll":
             dx, dy = _numbers(rest, 2)
             code = (22 if dx > 0 else 21) if abs(dx) > abs(dy) else (20 if dy > 0 else 19)
-            await call.phone.key(code)
+            call.phone.keys.press(code)
         case _:
             raise CommandError(f"Error: Unknown command: {verb}\n{USAGE}", 255)
     return 0
@@ -155,13 +155,13 @@ async def _drag(
 ) -> None:
     x1, y1, x2, y2 = points
     steps = max(1, int(duration_ms / 16))
-    await call.phone.touch("down", 0, x1, y1, display)
+    call.phone.gestures.finger("down", 0, x1, y1, display)
     await asyncio.sleep(DRAG_HOLD_MS / 1000)
     for step in range(1, steps + 1):
         part = step / steps
-        await call.phone.touch("move", 0, x1 + (x2 - x1) * part, y1 + (y2 - y1) * part, display)
+        call.phone.gestures.finger("move", 0, x1 + (x2 - x1) * part, y1 + (y2 - y1) * part, display)
         await asyncio.sleep(duration_ms / steps / 1000)
-    await call.phone.touch("up", 0, x2, y2, display)
+    call.phone.gestures.finger("up", 0, x2, y2, display)
 
 
 async def _text(call: Call, words: list[str]) -> None:
@@ -173,7 +173,7 @@ async def _text(call: Call, words: list[str]) -> None:
     text = words[0].replace("%s", " ")[:TAP_TEXT_LIMIT]
     if any(ord(char) > 126 for char in text):
         raise _failure("Attempt to get length of null array", "NullPointerException")
-    await call.phone.type_text(text)
+    call.phone.keys.type_text(text)
 
 
 async def _keys(call: Call, words: list[str]) -> None:
@@ -200,7 +200,7 @@ async def _keys(call: Call, words: list[str]) -> None:
         if index and delay_ms:
             await asyncio.sleep(delay_ms / 1000)
         for _ in range(2 if double else 1):
-            await call.phone.key(code, long_press=long_press)
+            call.phone.keys.press(code, long_press=long_press)
         if long_press:
             await asyncio.sleep(0.5)
 
@@ -215,7 +215,7 @@ async def _combination(call: Call, words: list[str]) -> None:
     meta = (1 if shift & set(codes) else 0) | (0x1000 if control & set(codes) else 0)
     for code in codes:
         if code is not None and code not in shift | control | {57, 58, 117, 118}:
-            await call.phone.key(code, meta=meta)
+            call.phone.keys.press(code, meta=meta)
 
 
 async def _scroll(call: Call, words: list[str], display: int) -> None:
@@ -232,6 +232,6 @@ async def _scroll(call: Call, words: list[str], display: int) -> None:
             at += 1
     if len(points) == 3:
         amount = points.pop()
-    width, height, _ = call.phone.display_size(display)
+    width, height, _ = call.phone.displays.size(display)
     x, y = points if len(points) == 2 else (width / 2, height / 2)
-    await call.phone.scroll(x, y, amount * 64, display)
+    call.phone.touch.scroll_wheel(x, y, amount * 64, display)

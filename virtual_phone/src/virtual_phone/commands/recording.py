@@ -121,7 +121,7 @@ async def screenrecord(call: Call) -> int:
 
 
 def _size(call: Call, text: str) -> tuple[int, int]:
-    width, height, _ = call.phone.display_size(0)
+    width, height, _ = call.phone.displays.size(0)
     if text:
         one, cross, two = text.partition("x")
         if not (cross and is_number(one) and is_number(two)) or not (
@@ -137,8 +137,10 @@ async def _record(
 ) -> None:
     phone, userland = call.phone, call.userland
     started = time.monotonic()
-    picture = await asyncio.to_thread(phone.paint_scene, shown_scene(userland, 0), width, height)
-    version = phone.frame_version
+    picture = await asyncio.to_thread(
+        phone.compositor.paint, shown_scene(userland, 0), width, height
+    )
+    version = phone.compositor.version
     try:
         while True:
             at_us = int((time.monotonic() - started) * 1e6)
@@ -146,9 +148,9 @@ async def _record(
             if live:
                 await call.stdout.write(recording.take())
             await asyncio.sleep(1 / MAX_FPS)
-            version = await phone.wait_frame(version)
+            version = await phone.compositor.wait_newer(version)
             await userland.faults.hold(FaultKind.ENCODER_STALL)
             scene = shown_scene(userland, 0)
-            picture = await asyncio.to_thread(phone.paint_scene, scene, width, height)
+            picture = await asyncio.to_thread(phone.compositor.paint, scene, width, height)
     finally:
         recording.add(picture, int((time.monotonic() - started) * 1e6))

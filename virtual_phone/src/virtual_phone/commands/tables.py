@@ -197,8 +197,8 @@ def _chat(call: Call) -> None:
     call.userland.note(
         "D",
         "SystemHeartbeat",
-        f"up {call.userland.uptime_s():.0f} s, frame {phone.frame_version}, "
-        f"top {phone.focused_app}",
+        f"up {call.userland.uptime_s():.0f} s, frame {phone.compositor.version}, "
+        f"top {phone.windows.focused_app}",
     )
 
 

@@ -76,10 +76,10 @@ async def window_command(call: Call, words: list[str]) -> int:
 
 async def _size(call: Call, words: list[str], display: int) -> int:
     phone = call.phone
-    entry = next((one for one in phone.displays() if one.id == display), None)
+    entry = next((one for one in phone.displays.all() if one.id == display), None)
     if entry is None:
         raise CommandError(f"Error: no display {display}", 255)
-    built = phone.posture
+    built = phone.form_factor.posture
     natural = (built.width, built.height) if display == 0 else (entry.width, entry.height)
     if not words:
         await call.line(f"Physical size: {natural[0]}x{natural[1]}")
@@ -87,7 +87,7 @@ async def _size(call: Call, words: list[str], display: int) -> int:
             await call.line(f"Override size: {entry.width}x{entry.height}")
         return 0
     if words[0] == "reset":
-        phone.set_display(width=natural[0], height=natural[1], display=display)
+        phone.displays.resize(width=natural[0], height=natural[1], display=display)
         return 0
     match = re.fullmatch(r"(\d{1,5})(dp)?x(\d{1,5})(dp)?", words[0])
     if match is None:
@@ -98,31 +98,31 @@ async def _size(call: Call, words: list[str], display: int) -> int:
     if match.group(4):
         height = height * entry.density // 160
     try:
-        phone.set_display(width=width, height=height, display=display)
+        phone.displays.resize(width=width, height=height, display=display)
     except PhoneError as error:
         raise CommandError(f"Error: {error.message}", 255) from error
     return 0
 
 
 async def _density(call: Call, words: list[str], display: int) -> int:
-    entry = next((one for one in call.phone.displays() if one.id == display), None)
+    entry = next((one for one in call.phone.displays.all() if one.id == display), None)
     if entry is None:
         raise CommandError(f"Error: no display {display}", 255)
-    natural = call.phone.posture.density if display == 0 else entry.density
+    natural = call.phone.form_factor.posture.density if display == 0 else entry.density
     if not words:
         await call.line(f"Physical density: {natural}")
         if entry.density != natural:
             await call.line(f"Override density: {entry.density}")
         return 0
     if words[0] == "reset":
-        call.phone.set_display(density=natural, display=display)
+        call.phone.displays.resize(density=natural, display=display)
         return 0
     if not re.fullmatch(r"\d{1,5}", words[0]):
         raise CommandError(f'Error: bad number For input string: "{words[0]}"', 255)
     if int(words[0]) < 72:
         raise CommandError("Error: density must be >= 72", 255)
     try:
-        call.phone.set_display(density=int(words[0]), display=display)
+        call.phone.displays.resize(density=int(words[0]), display=display)
     except PhoneError as error:
         raise CommandError(f"Error: {error.message}", 255) from error
     return 0
@@ -194,7 +194,7 @@ async def cmd(call: Call) -> int:
 async def _device_state(call: Call, words: list[str]) -> int:
     """Fold and unfold: `print-state`, `print-states`, `state N`, `state reset`."""
     phone = call.phone
-    postures = phone.profile.postures
+    postures = phone.form_factor.profile.postures
     match words:
         case ["print-states"]:
             rows = [
@@ -213,7 +213,7 @@ async def _device_state(call: Call, words: list[str]) -> int:
                 f"name='{postures[number].name}', app_accessible=true}}"
             )
         case ["state", "reset"]:
-            phone.set_posture(0)
+            phone.form_factor.fold(0)
         case ["state", number]:
             if not re.fullmatch(r"\d{1,3}", number):
                 raise CommandError(f"Error: requested state should be an integer: {number}", 255)
@@ -223,7 +223,7 @@ async def _device_state(call: Call, words: list[str]) -> int:
                     "Use print-states to see the supported states.",
                     255,
                 )
-            phone.set_posture(int(number))
+            phone.form_factor.fold(int(number))
         case _:
             raise CommandError(f"Unknown command: {(words or [''])[0]}", 255)
     return 0
@@ -232,11 +232,11 @@ async def _device_state(call: Call, words: list[str]) -> int:
 async def _statusbar(call: Call, words: list[str]) -> int:
     match words[:1]:
         case ["expand-notifications"]:
-            call.phone.expand_shade(False)
+            call.phone.shade.open(expanded=False)
         case ["expand-settings"]:
-            call.phone.expand_shade(True)
+            call.phone.shade.open(expanded=True)
         case ["collapse"]:
-            call.phone.close_shade()
+            call.phone.shade.close()
         case _:
             raise CommandError(f"Unknown command: {(words or [''])[0]}", 255)
     return 0
@@ -248,8 +248,8 @@ async def _uimode(call: Call, words: list[str]) -> int:
     if len(words) > 1:
         if words[1] not in ("yes", "no"):
             raise CommandError(f"Invalid mode: {words[1]}", 255)
-        call.phone.set_dark(words[1] == "yes")
-    dark = call.phone.settings.get("secure", "ui_night_mode") == "2"
+        call.phone.settings.set_dark(words[1] == "yes")
+    dark = call.phone.settings.dark
     await call.line(f"Night mode: {'yes' if dark else 'no'}")
     return 0
 
@@ -273,9 +273,9 @@ async def _location(call: Call, words: list[str]) -> int:
 async def _clipboard(call: Call, words: list[str]) -> int:
     match words[:1]:
         case ["get-primary-clip" | "get"]:
-            await call.line(call.phone.clipboard)
+            await call.line(call.phone.clipboard.text)
         case ["set-primary-clip" | "set"]:
-            call.phone.set_clipboard(" ".join(words[1:]))
+            call.phone.clipboard.set(" ".join(words[1:]))
         case _:
             raise CommandError("cmd: Failure calling service clipboard: Unknown error", 255)
     return 0
@@ -284,7 +284,7 @@ async def _clipboard(call: Call, words: list[str]) -> int:
 async def _notification(call: Call, words: list[str]) -> int:
     match words[:1]:
         case ["list"]:
-            for notice in call.phone.notices():
+            for notice in call.phone.notifications.all():
                 from virtual_phone.commands.dumpsys.dumps import notice_key
 
                 await call.line(notice_key(call.phone, notice))
@@ -313,9 +313,9 @@ async def _post(call: Call, words: list[str]) -> None:
         raise CommandError("usage: cmd notification post [flags] <tag> <text>", 255)
     tag = plain[0]
     # As the shell posts under one id, a tag that is there already is replaced.
-    old = (n.id for n in call.phone.notices() if n.package == SHELL and n.tag == tag)
-    number = next(old, None) or call.phone.next_id()
-    call.phone.notify(
+    old = (n.id for n in call.phone.notifications.all() if n.package == SHELL and n.tag == tag)
+    number = next(old, None) or call.phone.state_record.take_id()
+    call.phone.notifications.post(
         Notice(number, SHELL, title or "Shell", plain[1], call.userland.now(), tag=tag)
     )
     await call.line("posting:")
@@ -339,9 +339,9 @@ async def service(call: Call) -> int:
                 return 255
             if (name, code) in (("statusbar", "1"), ("statusbar", "2")):
                 if code == "1":
-                    call.phone.expand_shade(False)
+                    call.phone.shade.open(expanded=False)
                 else:
-                    call.phone.close_shade()
+                    call.phone.shade.close()
                 await call.line("Result: Parcel(00000000    '....')")
             else:
                 # What a service answers to a transaction that it does not know.

@@ -29,7 +29,7 @@ async def png(userland: Userland, display: int = 0) -> bytes:
     """Return a display as PNG, RGB."""
     phone = userland.phone
     async with _locks.setdefault(phone, asyncio.Lock()):
-        version = phone.frame_version
+        version = phone.compositor.version
         scene = shown_scene(userland, display)
         # While the screen is frozen the version goes on; the scene stays.
         shown: object = scene if scene.still else version
@@ -58,7 +58,7 @@ async def raw_pixels(userland: Userland, display: int = 0) -> tuple[int, int, by
 
 def _paint(phone: Phone, scene: Scene, *, black: bool) -> Image.Image:
     """Paint a display's frame, RGB; black while captures are. Runs in a thread."""
-    picture = phone.paint_scene(scene)
+    picture = phone.compositor.paint(scene)
     if black:
         picture.paste((0, 0, 0), (0, 0, *picture.size))
     return picture

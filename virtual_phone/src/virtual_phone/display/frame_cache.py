@@ -13,21 +13,21 @@ from virtual_phone.display.paint import draw_scene, redraw
 if TYPE_CHECKING:
     from PIL.Image import Image
 
-    from virtual_phone.core import Core
     from virtual_phone.display.scene import Scene
+    from virtual_phone.phone import Phone
     from virtual_phone.ui.views import Rect
 
 
 class KeptPicture:
     """What a viewer of a phone was shown last, RGB."""
 
-    def __init__(self, phone: Core) -> None:
+    def __init__(self, phone: Phone) -> None:
         self._phone = phone
         self._shown: tuple[Scene, Image] | None = None
 
     def show(self, scene: Scene, width: int, height: int) -> Image:
         """Return the picture of a scene at a size; it is drawn over by the next call."""
-        part = self._phone.part_moved(scene)
+        part = self._phone.compositor.part_moved(scene)
         shown, self._shown = self._shown, None
         if shown is not None and part >= 1.0 and shown[1].size == (width, height):
             within = _changed(shown[0], scene)

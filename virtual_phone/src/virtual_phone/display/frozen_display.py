@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 def shown_scene(userland: Userland, display: int) -> Scene:
     """Return what a display shows; raise PhoneError when there is no such display."""
     if FaultKind.FROZEN_SCREEN not in userland.faults:
-        return userland.phone.scene_to_draw(display)
+        return userland.phone.compositor.scene_to_draw(display)
     kept = userland.frozen_scenes.get(display)
     if kept is None:
-        kept = replace(userland.phone.scene(display), still=True)
+        kept = replace(userland.phone.compositor.scene(display), still=True)
         userland.frozen_scenes[display] = kept
     return kept

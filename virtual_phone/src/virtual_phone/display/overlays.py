@@ -62,7 +62,7 @@ def add_prompt(phone: Phone, scene: Scene) -> None:
     if prompt is None:
         return
     view, package, dismiss = dialogs.prompt(phone, prompt)
-    bind(view, prompt, phone.pressed_in(prompt))
+    bind(view, prompt, phone.pressed.on(prompt))
     frame = dialog_frame(view, scene, nav_dp(phone))
     lay_out(view, frame, scene.metrics)
     scene.surfaces.append(
@@ -103,7 +103,7 @@ def add(
     """Lay a page of the system over the whole screen, and give its surface."""
     state = _system_page(phone, page_name)
     frame = Rect(0, 0, scene.width, scene.height)
-    bind(view, state, phone.pressed_in(state))
+    bind(view, state, phone.pressed.on(state))
     lay_out(view, frame, scene.metrics)
     surface = Surface(
         title,
@@ -123,9 +123,9 @@ def add(
 
 def add_shade(phone: Phone, scene: Scene) -> None:
     """Pull the shade over the screen, with or without the quick settings."""
-    view = shade.shade(phone, expanded=phone.shade == "quick_settings")
+    view = shade.shade(phone, expanded=phone.shade.shown == "quick_settings")
     surface = add(phone, scene, view, "NotificationShade", "shade")
-    surface.on_back = phone.close_shade
+    surface.on_back = phone.shade.close
     surface.dims = True
 
 
@@ -134,7 +134,7 @@ def add_splash(phone: Phone, scene: Scene) -> None:
     from virtual_phone.system.launcher import icon_art
     from virtual_phone.ui.vocabulary import art
 
-    package = phone.splash
+    package = phone.activities.splash
     if not package or not scene.surfaces or scene.surfaces[0].package != package:
         return
     shown = art(icon_art(icon_of(package)), 108, 108, id="splashscreen_icon_view")
@@ -163,7 +163,7 @@ def add_heads_up(phone: Phone, scene: Scene, notice: Notice) -> None:
     view = shade.notice_card(phone, notice)
     view.elevation = 8
     state = _system_page(phone, "heads_up")
-    bind(view, state, phone.pressed_in(state))
+    bind(view, state, phone.pressed.on(state))
     width = min(scene.width - m.px(24), m.px(DIALOG_WIDTH_DP + 60))
     lay_out(view, Rect(0, 0, width, m.px(200)), m)
     left, top = (scene.width - width) // 2, m.px(bars.STATUS_DP + 4)
@@ -191,11 +191,11 @@ def add_keyboard(phone: Phone, scene: Scene) -> None:
         for view in walk(surface.root):
             if view.kind is Kind.FIELD and view.focused:
                 multiline = view.multiline
-    view = keyboard.keyboard(state, phone, nav_dp(phone), "enter" if multiline else "check")
+    view = keyboard.keyboard(state, phone.keys, nav_dp(phone), "enter" if multiline else "check")
     m = scene.metrics
     top = scene.height - m.px(keyboard.HEIGHT_DP + nav_dp(phone))
     frame = Rect(0, top, scene.width, scene.height)
-    bind(view, state, phone.pressed_in(state))
+    bind(view, state, phone.pressed.on(state))
     lay_out(view, frame, m)
     scene.surfaces.append(
         Surface(
@@ -213,17 +213,17 @@ def add_keyboard(phone: Phone, scene: Scene) -> None:
 
 def add_text_tools(phone: Phone, scene: Scene) -> None:
     """Stand the bar with cut, copy and paste above the field it is for."""
-    page = phone.text_tools
+    page = phone.focus.text_tools
     surface = scene.surface_of(page) if page is not None else None
     field = find(surface.root, page.focus) if surface is not None and page is not None else None
     if page is None or field is None or field.kind is not Kind.FIELD:
         return
-    view = text_tools(field_state(page, field), phone.clipboard, phone.use_text_tool)
+    view = text_tools(field_state(page, field), phone.clipboard.text, phone.focus.use_text_tool)
     if not view.children:
         return
     m = scene.metrics
     state = _system_page(phone, "text_tools")
-    bind(view, state, phone.pressed_in(state))
+    bind(view, state, phone.pressed.on(state))
     lay_out(view, Rect(0, 0, scene.width, m.px(60)), m)
     width, height = view.measured
     top = max(m.px(bars.STATUS_DP), field.clip.top - height - m.px(10))
@@ -246,7 +246,7 @@ def add_text_tools(phone: Phone, scene: Scene) -> None:
 
 def add_toast(phone: Phone, scene: Scene) -> None:
     """Show the message that an app has just given, above the keyboard."""
-    message = phone.toast_text
+    message = phone.toasts.shown
     if not message:
         return
     view = row(
@@ -262,7 +262,7 @@ def add_toast(phone: Phone, scene: Scene) -> None:
     lay_out(view, Rect(0, 0, scene.width - m.px(64), m.px(120)), m)
     w, h = view.measured
     bottom = scene.height - m.px(72)
-    if phone.keyboard_shown:
+    if phone.focus.keyboard_shown:
         bottom -= m.px(keyboard.HEIGHT_DP)
     left = (scene.width - w) // 2
     frame = Rect(left, bottom - h, left + w, bottom)
@@ -287,7 +287,7 @@ def add_bars(phone: Phone, scene: Scene) -> None:
     m = scene.metrics
     light = _dark_behind(phone, scene)
     role = "on_wallpaper" if light else "on_light"
-    if any(s.dims for s in scene.surfaces) and not phone.shade:
+    if any(s.dims for s in scene.surfaces) and not phone.shade.shown:
         role = "on_wallpaper"
     drawings = [icon_of(n.package).drawing for n in phone.state_record.notices]
     status = bars.status_bar(
@@ -315,13 +315,16 @@ def add_bars(phone: Phone, scene: Scene) -> None:
     )
     mode = phone.settings.get("secure", "navigation_mode") or "2"
     nav_role = "on_wallpaper" if light else "on_light"
-    if phone.keyboard_shown and not phone.shade:
+    if phone.focus.keyboard_shown and not phone.shade.shown:
         nav_role = "text"
     nav = bars.navigation_bar(
-        mode, nav_role, lambda name: lambda: phone.navigate(name), keyboard=phone.keyboard_shown
+        mode,
+        nav_role,
+        lambda name: lambda: phone.navigation.go(name),
+        keyboard=phone.focus.keyboard_shown,
     )
     bottom = Rect(0, scene.height - m.px(nav_dp(phone)), scene.width, scene.height)
-    bind(nav, page, phone.pressed_in(page))
+    bind(nav, page, phone.pressed.on(page))
     lay_out(nav, bottom, m)
     scene.surfaces.append(
         Surface(
@@ -340,9 +343,9 @@ def add_bars(phone: Phone, scene: Scene) -> None:
 
 def _dark_behind(phone: Phone, scene: Scene) -> bool:
     """Return whether what stands behind the bars is dark, so that they are drawn light."""
-    if phone.locked:
+    if phone.power.locked:
         return True
-    if phone.shade:
+    if phone.shade.shown:
         return scene.theme.dark
     app = next((s for s in scene.surfaces if s.type == "BASE_APPLICATION"), None)
     if app is None or app.secure or (app.keeps_wallpaper and not app.root.fill):

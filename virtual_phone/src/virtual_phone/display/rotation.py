@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
+from virtual_phone.display.animations import Animations
 from virtual_phone.errors import PhoneError
 from virtual_phone.state.records import PhoneState
 from virtual_phone.state.settings_provider import SettingsTable
@@ -18,12 +19,10 @@ class Turned(Protocol):
     name: str
     settings: SettingsTable
     state_record: PhoneState
+    animations: Animations
 
     def invalidate(self) -> None:
         """Note a change."""
-
-    def transition(self) -> None:
-        """Show the change as one that takes a moment."""
 
 
 class Rotation:
@@ -67,7 +66,7 @@ class Rotation:
         self._phone.state_record.held = quarters
         self._follow_hand()
         if self.quarters != before:
-            self._phone.transition()
+            self._phone.animations.begin()
         self._phone.invalidate()
 
     def lock(self, quarters: int, *, stays: bool = True) -> None:

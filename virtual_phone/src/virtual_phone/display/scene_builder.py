@@ -33,16 +33,16 @@ log = logging.getLogger(__name__)
 
 def build_scene(phone: Phone, display: int) -> Scene:
     """Return the laid-out scene of a display."""
-    width, height, density = phone.display_size(display)
+    width, height, density = phone.displays.size(display)
     font_scale = min(max(phone.settings.number("system", "font_scale", 1.0), 0.5), 2.0)
     scale = max(density, 72) / 160
-    theme = DARK if phone.settings.get("secure", "ui_night_mode") == "2" else LIGHT
+    theme = DARK if phone.settings.dark else LIGHT
     scene = Scene(display, width, height, Metrics(scale, font_scale), theme)
-    if not phone.screen_on and display == 0:
+    if not phone.power.screen_on and display == 0:
         scene.off = True
         return scene
     main = display == 0
-    if main and phone.locked:
+    if main and phone.power.locked:
         scene.wallpaper = True
         name = "bouncer" if lock.asks(phone) else "keyguard"
         page = (
@@ -53,19 +53,19 @@ def build_scene(phone: Phone, display: int) -> Scene:
         overlays.add(phone, scene, page, "NotificationShade", name, theme=DARK)
     else:
         _application(phone, scene)
-        if main and phone.keyboard_shown and _focus_is_gone(scene):
+        if main and phone.focus.keyboard_shown and _focus_is_gone(scene):
             # A window that takes the focus away from a field, or goes with it, ends its input.
-            phone.hide_keyboard()
+            phone.focus.hide_keyboard()
             return build_scene(phone, display)
         if main:
             overlays.add_splash(phone, scene)
             overlays.add_prompt(phone, scene)
     if main:
-        if phone.shade:
+        if phone.shade.shown:
             overlays.add_shade(phone, scene)
-        elif phone.heads_up is not None and not phone.locked:
-            overlays.add_heads_up(phone, scene, phone.heads_up)
-        if phone.keyboard_shown and not phone.locked and not phone.shade:
+        elif phone.notifications.heads_up is not None and not phone.power.locked:
+            overlays.add_heads_up(phone, scene, phone.notifications.heads_up)
+        if phone.focus.keyboard_shown and not phone.power.locked and not phone.shade.shown:
             overlays.add_keyboard(phone, scene)
             overlays.add_text_tools(phone, scene)
         overlays.add_toast(phone, scene)
@@ -81,7 +81,7 @@ def _focus_is_gone(scene: Scene) -> bool:
 
 
 def _application(phone: Phone, scene: Scene) -> None:
-    top = phone.activities.top(scene.display)
+    top = phone.tasks.top(scene.display)
     if top is None:
         return
     task, page_state = top
@@ -98,7 +98,7 @@ def _application(phone: Phone, scene: Scene) -> None:
     home = task.package == "com.android.launcher3"
     scene.wallpaper = home
     main = scene.display == 0
-    shown_keyboard = main and phone.keyboard_shown and not phone.shade
+    shown_keyboard = main and phone.focus.keyboard_shown and not phone.shade.shown
     bottom = keyboard.HEIGHT_DP if shown_keyboard else 0.0
     if main:
         bottom += overlays.nav_dp(phone)
@@ -123,7 +123,7 @@ def _application(phone: Phone, scene: Scene) -> None:
         on_back=page.on_back,
         keeps_wallpaper=home,
     )
-    bind(root, page_state, phone.pressed_in(page_state))
+    bind(root, page_state, phone.pressed.on(page_state))
     lay_out(root, surface.frame, scene.metrics)
     scene.surfaces.append(surface)
     if page.dialog is not None:
@@ -136,7 +136,7 @@ def app_view(
     """Run a page's function; an app that has no pages of its own shows its name."""
     if app is None or state.activity not in app.pages:
         return _nameless(phone, state)
-    page = Page(phone, app, state, phone.app_data(app))
+    page = Page(phone, app, state, phone.app_data.of(app))
     return app.pages[state.activity](page), page
 
 
@@ -144,7 +144,7 @@ def _nameless(phone: Phone, state: PageState) -> tuple[View, Page[msgspec.Struct
     from virtual_phone.apps.plain import plain, plain_page
 
     page = Page[msgspec.Struct](phone, plain, state, msgspec.Struct())
-    task = phone.activities.task_of(state)
+    task = phone.tasks.task_of(state)
     return plain_page(page, task.package if task else ""), page
 
 
@@ -158,7 +158,7 @@ def _dialog(
 ) -> None:
     """Lay a dialog out as a window of its own over the activity that shows it."""
     state = page.state
-    bind(view, state, phone.pressed_in(state), prefix="dialog")
+    bind(view, state, phone.pressed.on(state), prefix="dialog")
     m = scene.metrics
     frame = overlays.dialog_frame(view, scene, bottom_dp)
     lay_out(view, frame, m)

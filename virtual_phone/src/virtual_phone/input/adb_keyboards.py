@@ -13,7 +13,6 @@ import re
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
-from virtual_phone.input import keys
 from virtual_phone.well_formed import well_formed
 
 if TYPE_CHECKING:
@@ -36,43 +35,43 @@ def _decoded(text: str) -> str | None:
 
 
 def _type(phone: Phone, text: str | None) -> str | None:
-    return None if text is None or not keys.type_text(phone, text) else "success"
+    return None if text is None or not phone.keys.type_text(text) else "success"
 
 
 def _replace(phone: Phone, text: str | None) -> str | None:
-    found = keys.focused_field(phone)
+    found = phone.keys.focused_field()
     if found is None or text is None:
         return None
-    keys.replace_text(phone, *found, text)
+    phone.keys.replace_text(*found, text)
     return "success"
 
 
 def _submit(phone: Phone, extras: Extras) -> str | None:
     del extras
-    found = keys.focused_field(phone)
+    found = phone.keys.focused_field()
     if found is None:
         return None
-    keys.submit(phone, *found)
+    phone.keys.submit(*found)
     return "success"
 
 
 def _press(phone: Phone, extras: Extras) -> str | None:
     code = extras.get("code", "")
-    return "success" if KEYCODE.fullmatch(code) and keys.press(phone, int(code)) else None
+    return "success" if KEYCODE.fullmatch(code) and phone.keys.press_soft(int(code)) else None
 
 
 def _hide(phone: Phone, extras: Extras) -> str | None:
     del extras
-    phone.hide_keyboard()
+    phone.focus.hide_keyboard()
     return "success"
 
 
 def _show(phone: Phone, extras: Extras) -> str | None:
     del extras
-    found = keys.focused_field(phone)
+    found = phone.keys.focused_field()
     if found is None:
         return None
-    phone.focus_view(*found, keyboard=True)
+    phone.focus.view(*found, keyboard=True)
     return "success"
 
 
@@ -86,7 +85,7 @@ _UIAUTOMATOR: dict[str, Reaction] = {
     "ADB_KEYBOARD_HIDE": _hide,
     "ADB_KEYBOARD_SHOW": _show,
     "ADB_KEYBOARD_GET_CLIPBOARD": lambda phone, e: base64.b64encode(
-        well_formed(phone.clipboard).encode()
+        well_formed(phone.clipboard.text).encode()
     ).decode("ascii"),
 }
 _ADB_KEYBOARD: dict[str, Reaction] = {
@@ -125,7 +124,7 @@ def receive(phone: Phone, action: str | None, extras: Extras) -> tuple[int, str 
     """Return a broadcast to the input method in use; return the result code and its data."""
     name = current(phone)
     reaction = KNOWN.get(name, {}).get(action or "")
-    if reaction is None or phone.locked or not phone.screen_on:
+    if reaction is None or phone.power.locked or not phone.power.screen_on:
         return RESULT_NONE, None
     data = reaction(phone, extras)
     if data is None or name not in ANSWERING:

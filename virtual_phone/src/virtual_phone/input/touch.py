@@ -1,6 +1,6 @@
 """Fingers on the screen: from down, move and up to taps, long presses, scrolls and system swipes.
 
-Works on the current scene through `TouchHost`; not drawing and not app logic. Invariant: content
+Works on the current scene; not drawing and not app logic. Invariant: content
 moves exactly as far as the finger did, and glides on only where the finger was lifted in motion.
 """
 
@@ -8,15 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import TYPE_CHECKING
 
-from virtual_phone.display.scene import Scene, Surface
+from virtual_phone.display.scene import Surface
 from virtual_phone.input import caret, editing
 from virtual_phone.input.fling import Glide, Trail, glide_of
-from virtual_phone.state.records import PageState
-from virtual_phone.timing import Timer, Timing
+from virtual_phone.timing import Timer
 from virtual_phone.ui.bind import field_state, path_at
 from virtual_phone.ui.views import Kind, View
+
+if TYPE_CHECKING:
+    from virtual_phone.phone import Phone
 
 SLOP_DP = 8
 LONG_PRESS_S = 0.5
@@ -24,22 +26,6 @@ TAP_TIMEOUT_S = 0.1
 """How long a finger rests on what scrolls until it counts as a press (ViewConfiguration)."""
 EDGE_DP = 18
 SWIPE_DP = 30
-
-
-class TouchHost(Protocol):
-    """What touch handling needs of the phone."""
-
-    timing: Timing
-
-    def scene(self, display: int = 0) -> Scene: ...
-    def invalidate(self) -> None: ...
-    def scrolled(self, display: int, page: PageState, key: str) -> None: ...
-    def focus_view(self, surface: Surface, view: View, *, keyboard: bool) -> None: ...
-    def offer_text_tools(self, page: PageState) -> None: ...
-    def system_gesture(self, name: str) -> bool: ...
-    def gesture_zone(self, scene: Scene, x: float, y: float) -> str: ...
-    def press(self, key: str) -> None: ...
-    def run(self, action: Callable[[], None], surface: Surface) -> None: ...
 
 
 @dataclass(slots=True)
@@ -67,8 +53,8 @@ class _Finger:
 class Touch:
     """Follow the fingers on one phone's displays."""
 
-    def __init__(self, host: TouchHost) -> None:
-        self._host = host
+    def __init__(self, phone: Phone) -> None:
+        self._phone = phone
         self._fingers: dict[tuple[int, int], _Finger] = {}
         self._glides: dict[tuple[int, str], Glide] = {}
         """By display and the key of what glides there."""
@@ -96,7 +82,7 @@ class Touch:
         for finger in self._fingers.values():
             self._stop_timer(finger)
         self._fingers.clear()
-        self._host.press("")
+        self._phone.pressed.show("")
 
     def down(
         self, pointer: int, x: float, y: float, display: int = 0, *, stays: bool = True
@@ -107,20 +93,20 @@ class Touch:
             stays: whether it may stay long enough for a long press; a tap never does, however
                 busy the machine is meanwhile.
         """
-        scene = self._host.scene(display)
+        scene = self._phone.compositor.scene(display)
         if scene.off:
             return
         others = [f for (d, _), f in self._fingers.items() if d == display]
         surface = scene.surface_at(x, y)
-        zone = self._host.gesture_zone(scene, x, y)
-        trail = Trail(y, self._host.timing)
+        zone = self._phone.navigation.zone(scene, x, y)
+        trail = Trail(y, self._phone.timing)
         finger = _Finger(display, x, y, x, y, zone, surface, trail)
         self._fingers[display, pointer] = finger
         if others:
             for other in [*others, finger]:
                 self._stop_timer(other)
                 other.done = True
-            self._host.press("")
+            self._phone.pressed.show("")
             return
         if surface is None:
             return
@@ -146,13 +132,13 @@ class Touch:
             return
         key = target.key
         if self._scroller(finger) is None:
-            self._host.press(key)
+            self._phone.pressed.show(key)
         else:
-            self._later(finger, TAP_TIMEOUT_S, lambda _: self._host.press(key))
+            self._later(finger, TAP_TIMEOUT_S, lambda _: self._phone.pressed.show(key))
 
     def _later(self, finger: _Finger, delay_s: float, call: Callable[[_Finger], None]) -> None:
         """Call something if the finger stays where it is; not where no loop runs."""
-        timer = self._host.timing.later(delay_s, lambda: call(finger))
+        timer = self._phone.timing.later(delay_s, lambda: call(finger))
         if timer is not None:
             finger.timers.append(timer)
 
@@ -168,12 +154,12 @@ class Touch:
         if finger.done:
             return
         if not finger.moved:
-            slop = self._host.scene(display).metrics.px(SLOP_DP)
+            slop = self._phone.compositor.scene(display).metrics.px(SLOP_DP)
             if max(abs(x - finger.x), abs(y - finger.y)) <= slop:
                 return
             finger.moved = True
             self._stop_timer(finger)
-            self._host.press("")
+            self._phone.pressed.show("")
             dx, dy = x - finger.x, y - finger.y
             if self._claim_system(finger, dx, dy):
                 return
@@ -200,7 +186,7 @@ class Touch:
         if finger is None:
             return
         self._stop_timer(finger)
-        self._host.press("")
+        self._phone.pressed.show("")
         if finger.done:
             return
         if finger.zone.startswith("claimed"):
@@ -216,14 +202,14 @@ class Touch:
         finger = self._fingers.pop((display, pointer), None)
         if finger is not None:
             self._stop_timer(finger)
-            self._host.press("")
+            self._phone.pressed.show("")
 
     def scroll_wheel(self, x: float, y: float, dy: float, display: int = 0) -> None:
         """Scroll what is under a point by `dy` pixels, as a mouse wheel does."""
-        surface = self._host.scene(display).surface_at(x, y)
+        surface = self._phone.compositor.scene(display).surface_at(x, y)
         if surface is None:
             return
-        trail = Trail(y, self._host.timing)
+        trail = Trail(y, self._phone.timing)
         finger = _Finger(display, x, y, x, y, "", surface, trail, path_at(surface.root, x, y))
         finger.scroller = self._scroller(finger)
         if finger.scroller is not None:
@@ -260,14 +246,14 @@ class Touch:
         after = min(max(before + step, 0), view.scroll_range)
         if after != before:
             surface.page.scroll[view.key] = after
-            self._host.scrolled(finger.display, surface.page, view.key)
+            self._phone.compositor.scrolled(finger.display, surface.page, view.key)
 
     def _throw(self, finger: _Finger, speed: float) -> None:
         """Let what a finger scrolled glide on."""
         view, surface, display = finger.scroller, finger.surface, finger.display
         if view is None or surface is None:
             return
-        far, length_s = glide_of(speed, self._host.scene(display).metrics.scale)
+        far, length_s = glide_of(speed, self._phone.compositor.scene(display).metrics.scale)
         key, page, limit = view.key, surface.page, view.scroll_range
         start = page.scroll.get(key, view.scroll_y)
         if not far or start == (limit if (far > 0) == view.reverse else 0):
@@ -278,13 +264,13 @@ class Touch:
             inside = min(max(after, 0), limit)
             if page.scroll.get(key, start) != inside:
                 page.scroll[key] = inside
-                self._host.scrolled(display, page, key)
+                self._phone.compositor.scrolled(display, page, key)
             return after == inside
 
         def over() -> None:
             self._glides.pop((display, key), None)
 
-        glide = self._glides[display, key] = Glide(far, length_s, move, over, self._host.timing)
+        glide = self._glides[display, key] = Glide(far, length_s, move, over, self._phone.timing)
         glide.begin()
 
     def _drag(self, finger: _Finger, x: float) -> None:
@@ -293,7 +279,7 @@ class Touch:
             return
         value = min(max((x - view.rect.left) / max(1, view.rect.width), 0.0), 1.0)
         change = view.on_value
-        self._host.run(lambda: change(value), finger.surface)
+        self._phone.run(lambda: change(value), finger.surface)
 
     def _claim_system(self, finger: _Finger, dx: float, dy: float) -> bool:
         """Take a swipe that starts at an edge for the system, if it goes the right way."""
@@ -311,13 +297,13 @@ class Touch:
 
     def _finish_system(self, finger: _Finger, x: float, y: float) -> None:
         zone = finger.zone.removeprefix("claimed ")
-        far = self._host.scene(finger.display).metrics.px(SWIPE_DP)
+        far = self._phone.compositor.scene(finger.display).metrics.px(SWIPE_DP)
         if max(abs(x - finger.x), abs(y - finger.y)) < far:
             return
         name = {"bottom": "home", "top": "shade", "left": "back", "right": "back"}[zone]
-        if zone == "top" and finger.x > self._host.scene(finger.display).width * 0.75:
+        if zone == "top" and finger.x > self._phone.compositor.scene(finger.display).width * 0.75:
             name = "quick_settings"
-        self._host.system_gesture(name)
+        self._phone.navigation.go(name)
 
     def _swiped(self, finger: _Finger, x: float, y: float) -> bool:
         """Offer a finished swipe to the nearest view that takes swipes; return whether one did."""
@@ -326,7 +312,7 @@ class Touch:
         dx, dy = x - finger.x, y - finger.y
         if finger.scroller is not None and abs(dy) > abs(dx):
             return False
-        scene = self._host.scene(finger.display)
+        scene = self._phone.compositor.scene(finger.display)
         if max(abs(dx), abs(dy)) < scene.metrics.px(SWIPE_DP):
             return False
         if abs(dx) > abs(dy):
@@ -341,7 +327,7 @@ class Touch:
     def _offer(self, swipe: Callable[[str], bool], direction: str, surface: Surface) -> bool:
         """Let a view have a swipe; return whether it took it, or failed trying."""
         taken: list[bool] = []
-        self._host.run(lambda: taken.append(swipe(direction)), surface)
+        self._phone.run(lambda: taken.append(swipe(direction)), surface)
         return taken != [False]
 
     def _long_press(self, finger: _Finger) -> None:
@@ -351,16 +337,16 @@ class Touch:
         for view in reversed(finger.path):
             if view.on_long_click is not None and view.enabled:
                 finger.done = True
-                self._host.press("")
-                self._host.run(view.on_long_click, surface)
+                self._phone.pressed.show("")
+                self._phone.run(view.on_long_click, surface)
                 return
             if view.kind is Kind.FIELD and view.enabled:
                 finger.done = True
-                self._host.focus_view(surface, view, keyboard=True)
+                self._phone.focus.view(surface, view, keyboard=True)
                 state = field_state(surface.page, view)
-                m = self._host.scene(finger.display).metrics
+                m = self._phone.compositor.scene(finger.display).metrics
                 editing.select_word(state, caret.offset_at(view, m, finger.x, finger.y))
-                self._host.offer_text_tools(surface.page)
+                self._phone.focus.offer_text_tools(surface.page)
                 return
             if view.acts:
                 return
@@ -369,7 +355,7 @@ class Touch:
         surface = finger.surface
         if surface is None:
             return
-        scene = self._host.scene(finger.display)
+        scene = self._phone.compositor.scene(finger.display)
         current = scene.surface_at(finger.x, finger.y)
         if current is None or not _same_window(current, surface):
             return
@@ -377,7 +363,7 @@ class Touch:
         finger.path = path_at(surface.root, finger.x, finger.y)
         if not surface.frame.contains(finger.x, finger.y) or not finger.path:
             if surface.modal and surface.on_dismiss is not None:
-                self._host.run(surface.on_dismiss, surface)
+                self._phone.run(surface.on_dismiss, surface)
             return
         if finger.dragging is not None:
             self._drag(finger, finger.x)
@@ -386,13 +372,13 @@ class Touch:
         if target is None or not target.enabled:
             return
         if target.kind is Kind.FIELD:
-            self._host.focus_view(surface, target, keyboard=True)
+            self._phone.focus.view(surface, target, keyboard=True)
             state = field_state(surface.page, target)
             m = scene.metrics
             editing.move_to(state, caret.offset_at(target, m, finger.x, finger.y))
-            self._host.invalidate()
+            self._phone.invalidate()
         if target.on_click is not None:
-            self._host.run(target.on_click, surface)
+            self._phone.run(target.on_click, surface)
 
 
 def _same_window(one: Surface, other: Surface) -> bool:

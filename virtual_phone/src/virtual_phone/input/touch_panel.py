@@ -84,7 +84,7 @@ class TouchPanel:
 
     def _size(self) -> tuple[int, int]:
         """Return width and height as the phone is held upright: the glass does not turn."""
-        width, height, _ = self.phone.display_size(0)
+        width, height, _ = self.phone.displays.size(0)
         return (height, width) if self.phone.rotation.quarters % 2 else (width, height)
 
     def finger(self, action: str, number: int, x: float, y: float) -> None:
@@ -156,11 +156,11 @@ class TouchPanel:
             is_down = slot.tracking != NO_FINGER
             x, y = self._to_display(slot.x, slot.y)
             if is_down and not slot.was_down:
-                self.phone.finger("down", number, x, y)
+                self.phone.gestures.finger("down", number, x, y)
             elif is_down and slot.has_moved:
-                self.phone.finger("move", number, x, y)
+                self.phone.gestures.finger("move", number, x, y)
             elif slot.was_down and not is_down:
-                self.phone.finger("up", number, x, y)
+                self.phone.gestures.finger("up", number, x, y)
             slot.was_down, slot.has_moved = is_down, False
 
     def _to_glass(self, x: int, y: int) -> tuple[int, int]:

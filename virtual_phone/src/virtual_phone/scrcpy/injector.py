@@ -58,25 +58,25 @@ class Injector:
         phone = self._phone
         match message:
             case control.Key(action=0, keycode=code, meta=meta):
-                await phone.key(code, meta=meta)
+                phone.keys.press(code, meta=meta)
             case control.BackOrScreenOn(action=0):
-                await phone.key(keycodes.BACK if phone.screen_on else keycodes.WAKEUP)
+                phone.keys.press(keycodes.BACK if phone.power.screen_on else keycodes.WAKEUP)
             case control.Key() | control.BackOrScreenOn():
                 return  # Keys act when they go down.
             case control.Text(text=text):
-                await phone.type_text(text)
+                phone.keys.type_text(text)
             case control.TouchEvent():
                 await self._touch(message)
             case control.Scroll():
                 await self._scroll(message)
             case control.GetClipboard(copy_key=copy_key):
                 if copy_key in _COPY_KEYS:
-                    await phone.key(_COPY_KEYS[copy_key])
-                await self._send(control.clipboard_message(phone.clipboard))
+                    phone.keys.press(_COPY_KEYS[copy_key])
+                await self._send(control.clipboard_message(phone.clipboard.text))
             case control.SetClipboard(sequence=sequence, paste=paste, text=text):
-                phone.set_clipboard(text)
+                phone.clipboard.set(text)
                 if paste:
-                    await phone.key(keycodes.PASTE)
+                    phone.keys.press(keycodes.PASTE)
                 if sequence:
                     await self._send(control.acknowledgement(sequence))
             case control.UhidCreate(device=device):
@@ -86,14 +86,14 @@ class Injector:
             case control.UhidInput(device=device, report=report):
                 keyboard = self._keyboards.get(device)
                 for code, meta in keyboard.presses(report) if keyboard else ():
-                    await phone.key(code, meta=meta)
+                    phone.keys.press(code, meta=meta)
             case control.UhidDestroy(device=device):
                 self._keyboards.pop(device, None)
             case control.StartApp(name=name):
                 self._start_app(name)
             case control.Resize(width=width, height=height):
                 if self._display:
-                    phone.set_display(width=width, height=height, display=self._display)
+                    phone.displays.resize(width=width, height=height, display=self._display)
             case control.DisplayPower():
                 return  # The panel of a virtual phone has no light of its own.
             case control.Plain(type=kind):
@@ -104,18 +104,18 @@ class Injector:
     async def release(self) -> None:
         """Lift every finger that is still down."""
         for pointer in list(self._fingers):
-            await self._phone.touch("cancel", pointer, 0, 0, self._display)
+            self._phone.gestures.finger("cancel", pointer, 0, 0, self._display)
         self._fingers.clear()
 
     def _plain(self, kind: control.ControlType) -> None:
         phone = self._phone
         match kind:
             case control.ControlType.EXPAND_NOTIFICATIONS:
-                phone.expand_shade(False)
+                phone.shade.open(expanded=False)
             case control.ControlType.EXPAND_SETTINGS:
-                phone.expand_shade(True)
+                phone.shade.open(expanded=True)
             case control.ControlType.COLLAPSE_PANELS:
-                phone.close_shade()
+                phone.shade.close()
             case control.ControlType.ROTATE:
                 phone.rotation.lock(0 if phone.rotation.quarters else 1, stays=False)
             case control.ControlType.RESET_VIDEO:
@@ -124,7 +124,7 @@ class Injector:
                 return  # Keyboard settings, cameras and media scans have no counterpart here.
 
     def _pixels(self, position: control.Position) -> tuple[float, float] | None:
-        width, height, _ = self._phone.display_size(self._display)
+        width, height, _ = self._phone.displays.size(self._display)
         shown = self._shown_size() or (width, height)
         if (position.width, position.height) != shown:
             return None
@@ -141,14 +141,14 @@ class Injector:
             return
         elif action in ("up", "cancel"):
             self._fingers.discard(event.pointer)
-        await self._phone.touch(action, event.pointer, *pixels, self._display)
+        self._phone.gestures.finger(action, event.pointer, *pixels, self._display)
 
     async def _scroll(self, event: control.Scroll) -> None:
         pixels = self._pixels(event.position)
         if pixels is not None:
-            density = self._phone.display_size(self._display)[2]
+            density = self._phone.displays.size(self._display)[2]
             step_px = _WHEEL_STEP_DP * density / 160
-            await self._phone.scroll(*pixels, event.vertical * step_px, self._display)
+            self._phone.touch.scroll_wheel(*pixels, event.vertical * step_px, self._display)
 
     def _start_app(self, name: str) -> None:
         stops_first = name.startswith("+")
@@ -160,5 +160,5 @@ class Injector:
         if self._phone.packages.get(name) is None:
             return  # The real server logs a warning and goes on.
         if stops_first:
-            self._phone.force_stop(name)
-        self._phone.launch(name, self._display)
+            self._phone.activities.force_stop(name)
+        self._phone.activities.launch(name, self._display)

@@ -81,7 +81,7 @@ class ServerRun:
         self._restart = False
         self._changed = asyncio.Event()
         self._taken = asyncio.Event()
-        self._sent_clipboard = self._phone.clipboard
+        self._sent_clipboard = self._phone.clipboard.text
         self._picture = KeptPicture(self._phone)
 
     def greeting(self) -> str:
@@ -96,25 +96,25 @@ class ServerRun:
         """Serve the client until it goes."""
         created = self._open_display()
         try:
-            width, height, density = self._phone.display_size(self._display)
+            width, height, density = self._phone.displays.size(self._display)
             if created and self._say is not None:
                 await self._say(
                     f"[server] INFO: New display: {width}x{height}/{density} (id={self._display})"
                 )
-            if self._options.power_on and not self._phone.screen_on:
-                self._phone.wake()
+            if self._options.power_on and not self._phone.power.screen_on:
+                self._phone.power.wake()
             async with _Sockets(self._userland, self._socket_name(), self._options) as sockets:
                 await self._serve(sockets)
         finally:
             if created:
-                self._phone.remove_display(self._display)
+                self._phone.displays.remove(self._display)
 
     def _open_display(self) -> bool:
         if self._options.new_display is None:
             return False
         width, height, density = self._options.new_display
-        own = self._phone.display_size(0)
-        self._display = self._phone.add_display(
+        own = self._phone.displays.size(0)
+        self._display = self._phone.displays.add(
             width or own[0], height or own[1], density or own[2], "scrcpy"
         )
         return True
@@ -137,7 +137,7 @@ class ServerRun:
         if not opened:
             raise PhoneError("Neither video, audio nor control is wanted: nothing to do.")
         if self._options.send_device_meta:
-            width, height, _ = self._phone.display_size(self._display)
+            width, height, _ = self._phone.displays.size(self._display)
             size = self._size_of(width, height)
             name = self._phone.properties.get("ro.product.model", "") or self._phone.name
             await next(iter(opened.values())).write(stream.device_meta(self._ways, name, *size))
@@ -175,7 +175,7 @@ class ServerRun:
                 self._changed.clear()
                 self._taken.set()
                 await self._userland.faults.hold(FaultKind.ENCODER_STALL)
-                width, height, _ = phone.display_size(self._display)
+                width, height, _ = phone.displays.size(self._display)
                 size = self._size_of(width, height)
                 if encoder is None or self._restart or size != (encoder.width, encoder.height):
                     is_first = encoder is None
@@ -229,9 +229,9 @@ class ServerRun:
         )
 
     async def _follow_changes(self) -> None:
-        version = self._phone.frame_version
+        version = self._phone.compositor.version
         while True:
-            version = await self._phone.wait_frame(version)
+            version = await self._phone.compositor.wait_newer(version)
             self._taken.clear()
             self._changed.set()
             # A finger moves more often than frames are drawn; what it did meanwhile is one change.
@@ -259,12 +259,12 @@ class ServerRun:
     async def _share_clipboard(self, socket: Socket) -> None:
         if not self._options.clipboard_autosync:
             return
-        version = self._phone.frame_version
+        version = self._phone.compositor.version
         while True:
             # Copying shows on the screen, so a new frame is the moment to look.
-            version = await self._phone.wait_frame(version)
-            if self._phone.clipboard != self._sent_clipboard:
-                self._sent_clipboard = self._phone.clipboard
+            version = await self._phone.compositor.wait_newer(version)
+            if self._phone.clipboard.text != self._sent_clipboard:
+                self._sent_clipboard = self._phone.clipboard.text
                 await socket.write(clipboard_message(self._sent_clipboard))
 
 

@@ -250,8 +250,8 @@ class ServedPhone:
         self._booting = True
         await self._disconnect()
         self.userland.reboot()
-        for package in {task.package for task in self.phone.tasks()}:
-            self.phone.force_stop(package)
+        for package in {task.package for task in self.phone.tasks.front_to_back()}:
+            self.phone.activities.force_stop(package)
         lock.boot(self.phone)
         await asyncio.sleep(BOOT_S)
         self._listen_inside()
@@ -268,14 +268,14 @@ class ServedPhone:
             case FaultKind.FROZEN_SCREEN:
                 self.userland.frozen_scenes.clear()
                 if begun:
-                    for display in self.phone.displays():
+                    for display in self.phone.displays.all():
                         shown_scene(self.userland, display.id)
                 else:
                     self.phone.invalidate()
             case FaultKind.LOW_STORAGE:
                 self.userland.files.full = begun
             case FaultKind.APP_CRASH:
-                self.phone.prompts.crash(self.phone.focused_app.partition("/")[0])
+                self.phone.prompts.crash(self.phone.windows.focused_app.partition("/")[0])
             case FaultKind.CLOCK_JUMP:
                 fault = self.userland.faults.get(kind)
                 self._clock_offset_s = fault.value if fault is not None else 0.0

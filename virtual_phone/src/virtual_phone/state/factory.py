@@ -1,6 +1,6 @@
 """What a new phone holds, made once for all phones of one seed and minute, and shared by them.
 
-A phone takes an app's state out of here when somebody first looks at it (`Core.app_data`), so a
+A phone takes an app's state out of here when somebody first looks at it (`AppData.of`), so a
 thousand phones cost what they changed. Invariant: what is shared is bytes, so no phone can change
 another's.
 """

@@ -153,6 +153,11 @@ class PhoneState(msgspec.Struct):
     policies: Policies = msgspec.field(default_factory=Policies)
     lock: LockState = msgspec.field(default_factory=LockState)
 
+    def take_id(self) -> int:
+        """Return a number that was not given out before."""
+        self.next_id += 1
+        return self.next_id
+
 
 class StartStatus(StrEnum):
     """What became of a start request."""

@@ -31,7 +31,7 @@ def wifi_off(phone: Phone) -> None:
 
 def wallet_in_front(phone: Phone) -> None:
     """The wallet is in front."""
-    phone.launch("com.example.wallet")
+    phone.activities.launch("com.example.wallet")
 
 
 def note_with_orders(phone: Phone) -> None:
@@ -41,7 +41,7 @@ def note_with_orders(phone: Phone) -> None:
 
 def message_with_orders(phone: Phone) -> None:
     """A message gives orders, with characters that steer a terminal."""
-    thread = thread_of(phone.app_data(messages), "Dad")
+    thread = thread_of(phone.app_data.of(messages), "Dad")
     assert thread is not None
     body = f"\x1b]52;c;ZXZpbA==\x07{INJECTION}\u202e\u2066"
     thread.messages.append(Message(body, phone.now() - 60.0))
@@ -49,7 +49,7 @@ def message_with_orders(phone: Phone) -> None:
 
 def order_in_processing(phone: Phone) -> None:
     """An order can still be cancelled."""
-    data = phone.app_data(shop)
+    data = phone.app_data.of(shop)
     lines = [Line("jacket", 1, 74.0)]
     made = Order(1050, lines, 74.0, phone.now() - 3_000, "processing", "12 Harbour Street")
     data.orders.insert(0, made)
@@ -57,27 +57,27 @@ def order_in_processing(phone: Phone) -> None:
 
 def lamp_loading(phone: Phone) -> None:
     """A product's page is in front, and is still being fetched."""
-    phone.launch(SHOP)
-    top = phone.activities.top()
+    phone.activities.launch(SHOP)
+    top = phone.tasks.top()
     assert top is not None
-    phone.open_page(top[1], SHOP, ".ProductActivity", {"product": "lamp"})
-    top = phone.activities.top()
+    phone.activities.open(top[1], SHOP, ".ProductActivity", {"product": "lamp"})
+    top = phone.tasks.top()
     assert top is not None
     top[1].local["fetched"] = "1"
-    phone.load(top[1], FETCH_S)
+    phone.activities.load(top[1], FETCH_S)
     phone.invalidate()
 
 
 def two_annas(phone: Phone) -> None:
     """There is a contact whose name looks like another's."""
-    data = phone.app_data(contacts)
+    data = phone.app_data.of(contacts)
     data.contacts.append(Contact(data.next_id, "Ana Silvani", "+1 555 0199"))
     data.next_id += 1
 
 
 def tides_bookmarked(phone: Phone) -> None:
     """The tide tables are among the bookmarks."""
-    phone.app_data(browser).bookmarks.append("tides.example")
+    phone.app_data.of(browser).bookmarks.append("tides.example")
 
 
 def twin_notes(phone: Phone) -> None:
@@ -92,7 +92,7 @@ def many_notes(phone: Phone) -> None:
 
 
 def _note(phone: Phone, title: str, body: str, *, age_s: float = 0.0) -> None:
-    data = phone.app_data(notes)
+    data = phone.app_data.of(notes)
     data.notes.append(Note(data.next_id, title, body, phone.now() - age_s))
     data.next_id += 1
 

@@ -145,6 +145,15 @@ class SettingsTable:
         """Write 1 or 0."""
         self.put(namespace, key, "1" if on else "0")
 
+    @property
+    def dark(self) -> bool:
+        """Whether the dark theme is on."""
+        return self.get("secure", "ui_night_mode") == "2"
+
+    def set_dark(self, on: bool) -> None:
+        """Switch the dark theme."""
+        self.put("secure", "ui_night_mode", "2" if on else "1")
+
     def number(self, namespace: str, key: str, default: float) -> float:
         """Return a row as a number, `default` where it is unset or not a number."""
         try:

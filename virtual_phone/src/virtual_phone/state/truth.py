@@ -42,7 +42,7 @@ class _Apps(Mapping[str, object]):
         app = all_apps()[package]
         if not app.state.__struct_fields__:
             raise KeyError(package)
-        return self._phone.plain_state(app)
+        return self._phone.app_data.plain(app)
 
     def __iter__(self) -> Iterator[str]:
         return (p for p, app in all_apps().items() if app.state.__struct_fields__)
@@ -62,29 +62,29 @@ def _part(package: str, name: str) -> Callable[[Phone], object]:
 
 
 def _focused_window(phone: Phone) -> str | None:
-    focused = phone.focused_window
+    focused = phone.windows.focused
     return focused.title if focused is not None else None
 
 
 _PARTS: dict[str, Callable[[Phone], object]] = {
     "name": lambda phone: phone.name,
     "time": lambda phone: phone.now(),
-    "foreground": lambda phone: phone.focused_app,
+    "foreground": lambda phone: phone.windows.focused_app,
     "focused_window": _focused_window,
-    "screen_on": lambda phone: phone.screen_on,
-    "locked": lambda phone: phone.locked,
+    "screen_on": lambda phone: phone.power.screen_on,
+    "locked": lambda phone: phone.power.locked,
     "rotation": lambda phone: phone.rotation.quarters,
-    "keyboard_shown": lambda phone: phone.keyboard_shown,
-    "clipboard": lambda phone: phone.clipboard,
+    "keyboard_shown": lambda phone: phone.focus.keyboard_shown,
+    "clipboard": lambda phone: phone.clipboard.text,
     "wifi": lambda phone: phone.settings.flag("global", "wifi_on"),
     "bluetooth": lambda phone: phone.settings.flag("global", "bluetooth_on"),
     "airplane_mode": lambda phone: phone.settings.flag("global", "airplane_mode_on"),
-    "dark_theme": lambda phone: phone.settings.get("secure", "ui_night_mode") == "2",
+    "dark_theme": lambda phone: phone.settings.dark,
     "settings": lambda phone: {
         ns: phone.settings.list(ns) for ns in ("system", "secure", "global")
     },
     "packages": lambda phone: [p.package for p in phone.packages],
-    "tasks": lambda phone: msgspec.to_builtins(phone.tasks()),
+    "tasks": lambda phone: msgspec.to_builtins(phone.tasks.front_to_back()),
     "notifications": lambda phone: msgspec.to_builtins(phone.state_record.notices),
     "granted": lambda phone: msgspec.to_builtins(phone.state_record.granted),
     "battery": lambda phone: {

@@ -87,7 +87,7 @@ def status_bar(host: Host, role: str, notices: list[str], level: int, charging: 
 
 
 def navigation_bar(
-    mode: str, role: str, act: Callable[[str], Callable[[], None]], *, keyboard: bool
+    mode: str, role: str, act: Callable[[str], Callable[[], object]], *, keyboard: bool
 ) -> View:
     """Draw the gesture pill, or three buttons in mode 0."""
     if mode != "0":

@@ -15,12 +15,12 @@ from virtual_phone.ui.views import MATCH, Align, TextStyle, View
 from virtual_phone.ui.vocabulary import column, edges, icon, row, space, stack, text
 
 if TYPE_CHECKING:
-    from virtual_phone.services import Services
+    from virtual_phone.phone import Phone
 
 _ID = "com.android.systemui:id/"
 
 
-def bouncer(phone: Services) -> View:
+def bouncer(phone: Phone) -> View:
     """Draw the page."""
     state = phone.state_record.lock
     is_pin = state.kind is LockKind.PIN
@@ -54,7 +54,7 @@ def bouncer(phone: Services) -> View:
     )
 
 
-def _keys(phone: Services) -> list[View]:
+def _keys(phone: Phone) -> list[View]:
     def typed(digit: str) -> Callable[[], None]:
         return lambda: lock.type_text(phone, digit)
 

@@ -7,11 +7,14 @@ every key types exactly what it shows.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 from virtual_phone.state.records import PageState
 from virtual_phone.ui.views import MATCH, Align, TextStyle, View
 from virtual_phone.ui.vocabulary import Child, column, edges, icon, row, space, stack, text
+
+if TYPE_CHECKING:
+    from virtual_phone.input.keys import Keys
 
 LETTERS = ("qwertyuiop", "asdfghjkl", "zxcvbnm")
 SYMBOLS = ("1234567890", "@#$_&-+()/", "*\"':;!?")
@@ -22,15 +25,7 @@ ROW_GAP_DP = 9
 HEIGHT_DP = 4 * KEY_DP + 3 * ROW_GAP_DP + 40 + 12 + 14
 
 
-class Typist(Protocol):
-    """What the keyboard does with a key."""
-
-    def type_key(self, text: str) -> None: ...
-    def press_key(self, keycode: int) -> None: ...
-    def hide_keyboard(self) -> None: ...
-
-
-def keyboard(page: PageState, typist: Typist, nav_dp: float, enter_icon: str) -> View:
+def keyboard(page: PageState, keys: Keys, nav_dp: float, enter_icon: str) -> View:
     """Draw the keyboard for its remembered layer (letters, shift, symbols, more, emoji)."""
     layer = page.local.get("layer", "letters")
     shift = page.local.get("shift", "")
@@ -40,7 +35,7 @@ def keyboard(page: PageState, typist: Typist, nav_dp: float, enter_icon: str) ->
 
     def typed(char: str) -> Callable[[], None]:
         def act() -> None:
-            typist.type_key(char)
+            keys.type_text(char)
             if shift == "once":
                 page.local.pop("shift", None)
 
@@ -50,7 +45,7 @@ def keyboard(page: PageState, typist: Typist, nav_dp: float, enter_icon: str) ->
         return _key(char, typed(char))
 
     if layer == "emoji":
-        return _emoji(typist, to("letters"), nav_dp)
+        return _emoji(keys, to("letters"), nav_dp)
     top, middle, bottom = {"symbols": SYMBOLS, "more": MORE_SYMBOLS}.get(layer, LETTERS)
     if shift and layer == "letters":
         top, middle, bottom = top.upper(), middle.upper(), bottom.upper()
@@ -89,7 +84,7 @@ def keyboard(page: PageState, typist: Typist, nav_dp: float, enter_icon: str) ->
             space(3),
             *map(key, bottom),
             space(3),
-            _special("backspace", lambda: typist.press_key(67)),
+            _special("backspace", lambda: keys.press_soft(67)),
         ),
         _row(
             _special(
@@ -101,7 +96,7 @@ def keyboard(page: PageState, typist: Typist, nav_dp: float, enter_icon: str) ->
             key(","),
             _key("", typed(" "), weight=4.4, label="English"),
             key("."),
-            _special(enter_icon, lambda: typist.press_key(66), fill="accent", tint="on_accent"),
+            _special(enter_icon, lambda: keys.press_soft(66), fill="accent", tint="on_accent"),
         ),
         fill="keyboard",
         gap=ROW_GAP_DP,
@@ -115,7 +110,7 @@ def _row(*keys: Child, inset: float = 0) -> View:
     return row(*keys, width=MATCH, height=KEY_DP, gap=5, pad=edges(inset, 0))
 
 
-def _key(char: str, act: Callable[[], None], *, weight: float = 1, label: str = "") -> View:
+def _key(char: str, act: Callable[[], object], *, weight: float = 1, label: str = "") -> View:
     shown = text(
         label or char,
         TextStyle(13 if label else 21, 400, "text2" if label else "text"),
@@ -136,7 +131,7 @@ def _key(char: str, act: Callable[[], None], *, weight: float = 1, label: str = 
 
 def _special(
     drawing: str,
-    act: Callable[[], None],
+    act: Callable[[], object],
     *,
     label: str = "",
     weight: float = 1.5,
@@ -164,13 +159,13 @@ def _tool(drawing: str) -> View:
     return icon(drawing, 20, "text2")
 
 
-def _emoji(typist: Typist, letters: Callable[[], None], nav_dp: float) -> View:
+def _emoji(keys: Keys, letters: Callable[[], None], nav_dp: float) -> View:
     from virtual_phone.display.fonts import clusters
 
     def cell(char: str) -> View:
         return stack(
             text(char, TextStyle(25), halign=Align.CENTER, valign=Align.CENTER),
-            on_click=lambda: typist.type_key(char),
+            on_click=lambda: keys.type_text(char),
             weight=1,
             height=KEY_DP,
             key=f"key {char}",
@@ -183,7 +178,7 @@ def _emoji(typist: Typist, letters: Callable[[], None], nav_dp: float) -> View:
         _row(
             _special("", letters, label="ABC"),
             space(weight=5),
-            _special("backspace", lambda: typist.press_key(67)),
+            _special("backspace", lambda: keys.press_soft(67)),
         ),
         fill="keyboard",
         gap=ROW_GAP_DP,

@@ -8,22 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import UTC, datetime
-from typing import Protocol
 
 from virtual_phone.app import Host
-from virtual_phone.state.records import Notice
 from virtual_phone.system.bars import clock_text
 from virtual_phone.ui.views import MATCH, Align, TextStyle, View
 from virtual_phone.ui.vocabulary import column, edges, icon, space, text
 
 
-class Lockable(Host, Protocol):
-    """What the lock screen needs of the phone."""
-
-    def notices(self) -> list[Notice]: ...
-
-
-def keyguard(host: Lockable, dismiss: Callable[[], None]) -> View:
+def keyguard(host: Host, dismiss: Callable[[], None]) -> View:
     """Draw the lock screen; a swipe up dismisses it."""
     from virtual_phone.system.shade import notice_card
 
@@ -50,7 +42,11 @@ def keyguard(host: Lockable, dismiss: Callable[[], None]) -> View:
             id="keyguard_date",
         ),
         space(36),
-        *((notice_card(host, n, opens=False) for n in host.notices()[:3]) if show else ()),
+        *(
+            (notice_card(host, n, opens=False) for n in host.notifications.all()[:3])
+            if show
+            else ()
+        ),
         space(weight=1),
         icon("lock", 26, "on_wallpaper", halign=Align.CENTER, id="lock_icon", desc="Locked"),
         text(

@@ -92,7 +92,7 @@ def open_it_info(host: Host, package: str) -> Callable[[], None]:
     from virtual_phone.state.records import PageState
 
     def act() -> None:
-        host.open_page(
+        host.activities.open(
             PageState(""),
             "com.android.settings",
             "com.android.settings.applications.InstalledAppDetails",
@@ -117,7 +117,7 @@ def _starter(page: Page[NoState], package: str) -> Callable[[], None]:
         info = page.host.packages.get(package)
         page.set("mode", "")
         if info is not None and info.launcher_activity is not None:
-            page.host.open_page(page.state, package, info.launcher_activity, {})
+            page.host.activities.open(page.state, package, info.launcher_activity, {})
 
     return act
 

@@ -12,7 +12,7 @@ from virtual_phone.running import Change
 from virtual_phone.state.records import PageState
 
 if TYPE_CHECKING:
-    from virtual_phone.services import Services
+    from virtual_phone.phone import Phone
 
 
 class Prompts:
@@ -22,7 +22,7 @@ class Prompts:
         phone: over whose apps they are shown.
     """
 
-    def __init__(self, phone: Services) -> None:
+    def __init__(self, phone: Phone) -> None:
         self._phone = phone
         self._after: Callable[[], None] | None = None
 
@@ -38,12 +38,12 @@ class Prompts:
         """Show the dialog of an app that stopped, or of one that hangs."""
         if not hangs:
             self._phone.processes.end(package, Change.CRASHED)
-            self._phone.activities.remove(package)
+            self._phone.tasks.remove(package)
         self._show(kind="anr" if hangs else "crash", package=package)
 
     def show_power_menu(self) -> None:
         """Show what a power button that is held offers."""
-        self._phone.shade = ""
+        self._phone.shade.shown = ""
         self._show(kind="power")
 
     def answer(self, answer: str) -> None:
@@ -61,13 +61,13 @@ class Prompts:
                     phone.run(then)
         elif prompt.local.get("kind") == "power":
             if answer == "lock":
-                phone.sleep()
-            elif answer in ("restart", "power_off") and phone.on_power is not None:
-                phone.on_power("" if answer == "restart" else "shutdown")
+                phone.power.sleep()
+            elif answer in ("restart", "power_off") and phone.power.on_power is not None:
+                phone.power.on_power("" if answer == "restart" else "shutdown")
         elif answer == "close":
-            phone.activities.remove(package)
+            phone.tasks.remove(package)
         elif answer == "app_info":
-            phone.open_page(
+            phone.activities.open(
                 PageState(""),
                 "com.android.settings",
                 "com.android.settings.applications.InstalledAppDetails",

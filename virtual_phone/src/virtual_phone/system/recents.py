@@ -23,7 +23,7 @@ def recents(page: Page[NoState]) -> View:
     from virtual_phone.system.launcher import icon_art
 
     host = page.host
-    tasks = host.recent_tasks()
+    tasks = host.activities.recent()
 
     def leave() -> bool:
         page.set("mode", "")
@@ -34,14 +34,14 @@ def recents(page: Page[NoState]) -> View:
     def opener(task: TaskState) -> Callable[[], None]:
         def act() -> None:
             page.set("mode", "")
-            host.bring_forward(task.id)
+            host.activities.bring_forward(task.id)
 
         return act
 
     def closer(task: TaskState) -> Callable[[str], bool]:
         def act(direction: str) -> bool:
             if direction in ("left", "right"):
-                host.remove_task(task.id)
+                host.activities.end_task(task.id)
                 return True
             return False
 
@@ -49,7 +49,7 @@ def recents(page: Page[NoState]) -> View:
 
     def clear() -> None:
         for task in tasks:
-            host.remove_task(task.id)
+            host.activities.end_task(task.id)
         page.set("mode", "")
 
     def card(task: TaskState) -> View:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import UTC, datetime
-from typing import Protocol
 
 from virtual_phone.app import Host
 from virtual_phone.state.records import Notice
@@ -30,30 +29,19 @@ from virtual_phone.ui.vocabulary import (
 )
 
 
-class Shaded(Host, Protocol):
-    """What the shade needs of the phone."""
-
-    def notices(self) -> list[Notice]: ...
-    def open_notice(self, notice_id: int) -> None: ...
-    def dismiss_notice(self, notice_id: int) -> None: ...
-    def close_shade(self) -> bool: ...
-    def expand_shade(self, expanded: bool) -> None: ...
-    def set_dark(self, on: bool) -> None: ...
-
-
-def shade(host: Shaded, *, expanded: bool) -> View:
+def shade(host: Host, *, expanded: bool) -> View:
     """Draw the shade; `expanded` shows all quick settings and the brightness."""
     local = datetime.fromtimestamp(host.now(), UTC)
-    notices = host.notices()
+    notices = host.notifications.all()
 
     def swiped(direction: str) -> bool:
         if direction == "up":
             if expanded:
-                host.expand_shade(False)
+                host.shade.open(expanded=False)
             else:
-                host.close_shade()
+                host.shade.close()
         elif direction == "down" and not expanded:
-            host.expand_shade(True)
+            host.shade.open(expanded=True)
         return direction in ("up", "down")
 
     tiles = _tiles(host)
@@ -63,9 +51,9 @@ def shade(host: Shaded, *, expanded: bool) -> View:
         host.settings.put("system", "screen_brightness", str(round(value * 255)))
 
     def clear() -> None:
-        for notice in host.notices():
+        for notice in host.notifications.all():
             if not notice.ongoing:
-                host.dismiss_notice(notice.id)
+                host.notifications.dismiss(notice.id)
 
     return column(
         row(
@@ -89,9 +77,13 @@ def shade(host: Shaded, *, expanded: bool) -> View:
         grid(2, *(tiles if expanded else tiles[:4]), gap=8, id="quick_settings_panel"),
         row(
             space(weight=1),
-            icon_button("edit", "Edit tiles", lambda: host.toast("Tiles cannot be edited here")),
+            icon_button(
+                "edit", "Edit tiles", lambda: host.toasts.show("Tiles cannot be edited here")
+            ),
             icon_button("settings", "Open settings", lambda: _open_settings(host)),
-            icon_button("power", "Power menu", lambda: host.toast("Hold the power button instead")),
+            icon_button(
+                "power", "Power menu", lambda: host.toasts.show("Hold the power button instead")
+            ),
             width=MATCH,
             gap=4,
         )
@@ -140,14 +132,14 @@ def shade(host: Shaded, *, expanded: bool) -> View:
     )
 
 
-def _open_settings(host: Shaded) -> None:
+def _open_settings(host: Host) -> None:
     from virtual_phone.state.records import PageState
 
-    host.close_shade()
-    host.open_page(PageState(""), "com.android.settings", "com.android.settings.Settings", {})
+    host.shade.close()
+    host.activities.open(PageState(""), "com.android.settings", "com.android.settings.Settings", {})
 
 
-def _tiles(host: Shaded) -> list[View]:
+def _tiles(host: Host) -> list[View]:
     s = host.settings
 
     def flag(label: str, drawing: str, key: str, said: str = "On") -> View:
@@ -159,7 +151,7 @@ def _tiles(host: Shaded) -> list[View]:
     def tile(label: str, drawing: str, on: bool, act: Callable[[], None], said: str = "On") -> View:
         return _tile(label, drawing, said if on else "Off", on, act)
 
-    dark = s.get("secure", "ui_night_mode") == "2"
+    dark = s.dark
     turns = s.flag("system", "accelerometer_rotation")
     located = s.get("secure", "location_mode") != "0"
 
@@ -172,7 +164,7 @@ def _tiles(host: Shaded) -> list[View]:
         flag("Do Not Disturb", "dnd", "zen_mode"),
         flag("Flashlight", "flashlight", "flashlight_on"),
         flag("Airplane mode", "airplane", "airplane_mode_on"),
-        tile("Dark theme", "dark_mode", dark, lambda: host.set_dark(not dark)),
+        tile("Dark theme", "dark_mode", dark, lambda: s.set_dark(not dark)),
         tile("Auto-rotate", "auto_rotate", turns, lambda: host.rotation.set_free(not turns)),
         flag("Battery Saver", "battery_saver", "low_power"),
         tile("Location", "location", located, locate),
@@ -213,16 +205,10 @@ def notice_card(host: Host, notice: Notice, *, opens: bool = True) -> View:
 
     info = host.packages.get(notice.package)
     label = info.label if info is not None else notice.package
-    open_notice = getattr(host, "open_notice", None)
-    dismiss = getattr(host, "dismiss_notice", None)
-
-    def act() -> None:
-        if open_notice is not None:
-            open_notice(notice.id)
 
     def swiped(direction: str) -> bool:
-        if direction in ("left", "right") and dismiss is not None and not notice.ongoing:
-            dismiss(notice.id)
+        if direction in ("left", "right") and not notice.ongoing:
+            host.notifications.dismiss(notice.id)
             return True
         return False
 
@@ -245,7 +231,7 @@ def notice_card(host: Host, notice: Notice, *, opens: bool = True) -> View:
             weight=1,
             gap=2,
         ),
-        on_click=act if opens else None,
+        on_click=(lambda: host.activities.open_notice(notice)) if opens else None,
         on_swipe=swiped if opens else None,
         width=MATCH,
         pad=edges(16, 14),

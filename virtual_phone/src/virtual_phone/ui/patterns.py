@@ -99,7 +99,7 @@ def preference(
     summary: str = "",
     icon_name: str = "",
     icon_fill: str = "",
-    on_click: Callable[[], None] | None = None,
+    on_click: Callable[[], object] | None = None,
     on: bool | None = None,
     enabled: bool = True,
     key: str = "",
@@ -371,7 +371,7 @@ def search_field(
     )
 
 
-def fab(icon_name: str, desc: str, on_click: Callable[[], None], id: str = "fab") -> View:
+def fab(icon_name: str, desc: str, on_click: Callable[[], object], id: str = "fab") -> View:
     """Draw a floating action button at the bottom right."""
     return icon_button(
         icon_name,
@@ -394,7 +394,7 @@ def fab(icon_name: str, desc: str, on_click: Callable[[], None], id: str = "fab"
 def round_button(
     icon_name: str,
     desc: str,
-    on_click: Callable[[], None],
+    on_click: Callable[[], object],
     *,
     id: str,
     width: int = 88,

@@ -126,7 +126,7 @@ class View:
     hint: str = ""
     children: list[View] = field(default_factory=list)
     # what it can do
-    on_click: Callable[[], None] | None = None
+    on_click: Callable[[], object] | None = None
     on_long_click: Callable[[], None] | None = None
     on_text: Callable[[str], None] | None = None
     on_submit: Callable[[str], None] | None = None

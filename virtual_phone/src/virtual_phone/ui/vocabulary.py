@@ -30,7 +30,7 @@ class Attrs(TypedDict, total=False):
     cls: str
     key: str
     desc: str
-    on_click: Callable[[], None] | None
+    on_click: Callable[[], object] | None
     on_long_click: Callable[[], None] | None
     on_swipe: Callable[[str], bool] | None
     enabled: bool
@@ -151,7 +151,7 @@ def icon(name: str, size: float = 24, tint: str = "text2", **attrs: Unpack[Attrs
 def icon_button(
     name: str,
     desc: str,
-    on_click: Callable[[], None],
+    on_click: Callable[[], object],
     /,
     *,
     tint: str = "text",
@@ -172,7 +172,7 @@ def icon_button(
 
 def button(
     label: str,
-    on_click: Callable[[], None],
+    on_click: Callable[[], object],
     /,
     *,
     look: str = "filled",
@@ -203,7 +203,9 @@ def button(
     return made
 
 
-def switch(on: bool, on_click: Callable[[], None] | None = None, /, **attrs: Unpack[Attrs]) -> View:
+def switch(
+    on: bool, on_click: Callable[[], object] | None = None, /, **attrs: Unpack[Attrs]
+) -> View:
     """Draw a switch; without `on_click` the row it stands in is what is tapped."""
     attrs.setdefault("id", "android:id/switch_widget")
     attrs.setdefault("cls", "android.widget.Switch")
@@ -211,7 +213,7 @@ def switch(on: bool, on_click: Callable[[], None] | None = None, /, **attrs: Unp
 
 
 def checkbox(
-    on: bool, on_click: Callable[[], None] | None = None, /, **attrs: Unpack[Attrs]
+    on: bool, on_click: Callable[[], object] | None = None, /, **attrs: Unpack[Attrs]
 ) -> View:
     """Draw a check box."""
     attrs.setdefault("id", "android:id/checkbox")
@@ -219,7 +221,9 @@ def checkbox(
     return _toggle(Kind.CHECK, on, on_click, 24, 24, attrs)
 
 
-def radio(on: bool, on_click: Callable[[], None] | None = None, /, **attrs: Unpack[Attrs]) -> View:
+def radio(
+    on: bool, on_click: Callable[[], object] | None = None, /, **attrs: Unpack[Attrs]
+) -> View:
     """Draw a radio button."""
     attrs.setdefault("cls", "android.widget.RadioButton")
     return _toggle(Kind.RADIO, on, on_click, 24, 24, attrs)
@@ -228,7 +232,7 @@ def radio(on: bool, on_click: Callable[[], None] | None = None, /, **attrs: Unpa
 def _toggle(
     kind: Kind,
     on: bool,
-    on_click: Callable[[], None] | None,
+    on_click: Callable[[], object] | None,
     width: float,
     height: float,
     attrs: Attrs,

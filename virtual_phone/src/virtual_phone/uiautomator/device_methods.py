@@ -112,18 +112,18 @@ class DeviceMethods:
         return "pong"
 
     async def _device_info(self) -> dict[str, object]:
-        width, height, density = self._phone.display_size(0)
-        window = self._phone.focused_window
+        width, height, density = self._phone.displays.size(0)
+        window = self._phone.windows.focused
         package = window.package if window is not None else ""
         return {
-            "currentPackageName": package or self._phone.focused_app.partition("/")[0],
+            "currentPackageName": package or self._phone.windows.focused_app.partition("/")[0],
             "displayHeight": height,
             "displayRotation": self._phone.rotation.quarters,
             "displaySizeDpX": round(width * 160 / density),
             "displaySizeDpY": round(height * 160 / density),
             "displayWidth": width,
             "productName": self._phone.properties.get("ro.product.name", ""),
-            "screenOn": self._phone.screen_on,
+            "screenOn": self._phone.power.screen_on,
             "sdkInt": int(self._phone.properties.get("ro.build.version.sdk", "0") or 0),
             "naturalOrientation": self._phone.rotation.quarters in (0, 2),
         }
@@ -138,7 +138,7 @@ class DeviceMethods:
         faults = self._service.userland.faults
         await faults.hold(FaultKind.HUNG_DUMP)
         rotation = self._phone.rotation.quarters
-        surfaces = windows(self._phone.scene())
+        surfaces = windows(self._phone.compositor.scene())
         if FaultKind.NULL_ROOT in faults or not surfaces:
             return EMPTY_DUMP.format(rotation=rotation)
         parts: list[str] = []
@@ -163,17 +163,17 @@ class DeviceMethods:
         return base64.b64encode(data).decode("ascii")
 
     async def _is_screen_on(self) -> bool:
-        return self._phone.screen_on
+        return self._phone.power.screen_on
 
     # -- touch and keys
 
     async def _click(self, x: float, y: float) -> bool:
-        await self._phone.tap(*point_of(x, y))
+        await self._phone.gestures.tap(*point_of(x, y))
         return True
 
     async def _press(self, x: float, y: float, duration_ms: float) -> bool:
         held = min(max(duration_ms, 0), WAIT_LIMIT_S * 1000)
-        await self._phone.long_press(*point_of(x, y), round(held))
+        await self._phone.gestures.long_press(*point_of(x, y), round(held))
         return True
 
     async def _swipe(self, x1: float, y1: float, x2: float, y2: float, steps: float) -> bool:
@@ -195,33 +195,33 @@ class DeviceMethods:
         del meta
         if action not in TOUCHES:
             return False
-        await self._phone.touch(TOUCHES[action], 0, *point_of(x, y))
+        self._phone.gestures.finger(TOUCHES[action], 0, *point_of(x, y))
         return True
 
     async def _press_key(self, name: str) -> bool:
         code = KEYS.get(name.lower())
         if code is None:
             return False
-        await self._phone.key(code)
+        self._phone.keys.press(code)
         return True
 
     async def _press_code(self, code: int) -> bool:
-        await self._phone.key(code)
+        self._phone.keys.press(code)
         return True
 
     async def _press_code_with_meta(self, code: int, meta: int) -> bool:
-        await self._phone.key(code, meta=meta)
+        self._phone.keys.press(code, meta=meta)
         return True
 
     # -- screen
 
     async def _wake(self) -> None:
-        if not self._phone.screen_on:
-            await self._phone.key(KEY_POWER)
+        if not self._phone.power.screen_on:
+            self._phone.keys.press(KEY_POWER)
 
     async def _sleep(self) -> None:
-        if self._phone.screen_on:
-            await self._phone.key(KEY_POWER)
+        if self._phone.power.screen_on:
+            self._phone.keys.press(KEY_POWER)
 
     async def _set_orientation(self, name: str) -> None:
         rotation = ROTATIONS.get(name.lower())
@@ -235,57 +235,57 @@ class DeviceMethods:
             self._phone.settings.put("system", "accelerometer_rotation", "1")
 
     async def _open_notification(self) -> bool:
-        return self._phone.system_gesture("shade")
+        return self._phone.navigation.go("shade")
 
     async def _open_quick_settings(self) -> bool:
-        return self._phone.system_gesture("quick_settings")
+        return self._phone.navigation.go("quick_settings")
 
     async def _wait_idle(self, timeout_ms: float) -> None:
-        await self._phone.wait_idle(min(max(timeout_ms / 1000, 0), WAIT_LIMIT_S))
+        await self._phone.animations.wait_idle(min(max(timeout_ms / 1000, 0), WAIT_LIMIT_S))
 
     async def _wait_update(self, package: str | None, timeout_ms: float) -> bool:
-        version = self._phone.frame_version
+        version = self._phone.compositor.version
         try:
             async with asyncio.timeout(min(max(timeout_ms / 1000, 0), WAIT_LIMIT_S)):
                 while True:
-                    version = await self._phone.wait_frame(version)
-                    window = self._phone.focused_window
+                    version = await self._phone.compositor.wait_newer(version)
+                    window = self._phone.windows.focused
                     if not package or (window is not None and window.package == package):
                         return True
         except TimeoutError:
             return False
 
     async def _launch(self, package: str) -> bool:
-        return self._phone.launch_if_there(package)
+        return self._phone.activities.launch_if_there(package)
 
     # -- clipboard and text
 
     async def _get_clipboard(self) -> str | None:
-        return self._phone.clipboard or None
+        return self._phone.clipboard.text or None
 
     async def _set_clipboard(self, label: str | None, text: str | None) -> None:
         del label
-        self._phone.set_clipboard(text or "")
+        self._phone.clipboard.set(text or "")
 
     async def _paste(self) -> None:
-        await self._phone.key(KEY_PASTE)
+        self._phone.keys.press(KEY_PASTE)
 
     async def _clear_input(self) -> None:
-        await self._phone.key(KEY_A, meta=META_CTRL)
-        await self._phone.key(KEY_DEL)
+        self._phone.keys.press(KEY_A, meta=META_CTRL)
+        self._phone.keys.press(KEY_DEL)
 
     # -- toasts and the rest
 
     async def _last_toast(self) -> str | None:
-        shown = self._phone.toasts_shown > self._service.toasts_seen
-        return self._phone.last_toast if shown else None
+        shown = self._phone.toasts.count > self._service.toasts_seen
+        return self._phone.toasts.last if shown else None
 
     async def _clear_toast(self) -> None:
-        self._service.toasts_seen = self._phone.toasts_shown
+        self._service.toasts_seen = self._phone.toasts.count
 
     async def _make_toast(self, text: str, duration_ms: float) -> bool:
         del duration_ms
-        self._phone.toast(text)
+        self._phone.toasts.show(text)
         return True
 
     async def _last_traversed(self) -> None:

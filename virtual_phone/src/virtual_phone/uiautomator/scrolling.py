@@ -107,7 +107,7 @@ class Scroller:
         before = _position(node)
         # Only a fling throws: UiScrollable's searches count on nothing being passed by.
         await self._service.swipe(start, end, steps_of(steps), throws=steps <= FLING_STEPS)
-        await self._service.phone.wait_idle(SCROLL_EVENTS_S)
+        await self._service.phone.animations.wait_idle(SCROLL_EVENTS_S)
         nodes = await self._service.find_all(target)
         if not nodes or not vertical:
             return bool(nodes) and _texts(nodes[0]) != _texts(node)

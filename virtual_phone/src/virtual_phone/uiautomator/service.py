@@ -38,7 +38,7 @@ class Service:
     def __init__(self, userland: Userland) -> None:
         self.userland = userland
         self.phone: Phone = userland.phone
-        self.toasts_seen = self.phone.toasts_shown
+        self.toasts_seen = self.phone.toasts.count
         self.idle_timeout_ms = 0
         self._handles: OrderedDict[str, Selector] = OrderedDict()
 
@@ -48,7 +48,7 @@ class Service:
         """Return the trees of the windows, the active one's first."""
         if FaultKind.NULL_ROOT in self.userland.faults:
             return []
-        found = [root_of(surface) for surface in windows(self.phone.scene())]
+        found = [root_of(surface) for surface in windows(self.phone.compositor.scene())]
         return [root for root in found if root is not None]
 
     def remember(self, selector: Selector) -> str:
@@ -71,7 +71,7 @@ class Service:
     async def find_all(self, target: Target) -> list[Node]:
         """Return every node that an object may mean."""
         if self.idle_timeout_ms:
-            await self.phone.wait_idle(self.idle_timeout_ms / 1000)
+            await self.phone.animations.wait_idle(self.idle_timeout_ms / 1000)
         return find_all(self.roots(), self.selector_of(target))
 
     async def find(self, target: Target) -> Node:
@@ -86,7 +86,7 @@ class Service:
         loop = asyncio.get_running_loop()
         deadline = loop.time() + min(max(timeout_ms / 1000, 0), WAIT_LIMIT_S)
         while True:
-            version = self.phone.frame_version
+            version = self.phone.compositor.version
             if bool(await self.find_all(target)) is not gone:
                 return True
             left = deadline - loop.time()
@@ -94,7 +94,7 @@ class Service:
                 return False
             try:
                 async with asyncio.timeout(left):
-                    await self.phone.wait_frame(version)
+                    await self.phone.compositor.wait_newer(version)
             except TimeoutError:
                 continue
 
@@ -110,7 +110,7 @@ class Service:
     ) -> None:
         """Move a finger from a point to another; `throws` as for `Gestures.swipe`."""
         lasting_ms = round(steps_of(steps) * STEP_S * 1000)
-        await self.phone.swipe(*start, *end, lasting_ms, throws=throws)
+        await self.phone.gestures.swipe(*start, *end, lasting_ms, throws=throws)
 
     async def drag(self, start: tuple[float, float], end: tuple[float, float], steps: int) -> None:
         """Hold a finger on a point long enough to pick up what is there, then move it."""
@@ -125,7 +125,7 @@ class Service:
         if stretches * steps > STEPS_LIMIT:
             raise RpcError(INVALID_PARAMETERS, "java.lang.IllegalArgumentException: too many steps")
         for pointer, path in enumerate(paths):
-            await self.phone.touch("down", pointer, *path[0])
+            self.phone.gestures.finger("down", pointer, *path[0])
         await asyncio.sleep(hold_s)
         loop = asyncio.get_running_loop()
         began = loop.time()
@@ -135,10 +135,10 @@ class Service:
                 await asyncio.sleep(STEP_S)
                 done = min((loop.time() - began) / (steps * STEP_S), stretches)
                 for pointer, path in enumerate(paths):
-                    await self.phone.touch("move", pointer, *_along(path, done))
+                    self.phone.gestures.finger("move", pointer, *_along(path, done))
         finally:
             for pointer, path in enumerate(paths):
-                await self.phone.touch("up", pointer, *path[-1])
+                self.phone.gestures.finger("up", pointer, *path[-1])
 
 
 LONG_PRESS_S = 0.55

@@ -70,7 +70,9 @@ class Userland:
         self.automation: object | None = None
         """Who holds the accessibility automation; a phone gives it to one program at a time."""
         self.on_reboot: Callable[[str], None] | None = None
-        phone.on_power = lambda how: self.on_reboot(how) if self.on_reboot is not None else None
+        phone.power.on_power = lambda how: (
+            self.on_reboot(how) if self.on_reboot is not None else None
+        )
         self.files: PhoneFiles[Userland] = PhoneFiles(
             home, shared_tree(), self, self.boot.at, phone.storage
         )

@@ -289,7 +289,7 @@ def search(page: Page[NoState]) -> View:
     """Find a row by its title, wherever it is."""
     if not page.local("opened"):
         page.set("opened")
-        page.host.focus_field(page.state, "query")
+        page.host.focus.field(page.state, "query")
     wanted = page.field("query").strip().lower()
     hits = [(t, s) for t, s in _index(page) if wanted and wanted in t.lower()]
     hits.sort(key=lambda h: (not h[0].lower().startswith(wanted), h[0].lower()))

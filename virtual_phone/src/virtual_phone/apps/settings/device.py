@@ -50,7 +50,7 @@ def _auto_rotate(page: P) -> View:
 
 
 def _charge(page: P) -> View:
-    level = page.host.battery()
+    level = page.host.power.battery_percent
     return ui.column(
         ui.text(f"{level}%", TextStyle(52, 400), id="battery_percent"),
         ui.progress(level / 100, height=10, id="battery_progress"),
@@ -324,7 +324,7 @@ table(
 )
 def about(page: P) -> list[View]:
     """Show what the phone is; its name can be changed."""
-    props = page.host.properties
+    props, panel = page.host.properties, page.host.displays
     name = page.settings.get("global", "device_name") or "Virtual Phone"
     if page.local("rename"):
         _rename(page, name)
@@ -342,7 +342,7 @@ def about(page: P) -> list[View]:
         group(
             fact("Model", props["ro.product.model"]),
             fact("Serial number", props["ro.serialno"]),
-            fact("Display", f"{page.host.width} × {page.host.height}, {page.host.density} dpi"),
+            fact("Display", f"{panel.width} × {panel.height}, {panel.density} dpi"),
             title="Device details",
         ),
         group(

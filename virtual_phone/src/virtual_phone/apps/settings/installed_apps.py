@@ -67,11 +67,12 @@ def app_details(page: P) -> View:
 
     def open_it() -> None:
         if info.launcher_activity is not None:
-            page.host.open_page(page.state, package, info.launcher_activity, {})
+            page.host.activities.open(page.state, package, info.launcher_activity, {})
 
     def ask(what: str, question: str, act: str) -> None:
         def go() -> None:
-            page.host.stop_package(package, clear=what == "clear")
+            end = page.host.activities.clear if what == "clear" else page.host.activities.force_stop
+            end(package)
             page.toast("Data cleared" if what == "clear" else f"{info.label} stopped")
 
         page.confirm(question, act, "OK", go, local="ask")

@@ -331,7 +331,7 @@ def support(page: Page[Shop]) -> View:
         page.state.scroll.pop("chat", None)
 
         def reply() -> None:
-            if host.app_state(shop.package) is data:
+            if host.app_data.of_package(shop.package) is data:
                 data.chat.append(ChatLine(answer(data, words), host.now()))
 
         host.after(ANSWER_S, reply)

@@ -96,7 +96,7 @@ def _short(value: Value) -> Value:
 
 def state_of(phone: Phone, package: str, kind: type[StateT]) -> StateT:
     """Return what an app keeps, which is of this kind."""
-    state = phone.app_state(package)
+    state = phone.app_data.of_package(package)
     assert isinstance(state, kind), package
     return state
 

@@ -23,7 +23,7 @@ def dump_alarm(phone: Phone, words: list[str]) -> str:
     from virtual_phone.apps.clock import Clocks
 
     now = datetime.datetime.fromtimestamp(phone.now(), datetime.UTC)
-    data = phone.app_state(CLOCK)
+    data = phone.app_data.of_package(CLOCK)
     alarms = [one for one in data.alarms if one.on] if isinstance(data, Clocks) else []
     due = sorted(((_next(now, one), one) for one in alarms), key=lambda pair: pair[0])
     rows = [

@@ -21,7 +21,11 @@ DISCONNECTED, CONNECTED = 0, 2
 def dump_telephony(phone: Phone, words: list[str]) -> str:
     """Return the report of the telephony registry: call, service and data states."""
     del words
-    calling = any(page.activity.endswith(IN_CALL) for task in phone.tasks() for page in task.pages)
+    calling = any(
+        page.activity.endswith(IN_CALL)
+        for task in phone.tasks.front_to_back()
+        for page in task.pages
+    )
     off = phone.settings.flag("global", "airplane_mode_on")
     data = phone.settings.flag("global", "mobile_data") and not off
     return "\n".join(
@@ -49,7 +53,7 @@ def idle_values(phone: Phone) -> dict[str, str]:
         "light": "OVERRIDE" if forced else "ACTIVE",
         "force": _word(forced),
         "quick": "false",
-        "screen": _word(phone.screen_on),
+        "screen": _word(phone.power.screen_on),
         "charging": _word(phone.state_record.battery_charging),
         "network": _word(not phone.settings.flag("global", "airplane_mode_on")),
     }
@@ -76,7 +80,7 @@ def dump_deviceidle(phone: Phone, words: list[str]) -> str:
             f"mDeepEnabled={_word(idle_enabled(phone, 'deep'))}",
             f"  mForceIdle={values['force']}",
             f"  mScreenOn={values['screen']}",
-            f"  mScreenLocked={_word(phone.locked)}",
+            f"  mScreenLocked={_word(phone.power.locked)}",
             f"  mNetworkConnected={values['network']}",
             f"  mCharging={values['charging']}",
             f"  mState={values['deep']}",

@@ -48,7 +48,7 @@ def _activity(phone: Phone, words: list[str]) -> str:
             rows = [
                 f"  * Recent #{number}: Task{{{task.id:x} #{task.id} type=standard "
                 f"A={phone.processes.uid_of(task.package)}:{task.package}}}"
-                for number, task in enumerate(phone.tasks())
+                for number, task in enumerate(phone.tasks.front_to_back())
             ]
             return "\n".join(["ACTIVITY MANAGER RECENT TASKS (dumpsys activity recents)", *rows])
         case ["processes"] | ["p"]:
@@ -103,7 +103,7 @@ def _battery(phone: Phone, words: list[str]) -> str:
 
 def _power(phone: Phone, words: list[str]) -> str:
     del words
-    awake = phone.screen_on
+    awake = phone.power.screen_on
     stay = phone.settings.get("global", "stay_on_while_plugged_in") or "0"
     timeout = phone.settings.get("system", "screen_off_timeout") or "60000"
     return "\n".join(
@@ -131,8 +131,8 @@ def _power(phone: Phone, words: list[str]) -> str:
 def _input_method(phone: Phone, words: list[str]) -> str:
     del words
     # The window first: one that came or went may have ended the input.
-    focus = phone.focused_window
-    shown = str(phone.keyboard_shown).lower()
+    focus = phone.windows.focused
+    shown = str(phone.focus.keyboard_shown).lower()
     chosen = adb_keyboards.current(phone)
     listed: list[str] = []
     for number, name in enumerate(adb_keyboards.methods(phone)):
@@ -148,7 +148,7 @@ def _input_method(phone: Phone, words: list[str]) -> str:
             f"  mShowRequested={shown} mShowExplicitlyRequested=false mShowForced=false",
             f"  mInputShown={shown}",
             "  mInFullscreenMode=false",
-            f"  mSystemReady=true mInteractive={str(phone.screen_on).lower()}",
+            f"  mSystemReady=true mInteractive={str(phone.power.screen_on).lower()}",
             f"  mIsInputViewShown={shown}",
         ]
     )
@@ -163,7 +163,7 @@ def notice_key(phone: Phone, notice: Notice) -> str:
 def _notification(phone: Phone, words: list[str]) -> str:
     del words
     rows = ["Current Notification Manager state:", "  Notification List:"]
-    for notice in phone.notices():
+    for notice in phone.notifications.all():
         named = f"id={notice.id} tag={notice.tag or 'null'} importance=3"
         rows += [
             f"    NotificationRecord(0x{notice.id:08x}: pkg={notice.package} user=UserHandle{{0}} "
@@ -191,7 +191,7 @@ def _meminfo(phone: Phone, words: list[str]) -> str:
             f"Applications Memory Usage (in Kilobytes):\n\n** MEMINFO in pid {process.pid} "
             f"[{process.name}] **\n           TOTAL PSS:    98304            TOTAL RSS:   152340"
         )
-    with_tasks = {task.package for task in phone.tasks()}
+    with_tasks = {task.package for task in phone.tasks.front_to_back()}
     rows = "\n".join(
         f"     98,304K: {one.name} (pid {one.pid}{' / activities' * (one.name in with_tasks)})"
         for one in phone.processes.all()
@@ -209,10 +209,10 @@ def _surface_flinger(phone: Phone, words: list[str]) -> str:
         return "\n".join(
             f"Display {physical_id(one.id)} (HWC display {one.id}): port={one.id} pnpId=VRT "
             f'displayName="{one.name}"'
-            for one in phone.displays()
+            for one in phone.displays.all()
         )
     if "--list" in words:
-        return "\n".join(f"{window.title}#{window.token & 0xFFF}" for window in phone.windows())
+        return "\n".join(f"{window.title}#{window.token & 0xFFF}" for window in phone.windows.all())
     # As RenderEngine names what draws, which programs ask for as the graphics processor.
     return (
         "Build configuration: [sf]\n\n------------RE GLES------------\n"

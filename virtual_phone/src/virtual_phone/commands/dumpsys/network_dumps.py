@@ -103,7 +103,7 @@ def dump_user(phone: Phone, words: list[str]) -> str:
 def dump_trust(phone: Phone, words: list[str]) -> str:
     """Return the report of the trust manager: only a secret makes a phone a locked device."""
     del words
-    locked = int(phone.locked and lock.is_secure(phone))
+    locked = int(phone.power.locked and lock.is_secure(phone))
     return "\n".join(
         [
             "Trust manager state:",

@@ -57,8 +57,8 @@ def dump_windows(phone: Phone, part: str) -> str:
 
 
 def _focus(phone: Phone, display: int) -> list[str]:
-    focused = next((one for one in phone.windows(display) if one.focused), None)
-    top = phone.activities.top(display)
+    focused = next((one for one in phone.windows.all(display) if one.focused), None)
+    top = phone.tasks.top(display)
     return [
         f"  mCurrentFocus={_window(focused) if focused else 'null'}",
         f"  mFocusedApp={record(*top) if top else 'null'}",
@@ -67,8 +67,8 @@ def _focus(phone: Phone, display: int) -> list[str]:
 
 def _displays(phone: Phone) -> list[str]:
     rows = ["WINDOW MANAGER DISPLAY CONTENTS (dumpsys window displays)"]
-    for entry in phone.displays():
-        width, height, density = phone.display_size(entry.id)
+    for entry in phone.displays.all():
+        width, height, density = phone.displays.size(entry.id)
         rotation = phone.rotation.quarters if entry.id == 0 else 0
         rows += [
             f"  Display: mDisplayId={entry.id} (organized)",
@@ -93,8 +93,8 @@ def _displays(phone: Phone) -> list[str]:
 
 def _windows(phone: Phone) -> list[str]:
     rows = ["WINDOW MANAGER WINDOWS (dumpsys window windows)"]
-    for display in phone.displays():
-        for number, window in enumerate(phone.windows(display.id)):
+    for display in phone.displays.all():
+        for number, window in enumerate(phone.windows.all(display.id)):
             left, top, right, bottom = window.frame
             edges = f"[{left},{top}][{right},{bottom}]"
             rows += [
@@ -118,7 +118,7 @@ def _windows(phone: Phone) -> list[str]:
         "  mGlobalConfiguration={1.0 310mcc260mnc [en_US] ldltr}",
         "  mTopFocusedDisplayId=0",
     ]
-    keyboard = next((one for one in phone.windows() if one.title == "InputMethod"), None)
+    keyboard = next((one for one in phone.windows.all() if one.title == "InputMethod"), None)
     if keyboard is not None:
         rows.append(f"  mInputMethodWindow={_window(keyboard)}")
     rows += _focus(phone, 0)
@@ -131,7 +131,7 @@ def _windows(phone: Phone) -> list[str]:
 
 def dump_policy(phone: Phone) -> str:
     """Return `dumpsys window policy`."""
-    on, locked = phone.screen_on, phone.locked
+    on, locked = phone.power.screen_on, phone.power.locked
     flag = {True: "true", False: "false"}
     return "\n".join(
         [
@@ -161,27 +161,29 @@ def dump_policy(phone: Phone) -> str:
 def dump_activities(phone: Phone) -> str:
     """Return `dumpsys activity activities`."""
     rows = ["ACTIVITY MANAGER ACTIVITIES (dumpsys activity activities)"]
-    for display in phone.displays():
-        tasks = [task for task in phone.tasks() if task.display == display.id]
+    for display in phone.displays.all():
+        tasks = [task for task in phone.tasks.front_to_back() if task.display == display.id]
         rows.append(f"Display #{display.id} (activities from top to bottom):")
         for index, task in enumerate(tasks):
             rows += _task(phone, task, front=index == 0)
-        top = phone.activities.top(display.id)
+        top = phone.tasks.top(display.id)
         shown = record(*top) if top else "null"
         rows += [f"    topResumedActivity={shown}", f"    mResumedActivity: {shown}", ""]
-    top = phone.activities.top()
+    top = phone.tasks.top()
     shown = record(*top) if top else "null"
     rows += [
         f"  ResumedActivity: {shown}",
         f"  mFocusedApp={shown}",
         f"  mLastPausedActivity: {shown}",
-        "  mCurTaskIdForUser={0=" + str(max((task.id for task in phone.tasks()), default=0)) + "}",
+        "  mCurTaskIdForUser={0="
+        + str(max((task.id for task in phone.tasks.front_to_back()), default=0))
+        + "}",
     ]
     return "\n".join(rows)
 
 
 def _task(phone: Phone, task: TaskState, *, front: bool) -> list[str]:
-    width, height, _ = phone.display_size(task.display)
+    width, height, _ = phone.displays.size(task.display)
     kind = "home" if task.package.endswith("launcher3") else "standard"
     name = (
         f"Task{{{task.pages[0].token + 5:x} #{task.id} type={kind} "
@@ -218,7 +220,7 @@ def _task(phone: Phone, task: TaskState, *, front: bool) -> list[str]:
 def dump_top(phone: Phone) -> str:
     """Return `dumpsys activity top`: the activity in front comes last."""
     rows: list[str] = []
-    for task in reversed(phone.tasks()):
+    for task in reversed(phone.tasks.front_to_back()):
         page = task.pages[-1]
         component = shorten(f"{task.package}/{page.activity}")
         rows += [
@@ -233,11 +235,11 @@ def dump_top(phone: Phone) -> str:
 
 def dump_display(phone: Phone) -> str:
     """Return `dumpsys display`."""
-    on = "ON" if phone.screen_on else "OFF"
+    on = "ON" if phone.power.screen_on else "OFF"
     viewports: list[str] = []
     details: list[str] = []
-    for entry in phone.displays():
-        width, height, density = phone.display_size(entry.id)
+    for entry in phone.displays.all():
+        width, height, density = phone.displays.size(entry.id)
         rotation = phone.rotation.quarters if entry.id == 0 else 0
         kind = "INTERNAL" if entry.id == 0 else "VIRTUAL"
         viewports.append(
@@ -266,11 +268,11 @@ def dump_display(phone: Phone) -> str:
             f"  mGlobalDisplayState={on}",
             f"  mViewports=[{', '.join(viewports)}]",
             "",
-            f"Display States: size={len(phone.displays())}",
+            f"Display States: size={len(phone.displays.all())}",
             "  Display Id=0",
             f"  Display State={on}",
             "",
-            f"Logical Displays: size={len(phone.displays())}",
+            f"Logical Displays: size={len(phone.displays.all())}",
             *details,
             "",
             "Display Power Controller:",
@@ -281,8 +283,8 @@ def dump_display(phone: Phone) -> str:
 
 def dump_input(phone: Phone) -> str:
     """Return `dumpsys input`."""
-    width, height = phone.width, phone.height
-    focus = phone.focused_window
+    width, height = phone.displays.width, phone.displays.height
+    focus = phone.windows.focused
     return "\n".join(
         [
             "INPUT MANAGER (dumpsys input)",
@@ -302,7 +304,7 @@ def dump_input(phone: Phone) -> str:
             "",
             "Input Dispatcher State:",
             "  FocusedApplications:",
-            f"    displayId=0, name='{phone.focused_app}', dispatchingTimeout=5000ms",
+            f"    displayId=0, name='{phone.windows.focused_app}', dispatchingTimeout=5000ms",
             "  FocusedWindows:",
             f"    displayId=0, name='{focus.token_hex + ' ' + focus.title if focus else ''}'",
         ]

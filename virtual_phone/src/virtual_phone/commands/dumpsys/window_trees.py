@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 def dump_displays(phone: Phone, *, compressed: bool) -> str:
     """Return the windows of all displays as XML."""
     parts = [HEAD, "<displays>"]
-    for display in phone.displays():
-        found = windows(phone.scene(display.id))
+    for display in phone.displays.all():
+        found = windows(phone.compositor.scene(display.id))
         if not found:
             continue
         rotation = phone.rotation.quarters if display.id == 0 else 0

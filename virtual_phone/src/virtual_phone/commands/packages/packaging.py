@@ -176,7 +176,7 @@ async def _path(call: Call, words: list[str]) -> int:
 
 async def _clear(call: Call, words: list[str]) -> int:
     try:
-        call.phone.clear(_first(words))
+        call.phone.activities.clear(_first(words))
     except PhoneError:
         await call.line("Failed")
         return 1
@@ -214,7 +214,7 @@ async def _resolve(call: Call, verb: str, words: list[str]) -> int:
         info = call.phone.packages.get(package)
     else:
         try:
-            info, cls = call.phone.activities.resolve(
+            info, cls = call.phone.tasks.resolve(
                 component=intent.component,
                 package=intent.package,
                 action=action,
@@ -254,7 +254,7 @@ async def _uninstall(call: Call, words: list[str]) -> int:
         await call.line("Failure [DELETE_FAILED_INTERNAL_ERROR]")
         return 1
     try:
-        call.phone.uninstall(package)
+        call.phone.activities.uninstall(package)
     except PhoneError:
         await call.line(
             "Failure [DELETE_FAILED_DEVICE_POLICY_MANAGER]"
