@@ -178,7 +178,7 @@ class Episode:
             found = next((one for one in self._tasks if one.name == name), None)
             if found is None:
                 raise UsageError(
-                    f"There is no task {name[:80]!r}.", "The Task API lists those there are."
+                    f"There is no task {name[:80]!r}.", "The Task API lists the available ones."
                 )
             return found
         return self._tasks[(seed or 0) % len(self._tasks)] if self._tasks else None

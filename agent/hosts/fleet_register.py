@@ -277,7 +277,7 @@ def _read_known(path: Path) -> Standing:
     except (OSError, msgspec.MsgspecError, UnicodeDecodeError) as error:
         raise ConfigError(
             f"{path} cannot be read: this host does not know which register it has seen.",
-            "Look through the operators (switchboard operators list), then remove that file.",
+            "Check the operators (switchboard operators list), then remove that file.",
         ) from error
 
 

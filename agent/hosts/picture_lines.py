@@ -209,7 +209,7 @@ class PictureLines:
         # What is wrong with a certificate is for who looks to know, and to mend.
         why = f": {failure.message}" if isinstance(failure, ConfigError) else "."
         raise WrongStateError(
-            f"The pictures of host {host} cannot be had from here{why}",
+            f"The pictures of host {host} are not available here{why}",
             failure.remedy
             if isinstance(failure, ConfigError)
             else f"Attach to it: ssh -t {host} switchboard",

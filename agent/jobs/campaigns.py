@@ -109,7 +109,7 @@ class Campaigns:
         needs = parse_needs(campaign.needs)
         if needs.same or needs.spread:
             raise UsageError(
-                "needs: a campaign is for each phone that fits.", "Leave same and spread out."
+                "needs: a campaign runs on every matching phone.", "Leave same and spread out."
             )
         serials = tuple(dict.fromkeys(campaign.phones))
         for serial in serials:

@@ -118,7 +118,7 @@ def _check_campaign(op: JobCreate, creator: Creator | None) -> None:
     if op.campaign is None:
         return
     if creator is not None:
-        raise UsageError("A session asks for a campaign.", "Only an operator begins one.")
+        raise UsageError("A session asks for a campaign.", "Only an operator can start one.")
     for name, most in (("per_minute", 6000), ("at_once", MOST_PHONES), ("stop_after", MOST_PHONES)):
         if not 0 <= getattr(op.campaign, name) <= most:
             raise UsageError(
@@ -161,7 +161,7 @@ def _schedule(op: JobCreate) -> Schedule:
         op.interval_ms or op.cron.strip() or op.next_run_at or len(set(op.on)) > 1
     ):
         raise UsageError(
-            "A job that runs only when you say so has no time of its own.",
+            "A manual job has no schedule.",
             "Leave out manual (--on), or the others: interval_ms (--every), cron (--cron), "
             "next_run_at (--in, --at), other events (--on).",
         )
@@ -226,7 +226,7 @@ def _payload(op: JobCreate) -> dict[str, Any]:
             raise UsageError("needs and a device are both named.", "Leave one of them out.")
         if needs.same and (needs != Needs(same=needs.same) or op.app or op.tags):
             raise UsageError(
-                "needs: same is not by itself.", "Write same:SESSION without other fields."
+                "needs: same cannot be combined.", "Write same:SESSION without other fields."
             )
         payload["needs"] = str(needs)
     if len(msgspec.json.encode(payload)) > PAYLOAD_LIMIT_BYTES:

@@ -259,12 +259,12 @@ def asked_of(job: records.Job, question: records.Question, now_ms: int) -> recor
     ):
         raise WrongStateError(
             f"{ALREADY_RESOLVED}: job {job.id} is {job.status.value} and does not wait for this.",
-            f"What became of it: switchboard jobs show {job.id}",
+            f"See the result: switchboard jobs show {job.id}",
         )
     confirmation = confirmation_of(job)
     if not is_intact(confirmation) or confirmation.params_digest != ticket.params_digest:
         raise WrongStateError(
-            f"{COMMIT_FAILED}: what job {job.id} wants to do is not what was put to you.",
+            f"{COMMIT_FAILED}: what job {job.id} wants to do has changed since you were asked.",
             f"Stop it: switchboard jobs stop {job.id}",
         )
     if has_expired(job, now_ms):

@@ -97,7 +97,7 @@ class Reviews:
         assert question.review is not None, "a review's question has a ticket"
         if typed_instead(text) is not None:
             raise UsageError(
-                "A job's action can be approved only as it was put to you.", "Approve it, or deny."
+                "A job's action can only be approved unchanged.", "Approve or deny it."
             )
         job_id = question.review.job_id
         # Whoever answers at once may be faster than the storing of the job that waits.

@@ -187,13 +187,13 @@ def check_private(path: Path, found: os.stat_result) -> None:
             f"Run: chmod 600 {path} — and, if others use this machine, make a new key.",
         )
     if hasattr(os, "getuid") and found.st_uid != os.getuid():
-        raise ConfigError(f"The key file {path} belongs to somebody else.", "Make one of your own.")
+        raise ConfigError(f"The key file {path} belongs to another user.", "Make one of your own.")
 
 
 def _usable(value: str, where: str) -> str:
     if len(value) > _MAX_KEY_CHARS or not value.isascii() or not value.isprintable():
         # It goes into an HTTP header: a line break in it would end the header.
-        raise ConfigError(f"The key from {where} is not a key: it holds a character that none has.")
+        raise ConfigError(f"The key from {where} is not a key: it contains an invalid character.")
     return value
 
 

@@ -304,7 +304,7 @@ def _refused(error: Exception) -> ModelError:
 def _login(token: Mapping[str, Any], base: Login) -> Login:
     access = token.get("access_token")
     if not isinstance(access, str) or not access or not _fits_a_header(access):
-        raise ModelError("The issuer gave no token that can be used.", retryable=False)
+        raise ModelError("The issuer returned no usable token.", retryable=False)
     return msgspec.structs.replace(
         base,
         access_token=access,
@@ -350,7 +350,7 @@ def _get(url: str) -> object | None:
                 body += part
                 if len(body) > MAX_METADATA_BYTES or time.monotonic() > end_s:
                     raise ConfigError(
-                        f"What {url} answers does not end, so it is not metadata.",
+                        f"What {url} answers is too long to be metadata.",
                         "Check model.login_issuer; it names an OpenID issuer.",
                     )
     except requests.RequestException as error:

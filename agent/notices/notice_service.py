@@ -330,7 +330,7 @@ class NoticeService:
                 f"Session {live.session_id} is {record.state}: it has not ended.", "Write to it."
             )
         if not op.text.strip():
-            raise UsageError("There is nothing to send.", "Write what is to be done now.")
+            raise UsageError("There is nothing to send.", "Write what to do now.")
         history = await self._parts.registry.events(live.session_id)
         prompt = routing.continuation(record, timeline(history), op.text)
         if routing.send(record) is routing.Send.NEW_HOME_SESSION:

@@ -42,9 +42,7 @@ class Seat:
         """
         found = self._door.register.find(self.name)
         if found is None or not found.has_credential(self.credential_id, self._door.clock_ms()):
-            raise NotAllowedError(
-                "Your sign-in counts no more: it expired, or was revoked.", "Sign in again."
-            )
+            raise NotAllowedError("Your sign-in has expired or was revoked.", "Sign in again.")
         return found
 
 

@@ -111,14 +111,16 @@ def public_of(line: str) -> bytes:
         key = load_ssh_public_key(line.strip().encode())
     except (ValueError, TypeError) as error:
         raise UsageError(
-            "That is no public key.", "Use the line of a .pub file: ssh-ed25519 AAAA…"
+            "That is not a public key.", "Use the line of a .pub file: ssh-ed25519 AAAA…"
         ) from error
     if not isinstance(key, Ed25519PublicKey):
-        raise UsageError("That is no Ed25519 key.", "Make one: switchboard operators keygen FILE")
+        raise UsageError(
+            "That is not an Ed25519 key.", "Make one: switchboard operators keygen FILE"
+        )
     public = key.public_bytes(Encoding.Raw, PublicFormat.Raw)
     if is_low_order(public):
         raise UsageError(
-            "That key is one that everybody can sign with (a point of low order).",
+            "That key is unsafe: anybody can sign with it (a point of low order).",
             "Make one: switchboard operators keygen FILE",
         )
     return public
@@ -150,6 +152,7 @@ def _private(path: Path) -> Ed25519PrivateKey:
         ) from error
     if not isinstance(key, Ed25519PrivateKey):
         raise ConfigError(
-            f"The key of {path} is no Ed25519 key.", "Make one: switchboard operators keygen FILE"
+            f"The key of {path} is not an Ed25519 key.",
+            "Make one: switchboard operators keygen FILE",
         )
     return key

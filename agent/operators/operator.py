@@ -122,7 +122,7 @@ def checked_name(name: str) -> str:
     """Return an operator's name. Raises UsageError for one that cannot be."""
     if not NAME.fullmatch(name):
         raise UsageError(
-            f"{name[:40]!r} is no name of an operator.",
+            f"{name[:40]!r} is not a name for an operator.",
             "Use up to 32 small letters, digits, dots, dashes and underscores; a letter first.",
         )
     return name
@@ -164,7 +164,7 @@ def identity_at(issuer: str, added_ms: int, *, subject: str = "", email: str = "
         raise UsageError("Name one account: --oidc SUBJECT or --oidc-email ADDRESS.")
     if email and not is_email:
         raise UsageError(
-            f"{email[:80]!r} is no e-mail address.", "Write it in ASCII, as the issuer has it."
+            f"{email[:80]!r} is not an e-mail address.", "Write it in ASCII, as the issuer has it."
         )
     kind = "email" if email else "sub"
     named = "\0".join((issuer, kind, text)).encode("utf-8", "surrogateescape")

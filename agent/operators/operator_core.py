@@ -181,7 +181,7 @@ class OperatorCore(CoreBase):
                 found = self._seen_hosts(hosts)
             case _:
                 raise NotAllowedError(
-                    f"What {query.method} tells is of all phones, and some are not yours.",
+                    f"What {query.method} reports covers all phones, and some are not yours.",
                     "Ask an operator who watches all phones.",
                 )
         return cast(Answer, found)

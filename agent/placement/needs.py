@@ -173,7 +173,7 @@ def parse_needs(text: str) -> Needs:
     for item in filter(None, map(str.strip, text.split(","))):
         found = _ITEM.fullmatch(item)
         if found is None:
-            raise UsageError(f"needs: {one_line(item, 60)!r} is no field.", f"Use {FIELDS}.")
+            raise UsageError(f"needs: {one_line(item, 60)!r} is not a field.", f"Use {FIELDS}.")
         field, rest = found[1], found[2].strip()
         match field:
             case "tag":

@@ -54,7 +54,7 @@ def read_wire(text: str) -> HostWire:
     try:
         return msgspec.json.decode(text, type=HostWire)
     except msgspec.MsgspecError as error:
-        raise StoreError("How a host is reached cannot be read from the database.") from error
+        raise StoreError("A host's address in the database cannot be read.") from error
 
 
 class Pictures(Protocol):
@@ -127,7 +127,7 @@ class HostShown:
         if not hmac.compare_digest(proof, signed.proof):
             raise NotAllowedError(
                 f"Another process answers where host {self._who[1]} should.",
-                "Look which core listens there: switchboard daemon status",
+                "Check which core listens there: switchboard daemon status",
             )
 
 

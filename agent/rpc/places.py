@@ -177,7 +177,7 @@ def parse_address(text: str, name: str) -> tuple[str, int]:
     port = int(found[3]) if found else -1
     if found is None or port > 65_535:
         raise UsageError(
-            f"{name} is no address: {text[:80]!r}.", "Write HOST:PORT or tls://HOST:PORT."
+            f"{name} is not an address: {text[:80]!r}.", "Write HOST:PORT or tls://HOST:PORT."
         )
     return found[1] or found[2], port
 

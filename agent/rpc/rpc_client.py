@@ -179,7 +179,7 @@ class RpcClient:
             await client.close()
             raise RuntimeDiedError(
                 f"The core on {place} does not answer.",
-                "Let its process go on if it was stopped, or end it, then start again.",
+                "Resume its process if it is suspended, or end it, then try again.",
             ) from error
         except BaseException:
             await client.close()
@@ -210,7 +210,7 @@ class RpcClient:
             raise SwitchboardError(
                 f"The core (process {self.pid or '?'}) did not answer {method} within "
                 f"{timeout_s:g} s.",
-                "Whether it was carried out is unknown: look, then try again or end the process.",
+                "It is unknown whether it was done: look, then try again or end the process.",
             ) from error
 
     async def _ask(self, method: str, params: Params, kind: type[T]) -> T:

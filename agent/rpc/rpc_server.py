@@ -104,8 +104,8 @@ class Daemon:
         has_operators = self._door is not None and self._door.is_shut
         if not has_operators and self._host_door is None:
             raise ConfigError(
-                "A core without operators listens to no other computer: whoever comes would be "
-                "refused.",
+                "A core without operators cannot accept other computers: it would refuse every "
+                "client.",
                 "Add one first: switchboard operators add NAME --key FILE.pub",
             )
         self._far = TlsListener(listening, self._far_link)

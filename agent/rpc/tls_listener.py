@@ -81,7 +81,7 @@ def listening_of(settings: Settings) -> Listening | None:
     host, port = parse_address(said.address, "listen.address")
     if not said.cert or not said.key:
         raise ConfigError(
-            "A core listens to other computers by TLS alone, and no certificate is named.",
+            "A core accepts other computers only by TLS, and no certificate is set.",
             "Name --tls-cert and --tls-key (listen.cert, listen.key); make them with: "
             "switchboard fleet authority issue",
         )

@@ -30,7 +30,7 @@ class LookingCore(CoreBase):
 
     def _check(self, op: Op) -> None:
         if not op.changes_nothing:
-            raise WrongStateError("This console only looks; nothing was done.", self._remedy)
+            raise WrongStateError("This console is read-only; nothing was done.", self._remedy)
 
     async def submit(self, op: Op) -> str:
         """Queue an op that looks; see `Core.submit`. Raises WrongStateError for any other."""

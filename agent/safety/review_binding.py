@@ -43,12 +43,14 @@ def read_params(arguments: str) -> dict[str, Any]:
     try:
         params = msgspec.json.decode(arguments or "{}", type=dict[str, Any])
     except msgspec.MsgspecError as error:
-        raise UsageError("The arguments are no JSON object, so nobody can review them.") from error
+        raise UsageError(
+            "The arguments are not a JSON object, so they cannot be reviewed."
+        ) from error
     if len(params) > PARAMS_LIMIT or len(arguments) > RECORD_LIMIT_CHARS // 2:
         raise UsageError("The arguments are too long to be reviewed.", "Do it in smaller pieces.")
     if _holds_secret(params):
         raise UsageError(
-            "The arguments hold what looks like a secret, which is kept for no review.",
+            "The arguments contain what looks like a secret, so they are not stored for review.",
             "Do this while a person is there.",
         )
     return params

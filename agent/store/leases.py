@@ -74,7 +74,7 @@ def check(present: Lease | None, lease: Lease) -> None:
         now = "nobody" if present is None else f"{present.owner} (epoch {present.epoch})"
         raise FencedError(
             f"The lease on {lease.key} (epoch {lease.epoch}) was taken over by {now}.",
-            "Nothing was stored. Stop acting on it; whoever has it now goes on.",
+            "Nothing was stored. Stop acting on it; its new owner continues.",
         )
     if present.expires_ms == 0:
         raise FencedError(

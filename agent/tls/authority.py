@@ -131,12 +131,12 @@ def issue(
     """
     if not _NAME.fullmatch(name) or f"{name}.key" == KEY:
         raise UsageError(
-            f"{name[:40]!r} is no name for a certificate.",
+            f"{name[:40]!r} is not a name for a certificate.",
             "Use small letters, digits, dots and dashes; a letter or digit first.",
         )
     if not timedelta(minutes=1) <= life <= LONGEST_LIFE:
         raise UsageError(
-            "A certificate counts for a minute at least and 825 days at most.",
+            "A certificate is valid for at least a minute and at most 825 days.",
             "Name another time: --for 90d",
         )
     subjects = () if is_caller else tuple(dict.fromkeys(names)) or (name,)
@@ -269,7 +269,7 @@ def _alternative(name: str) -> x509.GeneralName:
         pass
     if not _DNS.fullmatch(name):
         raise UsageError(
-            f"{name[:80]!r} is no host name and no address.",
+            f"{name[:80]!r} is neither a host name nor an address.",
             "Name what consoles will write: a host name without port, or an IP address.",
         )
     return x509.DNSName(name.lower())

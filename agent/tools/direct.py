@@ -45,7 +45,7 @@ def direct_call(tool: str, arguments: Mapping[str, Any]) -> ToolCall:
     if tool not in DIRECT_TOOLS:
         raise UsageError(
             f"{one_line(tool, 60)!r} is not a tool that can be called without looking at a screen.",
-            f"Use one of {', '.join(DIRECT_TOOLS)}; or say in a prompt what is to be done.",
+            f"Use one of {', '.join(DIRECT_TOOLS)}; or describe it in a prompt.",
         )
     try:
         if _depth(arguments) > DEEPEST:
@@ -53,7 +53,7 @@ def direct_call(tool: str, arguments: Mapping[str, Any]) -> ToolCall:
         written = msgspec.json.encode(arguments).decode()
     except (TypeError, ValueError) as error:
         raise UsageError(
-            f"The arguments of {tool} are no plain JSON object.", "Write names and their values."
+            f"The arguments of {tool} are not a plain JSON object.", "Write names and their values."
         ) from error
     if len(written.encode()) > ARGUMENTS_LIMIT_BYTES:
         raise UsageError(

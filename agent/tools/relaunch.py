@@ -43,7 +43,7 @@ def refuse_relaunch(device: Device, session: Session, command: str) -> None:
         raise DeviceError(
             f"Refused with exit code {code}: {session.target_package} runs detached, on a display "
             "of its own, and starting it here would take it off there.",
-            "Go on with its own display; it is recovered by itself when it is lost.",
+            "Continue on its own display; it is recovered automatically.",
         )
 
 

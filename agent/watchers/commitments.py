@@ -92,7 +92,7 @@ def updated(stored: Commitment, op: CommitmentUpdate, now_ms: int) -> Commitment
         case CommitmentStatus.SNOOZED:
             if stored.status.is_over:
                 raise WrongStateError(
-                    f"Commitment {stored.id} is {stored.status}.", "Take it up again first: active."
+                    f"Commitment {stored.id} is {stored.status}.", "Reopen it first: active."
                 )
             return _due(stored, op.status, op.due_at or now_ms + SNOOZE_MS, now_ms)
         case CommitmentStatus.ACTIVE if op.due_at:

@@ -84,7 +84,8 @@ def _condition(op: WatcherCreate, assignment: Assignment) -> Condition:
     if op.serial:
         if not op.watcher_type.is_on_a_phone:
             raise UsageError(
-                f"A {op.watcher_type} watcher looks at no phone.", "Leave out `serial` (--device)."
+                f"A {op.watcher_type} watcher does not use a phone.",
+                "Leave out `serial` (--device).",
             )
         assignment.check_known(op.serial)
     texts = tuple(one for one in (text.strip() for text in op.texts) if one)
@@ -119,7 +120,7 @@ def _check_condition(kind: WatcherType, wanted: Condition) -> None:
             )
         case WatcherType.CALL_BACK if wanted.texts or wanted.package:
             raise UsageError(
-                "A call has no words and no app.",
+                "A call watcher takes no text and no app.",
                 "Leave out `texts` (--text) and `package` (--app).",
             )
         case WatcherType.WEB_CHANGE if not wanted.url:
@@ -133,16 +134,18 @@ def _check_condition(kind: WatcherType, wanted: Condition) -> None:
     is_judged = wanted.evaluator is Evaluator.SEMANTIC_MATCH
     if is_judged != bool(wanted.meaning):
         raise UsageError(
-            "What is judged by its meaning needs the meaning, and only that does.",
+            "semantic_match needs `meaning`, and no other evaluator takes it.",
             "Give `meaning` (--means) with the evaluator semantic_match, or neither.",
         )
     if is_judged and kind not in _JUDGED:
         raise UsageError(
-            f"A {kind} watcher cannot go by what something means.",
+            f"A {kind} watcher cannot use a meaning.",
             f"Use {', '.join(_JUDGED)}; or start a job that looks (--do).",
         )
     if is_judged and wanted.notify_on.is_silence:
-        raise UsageError("What does not come means nothing.", "Leave out `meaning` (--means).")
+        raise UsageError(
+            "A missing message has no meaning to judge.", "Leave out `meaning` (--means)."
+        )
 
 
 def _outcome(op: WatcherCreate) -> NotifyOn:
@@ -166,12 +169,12 @@ def _schedule(op: WatcherCreate, now_ms: int) -> WatchSchedule:
         check_moment(name, at_ms)
     if op.deadline_at and op.deadline_at <= now_ms:
         raise UsageError(
-            "The deadline has passed already.", "Give a `deadline_at` (--until) that is to come."
+            "The deadline has passed already.", "Give a future `deadline_at` (--until)."
         )
     if op.interval_ms and not SHORTEST_MS <= op.interval_ms <= LONGEST_MS:
         raise UsageError(
             f"interval_ms is {op.interval_ms}.",
-            f"Use {SHORTEST_MS:,} (--every 15s) to {LONGEST_MS:,} (1d), or 0 for what is usual.",
+            f"Use {SHORTEST_MS:,} (--every 15s) to {LONGEST_MS:,} (1d), or 0 for the default.",
         )
     is_time = op.watcher_type is WatcherType.TIME
     if is_time and not op.next_run_at and not op.interval_ms:
@@ -201,7 +204,7 @@ def _reaction(op: WatcherCreate) -> Reaction:
         prompt = checked_text(prompt, "The prompt", limit=PROMPT_LIMIT_CHARS)
     if op.tool and prompt:
         raise UsageError(
-            "A match starts a job that does a prompt or calls a tool, not both.",
+            "A match starts a job with a prompt or a tool call, not both.",
             "Give `prompt` (--do) or `tool` (--tool).",
         )
     if op.arguments and not op.tool:

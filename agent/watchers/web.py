@@ -86,7 +86,7 @@ def checked_url(url: str) -> str:
         return _in_ascii(parts._replace(fragment="")).geturl()
     except UnicodeError as error:
         raise UsageError(
-            f"{shown!r} names a host that no name can be: {error}.", "Write it as xn--…."
+            f"{shown!r} has an invalid host name: {error}.", "Write it as xn--…."
         ) from error
 
 
@@ -159,7 +159,7 @@ _HEADERS = [
 def _next(url: str, response: Response) -> str:
     target = _header(response, b"location")
     if not target:
-        raise WebError(f"{_host(url)} redirects to nowhere.")
+        raise WebError(f"{_host(url)} redirects without an address.")
     try:
         following = checked_url(urljoin(url, target))
     except (UsageError, ValueError) as error:

@@ -40,13 +40,13 @@ def settings_for(ctx: click.Context, overrides: Mapping[str, object] | None = No
     path = " ".join(ctx.command_path.split()[1:])
     if settings.core.address and any(f"{path} ".startswith(f"{one} ") for one in ONLY_HERE):
         raise UsageError(
-            f"'{path}' works on this computer, and a core on another one is named: "
+            f"'{path}' needs a core on this computer, but another one is set: "
             f"{settings.core.address[:80]}.",
             "Run it there, or leave out --core (core.address, SWITCHBOARD_CORE_ADDRESS).",
         )
     if settings.core.address and settings.store.dsn:
         raise UsageError(
-            "A core on another computer and a database are named; it is one or the other.",
+            "A core on another computer and a database are both set.",
             "Leave out --core or --fleet.",
         )
     return settings

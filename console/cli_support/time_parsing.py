@@ -67,5 +67,5 @@ def moment_ms(text: str, now: datetime) -> int:
             f"{text!r} is not a time.", "Write one like 18:30 or 2026-01-31T08:00."
         ) from error
     if moment <= now:
-        raise UsageError(f"{text!r} has passed.", "Name a moment to come.")
+        raise UsageError(f"{text!r} has passed.", "Give a future time.")
     return round(moment.timestamp() * 1000)

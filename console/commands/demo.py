@@ -106,7 +106,8 @@ def prepare(settings: Settings, *, fresh: bool) -> None:
     pid = owner_pid(settings.data_dir)
     if pid is not None:
         raise UsageError(
-            f"A demo is open in process {pid}.", "Close it first, or join it without --fresh."
+            f"A demo is already running in process {pid}.",
+            "Close it first, or join it without --fresh.",
         )
     if settings.data_dir.exists():
         shutil.rmtree(settings.data_dir)

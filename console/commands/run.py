@@ -104,11 +104,11 @@ def run(
     if needs and (serial or virtual):
         raise click.UsageError("Give --needs, or --device or --virtual.", ctx=ctx)
     if each is None and (pace or at_once or stop_after):
-        raise click.UsageError("--pace, --at-once and --stop-after-failures go with --each.")
+        raise click.UsageError("--pace, --at-once and --stop-after-failures need --each.")
     if each is not None:
         if serial or virtual or needs or output or output_schema:
             raise click.UsageError(
-                "--each says which phones, and writes no data: leave out --device, --virtual, "
+                "--each selects the phones and writes no data: leave out --device, --virtual, "
                 "--needs, --output-schema and -o.",
                 ctx=ctx,
             )
@@ -116,7 +116,7 @@ def run(
         end(run_each(settings, goal, each, pace, at_once, stop_after, account, model, given))
         return
     if output and not output_schema:
-        raise click.UsageError("-o writes data: give its shape by --output-schema.", ctx=ctx)
+        raise click.UsageError("-o needs --output-schema.", ctx=ctx)
     shape = read_schema_file(output_schema) if output_schema else ""
     if output:
         check_output(output)

@@ -69,7 +69,7 @@ def _pace(_ctx: click.Context, _param: click.Parameter, given: str) -> float:
     except (KeyError, ValueError):
         pace = -1.0
     if not 0 < pace <= 6000:
-        raise click.BadParameter(f"{given!r} is no pace. Write 10/min or 30/h.")
+        raise click.BadParameter(f"{given!r} is not a pace. Write 10/min or 30/h.")
     return pace
 
 

@@ -109,7 +109,7 @@ def set_aside(ctx: click.Context, yes: bool) -> None:
         directory = _files_of(settings)
         if not yes:
             raise UsageError(
-                f"The database in {directory} would be moved away.", "Say --yes to do it."
+                f"The database in {directory} would be moved away.", "Add --yes to do it."
             )
         plain.print_text(f"Moved to {quarantine(directory)}. The next start has an empty store.")
         return ExitCode.DONE
@@ -132,7 +132,7 @@ def begin_anew(ctx: click.Context, yes: bool) -> None:
         directory = _files_of(settings)
         if not yes:
             left = ", ".join(("the database", *remains(directory)))
-            raise UsageError(f"{left} in {directory} would be moved away.", "Say --yes to do it.")
+            raise UsageError(f"{left} in {directory} would be moved away.", "Add --yes to do it.")
         plain.print_text(f"Moved to {begin_anew(directory)}. The next start has an empty store.")
         return ExitCode.DONE
 
@@ -284,7 +284,7 @@ def _database_of(settings: Settings) -> str:
 
     if not settings.store.dsn:
         raise UsageError(
-            "This is for a fleet's database, and store.dsn names none.",
+            "This needs a fleet's database, but store.dsn is not set.",
             "Name it by --fleet or in the settings. Of a data directory's own store, copy the "
             "directory while no core runs.",
         )
@@ -297,7 +297,7 @@ def _files_of(settings: Settings) -> Path:
 
     if settings.store.dsn:
         raise UsageError(
-            "This moves the files of a data directory, and store.dsn names a database.",
+            "This works on a data directory, but store.dsn names a database.",
             "Name another database, or restore a backup into an empty one: switchboard store "
             "restore FILE",
         )

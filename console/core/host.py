@@ -125,7 +125,7 @@ class Host:
             return (free or [online[0].serial])[0]
         if self.is_far:
             raise UsageError(
-                "A virtual phone is started where the core is.",
+                "Virtual phones can only be started on the core's computer.",
                 "Start it there: switchboard daemon start --phones 1",
             )
         return await self.wait_for((await self._phones.start(1))[0])

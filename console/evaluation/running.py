@@ -122,7 +122,7 @@ class _Arm:
         async with reach(self._settings, choose) as host:
             if not host.owned:
                 raise DeviceError(
-                    f"Another process carries out the run in {self._run.folder}.",
+                    f"Another process is working on the run in {self._run.folder}.",
                     "Wait for it, or give another --folder.",
                 )
             serials = await host.own_phones()

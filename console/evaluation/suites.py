@@ -76,7 +76,9 @@ def read_tasks(name: str) -> tuple[Exercise, ...]:
     # Where the operator says no, the right thing is to be asked: nobody is asked in an episode.
     alone = tuple(one for one in read_suite(name, has_ocr=True).exercises if one.operator.approves)
     if not alone:
-        raise UsageError(f"{name} has no task that can be done alone.", "Name another suite.")
+        raise UsageError(
+            f"{name} has no task that works without an operator.", "Name another suite."
+        )
     return alone
 
 

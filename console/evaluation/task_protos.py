@@ -109,7 +109,7 @@ def _parsed(path: Path, data: bytes) -> Any:
     try:
         text_format.Parse(data.decode("utf-8"), task)
     except (text_format.ParseError, UnicodeDecodeError, RecursionError) as error:
-        raise UsageError(f"{path} is no task of android_env: {error}.", _REMEDY) from error
+        raise UsageError(f"{path} is not an android_env task: {error}.", _REMEDY) from error
     return task
 
 
@@ -201,7 +201,7 @@ class _Reader:
         try:
             pattern = re.compile(said)
         except (re.error, RecursionError) as error:
-            raise self._wrong(at, f"is no pattern: {error}") from error
+            raise self._wrong(at, f"is not a pattern: {error}") from error
         for group in groups:
             if group.isdecimal() and pattern.groups < int(group):
                 raise self._wrong(at, "has no group: the number stands in the first")
@@ -213,7 +213,7 @@ class _Reader:
         if screen.view_hierarchy_path:
             raise self._wrong(f"{at}.view_hierarchy_path", "is not followed")
         if screen.activity and "/" not in screen.activity:
-            raise self._wrong(f"{at}.activity", "is no component, as `org.app/.Main`")
+            raise self._wrong(f"{at}.activity", "is not a component, such as `org.app/.Main`")
         return str(screen.activity)
 
     def _step(self, step: Any, at: str) -> SetupStep:

@@ -83,7 +83,7 @@ def op_of(kind: type[Any], body: bytes) -> Op:
     try:
         found: Op = msgspec.json.decode(body or b"{}", type=kind)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
-        raise UsageError(f"The body is not such an op: {error}.", "Correct the field.") from error
+        raise UsageError(f"The body is not a valid op: {error}.", "Correct the field.") from error
     return found
 
 

@@ -132,9 +132,7 @@ def _with_tag(online: Sequence[DeviceInfo], tag: str) -> str:
     found = [one for one in online if tag in one.tags]
     if not found:
         known = ", ".join(sorted({each for one in online for each in one.tags})) or "none"
-        raise UsageError(
-            f"No phone that is connected has the tag {one_line(tag, 40)}.", f"Tags: {known}."
-        )
+        raise UsageError(f"No connected phone has the tag {one_line(tag, 40)}.", f"Tags: {known}.")
     return min(found, key=lambda one: bool(one.driver)).serial
 
 
@@ -208,7 +206,7 @@ async def _own(connection: Connection, session_id: str) -> Session:
     session = await connection.core.session(session_id)
     if session.session_id not in connection.begun:
         raise UsageError(
-            f"Session {session.session_id} was not begun by you.",
+            f"Session {session.session_id} was not started by you.",
             "You may read it; the operator steers it.",
         )
     return session
@@ -225,7 +223,7 @@ async def _answer(connection: Connection, _asker: Asker, given: AnswerQuestion) 
     session = await _own(connection, given.session)
     asked = await _questions(connection, session.session_id)
     if not asked:
-        raise UsageError(f"Session {session.session_id} asks nothing now.")
+        raise UsageError(f"Session {session.session_id} has no open question.")
     if asked[0].kind is QuestionKind.APPROVAL:
         raise UsageError(
             "This is an approval: only the operator gives it.", "Wait with watch_session."

@@ -52,8 +52,8 @@ async def pursue_campaign(
                     except StopAsyncIteration:
                         raise RuntimeDiedError(
                             f"The core ended during campaign {job.id}.",
-                            f"It goes on with the next: switchboard daemon start; what became of "
-                            f"it: switchboard jobs show {job.id}",
+                            "It continues with the next core: switchboard daemon start. Its "
+                            f"progress: switchboard jobs show {job.id}",
                         ) from None
                     if isinstance(event.msg, JobChanged) and event.msg.job.id == job.id:
                         job = event.msg.job

@@ -90,7 +90,7 @@ def test_a_file_of_python_brings_checkers_of_its_own(tmp_path: Path) -> None:
         ("a.toml", GOOD.replace("wifi-off", "Wi Fi"), "not the name of an exercise"),
         ("a.toml", GOOD.replace("equals = false", ""), "one of equals"),
         ("a.toml", GOOD.replace("equals = false", "equals = 1\nchanged = true"), "one of equals"),
-        ("a.toml", GOOD.replace('"which"', '"("'), "no pattern"),
+        ("a.toml", GOOD.replace('"which"', '"("'), "not a pattern"),
         ("a.toml", GOOD.replace("Turn off Wi-Fi", " "), "no goal"),
         ("a.toml", GOOD.replace("approves = false", "aproves = false"), "aproves"),
         ("a.toml", GOOD.replace("approves = false", "max_steps = 0"), "max_steps"),

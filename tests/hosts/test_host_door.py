@@ -87,7 +87,7 @@ async def test_an_older_life_of_a_host_is_forgotten(tmp_path: Path) -> None:
         old = rack.wire
     async with serving(tmp_path) as rack, looking({THERE: old}) as lines:
         async with lines.frames(PHONE, **BOX) as frames:
-            assert "cannot be had from here" in (await soon(frames)).detail
+            assert "are not available here" in (await soon(frames)).detail
         assert not rack.phones.followed
 
 
@@ -96,7 +96,7 @@ async def test_who_answers_in_a_hosts_place_shows_nothing(tmp_path: Path) -> Non
     async with serving(tmp_path / "here", host="rack-1") as other, serving(tmp_path / "a") as rack:
         wire = rack.door.wire(f"unix:{other.daemon.path}")
         async with looking({THERE: wire}) as lines, lines.frames(PHONE, **BOX) as frames:
-            assert "cannot be had from here" in (await soon(frames)).detail
+            assert "are not available here" in (await soon(frames)).detail
         assert not other.phones.followed
 
 

@@ -130,7 +130,7 @@ async def test_an_address_of_another_kind_or_computer_says_where_the_pictures_ar
             async with looking({THERE: wire}) as lines, lines.frames(PHONE, **BOX) as frames:
                 frame = await soon(frames)
                 assert frame.status is FrameStatus.LOST
-                assert "cannot be had from here" in frame.detail
+                assert "are not available here" in frame.detail
         # One of several that answers is enough.
         wire = rack.door.wire(f"unix:{tmp_path}/nobody.sock", f"unix:{rack.daemon.path}")
         async with looking({THERE: wire}) as lines, lines.frames(PHONE, **BOX) as frames:

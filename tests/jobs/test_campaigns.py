@@ -289,7 +289,7 @@ async def test_a_campaign_that_cannot_be_read_holds_up_no_other(
     ("op", "said"),
     [
         (campaign("quick", needs="tag:none"), "No phone with the tag none is online"),
-        (campaign("quick", needs="spread"), "for each phone that fits"),
+        (campaign("quick", needs="spread"), "on every matching phone"),
         (campaign("quick", phones=("nobody",)), "nobody"),
         (campaign("quick", at_once=-1), "campaign.at_once is -1"),
         (campaign("quick", per_minute=6001.0), "campaign.per_minute is 6001"),

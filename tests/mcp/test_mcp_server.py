@@ -156,7 +156,7 @@ async def test_an_agent_has_no_hold_of_what_others_began(stand: Stand) -> None:
             await second.core.request(DirectCall(session_id=theirs, tool="wait"))
         for name in ("steer_session", "stop_session", "resume_session", "fork_session"):
             more = {"text": "x"} if name == "steer_session" else {}
-            assert "not begun by you" in await second.refused(name, session=theirs, **more)
+            assert "not started by you" in await second.refused(name, session=theirs, **more)
 
 
 async def test_a_goal_is_given_followed_and_read(stand: Stand) -> None:

@@ -133,8 +133,8 @@ async def test_the_same_phone_as_another_session(stage: Stage) -> None:
     [
         (SessionCreate(goal="quick", phone_needs="tag:wall", serial="phone-1"), "both named"),
         (SessionCreate(goal="quick", phone_needs="same:nobody"), "nobody"),
-        (SessionCreate(goal="quick", phone_needs="same:x,tag:wall"), "not by itself"),
-        (SessionCreate(goal="quick", phone_needs="colour:red"), "'colour:red' is no field"),
+        (SessionCreate(goal="quick", phone_needs="same:x,tag:wall"), "cannot be combined"),
+        (SessionCreate(goal="quick", phone_needs="colour:red"), "'colour:red' is not a field"),
         (SessionCreate(goal="quick", account="two words"), "account is 'two words'"),
     ],
 )

@@ -35,7 +35,7 @@ async def test_what_acts_is_refused_and_says_how_to_act(op: Op) -> None:
     core = FakeCore()
     looking = LookingCore(core, remedy="Do it elsewhere.")
     for give in (looking.request, looking.submit):
-        with pytest.raises(WrongStateError, match="only looks") as refused:
+        with pytest.raises(WrongStateError, match="read-only") as refused:
             await give(op)
         assert refused.value.remedy == "Do it elsewhere."
     assert core.ops == []

@@ -111,7 +111,7 @@ class DeviceLeases:
             raise away(entry.info)
         if self._registry.is_to_look_at(entry):
             raise DeviceLostError(
-                f"{entry.serial} is a phone of an environment, here to be looked at.",
+                f"{entry.serial} is a phone of an environment and read-only here.",
                 "Choose another phone.",
             )
         now_s = asyncio.get_running_loop().time()
@@ -124,8 +124,8 @@ class DeviceLeases:
         except DeviceError as error:
             if entry.info.driver.startswith(_ELSEWHERE):
                 raise DeviceLostError(
-                    f"{entry.serial} was driven {entry.info.driver}, and does not say whether it "
-                    "still is.",
+                    f"{entry.serial} was driven {entry.info.driver}, and its present state is "
+                    "unknown.",
                     f"It is asked again. {error.message}",
                 ) from error
             # A phone too slow to be marked can still be driven; the mark is tried again.

@@ -447,9 +447,9 @@ def _check_unfenced(entry: DeviceEntry) -> None:
     stood_s = asyncio.get_running_loop().time() - entry.mark_looked_s
     if entry.mark_looked_s and stood_s > _SURE_S:
         raise DeviceLostError(
-            f"{entry.serial} may be somebody else's by now: for {stood_s:.0f} s this computer "
-            "stood still, or was cut off from its fleet.",
-            "Nothing was done. Whose it is is looked up before it is driven again.",
+            f"{entry.serial} may have another owner by now: for {stood_s:.0f} s this computer "
+            "stalled or was cut off from its fleet.",
+            "Nothing was done. Its owner is checked before it is driven again.",
         )
 
 

@@ -167,7 +167,7 @@ def attach(url: str) -> Segment:
     except OSError as error:
         raise SharedFrameError(
             f"There are no shared frames at {url}: {error.strerror}.",
-            "Ask for the address again: whoever wrote there has ended or moved.",
+            "Request the address again: the writer has ended or moved.",
         ) from error
     try:
         size = os.fstat(handle).st_size

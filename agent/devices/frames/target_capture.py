@@ -30,7 +30,7 @@ def small_picture(data: bytes) -> bytes:
     try:
         with Image.open(io.BytesIO(data)) as opened:
             if opened.width * opened.height > _MAX_PIXELS:
-                raise DeviceError("The picture of the display is larger than any display.")
+                raise DeviceError("The picture of the display is implausibly large.")
             share = min(1.0, LONG_EDGE_PX / max(opened.size))
             picture = opened.convert("RGB")
     except (UnidentifiedImageError, OSError, ValueError, Image.DecompressionBombError) as error:

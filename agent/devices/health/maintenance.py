@@ -42,7 +42,7 @@ class Maintenance:
         found = [one for one in await self._health.examine() if one.name == name]
         if not any(one.repair for one in found if not one.ok):
             raise UsageError(
-                f"There is nothing of {one_line(name, 40)!r} that adb could put right.",
+                f"There is nothing of {one_line(name, 40)!r} that adb could repair.",
                 "Examine the phone again.",
             )
         return await self._health.repair(tuple(found))

@@ -297,7 +297,7 @@ class Health:
         if result.exit_code not in {0, None}:
             raise DeviceError(
                 f"`{command}` ended with {result.exit_code}: {one_line(result.text, 120)}",
-                "The phone's shell lacks it; nothing is known of this.",
+                "The phone's shell lacks the command, so this is unknown.",
             )
         return result.text
 

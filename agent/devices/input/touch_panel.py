@@ -75,5 +75,5 @@ async def touches(client: AdbClient, serial: str) -> AsyncGenerator[Touch, None]
         raise DeviceLostError(f"{serial} ended its report of touches.", "Ask for it again.")
     raise DeviceError(
         f"{serial} shows no touches: its input devices are closed to adb.",
-        "Take the wheel by word instead: switchboard devices wheel take.",
+        "Use the command line instead: switchboard devices wheel take.",
     )

@@ -176,7 +176,7 @@ class PhonePool:
         except TimeoutError:
             running.cancel()
             raise DeviceError(
-                f"The phones of the pool were not all there within {timeout_s:g} s.",
+                f"The phones of the pool were not all ready within {timeout_s:g} s.",
                 "Look at each with `switchboard devices list`.",
             ) from None
 

@@ -150,5 +150,5 @@ def dialect(version: str) -> Dialect:
             return Dialect(numbers)
     raise DeviceError(
         f"A scrcpy server of version {version[:40]!r} is not supported.",
-        "Use a server of version 1.20 to 4.1; 3.3.4 is known best.",
+        "Use a server of version 1.20 to 4.1; 3.3.4 is best tested.",
     )

@@ -87,7 +87,7 @@ def _check_codec(codec: int) -> None:
         return
     if codec == _DISABLED:
         raise DeviceError(
-            "The phone has no video to give: its server switched the stream off.",
+            "The phone sends no video: its server turned the stream off.",
             "Pictures are taken by screencap instead.",
         )
     if codec == _MISCONFIGURED:

@@ -169,7 +169,7 @@ async def _open(shell: PhoneShell, server: PhoneServer, options: SessionOptions)
             raise DeviceTimeoutError(
                 f"The scrcpy server of {shell.serial} did not come up within "
                 f"{OPEN_TIMEOUT_S:g} s: {session.said()}.",
-                "Pictures and touches go the slower way; it is tried again.",
+                "Pictures and touches use the slower path; it is retried.",
             ) from None
         if isinstance(error, ServiceClosedError):
             raise

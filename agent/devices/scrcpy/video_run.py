@@ -194,7 +194,7 @@ class VideoRun:
         if why is not None and not isinstance(why, DeviceLostError):
             return why
         return DeviceLostError(
-            f"The video of {self._session.serial} ended.{said}", "It is started again by itself."
+            f"The video of {self._session.serial} ended.{said}", "It restarts automatically."
         )
 
     # --- giving ----------

@@ -88,7 +88,7 @@ class DumpTrees:
 def check_rested(serial: str, rest: Rest) -> None:
     """Refuse a dump while they hang. Raises TreeUnavailableError with the reason."""
     if left_s := rest.left_s:
-        raise treeless(serial, f"{rest.why}; it is asked again in {left_s:.0f} s")
+        raise treeless(serial, f"{rest.why}; retrying in {left_s:.0f} s")
 
 
 def unfinished(serial: str, rest: Rest, timeout_s: float) -> TreeUnavailableError:

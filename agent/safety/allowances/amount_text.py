@@ -79,7 +79,7 @@ def _number(written: str, text: str, *, is_multiplied: bool) -> Decimal:
             return Decimal(f"{re.sub(r'[^0-9]', '', whole)}.{decimals}")
         if alone and len(decimals) == 3 and whole.isdigit():
             raise UsageError(
-                f"The limit {_shown(text)} of an allowance can be read in two ways: as "
+                f"The limit {_shown(text)} of an allowance is ambiguous: it can be read as "
                 f"{whole}{decimals} or as {whole}.{decimals}.",
                 f'Write "{whole}{decimals}" or "{whole}.{decimals[:2]}", with the currency.',
             )

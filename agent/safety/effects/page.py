@@ -59,7 +59,7 @@ class Page:
 
     @cached_property
     def pressables(self) -> tuple[Element, ...]:
-        """What can be pressed and is no field."""
+        """What can be pressed and is not a field."""
         return tuple(
             e
             for e in self.elements

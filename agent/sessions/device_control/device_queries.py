@@ -147,7 +147,7 @@ class Looks:
                     return await care.repair(name)
         except TimeoutError as error:
             raise WrongStateError(
-                f"{serial} was not free within {_LEASE_S:g} s.", "Somebody else drives it."
+                f"{serial} was not free within {_LEASE_S:g} s.", "Another client drives it."
             ) from error
 
 

@@ -77,7 +77,7 @@ class Rehosting:
         if live.in_tree or live.delegates or live.child_ids:
             raise WrongStateError(
                 f"Session {live.session_id} is part of a tree, which stays on one host.",
-                "Begin it anew there, or stop the tree and move on with its parts by themselves.",
+                "Start it again there, or stop the tree and continue its parts separately.",
             )
         was_working = live.record.state in (SessionState.QUEUED, SessionState.RUNNING)
         reason = f"moved to {serial} by the operator"
@@ -152,9 +152,7 @@ class Rehosting:
                 await self._parts.store.release_lease(taken)
                 return
             await asyncio.sleep(_LOOK_S)
-        raise WrongStateError(
-            f"Host {host} keeps {phone}.", "It seems to be there again; ask once more."
-        )
+        raise WrongStateError(f"Host {host} keeps {phone}.", "It seems to be back; try again.")
 
     def _check_there(self, host: str) -> None:
         """Refuse a host that takes nothing. Raises UsageError, WrongStateError."""

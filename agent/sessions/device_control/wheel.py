@@ -237,7 +237,7 @@ class Wheel:
             held.given_back.set()
             raise WrongStateError(
                 f"{held.serial} was not free within {LEASE_S:g} s.",
-                "Somebody else drives it; see `switchboard devices`.",
+                "Another client drives it; see `switchboard devices`.",
             ) from error
         if held.failure is not None:
             raise held.failure

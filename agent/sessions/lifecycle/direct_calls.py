@@ -96,7 +96,7 @@ class DirectCalls:
         exchange = self._programs.of(live.session_id)
         if exchange is None or exchange.client_id != client.client_id:
             raise WrongStateError(
-                f"The calls of session {live.session_id} are not yours to make.",
+                f"The calls of session {live.session_id} belong to another client.",
                 "Create a session with direct, and call its tools on the same connection.",
             )
         if op.tool and live.turn is not None:

@@ -270,7 +270,7 @@ class Operations:
         written = self._parts.withheld.of(live.session_id)
         if not written:
             raise WrongStateError(
-                f"Nothing that was redacted in session {live.session_id} is held any more.",
+                f"Nothing that was redacted in session {live.session_id} is still in memory.",
                 "Write it again, and let it through: switchboard sessions start "
                 f"{live.session_id} --prompt TEXT --let-through",
             )

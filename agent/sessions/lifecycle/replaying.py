@@ -45,7 +45,7 @@ class Replaying:
         actions = actions_of(await self._parts.registry.events(live.session_id))
         if all(action.tool == PLANS for action in actions):
             raise UsageError(
-                f"Session {live.session_id} did nothing on a phone that could be done again.",
+                f"Session {live.session_id} has no actions to repeat.",
                 "Replay a session that worked itself; of a tree, one of its children.",
             )
         serial = op.serial or origin.serial

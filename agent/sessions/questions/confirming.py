@@ -35,7 +35,7 @@ async def confirm(parts: Services, op: SessionVerify, submission_id: str = "") -
         if state is not SessionState.COMPLETED:
             raise WrongStateError(
                 f"Session {live.session_id} is {state} and claims no result.",
-                "Only a completed session can be confirmed or called wrong.",
+                "Only a completed session can be confirmed or rejected.",
             )
         said = Verification(
             verified_by=op.verified_by,

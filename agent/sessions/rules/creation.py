@@ -80,7 +80,7 @@ def _planned(
         )
     if needs.same:
         raise UsageError(
-            "needs: same is not by itself.", "Write same:SESSION without other fields."
+            "needs: same cannot be combined.", "Write same:SESSION without other fields."
         )
     for serial in (op.serial, *(target.serial for target in op.targets)):
         if serial:
@@ -95,7 +95,7 @@ def _planned(
             "Name a model, or start the program and have it take a phone.",
         )
     if op.one_act and not op.direct:
-        raise UsageError("One act is a direct session's.", "Set direct, or leave one_act out.")
+        raise UsageError("one_act needs a direct session.", "Set direct, or leave one_act out.")
     _check_tool_servers(op, settings)
     max_steps = op.max_steps or settings.run.max_steps
     top = Session(
@@ -151,7 +151,7 @@ def _check_allowances_fit(op: SessionCreate, autonomy: Autonomy) -> None:
         )
     if op.targets:
         raise UsageError(
-            "A session with targets has allowances, and it does nothing itself.",
+            "A session with targets cannot have allowances: only its children act.",
             "Leave the allowances out: each child asks.",
         )
 

@@ -111,7 +111,7 @@ def copied(
         UsageError: the first event did not configure a session.
     """
     if not events or not isinstance(events[0].msg, SessionConfigured):
-        raise UsageError("The past of a session begins with what it was configured as.")
+        raise UsageError("A session's past must start with its configuration.")
     first = events[0].msg.session
     own = _own_record(first, session_id, forked)
     if forked is not None:

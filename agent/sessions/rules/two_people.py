@@ -44,14 +44,16 @@ def yes_of(
     """
     if not operator or not may_approve(operator):
         raise NotAllowedError(
-            f"This takes the yes of {question.people} operators, who have signed in.",
-            "Say no, or see who may: switchboard operators list",
+            f"This needs the approval of {question.people} signed-in operators.",
+            "Reject it, or see who may approve: switchboard operators list",
         )
     if is_for_session(answer) or typed_instead(answer) is not None:
         raise UsageError(
-            "What two people approve is approved as it was put, and once.", "Approve it, or deny."
+            "Two people can only approve an action unchanged, and once.", "Approve or deny it."
         )
     still = tuple(one for one in question.yes_by if one != operator and may_approve(one))
     if operator in question.yes_by and len(still) + 1 < question.people:
-        raise UsageError("Your yes counts already.", "Another operator has to approve it too.")
+        raise UsageError(
+            "You have already approved this.", "Another operator has to approve it too."
+        )
     return (*still, operator)

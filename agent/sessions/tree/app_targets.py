@@ -193,7 +193,7 @@ class Targets:
         if live.record.presentation.is_detached and live.record.target_package:
             raise DeviceLostError(
                 f"The display of {live.record.target_package} on {main.serial} is gone.",
-                "It is opened anew, or attach the app: switchboard sessions attach-target.",
+                "It is reopened; or attach the app: switchboard sessions attach-target.",
             )
         return main
 

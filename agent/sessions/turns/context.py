@@ -385,7 +385,7 @@ class TurnContext:
         self._losses, self._lost_at_s = self._losses + 1, now_s
         if self._losses > 1 and now_s - self._losing_since_s > grace_s:
             raise DeviceLostError(
-                f"Device {serial} comes and goes, and does no work, for {grace_s:g} s.",
+                f"Device {serial} keeps disconnecting and has been unusable for {grace_s:g} s.",
                 "Look at its cable and its adb, then resume the session.",
             )
         return 0.0 if self._losses == 1 else min(0.25 * 2.0 ** (self._losses - 2), _LONGEST_PAUSE_S)

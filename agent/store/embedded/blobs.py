@@ -74,7 +74,7 @@ class BlobFiles:
         if hashlib.sha256(data).hexdigest() != digest:
             raise StoreError(
                 f"Blob {digest} is damaged: {path} does not hold what was stored.",
-                "Check the disk; the event that names it is still right.",
+                "Check the disk; the event that refers to it is intact.",
             )
         return data
 

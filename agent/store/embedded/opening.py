@@ -92,8 +92,7 @@ class OpenedFile:
             else:
                 return
         raise StoreGoneError(
-            f"{self.path} {state} while it was in use; nothing that is stored from now on would "
-            "be kept.",
+            f"{self.path} {state} while it was in use; further data would be lost.",
             "Restore it from a backup, then start again; see `switchboard store check`.",
         )
 

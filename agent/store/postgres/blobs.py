@@ -88,7 +88,7 @@ class Blobs:
         if not isinstance(data, bytes) or hashlib.sha256(data).hexdigest() != digest:
             raise StoreError(
                 f"Blob {digest} is damaged: the database does not hold what was stored.",
-                "Check its server's disk; the event that names it is still right.",
+                "Check its server's disk; the event that refers to it is intact.",
             )
         return data
 

@@ -182,7 +182,7 @@ async def hosts(link: Link) -> tuple[HostRecord, ...]:
             )
         except msgspec.MsgspecError as error:
             raise StoreError(
-                f"What host {as_text(name)!r} says of itself cannot be read."
+                f"What host {as_text(name)!r} stored about itself cannot be read."
             ) from error
     return tuple(found)
 

@@ -226,12 +226,12 @@ class Writer(WriteQueue):
                 [(epoch, newest, _)] = await self._writing.rows(_LOOK, (self.opening.host,))
         except StoreError as error:
             raise UnknownOutcomeError(
-                f"{lost.message} Whether the last commit was stored is not known.", lost.remedy
+                f"{lost.message} It is unknown whether the last commit was stored.", lost.remedy
             ) from error
         if epoch != self.opening.epoch:
             raise UnknownOutcomeError(
-                "A newer process took this host's name during a commit; whether that was stored is "
-                "not known.",
+                "A newer process took this host's name during a commit; it is unknown whether "
+                "that was stored.",
                 "Close this Switchboard and work through the newer one.",
             )
         return newest == commits

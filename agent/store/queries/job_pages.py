@@ -161,7 +161,9 @@ def _read_cursor(after: str) -> tuple[Band, int, int]:
     try:
         band, due_ms, last_id = Band(name), int(due), int(last)
     except ValueError as error:
-        raise UsageError(f"{after[:40]!r} is no place in the queue.", "Leave it out.") from error
+        raise UsageError(
+            f"{after[:40]!r} is not a position in the queue.", "Leave it out."
+        ) from error
     if not (-1 <= due_ms <= _LARGEST and 0 <= last_id <= _LARGEST):
-        raise UsageError(f"{after[:40]!r} is no place in the queue.", "Leave it out.")
+        raise UsageError(f"{after[:40]!r} is not a position in the queue.", "Leave it out.")
     return band, due_ms, last_id

@@ -76,7 +76,7 @@ def tag(
     from console.core.host import run_with_core
 
     if no_tags and tags:
-        raise click.UsageError("--no-tags goes without --tag.", ctx=ctx)
+        raise click.UsageError("--no-tags and --tag exclude each other.", ctx=ctx)
     if name is None and notes is None and not tags and not no_tags:
         raise click.UsageError("Give --name, --tag, --no-tags or --notes.", ctx=ctx)
     wanted = tags if tags or no_tags else None

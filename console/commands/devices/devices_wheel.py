@@ -115,7 +115,7 @@ def _ask(ctx: click.Context, op: Op, text: str) -> None:
     async def work(core: Core, owned: bool, _stop: StopRequest) -> ExitCode:
         if owned:
             raise UsageError(
-                "No Switchboard is running whose wheel could be taken.",
+                "No Switchboard is running, so there is no wheel to take.",
                 "Start the console, `switchboard run` or `switchboard daemon start` first.",
             )
         reply = await core.request(op)

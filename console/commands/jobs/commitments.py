@@ -66,7 +66,7 @@ def create(
     from agent.records import Origin, OriginKind
 
     if serial and not (sender or notification):
-        raise click.UsageError("--device is that of --message-from and --notification.", ctx=ctx)
+        raise click.UsageError("--device needs --message-from or --notification.", ctx=ctx)
     kind = OriginKind.MESSAGE if sender else OriginKind.NOTIFICATION
     origin = Origin(kind=kind, serial=serial, sender=sender, text=notification)
     op = CommitmentCreate(

@@ -132,7 +132,7 @@ def create(
             "Give --notice without --silent and --none: they show no notice.", ctx=ctx
         )
     if timezone and not (cron or quiet_hours):
-        raise click.UsageError("--timezone is that of --cron and --quiet: give one.", ctx=ctx)
+        raise click.UsageError("--timezone needs --cron or --quiet.", ctx=ctx)
     now = datetime.now().astimezone()
     first_ms = moment_ms(at, now) if at else 0
     if after:

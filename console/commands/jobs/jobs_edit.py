@@ -81,7 +81,7 @@ def edit(
     if after and at:
         raise click.UsageError("Give --in or --at, not both.", ctx=ctx)
     if once and (every or cron):
-        raise click.UsageError("--once takes away what --every and --cron give.", ctx=ctx)
+        raise click.UsageError("--once cannot be combined with --every or --cron.", ctx=ctx)
     now = datetime.now().astimezone()
     next_ms = moment_ms(at, now) if at else None
     if after:

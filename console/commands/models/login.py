@@ -48,7 +48,7 @@ def login(ctx: click.Context, keep_key: bool, in_keyring: bool, no_browser: bool
         _keep_key(_endpoint(settings), settings, in_keyring=in_keyring)
         return
     if in_keyring:
-        raise click.UsageError("--keyring goes with --key.", ctx=ctx)
+        raise click.UsageError("--keyring needs --key.", ctx=ctx)
     _sign_in(settings, no_browser=no_browser)
 
 

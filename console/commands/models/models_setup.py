@@ -73,7 +73,7 @@ def setup(
 
     settings = settings_for(ctx)
     if by_login and provider:
-        raise click.UsageError("--login goes without PROVIDER.", ctx=ctx)
+        raise click.UsageError("--login takes no PROVIDER.", ctx=ctx)
 
     async def work(_stop: StopRequest) -> ExitCode:
         # A key may be pasted while servers are looked for, or the keyring is asked.
@@ -110,7 +110,7 @@ async def _choose(settings: Settings, provider: str, model: str, url: str) -> Ch
         raise UsageError(f"There is no provider {provider!r}.", f"Use one of {', '.join(presets)}.")
     if url and not (provider and presets[provider].local):
         raise UsageError(
-            "--url is for a server of this machine.", "Set model.base_url for any other endpoint."
+            "--url is for local servers.", "Set model.base_url for any other endpoint."
         )
     servers: tuple[LocalServer, ...] = ()
     if provider and presets[provider].local:

@@ -82,7 +82,7 @@ def serve(
     from console.terminal.signals import run_async
 
     if no_token and host not in {"127.0.0.1", "::1", "localhost"}:
-        raise click.UsageError("--no-token is for this machine's loopback only.", ctx=ctx)
+        raise click.UsageError("--no-token works on loopback only.", ctx=ctx)
     if not is_installed("openenv"):
         raise UsageError(missing("openenv"), install("openenv"))
     from agent.devices.pool.virtual_command import virtual_phone_command

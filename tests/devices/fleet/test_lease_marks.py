@@ -129,7 +129,7 @@ async def test_a_host_that_stood_still_looks_whose_the_phone_is_before_it_acts(
     monkeypatch.setattr("agent.devices.fleet.device_lease.RENEW_EVERY_S", PATIENCE_S * 100)
     first, _ = fleets
     async with first.lease(serial, "s-1") as device:
-        with pytest.raises(DeviceLostError, match="somebody else's by now"):
+        with pytest.raises(DeviceLostError, match="another owner by now"):
             await device.key("BACK")
         monkeypatch.setattr("agent.devices.fleet.device_registry._SURE_S", PATIENCE_S)
         await device.key("BACK")

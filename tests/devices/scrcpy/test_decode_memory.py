@@ -114,7 +114,7 @@ def test_places_never_overlap_and_always_have_the_room(asked: list[tuple[int, in
 
 def test_more_than_there_is_room_for_is_refused_in_words() -> None:
     places = Places()
-    with pytest.raises(DeviceError, match="no room for more pictures"):
+    with pytest.raises(DeviceError, match="Too many pictures"):
         for _ in range(64):
             places.take((4096, 4096))
 

@@ -220,7 +220,7 @@ def test_an_open_demo_is_not_deleted_under_its_console(workshop: Workshop) -> No
         demo.wait_for("Get both phones ready")
         before = stored(workshop)
         other = Terminal(workshop, "demo", "--fresh")
-        other.wait_for("A demo is open in process")
+        other.wait_for("A demo is already running in process")
         assert other.wait() == 2
         assert stored(workshop) == before
     finally:

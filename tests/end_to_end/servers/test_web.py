@@ -238,7 +238,7 @@ async def test_a_tab_that_only_looks_begins_nothing_and_says_how_to_get_one_that
         await console.type("n")
         await console.wait_for("What")
         await console.type("Open the settings", "Enter")
-        await console.wait_for("only looks")
+        await console.wait_for("read-only")
         await console.wait_for("switchboard web --drive")
     assert workshop.call("sessions", "list", "--json").json["data"] == []
 

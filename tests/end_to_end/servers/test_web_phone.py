@@ -187,7 +187,7 @@ async def test_a_panel_that_only_looks_shows_the_phone_and_refuses_to_act(
                     {"type": "act", "gesture": {"do": "text", "text": "x"}},
                 ):
                     await socket.send_json(act)
-                    assert "only looks" in (await told(socket, "problem"))["message"]
+                    assert "read-only" in (await told(socket, "problem"))["message"]
     finally:
         end_all_of(tmp_path / "data")
 

@@ -241,7 +241,7 @@ async def test_an_issuer_that_is_another_or_cannot_do_pkce_is_refused() -> None:
         (b"[" * 100_000, "has no OAuth metadata"),
         (b"[]", "cannot be used"),
         (b'{"issuer": 5}', "cannot be used"),
-        (b" " * 1_500_000, "does not end"),
+        (b" " * 1_500_000, "is too long to be metadata"),
     ],
     ids=["a page", "depths", "a list", "another object", "no end"],
 )

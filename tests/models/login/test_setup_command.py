@@ -135,7 +135,7 @@ async def test_what_is_missing_is_named(tmp_path: Path) -> None:
         ((), "Name the provider"),
         (("nobody",), "Use one of openai, anthropic"),
         (("groq",), "Make one at https://console.groq.com/keys"),
-        (("groq", "--url", "http://127.0.0.1:9/v1"), "--url is for a server of this machine"),
+        (("groq", "--url", "http://127.0.0.1:9/v1"), "--url is for local servers"),
         (("lmstudio", "--url", "http://127.0.0.1:9/v1"), "LM Studio does not answer at"),
         (("--login",), "model.login_issuer"),
     ):

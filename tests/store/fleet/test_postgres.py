@@ -372,7 +372,7 @@ async def test_a_commit_that_nobody_can_say_anything_of_is_told_as_such_and_hear
 
         with monkeypatch.context() as patch:
             patch.setattr(Link, "commit", losing)
-            with pytest.raises(UnknownOutcomeError, match="not known"):
+            with pytest.raises(UnknownOutcomeError, match="unknown"):
                 await store.append(step_draft("s1", 1))
         monkeypatch.setattr(store._writing, "_dsn", dsn)
         await store.append(step_draft("s1", 2))

@@ -246,7 +246,7 @@ class DecodeLink(asyncio.Protocol):
     def _lost(self) -> DecoderLostError:
         return DecoderLostError(
             f"The decoder ended {self.why_ended or 'because it was stopped'}.",
-            "It is started again by itself.",
+            "It restarts automatically.",
         )
 
     def _kill(self) -> None:

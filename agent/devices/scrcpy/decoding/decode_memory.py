@@ -65,7 +65,7 @@ class PictureMemory:
     def read(self, at: int, number: int) -> tuple[Size, bytes]:
         """Copy the picture of a place. Raises TornFrameError when it is, or becomes, another."""
         if self._map.closed:
-            raise TornFrameError("The decoder has ended, and its pictures with it.", "Look again.")
+            raise TornFrameError("The decoder has ended.", "Look again.")
         sequence, there, width, height, _ = SLOT.unpack_from(self._map, at)
         fence()
         start = at + _HEAD_BYTES
@@ -118,9 +118,7 @@ class Places:
         if freed:
             return freed.pop()
         if self._end + room > MEMORY_BYTES:
-            raise DeviceError(
-                "There is no room for more pictures at once.", "Look at fewer or smaller pictures."
-            )
+            raise DeviceError("Too many pictures at once.", "Look at fewer or smaller pictures.")
         place = Place(self._end, room)
         self._end += room
         return place

@@ -82,7 +82,7 @@ class DecodeProcess:
         """Return the process, after `ready`. Raises DeviceError when there can be none any more."""
         if self.link is None:
             raise DeviceError(
-                "The decoder's process is gone and does not start any more.",
+                "The decoder's process is gone and does not restart.",
                 "The video is opened again, and decoded in threads.",
             )
         return self.link
@@ -248,6 +248,6 @@ class ProcessPictures:
         if isinstance(answer, decode_wire.Failed):
             raise DeviceError(
                 f"The video of {self._serial} could not be decoded: {answer.why}.",
-                "It is started again by itself.",
+                "It restarts automatically.",
             )
         return answer
