@@ -1,11 +1,11 @@
 """A fleet on this computer: how soon work starts and is seen, what it costs; or chaos.
 
-`python -m bench fleet` runs host processes on a PostgreSQL server of its own, a session on each
-phone, and consoles that follow every event. A step of a session is a stored event and a pause: no
-phone and no model, so that what is measured is the queue, the log and the notices. Two cores are
-too few for twenty hosts: `--hosts 20 --phones 25 --consoles 5` measures the computer then.
-`--chaos` breaks real hosts instead (`bench._chaos`), and ends with 1 when anything was lost or
-acted twice; its control has no fence and has to be caught.
+`python -m bench fleet` runs host processes on a PostgreSQL server of its own and consoles that
+follow every event. Sessions arrive at a rate (`--rate`), as 500 phones that start one every 10 s
+would ask for them, or all at once (`--rate 0`); see `bench._fleet_starts`. Two cores are too few
+for twenty hosts: `--hosts 20 --phones 25 --consoles 5` measures the computer then.
+`--chaos` breaks real hosts (`bench._chaos`), and ends with 1 when anything was lost or acted twice;
+its control has no fence and has to be caught.
 """
 
 from __future__ import annotations
@@ -14,155 +14,115 @@ import argparse
 import asyncio
 import importlib.util
 import os
-import statistics
 import sys
-import tempfile
-import time
 from collections.abc import Sequence
-from contextlib import AsyncExitStack
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from agent.protocol import StepStarted
-from agent.state.commit import Commit
-from agent.store.postgres.postgres_store import PostgresStore
-from tests.store.postgres_server import PostgresServer, running_server
+from tests.store.postgres_server import running_server
 
 if TYPE_CHECKING:
-    from tests.store.fleet.fleet_chaos import Findings
-
-IDLE_S = 5.0
-TICKS = os.sysconf("SC_CLK_TCK")
+    from bench._fleet_starts import Measured
 
 
 def main(options: Sequence[str] = ()) -> None:
     """Print the tables."""
-    parser = argparse.ArgumentParser(prog="python -m bench fleet")
-    parser.add_argument("--hosts", type=int, default=4)
-    parser.add_argument("--phones", type=int, default=10, help="on each host")
-    parser.add_argument("--consoles", type=int, default=3)
-    parser.add_argument("--steps", type=int, default=20, help="of each session")
-    parser.add_argument("--pause-ms", type=int, default=500, help="between two steps")
-    parser.add_argument("--chaos", action="store_true")
-    parser.add_argument("--kills", type=int, default=10, help="of hosts, in --chaos")
-    parser.add_argument("--restarts", type=int, default=4, help="of the server, in --chaos")
-    parser.add_argument("--only", default="", help="the rounds of --chaos to run, by their names")
-    said = parser.parse_args(list(options))
+    said = _parser().parse_args(list(options))
     if said.chaos:
         from bench._chaos import chaos
 
         sys.exit(0 if chaos(said.kills, said.restarts, set(said.only.split(",")) - {""}) else 1)
     if importlib.util.find_spec("dbos") is None:
         sys.exit("The queues that are measured are DBOS's: pip install -r requirements-fleet.lock")
-    room = {"max_connections": str(40 + 10 * (said.hosts + said.consoles))}
-    with running_server(is_durable=True, **room) as server:
-        asyncio.run(_measure(server, said))
+    _starts(said)
 
 
-# --- how fast ----------
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m bench fleet")
+    parser.add_argument("--hosts", type=int, default=4)
+    parser.add_argument("--phones", type=int, default=10, help="on each host")
+    parser.add_argument("--consoles", type=int, default=3)
+    parser.add_argument("--rate", help="sessions a second, several by commas; 0: all at once")
+    parser.add_argument("--seconds", type=float, default=30, help="of each rate")
+    parser.add_argument("--warm-up", type=float, default=10, help="seconds before that")
+    parser.add_argument("--dispatchers", default="local,dbos")
+    parser.add_argument("--steps", type=int, default=3, help="of each session")
+    parser.add_argument("--pause-ms", type=int, default=2000, help="between two steps")
+    parser.add_argument("--chaos", action="store_true")
+    parser.add_argument("--kills", type=int, default=10, help="of hosts, in --chaos")
+    parser.add_argument("--restarts", type=int, default=4, help="of the server, in --chaos")
+    parser.add_argument("--only", default="", help="the rounds of --chaos to run, by their names")
+    return parser
 
 
-async def _measure(server: PostgresServer, said: argparse.Namespace) -> None:
-    from tests.store.fleet.fleet_chaos import fleet
+def _starts(said: argparse.Namespace) -> None:
+    from bench._fleet_starts import KEEPS_UP, Shape, measure
 
-    dsn, count = server.new_database(), said.hosts * said.phones
-    seen_ms: list[float] = []
-    first_ms: dict[str, int] = {}
-
-    def follow(commit: Commit) -> None:
-        now = time.time() * 1000
-        for event in commit.events:
-            if isinstance(event.msg, StepStarted):
-                seen_ms.append(now - event.ts_ms)
-                first_ms.setdefault(event.session_id, event.ts_ms)
-
-    async with AsyncExitStack() as stack:
-        folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
-        one = await stack.enter_async_context(
-            fleet(
-                dsn,
-                folder,
-                hosts=said.hosts,
-                sessions=count,
-                steps=said.steps,
-                pause_ms=said.pause_ms,
+    phones = said.hosts * said.phones
+    # 500 phones, each with a session every 10 s: 50 a second.
+    rates = [float(word) for word in (said.rate or f"{phones / 10:g},0").split(",")]
+    room = {"max_connections": str(60 + 12 * (said.hosts + said.consoles))}
+    found: list[tuple[Shape, Measured]] = []
+    for dispatcher in said.dispatchers.split(","):
+        for rate in rates:
+            shape = Shape(
+                said.hosts,
+                said.phones,
+                said.consoles,
+                said.steps,
+                said.pause_ms,
+                dispatcher,
+                rate,
+                said.warm_up if rate else 0.0,
+                said.seconds if rate else 0.0,
             )
-        )
-        for number in range(said.consoles):
-            console = await stack.enter_async_context(PostgresStore.open(dsn, f"console-{number}"))
-            stack.callback(console.subscribe(follow))
-        hosts = [process.pid for process in one.processes.values()]
-        servers = _below(server)
-        before = _cpu_s(hosts), _cpu_s(servers)
-        await asyncio.sleep(IDLE_S)
-        idle = [
-            (now - then) / IDLE_S
-            for now, then in zip((_cpu_s(hosts), _cpu_s(servers)), before, strict=True)
-        ]
-        memory = statistics.median(_resident_mb(pid) for pid in hosts)
-        connections = int(
-            server.sql("SELECT count(*) FROM pg_stat_activity WHERE client_port = -1")
-        )
-        asked_ms: dict[str, float] = {}
-        for number, name in enumerate(one.sessions):
-            asked_ms[name] = time.time() * 1000
-            await one.dispatcher.send(name, one.names[number % said.hosts])
-        before_s, began = _cpu_s([*hosts, *_below(server)]), time.monotonic()
-        await one.until(one.done)
-        took_s = time.monotonic() - began
-        busy = (_cpu_s([*hosts, *_below(server)]) - before_s) / took_s
-        found = await one.look()
-    started = [first_ms[name] - asked_ms[name] for name in asked_ms]
+            with running_server(is_durable=True, **room) as server:
+                found.append((shape, asyncio.run(measure(server, shape))))
     print(
         f"{said.hosts} host processes of {said.phones} phones, {said.consoles} consoles, "
-        f"{os.cpu_count()} cores\n\n| | p50 | p99 |\n|---|---|---|"
+        f"sessions of {said.steps} steps with {said.pause_ms / 1000:g} s between two, "
+        f"{os.cpu_count()} cores\n"
     )
-    for what, values in (("asked for → started", started), ("stored → at a console", seen_ms)):
-        print(f"| {what} | {_at(values, 0.5):,.0f} ms | {_at(values, 0.99):,.0f} ms |")
-    print(
-        f"\n| | |\n|---|---|\n| events, to all consoles | {len(seen_ms):,} |\n"
-        f"| steps a second | {found.stored / took_s:,.0f} |\n"
-        f"| memory of a host | {memory:,.0f} MB |\n| connections | {connections} |\n"
-        f"| CPU idle, hosts + server | {idle[0]:.2f} + {idle[1]:.2f} cores |\n"
-        f"| CPU at work, all but this process | {busy:.2f} cores |\n"
-        f"| log | {_told(found)} |"
-    )
+    heads = [
+        f"{shape.dispatcher}, {f'{shape.rate:g} a second' if shape.rate else 'all at once'}"
+        for shape, _ in found
+    ]
+    print("| | " + " | ".join(heads) + " |")
+    print("|---" * (len(found) + 1) + "|")
+    for what, cells in _rows([one for _, one in found], KEEPS_UP):
+        print(f"| {what} | " + " | ".join(cells) + " |")
+
+
+def _rows(found: list[Measured], keeps_up: float) -> list[tuple[str, list[str]]]:
+    def at(values: list[float], *parts: float) -> str:
+        return " / ".join(f"{_at(values, part):,.0f}" for part in parts) + " ms"
+
+    return [
+        ("asked for → started, p50 / p99", [at(one.started_ms, 0.5, 0.99) for one in found]),
+        ("stored → at a console, p50 / p99", [at(one.seen_ms, 0.5, 0.99) for one in found]),
+        (
+            "started within a second of the last request",
+            [
+                f"{one.in_time:.1%}{'' if one.in_time >= keeps_up else ': did not keep up'}"
+                for one in found
+            ],
+        ),
+        ("asked late by this process, p99", [at(one.late_ms, 0.99) for one in found]),
+        ("steps a second", [f"{one.steps_s:,.0f}" for one in found]),
+        (
+            "CPU a session, hosts + server",
+            [f"{one.host_cpu_ms:,.0f} + {one.server_cpu_ms:,.0f} ms" for one in found],
+        ),
+        ("transactions a session", [f"{one.transactions:,.0f}" for one in found]),
+        ("CPU at work, with consoles", [f"{one.busy:.2f} cores" for one in found]),
+        (
+            "CPU idle, hosts + server",
+            [f"{one.idle[0]:.2f} + {one.idle[1]:.2f} cores" for one in found],
+        ),
+        ("memory of a host, its own", [f"{one.memory_mb:,.0f} MB" for one in found]),
+        ("connections", [f"{one.connections}" for one in found]),
+        ("log", [one.log for one in found]),
+    ]
 
 
 def _at(values: list[float], part: float) -> float:
     return sorted(values)[min(len(values) - 1, int(len(values) * part))]
-
-
-def _below(server: PostgresServer) -> list[int]:
-    """Return the processes of the server."""
-    main_pid = int((server.directory / "data" / "postmaster.pid").read_text().split()[0])
-    found = [main_pid]
-    for entry in Path("/proc").glob("[0-9]*"):
-        try:
-            fields = (entry / "stat").read_text().rpartition(")")[2].split()
-        except OSError:
-            continue
-        if int(fields[1]) == main_pid:
-            found.append(int(entry.name))
-    return found
-
-
-def _cpu_s(pids: Sequence[int]) -> float:
-    """Return the CPU that processes used, those that are gone left out."""
-    total = 0
-    for pid in pids:
-        try:
-            fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-        except OSError:
-            continue
-        total += int(fields[11]) + int(fields[12])
-    return total / TICKS
-
-
-def _resident_mb(pid: int) -> float:
-    pages = int(Path(f"/proc/{pid}/statm").read_text().split()[1])
-    return pages * os.sysconf("SC_PAGE_SIZE") / 1e6
-
-
-def _told(found: Findings) -> str:
-    return f"{'exact' if found.is_exact else 'NOT EXACT'}: {found.stored:,} of {found.acted:,}"

@@ -24,7 +24,7 @@ from agent.rpc.places import TlsPlace
 from agent.rpc.rpc_messages import Problem, error_of, problem_of
 from agent.store.postgres.hosts import HostRecord, hosts
 from agent.store.postgres.link import Link
-from agent.store.postgres.op_table import OPS_CHANNEL, Asked, OpTable
+from agent.store.postgres.op_table import Asked, OpTable, channel_of
 from agent.store.postgres.postgres_store import PostgresStore
 from agent.store.store import EventDraft
 
@@ -246,7 +246,7 @@ class Peers:
         while True:
             try:
                 if listening.number != number or not number:
-                    await listening.rows(f"LISTEN {OPS_CHANNEL}")
+                    await listening.rows(f"LISTEN {channel_of(self.host)}")
                     number = listening.number
                 await self._look(core)
                 await listening.notices(_NOTICE_S)
@@ -299,7 +299,7 @@ class Peers:
             outcome = _Outcome(problem=problem_of(UsageError(f"It cannot be read: {error}.")))
         while True:
             try:
-                await self._ops.answer(asked.op_id, msgspec.json.encode(outcome).decode())
+                await self._ops.answer(asked, msgspec.json.encode(outcome).decode())
                 return
             except StoreError as error:
                 _log.warning("An answer to host %s waits: %s", asked.from_host, error)

@@ -40,7 +40,7 @@ from agent.store.changes.write_requests import (
     Request,
 )
 from agent.store.leases import Lease
-from agent.store.rows import Connection
+from agent.store.rows import Connection, Row
 
 _MOST_SESSIONS = 4096
 _MOST_LEASES = 4096
@@ -89,6 +89,11 @@ class Known:
         for session_id in session_ids:
             self._heads.pop(session_id, None)
         self._leases.clear()
+
+    def have_leases(self, rows: Iterable[Row]) -> None:
+        """Remember leases as they are stored now, from rows of LEASE."""
+        found = map(lease_of, rows)
+        self._leases.update({lease.key: lease for lease in found})
 
     def suffices(self, request: Request, ledger: EventLedger) -> bool:
         """Whether a request can be folded without reading anything, as almost every append can."""
@@ -143,6 +148,20 @@ class Known:
         if key and ledger.leases.get(key) is None:
             for row in await self._database.rows(LEASE, (key,)):
                 ledger.leases.maps[-1][key] = lease_of(row)
+
+
+def lease_keys(requests: Iterable[Request]) -> set[str]:
+    """Name the leases that requests change, or that are checked for them."""
+    keys: set[str] = set()
+    for request in requests:
+        match request:
+            case Append(under=Lease(key=key)) | AcquireLease(key=key):
+                keys.add(key)
+            case RenewLease(lease=lease) | ReleaseLease(lease=lease):
+                keys.add(lease.key)
+            case _:
+                pass
+    return keys
 
 
 def _trim(remembered: dict[str, SessionHead] | dict[str, Lease], most: int) -> None:

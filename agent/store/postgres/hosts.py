@@ -32,13 +32,13 @@ _BEAT = (
 )
 # A host's lock goes with its connection: at once where its process ended.
 _HOSTS = f"""
+    WITH held AS MATERIALIZED (
+        SELECT objid::bigint FROM pg_locks
+        WHERE locktype = 'advisory' AND granted AND classid::bigint = {LOCKS}
+            AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
+    )
     SELECT name, version, labels, phones, since_ms, greatest({_NOW} - seen_ms, 0), is_open,
-        (pg_is_in_recovery() OR EXISTS (
-            SELECT 1 FROM pg_locks
-            WHERE locktype = 'advisory' AND granted AND classid::bigint = {LOCKS}
-                AND objid::bigint = host.number
-                AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
-        ))::int,
+        (pg_is_in_recovery() OR number IN (SELECT objid FROM held))::int,
         works, drains, wire, epoch, beat_us
     FROM host WHERE seen_ms > 0 ORDER BY name
 """

@@ -124,48 +124,50 @@ class Link:
         return await self._ask(await self._opened(), sql, parameters)
 
     @asynccontextmanager
-    async def transaction(self, *, is_snapshot: bool = False) -> AsyncIterator[None]:
+    async def transaction(
+        self, *first: Statement, is_snapshot: bool = False
+    ) -> AsyncIterator[list[list[Row]]]:
         """Run statements in one transaction; `commit` ends it, and leaving without that undoes it.
 
         Only for one task at a time.
 
         Args:
+            first: what is asked at its beginning, in the same message.
             is_snapshot: whether all that is read is of one moment.
 
+        Returns:
+            The rows of each of `first`.
+
         Raises:
-            StoreError: the database cannot be reached.
+            StoreError: the database cannot be reached, or one of `first` failed.
         """
         connection = await self._opened()
         how = "BEGIN ISOLATION LEVEL REPEATABLE READ" if is_snapshot else "BEGIN"
-        await self._ask(connection, how, ())
         self._held = connection
         try:
-            yield
+            _, *found = await self._sent(connection, ((how, [()]), *first))
+            yield found
         finally:
             self._held = None
             if not connection.closed and connection.info.transaction_status != _IDLE:
                 with suppress(StoreError):
                     await self._ask(connection, "ROLLBACK", ())
 
-    async def commit(self) -> None:
-        """End the open transaction; it is durable on return.
+    async def commit(self, *last: Statement) -> None:
+        """Run the last statements of the open transaction and end it, in one message; it is durable
+        on return.
 
-        Raises StoreAwayError when no answer came: it may have been committed or not.
+        Raises:
+            StoreAwayError: no answer came: it may have been committed or not.
+            StoreError: one of the statements failed; nothing was committed.
         """
         assert self._held is not None, "no transaction is open"
-        await self._ask(self._held, "COMMIT", ())
+        await self._sent(self._held, (*last, ("COMMIT", [()])))
 
     async def run(self, statements: Iterable[Statement]) -> None:
-        """Run statements in the open transaction, in one go. Raises StoreError."""
+        """Run statements in the open transaction, in one message. Raises StoreError."""
         assert self._held is not None, "no transaction is open"
-        connection = self._held
-        try:
-            async with connection.pipeline(), connection.cursor() as cursor:
-                for sql, rows in statements:
-                    if rows:
-                        await cursor.executemany(_translated(sql), rows)
-        except (psycopg.Error, UnicodeError) as error:
-            raise await self._failed(connection, error) from error
+        await self._sent(self._held, statements)
 
     async def copied_out(self, sql: str) -> AsyncIterator[bytes]:
         """Run a COPY … TO STDOUT in the open transaction and read what it gives.
@@ -203,12 +205,14 @@ class Link:
         Raises StoreError.
         """
         connection = await self._opened()
+        is_told = False
         try:
+            # All that came at once count as one.
             async for _ in connection.notifies(timeout=wait_s, stop_after=1):
-                return True
+                is_told = True
         except psycopg.Error as error:
             raise await self._failed(connection, error) from error
-        return False
+        return is_told
 
     @property
     def number(self) -> int:
@@ -227,6 +231,34 @@ class Link:
         except (psycopg.Error, UnicodeError) as error:
             raise await self._failed(connection, error) from error
         return rows
+
+    async def _sent(
+        self, connection: psycopg.AsyncConnection[Row], statements: Iterable[Statement]
+    ) -> list[list[Row]]:
+        """Run statements, each with each of its rows, and return what each gave.
+
+        They go as one message, not as a pipeline: where this host freezes, the server has all of it
+        or nothing, and knows that it waits for the host. In the middle of a pipeline it does not,
+        and lets the host keep what it locked.
+        """
+        found: list[list[Row]] = []
+        try:
+            async with psycopg.AsyncClientCursor(connection) as cursor:
+                parts = [
+                    cursor.mogrify(_translated(sql, bool(row)), row or None)
+                    for sql, rows in statements
+                    for row in rows
+                ]
+                if not parts:
+                    return []
+                await cursor.execute(";".join(parts).encode(), prepare=False)
+                while True:
+                    has_rows = cursor.description is not None
+                    found.append(await cursor.fetchall() if has_rows else [])
+                    if not cursor.nextset():
+                        return found
+        except (psycopg.Error, UnicodeError) as error:
+            raise await self._failed(connection, error) from error
 
     async def _failed(
         self, connection: psycopg.AsyncConnection[Row], error: Exception

@@ -7,6 +7,7 @@ opening that ended is answered by none.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 from secrets import token_hex
 from typing import NamedTuple
@@ -14,13 +15,15 @@ from typing import NamedTuple
 from agent.store.changes.row_codec import as_int, as_text
 from agent.store.postgres.link import Link
 
-OPS_CHANNEL = "switchboard_ops"
 _NOW = "(extract(epoch FROM clock_timestamp()) * 1000)::bigint"
 _KEPT_MS = 3_600_000
 STALE_MS = 120_000
 """As long as clients wait for an answer. Whoever asked has withdrawn it by then, or has died: a
 host that comes back later must not do what nobody wants any more."""
-_PUT = f"INSERT INTO op (op_id, to_host, from_host, asked_ms, body) VALUES (?, ?, ?, {_NOW}, ?)"
+_PUT = (
+    "WITH put AS (INSERT INTO op (op_id, to_host, from_host, asked_ms, body) "
+    f"VALUES (?, ?, ?, {_NOW}, ?) RETURNING 1) SELECT pg_notify(?, '') FROM put"
+)
 _TAKE = (
     "UPDATE op SET taken_by = ? WHERE number IN ("
     "SELECT number FROM op WHERE to_host = ? AND taken_by = 0 "
@@ -31,7 +34,15 @@ _ANSWERED = (
     "SELECT op_id, reply, taken_by, coalesce((SELECT epoch FROM host WHERE name = op.to_host), 0) "
     "FROM op WHERE op_id IN ({})"
 )
-_TELL = f"SELECT pg_notify('{OPS_CHANNEL}', '')"
+_ANSWER = (
+    "WITH answered AS (UPDATE op SET reply = ? WHERE op_id = ? RETURNING 1) "
+    "SELECT pg_notify(?, '') FROM answered"
+)
+
+
+def channel_of(host: str) -> str:
+    """Return where one host is told that there is something for it; others are not woken."""
+    return f"switchboard_ops_{hashlib.blake2s(host.encode(), digest_size=8).hexdigest()}"
 
 
 class Asked(NamedTuple):
@@ -61,8 +72,7 @@ class OpTable:
     async def put(self, to_host: str, from_host: str, body: str) -> str:
         """Ask a host; returns the id."""
         op_id = token_hex(12)
-        await self._link.rows(_PUT, (op_id, to_host, from_host, body))
-        await self._link.rows(_TELL)
+        await self._link.rows(_PUT, (op_id, to_host, from_host, body, channel_of(to_host)))
         return op_id
 
     async def take(self, host: str, epoch: int) -> list[Asked]:
@@ -71,10 +81,9 @@ class OpTable:
         rows.sort(key=lambda row: as_int(row[0]))
         return [Asked(as_text(op), as_text(who), as_text(body)) for _, op, who, body in rows]
 
-    async def answer(self, op_id: str, reply: str) -> None:
+    async def answer(self, asked: Asked, reply: str) -> None:
         """Answer what was taken."""
-        await self._link.rows("UPDATE op SET reply = ? WHERE op_id = ?", (reply, op_id))
-        await self._link.rows(_TELL)
+        await self._link.rows(_ANSWER, (reply, asked.op_id, channel_of(asked.from_host)))
 
     async def answers(self, op_ids: Sequence[str]) -> list[Answered]:
         """Look how those that were put stand; one that is not there any more counts as lost."""

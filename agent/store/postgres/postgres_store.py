@@ -40,6 +40,8 @@ from agent.store.rows import Rows
 MOST_HITS = 500
 _LOOK_S = 2.0
 """How long a commit of another host may go unseen where its notice was lost."""
+_REST_S = 0.05
+"""How soon after a look at the log comes the next: under load, one takes in many commits."""
 _RETRY_S = 1.0
 _RECORDS_PATIENCE_S = 5.0
 """How long somebody who only looks waits for a database that is away."""
@@ -157,6 +159,7 @@ class PostgresStore(RecordStore):
                     await self._standing.rows(f"LISTEN {CHANNEL}")
                     number = self._standing.number
                 await self._queue.catch_up()
+                await asyncio.sleep(_REST_S)
             except StoreError as error:
                 _log.warning("What other hosts stored cannot be read yet: %s", error)
                 await asyncio.sleep(_RETRY_S)

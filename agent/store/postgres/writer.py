@@ -9,6 +9,7 @@ writes nothing; a commit whose answer was lost is looked up, never sent twice.
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
 from collections.abc import Callable, Iterable
 
@@ -16,7 +17,7 @@ from agent.errors import StoreError, WrongStateError
 from agent.protocol import Event, SessionHosted, SessionsDeleted
 from agent.state.commit import Commit
 from agent.store.changes.event_ledger import EventLedger
-from agent.store.changes.row_cache import Known
+from agent.store.changes.row_cache import Known, lease_keys
 from agent.store.changes.row_codec import EVENT_COLUMNS, as_int, event_of, rows_of
 from agent.store.changes.write_queue import (
     Refused,
@@ -30,7 +31,7 @@ from agent.store.postgres.link import PATIENCE_S, Link
 from agent.store.postgres.opening import CHANNEL, Opening, check_row, gone
 from agent.store.postgres.words import vector_of
 from agent.store.queries.search_words import text_of
-from agent.store.rows import Statement, Value
+from agent.store.rows import Row, Statement, Value
 
 _PAGE_EVENTS = 500
 _MOST_UNDER_LOCK = 1000
@@ -41,7 +42,16 @@ _LOOK = (
     "SELECT epoch, commits, (extract(epoch FROM clock_timestamp()) * 1000)::bigint "
     "FROM host WHERE name = ?"
 )
-_MISSED = f"SELECT {EVENT_COLUMNS} FROM event WHERE id > ? AND id <= ? ORDER BY id LIMIT ?"
+_MISSED = f"SELECT {EVENT_COLUMNS} FROM event WHERE id > ? ORDER BY id LIMIT ?"
+# One statement: the page and the end of the log are of one moment, also where the page is empty.
+_SINCE = (
+    f"SELECT tip.event_id, page.* FROM tip LEFT JOIN LATERAL (SELECT {EVENT_COLUMNS} FROM event "
+    "WHERE id > ? ORDER BY id LIMIT ?) AS page ON true ORDER BY page.id"
+)
+_LEASES = (
+    "SELECT key, owner, epoch, expires_ms FROM lease "
+    "WHERE key = ANY(ARRAY(SELECT json_array_elements_text(?::json)))"
+)
 _PUT_WORDS = (
     "INSERT INTO words (event_id, session_id, found) VALUES (?, ?, ?::tsvector) "
     "ON CONFLICT (event_id) DO NOTHING"
@@ -111,15 +121,15 @@ class Writer(WriteQueue):
             await self._catch_up()
 
     async def _catch_up(self) -> None:
-        [(tip,)] = await self._reading.rows("SELECT event_id FROM tip")
-        while self.last_event_id < as_int(tip):
-            await self._take_in(self._reading, as_int(tip))
-
-    async def _take_in(self, link: Link, tip: int) -> None:
-        """Publish a page of what others stored, up to an id."""
-        rows = await link.rows(_MISSED, (self.last_event_id, tip, _PAGE_EVENTS))
-        events = tuple(event_of(row) for row in rows)
-        self._take(events, events[-1].event_id if len(events) == _PAGE_EVENTS else tip)
+        while page := await self._reading.rows(_SINCE, (self.last_event_id, _PAGE_EVENTS)):
+            events = tuple(event_of(row[1:]) for row in page if row[1] is not None)
+            is_all = len(events) < _PAGE_EVENTS
+            # Of those that are not in the page, up to the end, the sessions were deleted since.
+            upto = as_int(page[0][0]) if is_all else events[-1].event_id
+            if upto > self.last_event_id:
+                self._take(events, upto)
+            if is_all:
+                return
 
     def _take(self, events: tuple[Event, ...], upto: int) -> None:
         changed = {event.session_id for event in events if event.session_id}
@@ -152,21 +162,25 @@ class Writer(WriteQueue):
 
     async def _stored(self, batch: list[Entry], *, savepoints: bool) -> tuple[EventLedger, Refused]:
         lost: StoreAwayError | None = None
-        async with self._writing.transaction():
-            await self._lock_tip()
+        async with self._writing.transaction(*self._looks(batch)) as found:
+            self._take_turn(*found)
+            statements: tuple[Statement, ...] = ()
             if savepoints:
                 ledger, refused = await self._folded_apart(batch, self._put_under_savepoint)
             else:
                 ledger, refused = await self._folded(batch)
-                await self._writing.run(_statements(ledger))
+                statements = _statements(ledger)
             commits = self._commits + 1
             numbers = (ledger.last_event_id, ledger.last_job_id)
-            await self._writing.run(
-                ((_MOVE_TIP, [numbers]), (_COUNT, [(commits, self.opening.host)]))
-            )
-            await self._writing.rows(_TELL)
+            # A commit without events, as of a lease, concerns no listener.
+            notice: list[tuple[Value, ...]] = [()] if ledger.events else []
             try:
-                await self._writing.commit()
+                await self._writing.commit(
+                    *statements,
+                    (_MOVE_TIP, [numbers]),
+                    (_COUNT, [(commits, self.opening.host)]),
+                    (_TELL, notice),
+                )
             except StoreAwayError as error:
                 lost = error
         if lost is not None and not await self._was_committed(commits, lost):
@@ -194,10 +208,21 @@ class Writer(WriteQueue):
                     f"Move it here first: switchboard fleet move {session_id} {self.opening.host}",
                 )
 
-    async def _lock_tip(self) -> None:
-        """Wait for this host's turn, and know what the others did in theirs."""
-        found = await self._writing.rows(_LOCK_TIP)
-        host = await self._writing.rows(_LOOK, (self.opening.host,))
+    def _looks(self, batch: list[Entry]) -> tuple[Statement, ...]:
+        """Return what waits for this host's turn, and asks what the others did in theirs."""
+        keys = lease_keys(entry.request for entry in batch)
+        wanted = json.dumps([key for key in keys if "\0" not in key])
+        return (
+            (_LOCK_TIP, [()]),
+            (_LOOK, [(self.opening.host,)]),
+            (_MISSED, [(self.last_event_id, _MOST_UNDER_LOCK + 1)]),
+            (_LEASES, [(wanted,)]),
+        )
+
+    def _take_turn(
+        self, found: list[Row], host: list[Row], missed: list[Row], leases: list[Row]
+    ) -> None:
+        """Know what the others did, from the rows of `_looks`."""
         if not found or not host:
             raise gone("It was emptied")
         event_id, job_id, revision, store = found[0]
@@ -206,12 +231,13 @@ class Writer(WriteQueue):
         tip = as_int(event_id)
         if tip < self.last_event_id or as_int(revision) < self._revision:
             raise gone(f"It was put back to event {tip} from {self.last_event_id}")
-        if tip - self.last_event_id > _MOST_UNDER_LOCK:
+        if len(missed) > _MOST_UNDER_LOCK:
             raise _FarBehindError("The store is far behind.")
-        while self.last_event_id < tip:
-            await self._take_in(self._writing, tip)
+        if self.last_event_id < tip:
+            self._take(tuple(event_of(row) for row in missed), tip)
         if as_int(revision) != self._revision:
             self._known.forget(())
+        self._known.have_leases(leases)
         self._known.begin(last_event_id=tip, last_job_id=as_int(job_id))
         self._revision = as_int(revision)
         self._commits = as_int(commits)

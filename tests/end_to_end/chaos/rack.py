@@ -162,6 +162,8 @@ class Rack:
             "SWITCHBOARD_STORE_HOST": name,
             "SWITCHBOARD_STORE_DSN": self.dsns.get(name, self.dsn),
             "SWITCHBOARD_STORE_DISPATCHER": self._dispatcher,
+            # On a slow computer a round takes longer than people are given for an answer.
+            "SWITCHBOARD_RUN_ANSWER_TIMEOUT_S": "0",
             **more,
         }
 

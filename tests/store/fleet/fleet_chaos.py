@@ -12,22 +12,27 @@ import signal
 import sys
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 
 import msgspec
 
+from agent.core import OWNER
 from agent.errors import StoreError
-from agent.protocol import SessionConfigured, SessionStateChanged, StepStarted
+from agent.hosts.peers import Peers
+from agent.protocol import SessionConfigured, SessionResume, SessionStateChanged, StepStarted
 from agent.records import Session, SessionState
+from agent.store.dispatch.local_dispatcher import LocalDispatcher
 from agent.store.leases import Lease
 from agent.store.postgres.dbos_dispatcher import DbosDispatcher
 from agent.store.postgres.postgres_store import PostgresStore
 from agent.store.store import EventDraft
+from tests.store.fleet.fleet_host import Asked
 
 ROOT = Path(__file__).resolve().parents[3]
 PATIENCE_S = 300.0
 LEASE_MS = 2_000
+_AT_ONCE = 100
 
 
 class Findings(msgspec.Struct, kw_only=True):
@@ -55,7 +60,15 @@ class Fleet:
     """Several host processes on one database, and an operator who asks for sessions."""
 
     def __init__(
-        self, dsn: str, folder: Path, *, hosts: int, steps: int, pause_ms: int, is_fenced: bool
+        self,
+        dsn: str,
+        folder: Path,
+        *,
+        hosts: int,
+        steps: int,
+        pause_ms: int,
+        is_fenced: bool,
+        dispatcher: str,
     ) -> None:
         self._file = folder / "dsn"
         self._file.touch(mode=0o600)
@@ -63,16 +76,21 @@ class Fleet:
         self._acts = folder / "acts"
         self._acts.touch()
         self._steps, self._pause_ms, self._is_fenced = steps, pause_ms, is_fenced
+        self._by = dispatcher
         self.names = [f"host-{number}" for number in range(hosts)]
         self.processes: dict[str, asyncio.subprocess.Process] = {}
         self.said = folder / "said"
         self.sessions: list[str] = []
         self.store: PostgresStore
         self.dispatcher: DbosDispatcher
+        """Where sessions are asked for by queues."""
+        self.peers: Peers
+        """Where they are by ops."""
 
     async def start(self, name: str) -> None:
         """Start a host; returns when it serves."""
-        words = (self._steps, self._pause_ms, LEASE_MS, "fenced" if self._is_fenced else "unfenced")
+        how = "fenced" if self._is_fenced else "unfenced"
+        words = (self._steps, self._pause_ms, LEASE_MS, how, self._by)
         with self.said.open("ab") as said:
             process = await asyncio.create_subprocess_exec(
                 *(sys.executable, "-m", "tests.store.fleet.fleet_host", str(self._file), name),
@@ -101,16 +119,26 @@ class Fleet:
                 process.kill()
             await process.wait()
 
-    async def configure(self, count: int) -> None:
-        """Store sessions that are to run, each on a phone of its own."""
-        for number in range(count):
-            name = f"s{number}"
-            session = Session(session_id=name, goal="g", created_ms=1, serial=f"phone-{number}")
-            await self.store.append(
-                EventDraft(name, SessionConfigured(session=session)),
-                EventDraft(name, SessionStateChanged(state=SessionState.QUEUED)),
-            )
-            self.sessions.append(name)
+    async def configure(self, count: int, phones: int) -> None:
+        """Store sessions that are to run, each on the next phone."""
+        for first in range(0, count, _AT_ONCE):
+            drafts: list[EventDraft] = []
+            for number in range(first, min(first + _AT_ONCE, count)):
+                name, serial = f"s{number}", f"phone-{number % phones}"
+                session = Session(session_id=name, goal="g", created_ms=1, serial=serial)
+                drafts += (
+                    EventDraft(name, SessionConfigured(session=session)),
+                    EventDraft(name, SessionStateChanged(state=SessionState.QUEUED)),
+                )
+                self.sessions.append(name)
+            await self.store.append(*drafts)
+
+    async def ask(self, session_id: str, host: str) -> None:
+        """Ask a host for a session, as a console does."""
+        if self._by == "dbos":
+            await self.dispatcher.send(session_id, host)
+        else:
+            await self.peers.request(host, OWNER, SessionResume(session_id=session_id))
 
     async def send_all(self) -> int:
         """Ask for every session three times at once; returns how often that counted."""
@@ -180,24 +208,41 @@ async def fleet(
     steps: int = 40,
     pause_ms: int = 50,
     is_fenced: bool = True,
+    dispatcher: str = "dbos",
+    phones: int = 0,
 ) -> AsyncIterator[Fleet]:
-    """Run a fleet with its sessions stored, none of them asked for yet."""
+    """Run a fleet with its sessions stored, none of them asked for yet.
+
+    Args:
+        dispatcher: `dbos`: they are asked for by queues; `local`: by ops, as hosts ask each other.
+        phones: how many there are in all; 0: one for each session.
+    """
 
     async def nothing(_session: Session, _lease: Lease) -> None:
         raise AssertionError("the operator's process runs no sessions")
 
-    one = Fleet(dsn, folder, hosts=hosts, steps=steps, pause_ms=pause_ms, is_fenced=is_fenced)
-    async with PostgresStore.open(dsn, "operator") as store:
-        one.store = store
-        one.dispatcher = DbosDispatcher(store, dsn, lease_ms=LEASE_MS)
-        async with one.dispatcher.serve("operator", nothing):
-            try:
-                await asyncio.gather(*(one.start(name) for name in one.names))
-                # Not sooner: a host takes up what is to run and is in nobody's queue.
-                await one.configure(sessions)
-                yield one
-            finally:
-                await one.end()
+    one = Fleet(
+        dsn,
+        folder,
+        hosts=hosts,
+        steps=steps,
+        pause_ms=pause_ms,
+        is_fenced=is_fenced,
+        dispatcher=dispatcher,
+    )
+    async with AsyncExitStack() as stack:
+        one.store = await stack.enter_async_context(PostgresStore.open(dsn, "operator"))
+        stack.push_async_callback(one.end)
+        await asyncio.gather(*(one.start(name) for name in one.names))
+        if dispatcher == "dbos":
+            one.dispatcher = DbosDispatcher(one.store, dsn, lease_ms=LEASE_MS)
+            await stack.enter_async_context(one.dispatcher.serve("operator", nothing))
+        else:
+            one.peers = Peers(dsn, one.store, unhosted="", is_guest=True)
+            await stack.enter_async_context(one.peers.serve(Asked(LocalDispatcher(one.store))))
+        # Not sooner: a host takes up what is to run and is in nobody's queue.
+        await one.configure(sessions, phones or sessions)
+        yield one
 
 
 async def kill_hosts(one: Fleet, times: int, seed: int = 1) -> int:

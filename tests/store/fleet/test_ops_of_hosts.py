@@ -12,7 +12,7 @@ from agent.core import ClientInfo
 from agent.hosts.peers import Peers
 from agent.protocol import JobList, Op, Reply
 from agent.store.postgres.link import Link
-from agent.store.postgres.op_table import STALE_MS, OpTable
+from agent.store.postgres.op_table import STALE_MS, OpTable, channel_of
 from agent.store.postgres.postgres_store import PostgresStore
 from tests.store.postgres_server import PostgresServer
 
@@ -89,3 +89,22 @@ async def test_clients_of_a_host_that_began_anew_between_two_looks_are_gone(
         await lab.some_left.wait()
         assert [one.name for one in lab.asked] == ["ana", "ben"]
         assert [one.name for one in lab.left] == ["ana"]
+
+
+async def test_only_the_host_that_is_asked_is_woken(dsn: str) -> None:
+    asking, asked, other = (Link(dsn, name) for name in ("asking", "asked", "other"))
+    try:
+        async with PostgresStore.open(dsn, "a"):
+            for link, name in ((asked, "b"), (other, "c")):
+                await link.rows(f"LISTEN {channel_of(name)}")
+            await OpTable(asking).put("b", "a", "{}")
+            assert await asked.notices(PATIENCE_S)
+            # What the server sends comes in order: with the second, the first would be there.
+            await OpTable(asking).put("c", "a", "{}")
+            [taken] = await OpTable(other).take("c", 1)
+            assert await other.notices(PATIENCE_S)
+            assert not await other.notices(0.2)
+            assert taken.from_host == "a"
+    finally:
+        for link in (asking, asked, other):
+            await link.close()

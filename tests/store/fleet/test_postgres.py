@@ -20,9 +20,11 @@ from agent.protocol import AgentMessage, Event, QuestionAnswered, ToolCallReques
 from agent.records import JobStatus
 from agent.store.changes.write_queue import StoreAwayError, UnknownOutcomeError
 from agent.store.postgres.link import Link
+from agent.store.postgres.opening import CHANNEL
 from agent.store.postgres.postgres_store import PostgresStore
 from agent.store.postgres.schema import MIGRATIONS
 from agent.store.postgres.words import query_of, vector_of
+from agent.store.rows import Statement
 from agent.store.store import EventDraft, Store
 from tests.store.conftest import make_job, question_draft, session_draft, step_draft
 from tests.store.postgres_server import PostgresServer, running_server
@@ -56,6 +58,32 @@ async def until_seen(seen: list[Event], count: int) -> None:
 
 
 # --- many hosts ----------
+
+
+async def test_a_commit_without_events_wakes_no_other_host(
+    fleet: list[PostgresStore], dsn: str
+) -> None:
+    listening = Link(dsn, "listening")
+    try:
+        await listening.rows(f"LISTEN {CHANNEL}")
+        assert await fleet[0].acquire_lease("phone", "a", 60_000)
+        assert not await listening.notices(0.5)
+        await fleet[0].append(session_draft("s"))
+        assert await listening.notices(PATIENCE_S)
+    finally:
+        await listening.close()
+
+
+async def test_what_was_deleted_before_a_host_looked_leaves_no_gap(
+    fleet: list[PostgresStore],
+) -> None:
+    seen: list[Event] = []
+    await fleet[0].append(session_draft("s"), session_draft("kept"))
+    await fleet[0].delete_sessions("s")
+    async with AsyncExitStack() as stack:
+        stack.callback(fleet[1].subscribe(lambda commit: seen.extend(commit.events)))
+        await fleet[1].append(step_draft("kept", 1))
+        assert fleet[1].newest_event_id == await fleet[0].last_event_id()
 
 
 async def test_all_hosts_write_one_log_without_gaps_and_hear_it_in_one_order(
@@ -336,13 +364,13 @@ async def test_a_commit_whose_answer_is_lost_is_stored_once(
         await store.append(session_draft("s1"))
         commit, lost = Link.commit, ["after", "before"]
 
-        async def losing(link: Link) -> None:
+        async def losing(link: Link, *last: Statement) -> None:
             if link is not store._writing or not lost:
-                await commit(link)
+                await commit(link, *last)
                 return
             when = lost.pop()
             if when == "after":
-                await commit(link)
+                await commit(link, *last)
             await link._drop()
             raise StoreAwayError("The connection broke.")
 
@@ -363,8 +391,8 @@ async def test_a_commit_that_nobody_can_say_anything_of_is_told_as_such_and_hear
         store.subscribe(lambda commit: heard.extend(commit.events))
         commit = Link.commit
 
-        async def losing(link: Link) -> None:
-            await commit(link)
+        async def losing(link: Link, *last: Statement) -> None:
+            await commit(link, *last)
             await link._drop()
             monkeypatch.setattr(link, "_dsn", "host=/nowhere")
             monkeypatch.setattr(link, "_patience_s", 0.1)
