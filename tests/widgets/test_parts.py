@@ -13,7 +13,7 @@ from widgets.base.header_line import cut_middle, frame_labels
 from widgets.base.rich_parts import steady, to_content
 from widgets.base.time_bar import bar
 from widgets.pictures.phone_pane import first_fitting, spread
-from widgets.plots.scrubber import scrubber
+from widgets.plots.scrubber import position_at, scrubber
 
 TEXT = st.text(alphabet=st.characters(codec="utf-8", exclude_categories=("Cc", "Cs")), max_size=40)
 
@@ -83,6 +83,33 @@ def test_a_bar_of_n_cells_has_n_cells(split: TimeSplit, cells: int) -> None:
 def test_a_scrubber_is_as_wide_as_asked(position: int, length: int, width: int) -> None:
     line = scrubber(min(position, length), length, [(length, "result"), (0, "error")], width)
     assert len("".join(text for text, _ in line)) == width
+
+
+@given(st.integers(0, 500), st.integers(1, 500), st.lists(st.integers(0, 500)), st.integers(2, 90))
+def test_a_press_on_a_scrubber_goes_where_the_line_is_then_drawn_to(
+    position: int, length: int, marked: list[int], width: int
+) -> None:
+    signs = [(min(at, length), "error") for at in sorted(marked)]
+
+    def here(at: int) -> int:
+        return "".join(text for text, _ in scrubber(at, length, signs, width)).index("●")
+
+    cell = here(min(position, length))
+    assert here(position_at(cell, length, signs, width)) == cell
+    assert position_at(-5, length, (), width) == 0
+    assert position_at(width + 5, length, (), width) == length
+
+
+def test_who_answered_is_you_wherever_a_console_did() -> None:
+    told = {
+        "operator": "you",
+        "console (process 12)": "you",
+        "console (a process of yours)": "you",
+        "Ana: console (process 12)": "Ana",
+        "Ana: mcp (process 12)": "Ana: mcp",
+        "switchboard sessions (process 12)": "switchboard sessions",
+    }
+    assert {client: formatting.answerer(client) for client in told} == told
 
 
 def test_values_are_said_in_few_letters() -> None:

@@ -16,6 +16,7 @@ from agent.text import one_line
 
 Natural: TypeAlias = tuple[str | int, ...]
 _NUMBER = re.compile(r"([0-9]{1,18})")
+_PEER = re.compile(r" \((?:process \d+|a process of yours)\)$")
 _SECOND, _MINUTE, _HOUR, _DAY = 1_000, 60_000, 3_600_000, 86_400_000
 
 
@@ -252,3 +253,15 @@ def _telling(action: ActionView) -> str:
         if name in given:
             return one_line(str(given[name]), 120)
     return ""
+
+
+def answerer(client: str) -> str:
+    """Name who answered, by how its program is called: "you" for the operator of a console.
+
+    Args:
+        client: as the core stores it, such as "console (process 12)" or "Ana: mcp (process 3)".
+    """
+    owner, _, program = _PEER.sub("", one_line(client, 80)).rpartition(": ")
+    if program in {"", "operator", "console"}:
+        return owner or "you"
+    return f"{owner}: {program}" if owner else program

@@ -213,7 +213,7 @@ def _question(asked: QuestionItem, expanded: bool) -> list[Paragraph]:
     if asked.answer is not None:
         said = formatting.answer_word(question, asked.answer)
         answer = "•••" if question.secret else _said(said, expanded)
-        who = "you" if asked.answered_by in {"", "operator"} else one_line(asked.answered_by, 40)
+        who = one_line(formatting.answerer(asked.answered_by), 40)
         written.append(
             Paragraph(
                 ((_INDENT, ""),), ((f"{who}: ", "bold $primary"), (answer or "—", "$foreground"))

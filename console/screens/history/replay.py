@@ -25,6 +25,7 @@ from console.screens.history.tape import TapeController
 from console.screens.history.writing_out import ExportController
 from widgets.base.header_line import PartsLine
 from widgets.pictures.phone_pane import PhonePane
+from widgets.plots.scrubber import Scrubber
 from widgets.transcript.record_pane import RecordPane
 from widgets.transcript.session_pane import SessionPane
 
@@ -68,7 +69,7 @@ class ReplayScreen(ConsoleScreen):
     def compose_body(self) -> ComposeResult:
         with Vertical(id="middle"):
             yield SessionPane(id="session", empty="Reading the session…")
-            yield PartsLine(id="scrubber")
+            yield Scrubber(id="scrubber")
         with Vertical(id="record"):
             yield PartsLine(id="record-tabs")
             yield RecordPane(id="record-pane")

@@ -14,10 +14,9 @@ from console.keys.controllers import Controller
 from console.screens.base.console_screen import ConsoleScreen
 from console.steps.playback import Playback
 from widgets.base.formatting import clock
-from widgets.base.header_line import PartsLine
 from widgets.base.rows import Parts
 from widgets.pictures.phone_pane import spread
-from widgets.plots.scrubber import scrubber
+from widgets.plots.scrubber import Scrubber
 from widgets.transcript.session_pane import SessionPane
 
 _PLAY_HZ = 15
@@ -93,8 +92,8 @@ class TapeController(Controller):
 
     def show(self, tape: Playback) -> None:
         """Show the tape, where it is, and what is under way beside it."""
-        place = self._screen.query_one("#scrubber", PartsLine)
-        width = max(10, place.size.width)
+        place = self._screen.query_one(Scrubber)
+        width = max(10, place.content_size.width)
         signs = [(sign.position, sign.kind) for sign in tape.signs]
         word = "▶ playing" if self.is_playing else "‖ paused"
         left: Parts = (
@@ -104,7 +103,7 @@ class TapeController(Controller):
         right: Parts = ((f"event {tape.position} of {len(tape.events)}", "$faint"),)
         if self.doing:
             right = ((f"{self.doing}  ", "$live"), *right)
-        line = scrubber(tape.position, len(tape.events), signs, width)
+        line = place.show_tape(tape.position, len(tape.events), signs)
         place.show((*line, ("\n", ""), *spread(left, right, width)))
 
     def _moved(self) -> None:
@@ -158,6 +157,13 @@ class TapeController(Controller):
         self.hold()
         if self.playback is not None:
             self.playback.step(steps)
+        self._moved()
+
+    def on_scrubber_moved(self, event: Scrubber.Moved) -> None:
+        """Go to the place that the mouse pressed."""
+        self.hold()
+        if self.playback is not None:
+            self.playback.go_to(event.position)
         self._moved()
 
     def do_replay_start(self) -> None:
