@@ -10,10 +10,9 @@ from typing import ClassVar
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
-from textual.screen import ModalScreen
 
 from console.report.writing import Kind
-from widgets.base.fault_isolation import FaultIsolated
+from console.screens.dialogs.dialog import Dialog, foot
 from widgets.base.header_line import PartsLine
 from widgets.base.row_list import RowList
 from widgets.base.rows import Line, Row
@@ -26,7 +25,7 @@ _SAID = {
 }
 
 
-class ExportScreen(FaultIsolated, ModalScreen[Kind | None]):
+class ExportScreen(Dialog[Kind | None]):
     """A short list.
 
     Args:
@@ -44,7 +43,7 @@ class ExportScreen(FaultIsolated, ModalScreen[Kind | None]):
     def compose(self) -> ComposeResult:
         with Vertical(classes="dialog small", id="export") as dialog:
             dialog.border_title = "Write as"
-            dialog.border_subtitle = "enter writes · esc back"
+            dialog.border_subtitle = foot(("enter", "writes"), ("esc", "back"))
             yield PartsLine(((self._missing, "$warn"),) if self._missing else (), id="missing")
             yield RowList(id="kinds")
 

@@ -11,11 +11,10 @@ from typing import ClassVar
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical, VerticalScroll
-from textual.screen import ModalScreen
 
 from console.keys import actions
 from console.keys.keymap import Keymap
-from widgets.base.fault_isolation import FaultIsolated
+from console.screens.dialogs.dialog import Dialog, foot
 from widgets.base.header_line import PartsLine
 from widgets.base.rows import Parts
 
@@ -23,7 +22,7 @@ _LEAST_SENTENCE = 24
 """Cells that a sentence needs beside its keys and title; with less, it stands below them."""
 
 
-class HelpScreen(FaultIsolated, ModalScreen[None]):
+class HelpScreen(Dialog[None]):
     """Keys by group."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -43,7 +42,7 @@ class HelpScreen(FaultIsolated, ModalScreen[None]):
     def compose(self) -> ComposeResult:
         with Vertical(classes="dialog") as dialog:
             dialog.border_title = f"Keys · {self._subject}"
-            dialog.border_subtitle = "esc back"
+            dialog.border_subtitle = foot(("esc", "back"))
             with VerticalScroll(can_focus=False):
                 yield PartsLine(id="help")
 

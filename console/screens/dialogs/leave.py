@@ -11,19 +11,18 @@ from typing import ClassVar
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
-from textual.screen import ModalScreen
 
 from agent.records import SessionState
 from agent.state.reducer import State
 from console.core.active_sessions import is_under_way
+from console.screens.dialogs.dialog import Dialog, foot
 from widgets.base import status
-from widgets.base.fault_isolation import FaultIsolated
 from widgets.base.header_line import PartsLine
 from widgets.base.rows import Parts
 from widgets.lists.session_rows import session_title
 
 
-class LeaveScreen(FaultIsolated, ModalScreen[bool]):
+class LeaveScreen(Dialog[bool]):
     """Names what is under way."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -38,7 +37,7 @@ class LeaveScreen(FaultIsolated, ModalScreen[bool]):
     def compose(self) -> ComposeResult:
         with Vertical(classes="dialog small") as dialog:
             dialog.border_title = "Leave?"
-            dialog.border_subtitle = "^q leaves · esc stays"
+            dialog.border_subtitle = foot(("^q", "leaves"), ("esc", "stays"))
             yield PartsLine(self._told)
 
     def action_answer(self, leave: bool) -> None:

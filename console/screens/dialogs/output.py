@@ -16,13 +16,12 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical, VerticalScroll
 from textual.content import Content
-from textual.screen import ModalScreen
 from textual.widgets import Static
 
 from agent.child_process import end_child
 from agent.text import clean, one_line
 from console.input.gate import Wait
-from widgets.base.fault_isolation import FaultIsolated
+from console.screens.dialogs.dialog import Dialog, foot
 
 if TYPE_CHECKING:
     from console.app import SwitchboardApp
@@ -36,7 +35,7 @@ _END_S = 3.0
 """How long a process may take to end once it was asked to."""
 
 
-class OutputScreen(FaultIsolated, ModalScreen[None]):
+class OutputScreen(Dialog[None]):
     """The output of one command.
 
     Args:
@@ -64,7 +63,7 @@ class OutputScreen(FaultIsolated, ModalScreen[None]):
     def compose(self) -> ComposeResult:
         with Vertical(classes="dialog", id="output") as dialog:
             dialog.border_title = Content(self._title)
-            dialog.border_subtitle = "running · esc stops it"
+            dialog.border_subtitle = Content("running · ") + foot(("esc", "stops it"))
             with VerticalScroll():
                 yield Static(id="printed", markup=False)
 
@@ -121,7 +120,7 @@ class OutputScreen(FaultIsolated, ModalScreen[None]):
         if self.is_running and self.is_attached:
             self._show()
             dialog = self.query_one("#output", Vertical)
-            dialog.border_subtitle = f"{how} · y copy · esc back"
+            dialog.border_subtitle = Content(f"{how} · ") + foot(("y", "copy"), ("esc", "back"))
 
     def action_scroll(self, by: int) -> None:
         """Scroll by a line."""

@@ -13,23 +13,23 @@ from typing import ClassVar
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
-from textual.screen import ModalScreen
 from textual.widgets import Input
 
 from agent.text import one_line
 from console.palette.entry import Entry, Kind
 from console.palette.ranking import search
-from widgets.base.fault_isolation import FaultIsolated
+from console.screens.dialogs.dialog import Dialog, foot
 from widgets.base.row_list import RowList
 from widgets.base.rows import Line, Row
 
 Typed = Callable[[str], list[Entry] | None]
-_NAME_CELLS = 24
+_NAME_CELLS = 20
+_KEYS = (("enter", "does it"), ("tab", "completes"), ("esc", "back"))
 _MOST_CHARS = 4000
 _HINT = "An action, session, phone, setting or command: “set run.max_steps 40”, “open @phone”"
 
 
-class PaletteScreen(FaultIsolated, ModalScreen[Entry | None]):
+class PaletteScreen(Dialog[Entry | None]):
     """A field over a list of entries.
 
     Args:
@@ -67,7 +67,9 @@ class PaletteScreen(FaultIsolated, ModalScreen[Entry | None]):
     def compose(self) -> ComposeResult:
         with Vertical(classes="dialog", id="palette") as dialog:
             dialog.border_title = "Palette"
-            dialog.border_subtitle = "enter does it · tab completes · esc back"
+            dialog.border_subtitle = foot(
+                ("enter", "does it"), ("tab", "completes"), ("esc", "back")
+            )
             yield Input(
                 self._text,
                 placeholder=_HINT,

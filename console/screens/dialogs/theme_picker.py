@@ -12,16 +12,15 @@ from typing import ClassVar
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
-from textual.screen import ModalScreen
 from textual.theme import Theme
 
+from console.screens.dialogs.dialog import Dialog, foot
 from console.terminal.themes import DARK, LIGHT
-from widgets.base.fault_isolation import FaultIsolated
 from widgets.base.row_list import RowList
 from widgets.base.rows import Line, Row
 
 
-class ThemePicker(FaultIsolated, ModalScreen[str]):
+class ThemePicker(Dialog[str]):
     """A list of themes."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -32,7 +31,7 @@ class ThemePicker(FaultIsolated, ModalScreen[str]):
     def compose(self) -> ComposeResult:
         with Vertical(classes="dialog small", id="palette") as dialog:
             dialog.border_title = "Colours"
-            dialog.border_subtitle = "enter keeps it · esc restores the previous one"
+            dialog.border_subtitle = foot(("enter", "keeps it"), ("esc", "restores the former"))
             yield RowList(id="themes", empty="There are no themes.")
 
     def on_mount(self) -> None:

@@ -11,17 +11,17 @@ from typing import ClassVar
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
-from textual.screen import ModalScreen
+from textual.content import Content
 
 from agent.text import one_line
+from console.screens.dialogs.dialog import Dialog, foot
 from console.screens.history.filters import BUILT_IN, HINT
-from widgets.base.fault_isolation import FaultIsolated
 from widgets.base.header_line import PartsLine
 from widgets.base.row_list import RowList
 from widgets.base.rows import Line, Row
 
 
-class FilterPicker(FaultIsolated, ModalScreen[str]):
+class FilterPicker(Dialog[str]):
     """A list of filters.
 
     Args:
@@ -38,7 +38,8 @@ class FilterPicker(FaultIsolated, ModalScreen[str]):
     def compose(self) -> ComposeResult:
         with Vertical(classes="dialog small", id="palette") as dialog:
             dialog.border_title = "Filters"
-            dialog.border_subtitle = "enter shows · S in the list saves or forgets · esc back"
+            keys = foot(("enter", "shows"), ("esc", "back"))
+            dialog.border_subtitle = Content("S in the list saves or forgets · ") + keys
             yield RowList(id="filters")
             yield PartsLine(((f" {HINT}", "$faint"),))
 

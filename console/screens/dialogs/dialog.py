@@ -1,0 +1,41 @@
+"""What every dialog has: a way out for the mouse, and keys named at its foot that can be pressed.
+
+Not what a dialog asks. Invariant: what the mouse does is pressed as a key, where every key is
+handled; a press beside the dialog is its esc.
+"""
+
+from __future__ import annotations
+
+from typing import TypeVar
+
+from textual.content import Content
+from textual.events import Click
+from textual.screen import ModalScreen
+from textual.style import Style
+
+from widgets.base.fault_isolation import FaultIsolated
+
+T = TypeVar("T")
+
+
+def foot(*keys: tuple[str, str]) -> Content:
+    """Write keys, each with its word, for the lower border of a dialog: both can be pressed."""
+    return Content(" · ").join(
+        Content.styled(f"{key} {word}", Style.from_meta({"@click": f"screen.press({key!r})"}))
+        for key, word in keys
+    )
+
+
+class Dialog(FaultIsolated, ModalScreen[T]):
+    """A dialog over any screen."""
+
+    def on_click(self, event: Click) -> None:
+        if event.widget is self:
+            self.action_press("esc")
+
+    def action_press(self, name: str) -> None:
+        """Press a key, by the name that the operator reads."""
+        from console.app import SwitchboardApp
+
+        assert isinstance(self.app, SwitchboardApp)
+        self.app.keyboard.press_named_later(name)
