@@ -29,7 +29,7 @@ from widgets.base.rich_parts import to_content
 from widgets.base.row_places import MovedRows, RowPlaces
 from widgets.base.rows import Line, Row
 
-_GUTTER = 2
+GUTTER = 2
 _MARGIN = 1
 
 
@@ -88,7 +88,7 @@ class RowList(FaultIsolated, ScrollView, can_focus=True):
         super().__init__(id=id)
         self.empty = empty
         self.clock_s = clock_s
-        self._nothing = EmptySentence(indent=_GUTTER)
+        self._nothing = EmptySentence(indent=GUTTER)
         self.cursor_key = ""
         self._places = RowPlaces()
         self._strips: dict[tuple[Row, int, bool, bool, bool], list[Strip]] = {}
@@ -112,7 +112,7 @@ class RowList(FaultIsolated, ScrollView, can_focus=True):
     @property
     def text_width(self) -> int:
         """Columns that a row's text may take."""
-        return max(1, self.scrollable_content_region.width - _GUTTER - _MARGIN)
+        return max(1, self.scrollable_content_region.width - GUTTER - _MARGIN)
 
     def say_when_empty(self, sentence: str) -> None:
         """Set what stands here while there are no rows."""
@@ -295,9 +295,9 @@ def _draw(
     bar = Content.styled("▌ ", "$primary" if focused else "$faint") if here else Content("  ")
     right = to_content(line.right)
     width -= _MARGIN
-    room = max(0, width - _GUTTER - right.cell_length - (1 if line.right else 0))
+    room = max(0, width - GUTTER - right.cell_length - (1 if line.right else 0))
     left = to_content(line.left).truncate(room, ellipsis=True)
-    gap = width - _GUTTER - left.cell_length - right.cell_length
+    gap = width - GUTTER - left.cell_length - right.cell_length
     whole = Content.assemble(bar, left, " " * max(0, gap), right)
     style, parse = widget.visual_style, widget.app.stylesheet.parse_style
     if here:

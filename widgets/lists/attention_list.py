@@ -11,13 +11,16 @@ from collections.abc import Callable, Sequence
 from time import monotonic
 from typing import ClassVar
 
+from rich.cells import cell_len
 from textual.binding import Binding, BindingType
+from textual.events import Click
 from textual.message import Message
 
 from agent.state.reducer import Attention, State
 from widgets.base import causality
-from widgets.base.row_list import RowList
-from widgets.lists.session_rows import attention_rows
+from widgets.base.row_list import GUTTER, RowList
+from widgets.base.rows import Row
+from widgets.lists.session_rows import OPTION, attention_rows
 from widgets.questions.question_card import GRACE_S
 
 
@@ -31,12 +34,13 @@ class AttentionList(RowList):
     KEEPS_CURSOR = False
 
     class Chosen(Message):
-        """The operator pressed an option's key."""
+        """The operator pressed an option's key, or the option with the mouse."""
 
-        def __init__(self, waiting: Attention, answer: str) -> None:
+        def __init__(self, waiting: Attention, answer: str, *, by_mouse: bool = False) -> None:
             super().__init__()
             self.waiting = waiting
             self.answer = answer
+            self.by_mouse = by_mouse
 
     def __init__(
         self,
@@ -91,12 +95,42 @@ class AttentionList(RowList):
         options = one.question.options if one is not None and one.question is not None else ()
         return parameters[0] in range(1, len(options) + 1)
 
+    def on_click(self, event: Click) -> None:
+        offset = event.get_content_offset_capture(self)
+        key = self.meant_at(offset.y)
+        found = self._places.line(offset.y + self.scroll_offset.y)
+        number = option_at(*found, offset.x - GUTTER) if found is not None else 0
+        if number and found is not None and key == found[0].key == self.cursor_key:
+            self._choose(number, by_mouse=True)
+            # The row that came up under the pointer is meant from the next press on.
+            self._is_placed = True
+        else:
+            super().on_click(event)
+
     def action_choose(self, number: int) -> None:
         """Answer the question under the cursor with one of its options."""
+        self._choose(number)
+
+    def _choose(self, number: int, *, by_mouse: bool = False) -> None:
         one = self.under_cursor
         if one is None or one.question is None or not self._is_placed:
             return
         if self.clock_s() - causality.lag_s() - self._came_s < GRACE_S:
             return
         if number <= len(one.question.options):
-            self.post_message(self.Chosen(one, one.question.options[number - 1].label))
+            answer = one.question.options[number - 1].label
+            self.post_message(self.Chosen(one, answer, by_mouse=by_mouse))
+
+
+def option_at(row: Row, line: int, column: int) -> int:
+    """Return the number of the option that stands at a place of one of `attention_rows`; 0 where
+    none does.
+    """
+    end = number = 0
+    for text, style in row.lines[line].left if line else ():
+        end += cell_len(text)
+        is_option = style == OPTION and text[:1].isdecimal()
+        number += is_option
+        if column < end:
+            return number if is_option else 0
+    return 0

@@ -7,6 +7,8 @@ from agent.text import one_line
 from widgets.base.rows import Parts
 from widgets.lists.session_rows import device_rows
 
+ALL = "*"
+"""What is pressed for the phones that there is no room for."""
 _MOST = 6
 """How many phones are named where there is little room."""
 _LEAST = 3
@@ -42,7 +44,8 @@ def device_parts(
         parts += [*spread(row.lines[0].left, row.lines[0].right, width), ("\n", "")]
         phones |= dict.fromkeys(range(before, len(parts) - 1), row.key)
     if len(rows) > most:
-        parts.append((f"and {len(rows) - most} more", "$faint"))
+        phones[len(parts)] = ALL
+        parts.append((f"and {len(rows) - most} more on the Wall", "$faint"))
     if not rows:
         parts.append((when_empty, "$muted"))
     has_end = parts[-1][0] == "\n"

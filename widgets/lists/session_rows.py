@@ -63,6 +63,10 @@ def delegating(state: State) -> frozenset[str]:
     )
 
 
+OPTION = "$ask"
+"""The style of an option's part."""
+
+
 def attention_rows(
     waiting: Sequence[Attention], state: State, *, now_ms: int, open_key: str | None = None
 ) -> list[Row]:
@@ -104,11 +108,11 @@ def attention_rows(
         head = Line((*left, (text, "$foreground")), age)
         below: Parts = (("  ", ""), (mark.word, mark.style), (f" · {where}", "$muted"))
         if one.question is not None and one.question.options:
-            choices = "  ".join(
-                f"{number} {one_line(formatting.option_words(one.question, option), 24)}"
-                for number, option in enumerate(one.question.options[:9], 1)
-            )
-            below = (("  ", ""), (choices, "$ask"), (f" · {where}", "$muted"))
+            choices: list[tuple[str, str]] = []
+            for number, option in enumerate(one.question.options[:9], 1):
+                words = one_line(formatting.option_words(one.question, option), 24)
+                choices += [("  ", ""), (f"{number} {words}", OPTION)]
+            below = (*choices, (f" · {where}", "$muted"))
         folded = open_key is not None and one.key != open_key
         if folded:
             # One line: which session it is tells more than how long it waits.

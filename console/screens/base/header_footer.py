@@ -118,6 +118,7 @@ class HeaderFooter(Controller):
             right.append((f"● {running} running  ", "$live"))
         if paused:
             right.append((f"‖ {paused} paused  ", "$warn"))
+        phones: tuple[str, str] | None = None
         usage = app.usage.newest if app.usage is not None else None
         if usage is not None and usage.is_nearly_full and width >= 100:
             right.append((f"{usage.words}  ", "$warn"))
@@ -127,7 +128,8 @@ class HeaderFooter(Controller):
             known = sum(d.state is not DeviceState.GONE for d in state.devices.values())
             count = f"{online} of {known}" if online < known else str(known)
             tone = "$warn" if online < known else "$muted"
-            right.append((f"{count} device{'' if known == 1 else 's'} ", tone))
+            phones = (f"{count} device{'' if known == 1 else 's'} ", tone)
+            right.append(phones)
         # Where there is not room for all, the tabs and what waits stay: they are pressed.
         if _cells(left, right) > width:
             left[:named] = [("", "")] * named
@@ -136,6 +138,8 @@ class HeaderFooter(Controller):
         parts = spread(tuple(left), tuple(right), width)
         if pressable.pop(0, ""):
             pressable[-len(right)] = "question.next"
+        if right and right[-1] is phones:
+            pressable[-1] = "screen.wall"
         self._screen.query_one("#header", ActionLine).show_pressable(
             parts, _seen(pressable, parts, len(right))
         )

@@ -176,17 +176,21 @@ class QuestionController(Controller):
         self.answer_subject(self.subject_of(question), answer)
 
     def on_question_card_chosen(self, event: QuestionCard.Chosen) -> None:
-        asked = event.question
-        if event.by_mouse and asked.kind is QuestionKind.APPROVAL:
-            # One click may be a slip: what lets something happen takes two.
-            word = one_line(formatting.answer_word(asked, event.answer), 40)
-            matter = one_line(asked.text, 160).removeprefix(ASKING).strip()
-            sentence = f"Click again for “{word}”: {matter}"
-            subject = f"{asked.question_id}/{event.answer}"
-            if not self._deck.ops.two_acts.confirm("question.click", subject, sentence):
-                self._deck.show_footer()
-                return
-        self.answer(asked, event.answer)
+        if not event.by_mouse or self._means_it(event.question, event.answer):
+            self.answer(event.question, event.answer)
+
+    def _means_it(self, asked: Question, answer: str) -> bool:
+        """Return whether a click answers: one may be a slip, and an approval takes two."""
+        if asked.kind is not QuestionKind.APPROVAL:
+            return True
+        word = one_line(formatting.answer_word(asked, answer), 40)
+        matter = one_line(asked.text, 160).removeprefix(ASKING).strip()
+        sentence = f"Click again for “{word}”: {matter}"
+        subject = f"{asked.question_id}/{answer}"
+        means = self._deck.ops.two_acts.confirm("question.click", subject, sentence)
+        if not means:
+            self._deck.show_footer()
+        return means
 
     def on_question_card_write(self, _event: QuestionCard.Write) -> None:
         self._deck.go_to_composer()
@@ -199,8 +203,9 @@ class QuestionController(Controller):
             self._deck.refresh_all()
 
     def on_attention_list_chosen(self, event: AttentionList.Chosen) -> None:
-        if event.waiting.question is not None:
-            self.answer(self.narrowed(event.waiting.question), event.answer)
+        asked = event.waiting.question
+        if asked is not None and (not event.by_mouse or self._means_it(asked, event.answer)):
+            self.answer(self.narrowed(asked), event.answer)
 
 
 def _order(question: Question) -> tuple[int, str]:

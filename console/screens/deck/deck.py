@@ -43,6 +43,7 @@ from console.screens.history.step_reader import StepReader
 from widgets.base.action_line import ActionLine
 from widgets.base.row_list import RowList
 from widgets.base.splitter import Splitter
+from widgets.lists import device_line
 from widgets.lists.attention_list import AttentionList
 from widgets.lists.marking_list import MarkingList
 from widgets.pictures.phone_pane import PhonePane
@@ -269,7 +270,9 @@ class DeckScreen(ConsoleScreen):
         return True
 
     def press_part(self, line: str, name: str) -> None:
-        if line == "devices":
+        if line == "devices" and name == device_line.ALL:
+            self.console_app.navigation.do_screen_wall()
+        elif line == "devices":
             self.console_app.navigation.show_device(name)
         else:
             self.panes.press(name)

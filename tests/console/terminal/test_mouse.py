@@ -164,6 +164,32 @@ def test_an_option_of_a_card_is_answered_by_a_click_and_an_approval_by_two(
     assert desktop.ops()[before]["answer"] == "Approve"
 
 
+def test_an_option_in_the_queue_answers_the_row_under_the_cursor_and_no_other(
+    desktop: Desktop,
+) -> None:
+    queue = next(row for row, line in enumerate(desktop.lines) if "Waiting for you 15" in line)
+    desktop.mouse.click(*desktop.place("Pixel 12 Which Ben", first_row=queue))
+    desktop.rest()
+    option = desktop.place("2 Ben Baker", first_row=queue)
+    desktop.mouse.click(*option)
+    desktop.until(desktop.ops, "the answer")
+    assert desktop.ops()[0]["answer"] == "Ben Baker"
+    desktop.terminal.see("Waiting for you 14")
+    # Another question is under the pointer now: the press of a hurried hand is not for it.
+    desktop.mouse.click(*option)
+    desktop.rest()
+    assert len(desktop.ops()) == 1
+    approval = desktop.place("Pixel 9 Send “On my way”", first_row=queue)
+    desktop.mouse.click(*approval)
+    desktop.rest()
+    approve = desktop.place("1 Approve", first_row=approval[1])
+    desktop.mouse.click(*approve)
+    desktop.terminal.see("Click again for “Approve”")
+    assert len(desktop.ops()) == 1
+    desktop.mouse.click(*approve)
+    desktop.until(lambda: len(desktop.ops()) == 2, "the approval")
+
+
 def test_a_border_is_dragged_and_stays_for_the_next_start(desktop: Desktop) -> None:
     border = desktop.lines[5].index("▏")
     desktop.mouse.drag((border, 5), (border + 12, 6))
@@ -228,3 +254,42 @@ def test_a_click_selects_a_double_click_opens_and_ctrl_marks(desktop: Desktop) -
     desktop.mouse.click(20, row, times=2)
     # It asks: opening it goes to its card.
     desktop.terminal.see("choose")
+
+
+def test_a_press_beside_a_dialog_or_on_the_keys_at_its_foot_leaves_it(desktop: Desktop) -> None:
+    for opener, title in (("? help", "Keys · "), ("^p palette", "─ Palette ")):
+        for leaves in ("esc back", ""):
+            desktop.mouse.click(*desktop.place(opener, first_row=ROWS - 1))
+            desktop.terminal.see(title)
+            desktop.rest()
+            desktop.mouse.click(*(desktop.place(leaves) if leaves else (3, ROWS - 2)))
+            desktop.until(lambda seen=title: seen not in "".join(desktop.lines), "no dialog")
+    desktop.mouse.click(*desktop.place("^p palette", first_row=ROWS - 1))
+    desktop.terminal.see("─ Palette ")
+    desktop.terminal.press(b"jobs")
+    desktop.terminal.see("The queue of scheduled work")
+    desktop.mouse.click(*desktop.place("enter does it"))
+    desktop.terminal.see("watchers  commitments")
+    assert desktop.ops() == []
+
+
+def test_phones_without_room_on_the_deck_are_a_press_away(desktop: Desktop) -> None:
+    for words in ("more on the Wall", "12 devices"):
+        desktop.mouse.click(*desktop.place(words))
+        desktop.terminal.see("12 phones")
+        desktop.mouse.click(*desktop.place("Deck"))
+        desktop.terminal.see("Sessions 50")
+
+
+def test_the_tape_of_a_replay_is_pressed_and_dragged(desktop: Desktop) -> None:
+    desktop.terminal.press(b"R")
+    desktop.terminal.see("event ")
+    _, row = desktop.place("event ")
+
+    def place() -> tuple[str, str]:
+        return re.findall(r"event (\d+) of (\d+)", desktop.lines[row])[0]
+
+    desktop.mouse.click(1, row - 1)
+    desktop.until(lambda: place()[0] == "0", "the beginning")
+    desktop.mouse.drag((1, row - 1), (COLUMNS - 1, row + 1))
+    desktop.until(lambda: place()[0] == place()[1], "the end, drawn past it")
