@@ -122,7 +122,8 @@ def sentence(msg: EventMsg) -> tuple[Tone, str, str]:
             return Tone.WARNING, _whole(reason) or "Cancelled.", ""
         case WheelActed(said=said, outcome=outcome, detail=detail):
             tone = Tone.INFO if outcome is ActionOutcome.DONE else Tone.WARNING
-            return tone, f"Operator: {said} ({outcome.value})", detail
+            came = "" if outcome is ActionOutcome.DONE else f" ({outcome.value})"
+            return tone, f"Operator: {said}{came}", detail
         case WheelHandedBack(note=note):
             return Tone.INFO, "The operator handed the wheel back.", note
         case SessionFlagsChanged(lost=lost, reason=reason):

@@ -37,6 +37,8 @@ _BESIDE = 5
 _RESULT_LEAST = 12
 _WHY_CHARS = 160
 _RUNS_LISTED = 10
+_NAME_CELLS = 10
+"""Of a fact in the detail."""
 
 
 def wake(job: Job, now_ms: int) -> str:
@@ -124,14 +126,14 @@ def job_detail(
         devices: the phones, for what they are called.
     """
     mark = status.JOB[job.status]
-    is_due = job.status in _WAKES
+    times = next_times(job) if job.status in _WAKES else ()
     unread = ", not read yet" if job.unread_result else ""
     facts: list[tuple[str, str, str]] = [
         ("status", f"{mark.glyph} {mark.word}", mark.style),
         ("number", str(job.id), "$foreground"),
         ("kind", term(job.type), "$foreground"),
         ("next run", wake(job, now_ms), "$foreground"),
-        *((("times", next_times(job), "$foreground"),) if is_due and next_times(job) else ()),
+        *((("times", _below(times), "$foreground"),) if times else ()),
         ("every", repeat(job, with_zone=True), "$foreground"),
         ("last run", f"{_ago(job.last_run_at, now_ms)}{unread}", "$foreground"),
         ("failures", str(job.failure_count), "$bad" if job.failure_count else "$foreground"),
@@ -148,7 +150,7 @@ def job_detail(
         # Why is what is looked for; the whole of it stands below.
         parts.append((f"{one_line(result_words(job.last_result), _WHY_CHARS)}\n\n", "$bad"))
     for name, value, style in facts:
-        parts += [(f"{name:<10}", "$faint"), (f"{value}\n", style)]
+        parts += [(f"{name:<{_NAME_CELLS}}", "$faint"), (f"{value}\n", style)]
     parts += _asks(job, now_ms)
     if job.prompt:
         parts += [("\nprompt\n", "$faint"), (clean(job.prompt, 2_000) + "\n", "$foreground")]
@@ -158,6 +160,11 @@ def job_detail(
             (result_words(job.last_result) + "\n", "$foreground"),
         ]
     return (*parts, *run_plot(runs), *_runs(runs[:_RUNS_LISTED], now_ms))
+
+
+def _below(lines: Sequence[str]) -> str:
+    """Write lines one below the other, where the values of the facts stand."""
+    return ("\n" + " " * _NAME_CELLS).join(lines)
 
 
 def _asks(job: Job, now_ms: int) -> Parts:

@@ -66,19 +66,22 @@ def repeat(job: Job, *, with_zone: bool = False) -> str:
     return formatting.interval(0)
 
 
-def next_times(job: Job, count: int = 3) -> str:
-    """Return when a job runs next, in local time; empty for one that does not, or only once."""
+def next_times(job: Job, count: int = 3) -> tuple[str, ...]:
+    """Return when a job runs next, in local time, a text for each day; empty for one that does not,
+    or only once.
+    """
     first_ms = job.next_run_at
     if not 0 < first_ms <= LATEST_SHOWN_MS:
-        return ""
+        return ()
     times = next_times_ms(job.schedule_json, first_ms, count)
     if len(times) < 2:
-        return ""
-    return ", ".join(
-        f"{datetime.fromtimestamp(ms / 1000).astimezone():%a %d %b %H:%M}"
-        for ms in times
-        if ms <= LATEST_SHOWN_MS
-    )
+        return ()
+    days: dict[str, list[str]] = {}
+    for ms in times:
+        if ms <= LATEST_SHOWN_MS:
+            at = datetime.fromtimestamp(ms / 1000).astimezone()
+            days.setdefault(f"{at:%a %d %b}", []).append(f"{at:%H:%M}")
+    return tuple(f"{day} {', '.join(hours)}" for day, hours in days.items())
 
 
 _DAYS = ("Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")

@@ -147,9 +147,9 @@ def session_head(
     if is_one_line:
         return ((f" {mark.glyph} {mark.word}  ", mark.style), title)
     until = session.updated_ms if session.state.is_terminal else now_ms
-    facts = [*step_words(view), formatting.clock(until - session.created_ms)]
-    if session.serial:
-        facts.append(device_name(session.serial, devices))
+    # The phone first: of alike sessions it tells which this is, and the end of the line may be cut.
+    facts = [device_name(session.serial, devices)] if session.serial else []
+    facts += [*step_words(view), formatting.clock(until - session.created_ms)]
     if session.model.startswith(DIRECT):
         facts.append(f"by {one_line(session.model.removeprefix(DIRECT), 40)}")
     if session.tool_servers:

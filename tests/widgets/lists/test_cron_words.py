@@ -72,7 +72,7 @@ def test_days_and_times_that_are_named_are_those_it_is_due_at(fields: list[str])
 @given(st.text(max_size=60), st.integers(0, LATEST_SHOWN_MS * 2))
 def test_a_schedule_that_somebody_else_wrote_is_never_an_error(text: str, at_ms: int) -> None:
     of = job(1, schedule_json={"cron": text, "timezone": text}, next_run_at=at_ms)
-    assert "\n" not in repeat(of, with_zone=True) + next_times(of)
+    assert "\n" not in repeat(of, with_zone=True) + "".join(next_times(of))
 
 
 def test_a_jobs_details_say_when_it_runs_next_in_local_time() -> None:
@@ -80,7 +80,11 @@ def test_a_jobs_details_say_when_it_runs_next_in_local_time() -> None:
     at_ms = round(first.timestamp() * 1000)
     weekdays = job(1, schedule_json={"cron": "0 9 * * 1-5"}, next_run_at=at_ms)
     told = "".join(text for text, _ in job_detail(weekdays, at_ms - 60_000))
-    assert "times     Fri 06 Mar 09:00, Mon 09 Mar 09:00, Tue 10 Mar 09:00\n" in told
+    below = "\n" + " " * 10
+    times = below.join(("Fri 06 Mar 09:00", "Mon 09 Mar 09:00", "Tue 10 Mar 09:00"))
+    assert f"times     {times}\n" in told
+    hourly = job(1, schedule_json={"cron": "0 * * * *"}, next_run_at=at_ms)
+    assert next_times(hourly) == ("Fri 06 Mar 09:00, 10:00, 11:00",)
     assert "every     weekdays at 09:00\n" in told
     paused = job(
         1, schedule_json={"cron": "0 9 * * 1-5"}, next_run_at=at_ms, status=JobStatus.PAUSED
