@@ -44,7 +44,8 @@
     panel.hidden = !opened;
     document.body.classList.toggle("-phone", opened);
     get("phone-open").setAttribute("aria-expanded", String(opened));
-    if (opened) { connect(); picker.focus(); } else { socket?.close(); get("phone-open").focus(); }
+    // Keys go to the console again once the panel is closed.
+    if (opened) { connect(); picker.focus(); } else { socket?.close(); document.querySelector("#terminal textarea")?.focus(); }
     window.dispatchEvent(new Event("resize")); // The terminal takes the room that is left.
   }
 

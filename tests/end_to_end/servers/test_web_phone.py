@@ -147,6 +147,20 @@ async def test_a_small_window_shows_the_phone_sharp_with_buttons_that_a_finger_m
         assert await page.evaluate("document.documentElement.scrollWidth") == 390
 
 
+@needs_chromium
+async def test_keys_go_to_the_console_again_once_the_panel_is_closed(
+    driven: tuple[Workshop, str],
+) -> None:
+    _, served = driven
+    async with tab(served) as console:
+        await console.wait_for("No sessions yet")
+        await console.page.click("#phone-open")
+        await until(console.page, DRAWN)
+        await console.page.click("#phone-close")
+        await console.type("3")
+        await console.wait_for("No jobs.")
+
+
 @asynccontextmanager
 async def panel(served: str) -> AsyncIterator[aiohttp.ClientWebSocketResponse]:
     """Open the panel's socket without a browser."""
