@@ -156,6 +156,12 @@ class ScriptedCore(FakeCore):
                 question = self.state.questions.get(question_id)
                 if question is None:
                     raise WrongStateError("It is not open.")
+                if question_id == _LATE:
+                    closed = protocol.QuestionClosed(
+                        question_id=question_id, reason=protocol.CloseReason.EXPIRED
+                    )
+                    self.tell(closed, question.session_id)
+                    raise WrongStateError("It has expired.")
                 told = protocol.QuestionAnswered(question_id=question_id, answer=answer)
                 self.tell(told, question.session_id)
             case protocol.JobCreate(title=title, prompt=prompt):
@@ -316,8 +322,12 @@ def _reply(session_id: str) -> protocol.Reply:
     return protocol.Reply(submission_id="x", session_id=session_id)
 
 
+_LATE = "q5"
+"""The question whose time is over when an answer to it comes."""
+
+
 def play(core: FakeCore) -> None:
-    """Play what was there before: two phones, six sessions, four questions, an approval, jobs."""
+    """Play what was there before: two phones, seven sessions, five questions, an approval, jobs."""
     core.tell(protocol.DeviceChanged(device=phone("phone-1", driver="s1")))
     core.tell(protocol.DeviceChanged(device=phone("phone-2", tags=("bench",))))
     core.tell(
@@ -358,3 +368,6 @@ def play(core: FakeCore) -> None:
         ),
         "s6",
     )
+    configure(core, "s7", "Expire while it is read")
+    run(core, "s7")
+    ask(core, "s7", _LATE, "Which one, soon?", "This", "That")

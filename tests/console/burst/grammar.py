@@ -29,10 +29,19 @@ def keys(text: str) -> Act:
     return tuple(Token(character.encode()) for character in text)
 
 
-def click(column: int, row: int) -> Act:
+SHIFT, CTRL = 4, 16
+"""Held while the mouse is pressed or turned (xterm's ctlseqs, mode 1006)."""
+
+
+def click(column: int, row: int, held: int = 0) -> Act:
     """Press and release the mouse at a place, counted from 1."""
-    sent = f"\x1b[<0;{column};{row}M\x1b[<0;{column};{row}m"
+    sent = f"\x1b[<{held};{column};{row}M\x1b[<{held};{column};{row}m"
     return (Token(sent.encode(), 2),)
+
+
+def point(column: int, row: int) -> Act:
+    """Move the mouse to a place without a button, counted from 1."""
+    return (Token(f"\x1b[<35;{column};{row}M".encode()),)
 
 
 def drag(start: tuple[int, int], end: tuple[int, int]) -> Act:
@@ -42,9 +51,9 @@ def drag(start: tuple[int, int], end: tuple[int, int]) -> Act:
     return (Token(sent.encode(), 4),)
 
 
-def scroll(column: int, row: int, *, down: bool) -> Act:
+def scroll(column: int, row: int, *, down: bool, held: int = 0) -> Act:
     """Turn the wheel of the mouse at a place, counted from 1."""
-    return (Token(f"\x1b[<{65 if down else 64};{column};{row}M".encode()),)
+    return (Token(f"\x1b[<{(65 if down else 64) + held};{column};{row}M".encode()),)
 
 
 def right_click(column: int, row: int) -> Act:
@@ -75,6 +84,7 @@ _NAMED = {
     "left": b"\x1b[D",
     "right": b"\x1b[C",
     "shift+tab": b"\x1b[Z",
+    "shift+down": b"\x1b[1;2B",
     "home": b"\x1b[H",
     "end": b"\x1b[F",
     "f1": b"\x1bOP",
@@ -366,10 +376,7 @@ def _dragged(random: Random) -> Act:
 def _pressed(random: Random) -> Act:
     """Press a tab of the header or a key of the footer with the mouse, or mark a row."""
     place = random.choice(((20, 1), (28, 1), (36, 1), (12, 36), (30, 36), (110, 36)))
-    if random.random() < 0.6:
-        return click(*place)
-    marked = f"\x1b[<16;12;{random.choice((3, 5, 7))}"
-    return (Token(f"{marked}M{marked}m".encode(), 2),)
+    return click(*place) if random.random() < 0.6 else click(12, random.choice((3, 5, 7)), CTRL)
 
 
 def _marked(random: Random) -> Act:
@@ -449,6 +456,136 @@ def _screen(random: Random) -> Act:
     return keys(random.choice("1111234,"))
 
 
+def _marked_by_mouse(random: Random) -> Act:
+    """Mark sessions with ctrl and shift held, and act on all of them."""
+    rows = [random.randint(3, 9) for _ in range(2)]
+    marks = (*click(12, rows[0], CTRL), *click(12, rows[1], random.choice((CTRL, SHIFT))))
+    does = random.choice(
+        (
+            keys("x"),
+            keys("xU"),
+            keys("pp"),
+            (*keys("i"), *_word(random), ENTER, *keys("U")),
+            (*keys("i"), *paste("two\nlines"), ENTER),
+            (*keys("n"), *_word(random), Token(_NAMED["shift+down"]), ENTER),
+            (*keys("E"), *_word(random), ENTER, *keys("U")),
+            click(random.choice((8, 20, 30)), 36),
+        )
+    )
+    return (*keys("1"), ESC, ESC, *marks, *does, *random.choice(((), (ESC, ESC))))
+
+
+def _card_pressed(random: Random) -> Act:
+    """Go to a card, by key or by mouse, and press what may be an option of it."""
+    way = random.choice((keys("!"), keys("!!"), click(20, random.randint(20, 28)), keys("1")))
+    option = click(random.choice((50, 60)), random.randint(26, 33))
+    return (*way, *option * random.randint(1, 2), *random.choice(((), keys("1"), (ESC,))))
+
+
+def _dialog_pressed(random: Random) -> Act:
+    """Open a dialog, move and press in it with the mouse, and press beside it."""
+    opened = random.choice(
+        (
+            keys("?"),
+            keys("C"),
+            (Token(_NAMED["ctrl+p"]),),
+            (Token(_NAMED["ctrl+p"]), *paste("wall")),
+            (*keys("4F"),),
+            (*keys("1R"), *keys("E")),
+            click(100, 36),
+            click(108, 36),
+        )
+    )
+    row = random.randint(10, 24)
+    does = random.choice(
+        (
+            point(60, row),
+            click(60, row),
+            click(60, row) * 2,
+            scroll(60, row, down=True) * 2,
+            drag((60, row), (60, row + 3)),
+        )
+    )
+    return (*opened, *does, *random.choice((click(2, 30), click(118, 3), (ESC,), ())))
+
+
+def _tape_pressed(random: Random) -> Act:
+    """Press and drag the tape of a replay, or press what lies around it."""
+    start = (random.randint(2, 80), random.choice((34, 34, 34, 35)))
+    does = random.choice(
+        (
+            click(*start),
+            drag(start, (random.randint(1, 120), random.randint(30, 36))),
+            (*click(*start), *keys("l")),
+            (*keys(" "), *click(*start), *keys(" ")),
+            scroll(100, 12, down=False),
+            click(60, random.randint(5, 20)),
+        )
+    )
+    return (*keys("1R"), *does, *random.choice(((), (ESC,))))
+
+
+def _listed_pressed(random: Random) -> Act:
+    """Press a tab, a row, or a row twice on another screen than the Deck."""
+    screen = random.choice("234,")
+    place = (random.choice((3, 12, 30, 70)), random.randint(2, 14))
+    does = random.choice(
+        (
+            click(*place),
+            click(*place) * 2,
+            (*point(*place), *click(*place), *keys("j")),
+            (*click(*place), *scroll(*place, down=True) * 2),
+        )
+    )
+    return (*keys(screen), *does, *random.choice(((), (ESC,), keys("1"))))
+
+
+def _zoomed_by_mouse(random: Random) -> Act:
+    place = (random.choice((95, 105)), random.choice((8, 16)))
+    held = random.choice((0, CTRL))
+    turned = scroll(*place, down=random.random() < 0.3, held=held) * random.randint(1, 3)
+    moved = random.choice(((), drag(place, (100, 12)), keys("z")))
+    return (*keys(random.choice(("1", "1w", "1o"))), *turned, *moved, *random.choice(((), (ESC,))))
+
+
+def _selected(random: Random) -> Act:
+    """Select text of a transcript with the mouse, which copies it."""
+    start = (random.choice((46, 55)), random.randint(4, 14))
+    end = (random.choice((60, 78)), start[1] + random.choice((0, 0, 2)))
+    return (*keys("1"), *drag(start, end), *random.choice(((), keys("y"), (ESC,), click(60, 10))))
+
+
+def _pasted_into(random: Random) -> Act:
+    """Paste, often several lines, into each kind of field."""
+    text = random.choice(("two\nlines", "one", "a\tb\n\n", "日本語 ノート", "x\r\ny", " /n x "))
+    field = random.choice(("1/", "1f", "4/", ",/", "3n", "3/", "1n", "1i", "1l", "1E", "!"))
+    return (*keys(field), *paste(text), *random.choice(((ENTER,), (ESC,), (ENTER, ESC, ESC))))
+
+
+def _palette_done(random: Random) -> Act:
+    """Do a line of the palette that takes words."""
+    line = random.choice(
+        (
+            "open @phone-2",
+            "open @phone-1",
+            "set run.max_steps 40",
+            "set run.max_steps x",
+            "set ui.theme",
+            "Backup",
+            "milk",
+        )
+    )
+    typed = paste(line) if random.random() < 0.4 else keys(line)
+    return (Token(_NAMED["ctrl+p"]), *typed, ENTER, *random.choice(((), (ESC,), keys("1"))))
+
+
+def _expired(random: Random) -> Act:
+    """Answer the question that has expired when the core hears the answer."""
+    to_it = (*keys("1/expir"), ENTER)
+    answer = random.choice((keys("!1"), keys("!2"), (*keys("iyes"), ENTER), keys("!11")))
+    return (*to_it, *answer, *random.choice(((), (ESC, ESC), keys("!"), keys("x"))))
+
+
 _ACTS: tuple[Callable[[Random], Act], ...] = (
     _simple,
     _simple,
@@ -504,4 +641,18 @@ _ACTS: tuple[Callable[[Random], Act], ...] = (
     _resized,
     _resized,
     _noted,
+    _marked_by_mouse,
+    _card_pressed,
+    _card_pressed,
+    _dialog_pressed,
+    _dialog_pressed,
+    _tape_pressed,
+    _listed_pressed,
+    _listed_pressed,
+    _zoomed_by_mouse,
+    _selected,
+    _pasted_into,
+    _pasted_into,
+    _palette_done,
+    _expired,
 )
