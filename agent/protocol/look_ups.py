@@ -69,7 +69,7 @@ class SumSpending(LookUp[Spending], frozen=True, kw_only=True):
     """Add up what the sessions used that began at or after a moment, by the day."""
 
     method: ClassVar[str] = "spending"
-    returns: ClassVar[str] = "a row for each day that had sessions, and the sessions that cost most"
+    returns: ClassVar[str] = "a row for each day with sessions, and the most expensive sessions"
 
     since_ms: Number
 
@@ -92,14 +92,14 @@ class ListPhonesInUse(LookUp[tuple[PhoneInUse, ...]], frozen=True, kw_only=True)
     """List the phones that somebody drives or waits for, in the order of the devices."""
 
     method: ClassVar[str] = "phones_in_use"
-    returns: ClassVar[str] = "a row for each phone that somebody drives or waits for"
+    returns: ClassVar[str] = "a row for each phone in use or waited for"
 
 
 class ListHosts(LookUp[tuple[HostInfo, ...]], frozen=True, kw_only=True):
     """List the hosts of the fleet, by name: state, and how long they take to answer."""
 
     method: ClassVar[str] = "hosts"
-    returns: ClassVar[str] = "a row for each host; none where one core has the store to itself"
+    returns: ClassVar[str] = "a row for each host; none outside a fleet"
 
 
 AnyLookUp: TypeAlias = (

@@ -11,8 +11,8 @@ from agent.records import Right, RouteAction
 
 
 class SessionReplay(OpBase, frozen=True, kw_only=True, tag="session_replay"):
-    """Do a session's actions again, in a new session that asks its model only where the screen is
-    another; the reply names it.
+    """Repeat a session's actions in a new session that asks its model only where the screen
+    differs; the reply names it.
     """
 
     needs: ClassVar[tuple[Right, ...]] = (Right.DRIVE,)
@@ -24,7 +24,7 @@ class SessionReplay(OpBase, frozen=True, kw_only=True, tag="session_replay"):
 
 
 class RouteGiven(EventBase, frozen=True, kw_only=True, tag="route_given"):
-    """The session is to go by what another one did, as far as its screens are the same."""
+    """The session will repeat another session's actions as far as its screens match."""
 
     origin: str
     """The session that did it."""

@@ -45,7 +45,7 @@ PROTOCOL_VERSION = 1
 
 
 class Shutdown(OpBase, frozen=True, kw_only=True, tag="shutdown"):
-    """Close the core: turns in flight are left to be resumed."""
+    """Close the core; turns in flight can be resumed."""
 
     needs: ClassVar[tuple[Right, ...]] = (Right.ADMINISTER,)
 

@@ -29,23 +29,27 @@ METHOD_REPLIES = {
     "sign_in": "operator, grants",
     "overview": "sessions, open questions, devices, jobs, notices, and the newest event id",
     "status": "pid, role, data directory, log, clients, session counts, devices",
-    "submit": "submission_id at once; what fails later comes as an error event",
-    "request": "the op's reply, when it is carried out",
+    "submit": "submission_id at once; later failures arrive as error events",
+    "request": "the op's reply, once it was executed",
     "history": "a page of stored events, and whether there are more",
     **{name: kind.returns for name, kind in LOOK_UPS.items()},
     "blob": "base64",
-    "events": "nothing; then items, without gap or repetition",
-    "deltas": "nothing; then the newest words of models, one for each credit",
-    "frames": "nothing; then the newest picture, one for each credit",
+    "events": "nothing; then items, without gaps or duplicates",
+    "deltas": "nothing; then the newest model output, one item per credit",
+    "frames": "nothing; then the newest picture, one item per credit",
     "next": "nothing; grants credit for more items",
     "unsubscribe": "nothing",
 }
 CODES = {
     RpcCode.PARSE: "the line is not JSON, or too long",
-    RpcCode.UNKNOWN_METHOD: "there is no such method",
-    RpcCode.INVALID_ARGUMENT: "a parameter is missing, blank, wrong or names nothing that exists",
-    RpcCode.WRONG_STATE: "it cannot be done in the state that the session, or the core, is in, or "
-    "the operator has no right to it (`kind` `not_allowed`)",
+    RpcCode.UNKNOWN_METHOD: "unknown method",
+    RpcCode.INVALID_ARGUMENT: (
+        "a parameter is missing, blank or wrong, or refers to something that does not exist"
+    ),
+    RpcCode.WRONG_STATE: (
+        "not possible in the current state of the session or the core, or the operator lacks the "
+        "right (`kind` `not_allowed`)"
+    ),
     RpcCode.INTERNAL: "anything else",
 }
 
@@ -208,20 +212,20 @@ _HEAD = """# The socket's protocol
 
 Version {version}. Made by `switchboard protocol page`; `switchboard protocol schema` prints the JSON
 Schema. The process that owns a data directory listens on `<data dir>/core.sock` (0600, and only the
-same user is heard); `switchboard daemon status` names the socket.
+same user can connect); `switchboard daemon status` names the socket.
 
-One JSON object a line, in UTF-8. A call is `{{"id", "method", "params"}}`, its reply
+One JSON object per line, in UTF-8. A call is `{{"id", "method", "params"}}`, its reply
 `{{"id", "result"}}` or `{{"id", "error": {{"code", "message", "data"}}}}`; a call without an id gets no
 reply unless it fails. A subscription is numbered by the client and sends
 `{{"subscription", "item"}}` while it has credit, and last `{{"subscription", "end": true}}` or an
 `error`. Bounds: a call {call_bytes:,} bytes, a reply {reply_bytes:,}, {calls} calls under way at once,
-{credit} events of credit at first. Each connection is a client of its own: what it drives and the
-drafts that it holds are let go when it hangs up. A core that dies says why to every connection, as
-an error with `"id": null`.
+{credit} events of credit at first. Each connection is a client: when it disconnects, the sessions
+it drives and the drafts it holds are released. A dying core reports why on every connection, as an
+error with `"id": null`.
 
 Scripts written for the desktop bridge of Codex Android find its calls under their names:
-{bridge}. What they give is in [cli.md](cli.md#the-session-object).
+{bridge}. Their results are in [cli.md](cli.md#the-session-object).
 
-A `?` marks a field that may be left out, and that is left out of what comes back where it says
-nothing: a list without jobs has no `jobs`. A field holds text where nothing else is said.
+A `?` marks an optional field, omitted from replies at its default: a list without jobs has no
+`jobs`. Fields hold text unless a type is given.
 """  # noqa: E501

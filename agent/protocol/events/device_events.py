@@ -17,7 +17,7 @@ class DeviceChanged(EventBase, frozen=True, kw_only=True, tag="device_changed"):
 
 
 class AdbServerChanged(EventBase, frozen=True, kw_only=True, tag="adb_server_changed"):
-    """An adb server that was to be watched went away, or answers again."""
+    """A watched adb server went away, or answers again."""
 
     of_no_session: ClassVar[bool] = True
 
@@ -34,7 +34,7 @@ class WheelTaken(EventBase, frozen=True, kw_only=True, tag="wheel_taken"):
 
 
 class WheelActed(EventBase, frozen=True, kw_only=True, tag="wheel_acted"):
-    """The operator did something at the wheel; typed text is told by its length alone."""
+    """The operator used the wheel; of typed text only the length is stored."""
 
     serial: str
     said: str
@@ -50,7 +50,7 @@ class WheelHandedBack(EventBase, frozen=True, kw_only=True, tag="wheel_handed_ba
 
 
 class JobChanged(EventBase, frozen=True, kw_only=True, tag="job_changed"):
-    """A job was created, claimed, finished, stopped or repaired; the record is whole."""
+    """A job was created, claimed, finished, stopped or repaired; the record is complete."""
 
     of_no_session: ClassVar[bool] = True
 
@@ -59,7 +59,7 @@ class JobChanged(EventBase, frozen=True, kw_only=True, tag="job_changed"):
 
 
 class ShutdownComplete(EventBase, frozen=True, kw_only=True, tag="shutdown_complete"):
-    """The core has closed in order."""
+    """The core has closed cleanly."""
 
     of_no_session: ClassVar[bool] = True
 

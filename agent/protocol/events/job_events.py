@@ -9,7 +9,7 @@ from agent.records import RunRecord
 
 
 class RunChanged(EventBase, frozen=True, kw_only=True, tag="job_run_changed"):
-    """A run of a job began, waits for a review, goes on or ended; the record is whole."""
+    """A run of a job started, waits for a review, resumed or ended; the record is complete."""
 
     of_no_session: ClassVar[bool] = True
 
@@ -17,7 +17,7 @@ class RunChanged(EventBase, frozen=True, kw_only=True, tag="job_run_changed"):
 
 
 class JobsDropped(EventBase, frozen=True, kw_only=True, tag="jobs_dropped"):
-    """Jobs that had ended made place for newer ones; their runs went with them."""
+    """Ended jobs and their runs were dropped to make room."""
 
     of_no_session: ClassVar[bool] = True
 

@@ -21,7 +21,7 @@ class WithdrawReason(StrEnum):
 
 
 class NoticePosted(EventBase, frozen=True, kw_only=True, tag="notice_posted"):
-    """A session waits or has ended, and the operator is told."""
+    """A notice that a session waits or has ended."""
 
     of_no_session: ClassVar[bool] = True
 

@@ -16,7 +16,7 @@ class SessionRolledBack(EventBase, frozen=True, kw_only=True, tag="session_rolle
 
 
 class SessionKept(EventBase, frozen=True, kw_only=True, tag="session_kept"):
-    """The operator keeps the session's frames from retention, or does so no more."""
+    """The operator excluded the session's frames from retention, or returned them."""
 
     kept: bool
 
@@ -34,7 +34,7 @@ class SessionRenamed(EventBase, frozen=True, kw_only=True, tag="session_renamed"
 
 
 class SessionDismissed(EventBase, frozen=True, kw_only=True, tag="session_dismissed"):
-    """The operator dismissed the ended session from every Deck, or took that back."""
+    """The operator dismissed the ended session from every Deck, or undid that."""
 
     dismissed: bool
 
@@ -46,7 +46,7 @@ class SessionPruned(EventBase, frozen=True, kw_only=True, tag="session_pruned"):
 
 
 class SessionsDeleted(EventBase, frozen=True, kw_only=True, tag="sessions_deleted"):
-    """The operator deleted these sessions; of no session itself, for nothing is left of them."""
+    """The operator deleted these sessions; the event belongs to no session."""
 
     of_no_session: ClassVar[bool] = True
 

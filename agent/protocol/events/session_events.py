@@ -12,7 +12,7 @@ from agent.records import FieldSource, Question, Session, SessionState, Speaker
 
 
 class SessionConfigured(EventBase, frozen=True, kw_only=True, tag="session_configured"):
-    """First of every session: what it was created as."""
+    """First event of every session: its initial record."""
 
     session: Session
 
@@ -27,7 +27,7 @@ class SessionStateChanged(EventBase, frozen=True, kw_only=True, tag="session_sta
 
 
 class SessionFlagsChanged(EventBase, frozen=True, kw_only=True, tag="session_flags_changed"):
-    """One of the flags beside the state changed; all are given."""
+    """A flag beside the state changed; all flags are given."""
 
     paused: bool = False
     held: bool = False
@@ -39,7 +39,7 @@ class SessionFlagsChanged(EventBase, frozen=True, kw_only=True, tag="session_fla
 
 
 class SessionDeferred(EventBase, frozen=True, kw_only=True, tag="session_deferred"):
-    """A held session would have gone to this state; it does once it is let go."""
+    """A held session will enter this state when it is released."""
 
     state: SessionState
     reason: str = ""
@@ -62,13 +62,13 @@ class SessionHosted(EventBase, frozen=True, kw_only=True, tag="session_hosted"):
 
 
 class SessionWaits(EventBase, frozen=True, kw_only=True, tag="session_waits"):
-    """Why the session waits for a phone is another reason now; it is for people."""
+    """The reason why the session waits for a phone changed; for display."""
 
     reason: str
 
 
 class SessionContinued(EventBase, frozen=True, kw_only=True, tag="session_continued"):
-    """The session goes on after a terminal state or a restart of the core."""
+    """The session continues after a terminal state or a restart of the core."""
 
     generation: int
     after_step: int
@@ -129,7 +129,7 @@ class UserMessage(EventBase, frozen=True, kw_only=True, tag="user_message"):
 
 
 class TextRedacted(EventBase, frozen=True, kw_only=True, tag="text_redacted"):
-    """What looks like a secret was taken out of a text of the operator before it was stored."""
+    """What looks like a secret was redacted in a text of the operator before it was stored."""
 
     kinds: tuple[str, ...]
     """CARD, SSN, CVV, PIN, CODE, PASSWORD or KEY."""
@@ -138,14 +138,14 @@ class TextRedacted(EventBase, frozen=True, kw_only=True, tag="text_redacted"):
 
 
 class TextLetThrough(EventBase, frozen=True, kw_only=True, tag="text_let_through"):
-    """The operator let texts that look like secrets through: they are no longer redacted here."""
+    """The operator let texts that look like secrets through; this session does not redact them."""
 
     texts: tuple[str, ...]
     """As they were written, in the clear: they stand in what the operator wrote too."""
 
 
 class SteerApplied(EventBase, frozen=True, kw_only=True, tag="steer_applied"):
-    """A step took the steering in."""
+    """A step applied the hint."""
 
     message_id: str
     step: int
@@ -158,7 +158,7 @@ class RequestUserInput(EventBase, frozen=True, kw_only=True, tag="request_user_i
 
 
 class ApprovalGiven(EventBase, frozen=True, kw_only=True, tag="approval_given"):
-    """An operator has approved what more than one have to; the question stays open."""
+    """An operator approved; the question stays open until enough have."""
 
     question_id: str
     yes_by: tuple[str, ...]
@@ -167,7 +167,7 @@ class ApprovalGiven(EventBase, frozen=True, kw_only=True, tag="approval_given"):
 
 
 class OperatorActed(EventBase, frozen=True, kw_only=True, tag="operator_acted"):
-    """An operator who has signed in gave an op that may change something.
+    """A signed-in operator submitted an op that may change something.
 
     It comes before what the op does; of no session where the op names none.
     """
@@ -204,7 +204,7 @@ class CloseReason(StrEnum):
 
 
 class QuestionClosed(EventBase, frozen=True, kw_only=True, tag="question_closed"):
-    """A question closed without an answer: expired, superseded, or what asked it ended."""
+    """A question closed without an answer: expired, superseded, or its turn ended."""
 
     question_id: str
     reason: str
@@ -238,7 +238,7 @@ class ErrorEvent(EventBase, frozen=True, kw_only=True, tag="error"):
 
 
 class WarningEvent(EventBase, frozen=True, kw_only=True, tag="warning"):
-    """Something the operator should know and nothing failed."""
+    """Something that the operator should know, but no failure."""
 
     message: str
 

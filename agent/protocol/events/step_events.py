@@ -62,7 +62,7 @@ class ToolCallRequested(EventBase, frozen=True, kw_only=True, tag="tool_call_req
 
 
 class ToolCallFinished(EventBase, frozen=True, kw_only=True, tag="tool_call_finished"):
-    """What the tool call came to; the text is what the model reads."""
+    """The outcome of the tool call; the text is what the model reads."""
 
     step: int
     call_id: str
@@ -94,7 +94,7 @@ class FactsUpdate(EventBase, frozen=True, kw_only=True, tag="facts_update"):
 
 
 class BudgetExtended(EventBase, frozen=True, kw_only=True, tag="budget_extended"):
-    """The operator let the session use more: so much of one kind beyond what it had."""
+    """The operator extended a budget by this amount."""
 
     kind: BudgetKind
     amount: float

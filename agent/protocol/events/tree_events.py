@@ -27,7 +27,7 @@ class TargetObserved(EventBase, frozen=True, kw_only=True, tag="target_observed"
 
 
 class RecoveryScheduled(EventBase, frozen=True, kw_only=True, tag="recovery_scheduled"):
-    """A turn was lost to something that may pass; the session goes on by itself."""
+    """A turn was lost to a transient failure; the session will retry."""
 
     attempt: int
     limit: int
@@ -43,7 +43,7 @@ class SteerEdited(EventBase, frozen=True, kw_only=True, tag="steer_edited"):
 
 
 class SteerWithdrawn(EventBase, frozen=True, kw_only=True, tag="steer_withdrawn"):
-    """The operator took back a hint that no step had applied."""
+    """The operator withdrew a hint that no step had applied."""
 
     message_id: str
 
@@ -57,7 +57,7 @@ class ReviewPublished(EventBase, frozen=True, kw_only=True, tag="review_publishe
 
 
 class HistoryCompacted(EventBase, frozen=True, kw_only=True, tag="history_compacted"):
-    """What the model remembers of everything before this is this text; the events stay."""
+    """This text replaces what the model remembers of everything before it; the events stay."""
 
     text: str
     usage: Usage = Usage()

@@ -9,7 +9,7 @@ from agent.records import Verification
 
 
 class VerificationRecorded(EventBase, frozen=True, kw_only=True, tag="verification_recorded"):
-    """Somebody looked whether the goal is met; the newest one counts."""
+    """A check whether the goal is met; the newest one counts."""
 
     verification: Verification
     step: int = 0

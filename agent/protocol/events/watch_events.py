@@ -9,7 +9,7 @@ from agent.records import Commitment, Usage, Watcher
 
 
 class WatcherChanged(EventBase, frozen=True, kw_only=True, tag="watcher_changed"):
-    """A watcher was created, fired, failed, went on or was stopped; carries its whole record."""
+    """A watcher was created, fired, failed, continued or stopped; carries its full record."""
 
     of_no_session: ClassVar[bool] = True
 
@@ -20,7 +20,7 @@ class WatcherChanged(EventBase, frozen=True, kw_only=True, tag="watcher_changed"
 
 
 class CommitmentChanged(EventBase, frozen=True, kw_only=True, tag="commitment_changed"):
-    """A commitment was written down, came due or was done with; carries its whole record."""
+    """A commitment was created, came due or ended; carries its full record."""
 
     of_no_session: ClassVar[bool] = True
 

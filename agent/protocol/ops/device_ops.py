@@ -11,9 +11,7 @@ from agent.records import Point, Right
 
 
 class DeviceDismiss(OpBase, frozen=True, kw_only=True, tag="device_dismiss"):
-    """Dismiss what is wrong with a device from every console's attention queue, until its state
-    changes; or take that back.
-    """
+    """Dismiss a device's problem from every queue until its state changes, or undo that."""
 
     needs: ClassVar[tuple[Right, ...]] = (Right.ANSWER,)
 
@@ -22,7 +20,7 @@ class DeviceDismiss(OpBase, frozen=True, kw_only=True, tag="device_dismiss"):
 
 
 class DeviceTag(OpBase, frozen=True, kw_only=True, tag="device_tag"):
-    """Name or tag a device; what is None stays as it is."""
+    """Name or tag a device; None leaves a field unchanged."""
 
     needs: ClassVar[tuple[Right, ...]] = (Right.DRIVE,)
 
@@ -33,7 +31,7 @@ class DeviceTag(OpBase, frozen=True, kw_only=True, tag="device_tag"):
 
 
 class SessionMove(OpBase, frozen=True, kw_only=True, tag="session_move"):
-    """Take a session to another device: its turn ends and goes on there, with a fresh look."""
+    """Move a session to another device: its turn ends and continues there with a fresh look."""
 
     needs: ClassVar[tuple[Right, ...]] = (Right.DRIVE,)
     returns: ClassVar[str] = "the id of the session"
@@ -43,7 +41,7 @@ class SessionMove(OpBase, frozen=True, kw_only=True, tag="session_move"):
 
 
 class WheelTake(OpBase, frozen=True, kw_only=True, tag="wheel_take"):
-    """Take the wheel of a device, named by itself or by its session, which waits meanwhile."""
+    """Take the wheel of a device, given by serial or by its session, which then waits."""
 
     needs: ClassVar[tuple[Right, ...]] = (Right.DRIVE,)
     returns: ClassVar[str] = "the id of the session that waits, if one does"
@@ -54,7 +52,7 @@ class WheelTake(OpBase, frozen=True, kw_only=True, tag="wheel_take"):
 
 
 class WheelHandBack(OpBase, frozen=True, kw_only=True, tag="wheel_hand_back"):
-    """Hand the wheel back; the session goes on with a fresh look, and is told what was done."""
+    """Hand the wheel back; the session resumes with a fresh look and learns what was done."""
 
     needs: ClassVar[tuple[Right, ...]] = (Right.DRIVE,)
     returns: ClassVar[str] = "the id of the session that goes on, if one does"
@@ -116,7 +114,7 @@ WheelGesture: TypeAlias = (
 
 
 class WheelAct(OpBase, frozen=True, kw_only=True, tag="wheel_act"):
-    """Do something at the wheel; waits for the step that was in flight when it was taken."""
+    """Perform a gesture at the wheel, after the step that was in flight."""
 
     needs: ClassVar[tuple[Right, ...]] = (Right.DRIVE,)
     returns: ClassVar[str] = "the id of the session that waits, if one does"

@@ -11,7 +11,7 @@ MAX_DIRECT_WAIT_S = 300.0
 
 
 class DirectCall(OpBase, frozen=True, kw_only=True, tag="direct_call"):
-    """Call a tool in a direct session of one's own; the reply carries what is seen afterwards."""
+    """Call a tool in the client's direct session; the reply carries the resulting screen."""
 
     needs: ClassVar[tuple[Right, ...]] = (Right.DRIVE,)
     waits_for_phone: ClassVar[bool] = True

@@ -69,7 +69,7 @@ class JobList(OpBase, frozen=True, kw_only=True, tag="job_list"):
 
 
 class JobEdit(OpBase, frozen=True, kw_only=True, tag="job_edit"):
-    """Change an active or paused job; what is None stays as it is."""
+    """Change an active or paused job; None leaves a field unchanged."""
 
     needs: ClassVar[tuple[Right, ...]] = (Right.DRIVE,)
     returns: ClassVar[str] = "the job"
@@ -93,7 +93,7 @@ class JobEdit(OpBase, frozen=True, kw_only=True, tag="job_edit"):
 
 
 class JobQueue(OpBase, frozen=True, kw_only=True, tag="job_queue"):
-    """List jobs page by page: those at hand, then what wakes next, then what ended last."""
+    """List jobs page by page: current ones, then by next run, then by end."""
 
     needs: ClassVar[tuple[Right, ...]] = (Right.WATCH,)
     returns: ClassVar[str] = "the jobs, and where the next page begins"
@@ -107,7 +107,7 @@ class JobQueue(OpBase, frozen=True, kw_only=True, tag="job_queue"):
 
 
 class JobStop(OpBase, frozen=True, kw_only=True, tag="job_stop"):
-    """Stop a job for good; a run under way is interrupted and its late result is not kept."""
+    """Stop a job for good; its run is interrupted and a late result discarded."""
 
     needs: ClassVar[tuple[Right, ...]] = STOPPING
     brief: ClassVar[str] = "Stop a job for good; a run under way is interrupted."
@@ -135,7 +135,7 @@ class JobResume(OpBase, frozen=True, kw_only=True, tag="job_resume"):
 
 
 class JobHistory(OpBase, frozen=True, kw_only=True, tag="job_history"):
-    """List the runs of a job, newest first: when, where the time went, and what they came to."""
+    """List the runs of a job, newest first: times and outcomes."""
 
     needs: ClassVar[tuple[Right, ...]] = (Right.WATCH,)
     returns: ClassVar[str] = "the job and its runs"
@@ -146,7 +146,7 @@ class JobHistory(OpBase, frozen=True, kw_only=True, tag="job_history"):
 
 
 class JobRead(OpBase, frozen=True, kw_only=True, tag="job_read"):
-    """Take a job's newest result as read; again does nothing."""
+    """Mark a job's newest result as read. Idempotent."""
 
     needs: ClassVar[tuple[Right, ...]] = (Right.ANSWER,)
     returns: ClassVar[str] = "the job"
@@ -155,7 +155,7 @@ class JobRead(OpBase, frozen=True, kw_only=True, tag="job_read"):
 
 
 class JobRun(OpBase, frozen=True, kw_only=True, tag="job_run"):
-    """Make a job due now, ended ones too; its schedule goes on after the run."""
+    """Make a job due now, also an ended one; its schedule continues after the run."""
 
     needs: ClassVar[tuple[Right, ...]] = (Right.DRIVE,)
     returns: ClassVar[str] = "the job"

@@ -35,7 +35,7 @@ class DeviceLog(OpBase, frozen=True, kw_only=True, tag="device_log"):
 
 
 class DeviceExamine(OpBase, frozen=True, kw_only=True, tag="device_examine"):
-    """Examine how a phone is; changes nothing on it. The reply carries what was found."""
+    """Check a phone's health without changing it; the reply carries the findings."""
 
     needs: ClassVar[tuple[Right, ...]] = (Right.WATCH,)
     returns: ClassVar[str] = "what was found"
@@ -46,7 +46,7 @@ class DeviceExamine(OpBase, frozen=True, kw_only=True, tag="device_examine"):
 
 
 class DeviceRepair(OpBase, frozen=True, kw_only=True, tag="device_repair"):
-    """Put one finding right on a phone that no session drives; the reply says how it is then."""
+    """Repair one finding on a phone that no session drives; the reply carries the new state."""
 
     needs: ClassVar[tuple[Right, ...]] = (Right.DRIVE,)
     returns: ClassVar[str] = "what was found then"

@@ -9,7 +9,7 @@ from agent.records import Right
 
 
 class NoticeReply(OpBase, frozen=True, kw_only=True, tag="notice_reply"):
-    """Answer a session's question from its notice, which goes first; then the answer counts."""
+    """Answer a session's question from its notice, which is withdrawn first."""
 
     needs: ClassVar[tuple[Right, ...]] = (Right.ANSWER,)
     returns: ClassVar[str] = "the id of the session that asked"
@@ -20,7 +20,7 @@ class NoticeReply(OpBase, frozen=True, kw_only=True, tag="notice_reply"):
 
 
 class NoticeDone(OpBase, frozen=True, kw_only=True, tag="notice_done"):
-    """Take a session's notice as read; a home session's app that is still detached is closed."""
+    """Mark a session's notice as read; closes a home session's detached app."""
 
     needs: ClassVar[tuple[Right, ...]] = (Right.ANSWER,)
 
@@ -28,9 +28,8 @@ class NoticeDone(OpBase, frozen=True, kw_only=True, tag="notice_done"):
 
 
 class NoticeSend(OpBase, frozen=True, kw_only=True, tag="notice_send"):
-    """Go on from what a session came to: a home session anew, an agent session in its next
-    generation; the reply names the session that goes on.
-    """
+    """Continue from a session's result: a home session as a new one, an agent session in its next
+    generation; the reply names the session."""
 
     needs: ClassVar[tuple[Right, ...]] = (Right.DRIVE,)
     returns: ClassVar[str] = "the id of the session that goes on"

@@ -40,7 +40,7 @@ class SessionRollback(OpBase, frozen=True, kw_only=True, tag="session_rollback")
 
 
 class SessionKeep(OpBase, frozen=True, kw_only=True, tag="session_keep"):
-    """Keep a tree's frames and caches for ever, or let retention have them again."""
+    """Keep a tree's frames and caches for ever, or return them to retention."""
 
     needs: ClassVar[tuple[Right, ...]] = (Right.DRIVE,)
     returns: ClassVar[str] = "the id of the tree's top session"
@@ -50,7 +50,7 @@ class SessionKeep(OpBase, frozen=True, kw_only=True, tag="session_keep"):
 
 
 class SessionTag(OpBase, frozen=True, kw_only=True, tag="session_tag"):
-    """Replace the tags of a session: words of the operator's own to find it by."""
+    """Replace the tags of a session."""
 
     needs: ClassVar[tuple[Right, ...]] = (Right.ANSWER,)
 
@@ -70,7 +70,7 @@ class SessionRename(OpBase, frozen=True, kw_only=True, tag="session_rename"):
 
 
 class SessionDismiss(OpBase, frozen=True, kw_only=True, tag="session_dismiss"):
-    """Dismiss an ended session and its children: read, and off every Deck; or take that back.
+    """Dismiss an ended session and its children from every Deck, or undo that.
 
     Its notice is done with as by notice_done. The session stays in the history.
     """
@@ -82,7 +82,7 @@ class SessionDismiss(OpBase, frozen=True, kw_only=True, tag="session_dismiss"):
 
 
 class SessionDelete(OpBase, frozen=True, kw_only=True, tag="session_delete"):
-    """Delete a settled tree, named by its top-level session, with all that is stored of it."""
+    """Delete a settled tree, named by its top-level session, and its data."""
 
     needs: ClassVar[tuple[Right, ...]] = (Right.ADMINISTER,)
     returns: ClassVar[str] = "the ids that were deleted"
@@ -91,7 +91,7 @@ class SessionDelete(OpBase, frozen=True, kw_only=True, tag="session_delete"):
 
 
 class SessionClear(OpBase, frozen=True, kw_only=True, tag="session_clear"):
-    """Cancel and delete every tree that is not kept; refused unless `all` says so.
+    """Cancel and delete every tree that is not kept; needs `all`.
 
     The reply lists what was cleared, what failed and why, and what remains.
     """
@@ -103,7 +103,7 @@ class SessionClear(OpBase, frozen=True, kw_only=True, tag="session_clear"):
 
 
 class SessionPrune(OpBase, frozen=True, kw_only=True, tag="session_prune"):
-    """Drop the frames and caches of trees beyond the retention now; the reply lists the trees."""
+    """Apply retention now; the reply lists the trees that lost frames and caches."""
 
     needs: ClassVar[tuple[Right, ...]] = (Right.ADMINISTER,)
     returns: ClassVar[str] = "the ids of the trees that lost their frames"

@@ -99,7 +99,7 @@ class SessionStart(OpBase, frozen=True, kw_only=True, tag="session_start"):
 
 
 class UserInput(OpBase, frozen=True, kw_only=True, tag="user_input"):
-    """Steer the running turn, or begin a new turn of an idle session."""
+    """Steer the running turn, or start a turn of an idle session."""
 
     needs: ClassVar[tuple[Right, ...]] = (Right.DRIVE,)
     brief: ClassVar[str] = "Send a session a hint or a new task."
@@ -113,7 +113,7 @@ class UserInput(OpBase, frozen=True, kw_only=True, tag="user_input"):
 
 
 class SessionLetThrough(OpBase, frozen=True, kw_only=True, tag="session_let_through"):
-    """Send again, unredacted, what the operator wrote and lost secrets; refused after a restart."""
+    """Send the operator's redacted texts again, unredacted; refused after a restart."""
 
     needs: ClassVar[tuple[Right, ...]] = (Right.DRIVE,)
 
@@ -158,7 +158,7 @@ class SessionPause(OpBase, frozen=True, kw_only=True, tag="session_pause"):
 
 
 class SessionResume(OpBase, frozen=True, kw_only=True, tag="session_resume"):
-    """Go on: after a pause, a stop, a crash or, with a new generation, from a terminal state."""
+    """Resume after a pause, a stop, a crash or, in a new generation, from a terminal state."""
 
     needs: ClassVar[tuple[Right, ...]] = (Right.DRIVE,)
     brief: ClassVar[str] = "Resume a session after a pause, a stop, a crash or its end."
@@ -185,7 +185,7 @@ class SessionAttach(OpBase, frozen=True, kw_only=True, tag="session_attach"):
 
 
 class SessionDetach(OpBase, frozen=True, kw_only=True, tag="session_detach"):
-    """Let go of a session; what its turns came to settles it now. Empty id: of all of one's own."""
+    """Release a session, which settles by its turns' outcome. Empty id: all of the client's."""
 
     needs: ClassVar[tuple[Right, ...]] = (Right.WATCH,)
 

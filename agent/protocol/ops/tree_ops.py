@@ -21,7 +21,7 @@ class SteerEdit(OpBase, frozen=True, kw_only=True, tag="steer_edit"):
 
 
 class SteerWithdraw(OpBase, frozen=True, kw_only=True, tag="steer_withdraw"):
-    """Take back a hint that no step has applied yet."""
+    """Withdraw a hint that no step has applied yet."""
 
     needs: ClassVar[tuple[Right, ...]] = (Right.DRIVE,)
 
@@ -30,7 +30,7 @@ class SteerWithdraw(OpBase, frozen=True, kw_only=True, tag="steer_withdraw"):
 
 
 class SessionReview(OpBase, frozen=True, kw_only=True, tag="session_review"):
-    """Have a finished session read and judged; the review comes as an event of the session."""
+    """Review a finished session; the review arrives as an event of the session."""
 
     needs: ClassVar[tuple[Right, ...]] = (Right.DRIVE,)
     returns: ClassVar[str] = "the id of the session"
@@ -41,7 +41,7 @@ class SessionReview(OpBase, frozen=True, kw_only=True, tag="session_review"):
 
 
 class SessionCompact(OpBase, frozen=True, kw_only=True, tag="session_compact"):
-    """Have what the model remembers replaced by a summary; a running turn is replaced by this."""
+    """Replace what the model remembers by a summary; replaces a running turn."""
 
     needs: ClassVar[tuple[Right, ...]] = (Right.DRIVE,)
     returns: ClassVar[str] = "the id of the session"
@@ -50,7 +50,7 @@ class SessionCompact(OpBase, frozen=True, kw_only=True, tag="session_compact"):
 
 
 class TargetControl(OpBase, frozen=True, kw_only=True, tag="target_control"):
-    """Show, hide, attach, capture or close the app of a session; the reply says what came of it."""
+    """Show, hide, attach, capture or close the app of a session; the reply has the outcome."""
 
     needs: ClassVar[tuple[Right, ...]] = (Right.DRIVE,)
     returns: ClassVar[str] = "what came of it: status, runtime, display"

@@ -9,7 +9,7 @@ from agent.records import GoalVerdict, Right, VerifiedBy
 
 
 class SessionVerify(OpBase, frozen=True, kw_only=True, tag="session_verify"):
-    """Record whether a completed session met its goal; the newest word counts."""
+    """Record whether a completed session met its goal; the newest verdict counts."""
 
     needs: ClassVar[tuple[Right, ...]] = (Right.ANSWER,)
 

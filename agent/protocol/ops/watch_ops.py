@@ -78,7 +78,7 @@ class WatcherShow(OpBase, frozen=True, kw_only=True, tag="watcher_show"):
 
 
 class WatcherStop(OpBase, frozen=True, kw_only=True, tag="watcher_stop"):
-    """Stop watchers for good: one by its id, those that a query finds, or all that are active."""
+    """Stop watchers for good: one by id, those that match a query, or all active ones."""
 
     needs: ClassVar[tuple[Right, ...]] = STOPPING
     returns: ClassVar[str] = "the watchers that were stopped"
@@ -98,7 +98,7 @@ class WatcherRead(OpBase, frozen=True, kw_only=True, tag="watcher_read"):
 
 
 class CommitmentCreate(OpBase, frozen=True, kw_only=True, tag="commitment_create"):
-    """Write a commitment down; the reply carries it."""
+    """Create a commitment; the reply carries it."""
 
     needs: ClassVar[tuple[Right, ...]] = (Right.DRIVE,)
     returns: ClassVar[str] = "the commitment"
@@ -128,7 +128,7 @@ class CommitmentSearch(OpBase, frozen=True, kw_only=True, tag="commitment_search
 
 
 class CommitmentUpdate(OpBase, frozen=True, kw_only=True, tag="commitment_update"):
-    """Complete, snooze, dismiss or take up a commitment again."""
+    """Complete, snooze, dismiss or reopen a commitment."""
 
     needs: ClassVar[tuple[Right, ...]] = (Right.DRIVE,)
     returns: ClassVar[str] = "the commitment"

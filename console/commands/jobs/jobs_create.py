@@ -110,7 +110,7 @@ def create(
     notice: str,
     as_json: bool,
 ) -> None:
-    """Create a job. PROMPT is the goal of its sessions."""
+    """Create a job whose prompt is the goal of its sessions."""
     from datetime import datetime
 
     from agent.protocol import JobCreate
