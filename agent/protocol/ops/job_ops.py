@@ -10,10 +10,10 @@ from agent.records import STOPPING, Campaign, JobType, Misfire, QuietHours, Righ
 
 
 class JobCreate(OpBase, frozen=True, kw_only=True, tag="job_create"):
-    """Store a job; the reply carries it."""
+    """Create a job; the reply carries it."""
 
     needs: ClassVar[tuple[Right, ...]] = (Right.DRIVE,)
-    brief: ClassVar[str] = "Store a job whose prompt is the goal of the sessions that it starts."
+    brief: ClassVar[str] = "Create a job whose prompt is the goal of its sessions."
     returns: ClassVar[str] = "the job"
 
     title: str
@@ -110,7 +110,7 @@ class JobStop(OpBase, frozen=True, kw_only=True, tag="job_stop"):
     """Stop a job for good; its run is interrupted and a late result discarded."""
 
     needs: ClassVar[tuple[Right, ...]] = STOPPING
-    brief: ClassVar[str] = "Stop a job for good; a run under way is interrupted."
+    brief: ClassVar[str] = "Stop a job for good, interrupting its run."
     returns: ClassVar[str] = "the job"
 
     job_id: int

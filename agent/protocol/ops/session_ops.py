@@ -124,7 +124,7 @@ class UserInputAnswer(OpBase, frozen=True, kw_only=True, tag="user_input_answer"
     """Answer a question; the first answer wins, later ones are refused as wrong state."""
 
     needs: ClassVar[tuple[Right, ...]] = (Right.ANSWER,)
-    brief: ClassVar[str] = "Answer what a session asks."
+    brief: ClassVar[str] = "Answer a question of a session."
     returns: ClassVar[str] = "the id of the session that asked"
 
     question_id: str
