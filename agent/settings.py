@@ -500,7 +500,8 @@ class OidcSettings(_Section, frozen=True, kw_only=True):
     life_s: Annotated[
         int,
         Meta(
-            ge=60,
+            # Longer than an ID token may be old: the sign-in keeps its hash, so it counts once.
+            ge=900,
             le=604_800,
             description="How long a sign-in counts at this core, in seconds.",
         ),

@@ -28,6 +28,11 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "console.commands.fleet.host:host",
         "Join a fleet with this computer's phones.",
     ),
+    "sign-in": (
+        "console.commands.fleet.sign_in:sign_in",
+        "Sign in at a core by your account.",
+    ),
+    "sign-out": ("console.commands.fleet.sign_in:sign_out", "End your sign-in at a core."),
     "operators": (
         "console.commands.fleet.operators:operators",
         "Manage who may use this core, and their rights.",

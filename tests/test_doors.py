@@ -35,8 +35,9 @@ WRAPPERS: dict[str, tuple[str, ...]] = {
     "openai": ("agent/models/openai/",),
     "anthropic": ("agent/models/anthropic/",),
     "httpcore2": ("agent/watchers/web.py",),
-    "authlib": ("agent/models/login.py",),
-    "requests": ("agent/models/login.py",),
+    "authlib": ("agent/models/login.py", "agent/oidc/device_flow.py"),
+    "joserfc": ("agent/oidc/id_token.py",),
+    "requests": ("agent/models/login.py", "agent/oidc/"),
     "keyring": ("agent/models/keys.py", "agent/mcp/servers.py"),
     "PIL": (
         "virtual_phone/",

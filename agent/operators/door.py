@@ -7,19 +7,24 @@ was made for; who may not be here any more is out at the next call, and within a
 
 from __future__ import annotations
 
+import hashlib
 import logging
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
+from typing import NamedTuple, Protocol
 
 from agent.errors import ConfigError, NotAllowedError, StoreError, UsageError
+from agent.oidc.claims import OLDEST_S, SKEW_S, Account, nonce_of
 from agent.operators.admission import Admission
-from agent.operators.operator import Operator, token_of
+from agent.operators.changes import signed_in, without_credential
+from agent.operators.operator import Identity, Operator, made_token, token_of
 from agent.operators.operator_core import OperatorCore
 from agent.operators.register import Register
 from agent.operators.sight import GuardedCore, Sight
 from agent.protocol import Op
 from agent.records import Right
+from agent.text import one_line
 
 CHALLENGE_BYTES = 32
 _log = logging.getLogger(__name__)
@@ -46,6 +51,21 @@ class Seat:
         return found
 
 
+class Given(NamedTuple):
+    """The token that a sign-in by an account gave."""
+
+    token: str = ""
+    expires_ms: int = 0
+
+
+class AccountIssuer(Protocol):
+    """The OpenID issuer of a core; see `agent.oidc.issuer`."""
+
+    async def account(self, id_token: str, nonce: str, now_s: float) -> Account:
+        """Return the account that an ID token names. Raises NotAllowedError, SwitchboardError."""
+        ...
+
+
 class Door:
     """The door of one core.
 
@@ -53,6 +73,8 @@ class Door:
         core: what stands behind it.
         register: who the operators are.
         clock_ms: the time by which credentials expire; None: the register's.
+        issuer: whose accounts operators sign in with; None: nobody's.
+        life_s: how long such a sign-in counts.
     """
 
     def __init__(
@@ -61,10 +83,16 @@ class Door:
         register: Register,
         *,
         clock_ms: Callable[[], int] | None = None,
+        issuer: AccountIssuer | None = None,
+        life_s: int = 28_800,
     ) -> None:
         self._core = core
         self.register = register
         self.clock_ms = clock_ms or register.clock_ms
+        self._issuer = issuer
+        self._life_ms = life_s * 1000
+        self._shown: dict[str, int] = {}
+        """The ID tokens that were shown here, by hash, and when each is too old to be shown."""
 
     @property
     def is_shut(self) -> bool:
@@ -118,6 +146,77 @@ class Door:
         operator, token_id = found
         return Seat(self, operator.name, token_id)
 
+    async def by_id_token(self, id_token: str, verifier: bytes, channel: bytes) -> Given:
+        """Return a token for an ID token, which is accepted once.
+
+        Args:
+            id_token: as the issuer gave it.
+            verifier: what its nonce was made of.
+            channel: the certificate that this core showed.
+
+        Raises:
+            NotAllowedError: it opens nothing here.
+            SwitchboardError: the issuer, or the register, cannot be asked.
+        """
+        if self._issuer is None:
+            raise NotAllowedError(
+                "This core knows no OpenID issuer.", "Set oidc.issuer and oidc.client_id there."
+            )
+        now_ms = self.clock_ms()
+        account = await self._issuer.account(id_token, nonce_of(verifier, channel), now_ms / 1000)
+        proof = hashlib.sha256(id_token.encode()).hexdigest()
+        self._shown = {one: end for one, end in self._shown.items() if now_ms < end}
+        if proof in self._shown:
+            raise NotAllowedError("That ID token was used before.", "Sign in again.")
+        self._shown[proof] = now_ms + (OLDEST_S + 2 * SKEW_S) * 1000
+        operator, identity = self._with_account(account)
+        token, kept = made_token(
+            now_ms, self._life_ms, identity_id=identity.identity_id, proof=proof
+        )
+
+        def changed(known: Mapping[str, Operator]) -> Operator:
+            if operator.name not in known:
+                raise wrong_sign_in()
+            return signed_in(known[operator.name], kept, now_ms)
+
+        await self.register.change(operator.name, changed)
+        return Given(token, kept.expires_ms)
+
+    async def sign_out(self, seat: Seat) -> None:
+        """Revoke the token that a sign-in by an account gave. Raises UsageError: it is no such."""
+        tokens = {one.token_id: one for one in seat.operator().tokens}
+        if seat.credential_id not in tokens or not tokens[seat.credential_id].identity_id:
+            raise UsageError(
+                "This connection did not sign in by an account.",
+                "A key or a token is revoked by its owner: switchboard operators revoke",
+            )
+
+        def changed(known: Mapping[str, Operator]) -> Operator | None:
+            operator = known.get(seat.name)
+            return operator and without_credential(operator, seat.credential_id)
+
+        await self.register.change(seat.name, changed)
+
+    def _with_account(self, account: Account) -> tuple[Operator, Identity]:
+        found = [
+            (one, identity)
+            for one in self._operators()
+            for identity in one.identities
+            if identity.issuer == account.issuer
+            and (
+                identity.subject == account.subject
+                if identity.subject
+                else bool(account.email) and identity.email == account.email
+            )
+        ]
+        if not found:
+            raise NotAllowedError(
+                f"The account {one_line(account.email or account.subject, 100)} is no operator's.",
+                "Ask whoever runs the core: switchboard operators account",
+            )
+        # A subject is one account for ever; an address may be given to another.
+        return min(found, key=lambda one: not one[1].subject)
+
     def by_key(self, public: bytes, signature: bytes, challenge: bytes, channel: bytes) -> Seat:
         """Let in who signed the challenge with a key of an operator. Raises NotAllowedError."""
         from agent.operators.keys import signed_words, verifies
@@ -148,7 +247,7 @@ def sign_in_first() -> NotAllowedError:
     return NotAllowedError(
         "This core has operators: sign in first.",
         "Name your key file in SWITCHBOARD_OPERATOR_KEY, or the file of your token in "
-        "SWITCHBOARD_OPERATOR_TOKEN_FILE.",
+        "SWITCHBOARD_OPERATOR_TOKEN_FILE; or sign in by your account: switchboard sign-in",
     )
 
 

@@ -32,6 +32,7 @@ from agent.errors import (
 from agent.operators.door import (
     MOST_TRIES,
     Door,
+    Given,
     Seat,
     new_challenge,
     sign_in_first,
@@ -83,6 +84,7 @@ METHODS: dict[str, type[Params]] = {
     "hello": HelloParams,
     "ping": Nothing,
     "sign_in": SignInParams,
+    "sign_out": Nothing,
     "overview": Nothing,
     "status": Nothing,
     "submit": OpParams,
@@ -293,7 +295,7 @@ class Link:
                     self.client = self._client(named)
                 return self._hello()
             case SignInParams():
-                return self._sign_in(params)
+                return await self._sign_in(params)
             case OpParams(op=op):
                 if call.method == "submit":
                     submission_id = await self._core.submit_as(self.client, op)
@@ -324,7 +326,7 @@ class Link:
         own = named.removeprefix(f"{self._seat.name}: ")
         return ClientInfo(self.client.client_id, f"{self._seat.name}: {own}", self._seat.name)
 
-    def _sign_in(self, params: SignInParams) -> SignedIn:
+    async def _sign_in(self, params: SignInParams) -> SignedIn:
         door, host_door = self._door, self._host_door
         is_in = self._seat is not None or self._is_host
         if is_in or (door is None and host_door is None):
@@ -339,23 +341,37 @@ class Link:
                 return self._let_host_in(host_door, params, challenge)
             if params.host or door is None:
                 raise wrong_sign_in()
-            return self._let_operator_in(door, params, challenge)
+            return await self._let_operator_in(door, params, challenge)
         except NotAllowedError:
             _log.warning("A sign-in was refused (%s).", self._peer)
             raise
 
-    def _let_operator_in(self, door: Door, params: SignInParams, challenge: bytes) -> SignedIn:
-        if params.token:
+    async def _let_operator_in(
+        self, door: Door, params: SignInParams, challenge: bytes
+    ) -> SignedIn:
+        given = Given()
+        if params.id_token:
+            given = await door.by_id_token(params.id_token, params.verifier, self._channel)
+            seat = door.by_token(given.token)
+        elif params.token:
             seat = door.by_token(params.token)
         else:
             seat = door.by_key(params.public, params.signature, challenge, self._channel)
+        if self._seat is not None:
+            # Two sign-ins of one connection at the same time: the first counts.
+            raise WrongStateError("Somebody has signed in here.", "Connect again.")
         operator = seat.operator()
         self._seat = seat
         self._core = door.core_for(seat)
         self._subscriptions.core = self._core
         self.client = self._client(self.client.name)
         self.signed_in.set()
-        return SignedIn(operator=operator.name, grants=operator.grants)
+        return SignedIn(
+            operator=operator.name,
+            grants=operator.grants,
+            token=given.token,
+            expires_ms=given.expires_ms,
+        )
 
     def _let_host_in(self, door: HostDoor, params: SignInParams, challenge: bytes) -> SignedIn:
         signed = door.let_in(params, challenge, self._channel)
@@ -374,6 +390,11 @@ class Link:
         match method:
             case "overview":
                 return await self._core.overview()
+            case "sign_out":
+                if self._seat is None or self._door is None:
+                    raise WrongStateError("Nobody has signed in here.")
+                await self._door.sign_out(self._seat)
+                return self._hello()
             case "status":
                 return await self._status(
                     self._core if isinstance(self._core, OperatorCore) else None

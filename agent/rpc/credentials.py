@@ -7,18 +7,24 @@ showed never lets them in as the user whose program passed it on.
 
 from __future__ import annotations
 
+import hashlib
 import os
 import stat
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from secrets import token_hex
 from typing import ClassVar, Protocol
 
 from agent.errors import ConfigError
+from agent.rpc.places import place_of
 from agent.rpc.rpc_messages import SignInParams
 from agent.settings import Settings
 
 KEY_FILE = "operator.key"
 """Beside the settings file: the key of whoever names none."""
+SIGN_INS = "sign-ins"
+"""Beside the settings file: a token for each core that was signed in at by an account."""
 _LONGEST = 200
 
 
@@ -43,6 +49,19 @@ class TokenShown:
     def answer(self, challenge: bytes, channel: bytes) -> SignInParams:
         """Return the token."""
         return SignInParams(token=self.token)
+
+
+@dataclass(frozen=True)
+class IdTokenShown:
+    """The ID token of an account, for one sign-in."""
+
+    is_all_there_is: ClassVar[bool] = True
+    id_token: str = field(repr=False)
+    verifier: bytes = field(repr=False)
+
+    def answer(self, challenge: bytes, channel: bytes) -> SignInParams:
+        """Return the ID token, and what its nonce was made of."""
+        return SignInParams(id_token=self.id_token, verifier=self.verifier)
 
 
 @dataclass(frozen=True)
@@ -73,19 +92,51 @@ class KeyFile:
 
 
 def credentials_of(settings: Settings) -> Credentials | None:
-    """Return what the settings name; None where they name nothing."""
+    """Return what the settings name, or what was kept of a sign-in; None where there is neither."""
     said = settings.operator
     base = settings.config_file.parent
     if said.token_file:
         return TokenFile(base / Path(said.token_file).expanduser())
     if said.key:
         return KeyFile(base / Path(said.key).expanduser())
+    kept = sign_in_file(settings)
+    if settings.oidc.issuer and kept.is_file():
+        return TokenFile(kept)
     usual = base / KEY_FILE
     return KeyFile(usual) if usual.is_file() else None
 
 
-def read_token(path: Path) -> str:
-    """Read the token of a file.
+def sign_in_file(settings: Settings) -> Path:
+    """Return the file of the token that a sign-in at the core of the settings gave."""
+    place = str(place_of(settings))
+    name = hashlib.sha256(place.encode("utf-8", "surrogateescape")).hexdigest()[:16]
+    return settings.config_file.parent / SIGN_INS / f"{name}.token"
+
+
+def keep_token(path: Path, token: str) -> None:
+    """Write the token of a sign-in, for this user alone. Raises ConfigError."""
+    part = path.with_name(f".{path.name}.{token_hex(4)}")
+    try:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(descriptor, "w") as file:
+            file.write(token + "\n")
+        part.replace(path)
+    except OSError as error:
+        with suppress(OSError):
+            part.unlink()
+        raise ConfigError(
+            f"The sign-in cannot be kept in {path}: {error.strerror or error}.",
+            "Make the directory of the settings file yours to write.",
+        ) from error
+
+
+def read_token(path: Path, named: str = "SWITCHBOARD_OPERATOR_TOKEN_FILE") -> str:
+    """Read the token, or another secret, of a file.
+
+    Args:
+        path: the file.
+        named: what names it.
 
     Raises:
         ConfigError: it cannot be read, holds none, or others may read it.
@@ -97,7 +148,7 @@ def read_token(path: Path) -> str:
     except OSError as error:
         raise ConfigError(
             f"The token file {path} cannot be read: {error.strerror or error}.",
-            "Correct SWITCHBOARD_OPERATOR_TOKEN_FILE.",
+            f"Correct {named}.",
         ) from error
     if mode & (stat.S_IRWXG | stat.S_IRWXO):
         raise ConfigError(f"Others may read the token file {path}.", f"Run: chmod 600 '{path}'")

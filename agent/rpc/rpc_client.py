@@ -99,6 +99,8 @@ class RpcClient:
         self.place = place
         self.pid = 0
         self.client_id = ""
+        self.signed: SignedIn | None = None
+        """What the core answered to our sign-in; None where it asked for none."""
         self.round_trip_s = 0.0
         """How long the newest ping was on its way, there and back; 0 before the first."""
         self.died = asyncio.Event()
@@ -138,21 +140,8 @@ class RpcClient:
             NotAllowedError: it has operators, and the credentials are nobody's.
         """
         place = place_at(path)
-        try:
-            async with asyncio.timeout(timeout_s):
-                reader, writer, channel = await place.open(MAX_REPLY_BYTES)
-        except NOBODY:
-            raise
-        except (TimeoutError, OSError) as error:
-            if (trouble := place.trouble(error)) is not None:
-                raise trouble from error
-            reason = getattr(error, "strerror", None) or str(error) or "it does not answer"
-            raise RuntimeDiedError(
-                f"The core on {place} cannot be reached: {reason}.", place.remedy
-            ) from error
-        client = cls(place, reader, writer)
+        client, channel = await cls._opened(place, timeout_s)
         client._dead_after_s = dead_after_s
-        client._tasks.append(asyncio.create_task(client._read(), name="client reader"))
         try:
             async with asyncio.timeout(timeout_s):
                 as_host = isinstance(credentials, HostShown)
@@ -170,6 +159,7 @@ class RpcClient:
                 async with asyncio.timeout(timeout_s):
                     shown = credentials.answer(hello.challenge, channel)
                     signed = await client._ask("sign_in", shown, SignedIn)
+                client.signed = signed
                 if isinstance(credentials, HostShown):
                     credentials.check(signed, hello.challenge, channel)
             elif credentials is not None and credentials.is_all_there_is:
@@ -187,6 +177,45 @@ class RpcClient:
         client.pid, client.client_id = hello.pid, hello.client_id
         client._tasks.append(asyncio.create_task(client._watch(ping_every_s), name="client pings"))
         return client
+
+    @classmethod
+    async def channel_of(
+        cls, place: Place, *, timeout_s: float = CONNECT_TIMEOUT_S
+    ) -> bytes | None:
+        """Ask a core whether its clients have to sign in.
+
+        Returns:
+            The certificate that it shows, as DER, empty on a socket of one machine; None where it
+            asks for no sign-in.
+
+        Raises: see `connect`.
+        """
+        client, channel = await cls._opened(place, timeout_s)
+        try:
+            async with asyncio.timeout(timeout_s):
+                hello = await client._ask("hello", HelloParams(), Hello)
+        finally:
+            await client.close()
+        return channel if hello.challenge else None
+
+    @classmethod
+    async def _opened(cls, place: Place, timeout_s: float) -> tuple[Self, bytes]:
+        """Open a connection; returns the certificate that the core showed, too."""
+        try:
+            async with asyncio.timeout(timeout_s):
+                reader, writer, channel = await place.open(MAX_REPLY_BYTES)
+        except NOBODY:
+            raise
+        except (TimeoutError, OSError) as error:
+            if (trouble := place.trouble(error)) is not None:
+                raise trouble from error
+            reason = getattr(error, "strerror", None) or str(error) or "it does not answer"
+            raise RuntimeDiedError(
+                f"The core on {place} cannot be reached: {reason}.", place.remedy
+            ) from error
+        client = cls(place, reader, writer)
+        client._tasks.append(asyncio.create_task(client._read(), name="client reader"))
+        return client, channel
 
     async def close(self) -> None:
         """Hang up."""

@@ -89,8 +89,9 @@ class HelloParams(_Params, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class SignInParams(_Params, frozen=True, kw_only=True, omit_defaults=True):
-    """`sign_in`: with a token, or with a public key and the challenge that it signed; a host of the
-    fleet with its name, a nonce and a proof (`agent.rpc.host_door`).
+    """`sign_in`: with a token, with a public key and the challenge that it signed, or with the ID
+    token of an account and the verifier of its nonce (`agent.oidc`); a host of the fleet with its
+    name, a nonce and a proof (`agent.rpc.host_door`).
     """
 
     token: Annotated[str, msgspec.Meta(max_length=200)] = ""
@@ -99,6 +100,8 @@ class SignInParams(_Params, frozen=True, kw_only=True, omit_defaults=True):
     host: Annotated[str, msgspec.Meta(max_length=200)] = ""
     nonce: Annotated[bytes, msgspec.Meta(max_length=NONCE_BYTES)] = b""
     proof: Annotated[bytes, msgspec.Meta(max_length=64)] = b""
+    id_token: Annotated[str, msgspec.Meta(max_length=16_384)] = ""
+    verifier: Annotated[bytes, msgspec.Meta(max_length=64)] = b""
 
     def __repr__(self) -> str:
         """Return its name alone: a token is never written anywhere."""
@@ -180,6 +183,14 @@ class SignedIn(msgspec.Struct, frozen=True, kw_only=True):
     grants: tuple[Grant, ...]
     proof: bytes = b""
     """Of the host that a host signed in at."""
+    token: str = ""
+    """To sign in with from now on, where an ID token was shown."""
+    expires_ms: int = 0
+    """When that token ends."""
+
+    def __repr__(self) -> str:
+        """Return the operator alone: a token is never written anywhere."""
+        return f"SignedIn(operator={self.operator!r}, …)"
 
 
 class ClientStatus(msgspec.Struct, frozen=True, kw_only=True):

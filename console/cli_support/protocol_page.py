@@ -26,7 +26,8 @@ from agent.rpc.rpc_messages import (
 METHOD_REPLIES = {
     "hello": "protocol, pid, client_id",
     "ping": "the same",
-    "sign_in": "operator, grants",
+    "sign_in": "operator, grants, token?, expires_ms?",
+    "sign_out": "as `hello`",
     "overview": "sessions, open questions, devices, jobs, notices, and the newest event id",
     "status": "pid, role, data directory, log, clients, session counts, devices",
     "submit": "submission_id at once; later failures arrive as error events",

@@ -112,6 +112,11 @@ def open_console(ctx: click.Context) -> None:
 
     need_a_terminal(_WITHOUT_A_SCREEN)
     settings = settings_for(ctx)
+    if settings.oidc.issuer:
+        from console.core.signing_in import sign_in_where_asked
+
+        # Before there is a screen, on which a code could not be read.
+        asyncio.run(sign_in_where_asked(settings))
     # Thousands of classes and rules are about to be made, and none of them is garbage.
     gc.disable()
     for _ in range(TAKEOVERS):

@@ -298,6 +298,7 @@ async def _own(
     from agent.mcp.servers import McpServers
     from agent.models.choice import model_for
     from agent.models.verifier_choice import verifying_for
+    from agent.oidc.issuer import issuer_of
     from agent.operators.door import Door
     from agent.rpc.host_door import HostDoor
     from agent.rpc.rpc_messages import socket_path
@@ -337,7 +338,12 @@ async def _own(
         whole=whole,
     )
     stack.push_async_callback(runtime.close)
-    door = Door(runtime, await stack.enter_async_context(follow_register(settings)))
+    door = Door(
+        runtime,
+        await stack.enter_async_context(follow_register(settings)),
+        issuer=issuer_of(settings),
+        life_s=settings.oidc.life_s,
+    )
     runtime.approved_by(door.may_approve)
     if peers is not None:
         peers.judged_by(door.judge)

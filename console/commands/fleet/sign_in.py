@@ -1,0 +1,50 @@
+"""`switchboard sign-in` and `sign-out`: at a core that has operators, by an account.
+
+Invariant: neither the ID token nor the core's own token is printed, or taken from an argument.
+"""
+
+from __future__ import annotations
+
+import asyncio
+
+import click
+
+from console.cli_support.exits import ExitCode, end, say
+
+
+@click.command(
+    "sign-in",
+    epilog="""\b
+It shows an address and a code. Open the address in any browser, also of
+another computer, and enter the code. The core then gives a token, which is
+kept beside the settings file (mode 600) until it expires.
+
+\b
+Examples:
+  switchboard sign-in
+  switchboard --core tls://rack-1.lan:8439 sign-in
+
+Needs oidc.issuer and oidc.client_id, here and at the core.
+""",
+)
+@click.pass_context
+def sign_in(ctx: click.Context) -> None:
+    """Sign in at a core by your account at an OpenID issuer."""
+    from console.cli_support.command_settings import settings_for
+    from console.core.signing_in import sign_in as signed_in
+
+    if asyncio.run(signed_in(settings_for(ctx))) is None:
+        say("This core asks nobody to sign in.")
+    end(ExitCode.DONE)
+
+
+@click.command("sign-out")
+@click.pass_context
+def sign_out(ctx: click.Context) -> None:
+    """End your sign-in at a core, and forget its token."""
+    from console.cli_support.command_settings import settings_for
+    from console.core.signing_in import sign_out as signed_out
+
+    done = asyncio.run(signed_out(settings_for(ctx)))
+    say("You are signed out." if done else "There was no sign-in.")
+    end(ExitCode.DONE)
