@@ -8,9 +8,12 @@ from __future__ import annotations
 
 import importlib
 import os
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 import click
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
 
 # name → (module:attribute, what it does). The help page is made of this table alone.
 COMMANDS: dict[str, tuple[str, str]] = {
@@ -120,6 +123,14 @@ class LazyGroup(click.Group):
         if name not in COMMANDS and not name.startswith("-") and not ctx.resilient_parsing:
             raise click.exceptions.NoSuchCommand(name, possibilities=COMMANDS, ctx=ctx)
         return super().resolve_command(ctx, args)
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """Complete names without importing any command."""
+        from click.shell_completion import CompletionItem
+
+        names = (name for name in COMMANDS if name.startswith(incomplete))
+        completed = [CompletionItem(name, help=COMMANDS[name][1]) for name in names]
+        return [*completed, *click.Command.shell_complete(self, ctx, incomplete)]
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the command list without importing any of them."""

@@ -8,11 +8,15 @@ from __future__ import annotations
 
 import datetime
 import re
+from collections import deque
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from console.cli_support import plain
+from console.cli_support.command_settings import settings_for
 from console.cli_support.exits import ExitCode, end
+from console.core.host import run_with_records
 
 if TYPE_CHECKING:
     from agent.audit.hash_chain import Report
@@ -45,12 +49,8 @@ Examples:
 @click.pass_context
 def show(ctx: click.Context, session: str, limit: int, as_json: bool) -> None:
     """Print the newest lines of the audit, oldest first."""
-    from collections import deque
-
     from agent.audit.audit_writer import DIRECTORY
     from agent.audit.hash_chain import read_lines
-    from console.cli_support import plain
-    from console.cli_support.command_settings import settings_for
 
     directory = settings_for(ctx).data_dir / DIRECTORY
     wanted = (
@@ -91,9 +91,6 @@ def verify(ctx: click.Context, expect: str, as_json: bool) -> None:
     from agent.audit.hash_chain import read_lines
     from agent.audit.hash_chain import verify as check
     from agent.audit.store_comparison import compare
-    from console.cli_support import plain
-    from console.cli_support.command_settings import settings_for
-    from console.core.host import run_with_records
 
     directory = settings_for(ctx).data_dir / DIRECTORY
     known = _expected(expect) if expect else None
@@ -144,8 +141,6 @@ def _head(report: Report) -> str:
 
 def _tell(report: Report, found: Compared, findings: list[dict[str, str]]) -> None:
     """Print what a check found, for a person."""
-    from console.cli_support import plain
-
     for finding in findings[:_SHOWN_FINDINGS]:
         plain.print_text(f"FAIL  {finding['where']}: {finding['flaw']}: {finding['detail']}")
     if len(findings) > _SHOWN_FINDINGS:

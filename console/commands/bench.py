@@ -5,10 +5,13 @@ They are no part of the installed package, so elsewhere this says where they are
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import click
 
+from agent.errors import UsageError
 from console.cli_support.exits import ExitCode, end
 
 
@@ -29,10 +32,6 @@ def bench(ctx: click.Context, names: tuple[str, ...]) -> None:
 
     Options are passed to the benchmark.
     """
-    import subprocess
-    import sys
-
-    from agent.errors import UsageError
 
     checkout = Path(__file__).resolve().parents[2]
     first = next((at for at, name in enumerate(names) if name.startswith("-")), len(names))

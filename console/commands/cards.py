@@ -10,11 +10,15 @@ from typing import TYPE_CHECKING
 
 import click
 
-from console.cli_support.exits import ExitCode, end
+from agent.errors import ConfigError, UsageError
+from agent.protocol import Event
+from console.cli_support import plain
+from console.cli_support.command_settings import settings_for
+from console.cli_support.exits import ExitCode, end, say
+from console.core.host import run_with_records
 
 if TYPE_CHECKING:
     from agent.knowledge.library import Library
-    from agent.protocol import Event
     from console.core.stored_core import Records
 
 _PAGE_EVENTS = 10_000
@@ -30,8 +34,6 @@ def cards() -> None:
 @click.pass_context
 def list_cards(ctx: click.Context, as_json: bool) -> None:
     """List the cards in force."""
-    from console.cli_support import plain
-
     library, own = _library(ctx)
     if as_json:
         plain.print_json([plain.as_builtins(card) for card in library.all()])
@@ -52,9 +54,7 @@ Examples:
 @click.pass_context
 def show(ctx: click.Context, app: str) -> None:
     """Print the card of APP, a package or a name."""
-    from agent.errors import UsageError
     from agent.knowledge.draft import as_toml
-    from console.cli_support import plain
 
     library, _ = _library(ctx)
     card = library.of(app) or library.named(app)
@@ -74,9 +74,7 @@ Examples:
 @click.pass_context
 def check(ctx: click.Context, files: tuple[Path, ...]) -> None:
     """Check cards: FILES, or your own."""
-    from agent.errors import ConfigError
     from agent.knowledge.card import read_card_file
-    from console.cli_support import plain
 
     _, own = _library(ctx)
     chosen = files or tuple(sorted(own.glob("*.toml")) if own.is_dir() else ())
@@ -108,8 +106,6 @@ Examples:
 def draft(ctx: click.Context, session: str, package: str, app_name: str) -> None:
     """Draft a card from SESSION on stdout."""
     from agent.knowledge.draft import as_toml, draft_card
-    from console.cli_support import plain
-    from console.core.host import run_with_records
 
     async def work(records: Records) -> ExitCode:
         found = await records.session(session)
@@ -128,8 +124,6 @@ def draft(ctx: click.Context, session: str, package: str, app_name: str) -> None
 
 def _library(ctx: click.Context) -> tuple[Library, Path]:
     from agent.knowledge.library import DIRECTORY, load
-    from console.cli_support.command_settings import settings_for
-    from console.cli_support.exits import say
 
     own = settings_for(ctx).config_file.parent / DIRECTORY
     library = load(own)

@@ -16,15 +16,25 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
+from msgspec.structs import replace
 
+from agent.config import Settings
+from agent.errors import NotAllowedError, SwitchboardError, WrongStateError
+from agent.protocol import Shutdown
+from agent.records import SessionState
+from agent.state.terms import term
+from agent.text import clean
+from console.cli_support import plain
+from console.cli_support.command_settings import settings_for
 from console.cli_support.exits import ExitCode, end, say
+from console.cli_support.plain import age
 from console.commands.sessions.sessions_shared import JSON_OPTION
+from console.core.device_setup import EVERYTHING
+from console.core.host import Host, attach, check_is_host, run_with_host
+from console.terminal.signals import StopRequest, run_async
 
 if TYPE_CHECKING:
-    from agent.config import Settings
     from agent.rpc.rpc_messages import Status
-    from console.core.host import Host
-    from console.terminal.signals import StopRequest
 
 ROLE = "daemon run"
 START_BOUND_S = 45.0
@@ -94,9 +104,6 @@ def daemon() -> None:
 @click.pass_context
 def start(ctx: click.Context, /, phones: int, virtual_only: bool, **listens: str | None) -> None:
     """Start the daemon in the background and wait until it is ready."""
-    from console.cli_support.command_settings import settings_for
-    from console.terminal.signals import run_async
-
     told = listening_options(**listens)
     settings = settings_for(ctx, told)
     options = ["--phones", str(phones), *(["--virtual-only"] if virtual_only else [])]
@@ -125,12 +132,6 @@ def start(ctx: click.Context, /, phones: int, virtual_only: bool, **listens: str
 @click.pass_context
 def run(ctx: click.Context, /, phones: int, virtual_only: bool, **listens: str | None) -> None:
     """Run the daemon in the foreground, for a service manager."""
-    from msgspec.structs import replace
-
-    from agent.errors import WrongStateError
-    from console.cli_support.command_settings import settings_for
-    from console.core.device_setup import EVERYTHING
-    from console.core.host import check_is_host, run_with_host
 
     settings = settings_for(ctx, listening_options(**listens))
 
@@ -159,15 +160,11 @@ def run(ctx: click.Context, /, phones: int, virtual_only: bool, **listens: str |
 @click.pass_context
 def stop(ctx: click.Context, force: bool) -> None:
     """Stop the daemon cleanly; its sessions can be resumed. Kill it after 15 s."""
-    from agent.errors import NotAllowedError, SwitchboardError, WrongStateError
     from agent.store.database.lock import owner_pid
-    from console.cli_support.command_settings import settings_for
-    from console.terminal.signals import run_async
 
     settings = settings_for(ctx)
 
     async def work(_stop: StopRequest) -> ExitCode:
-        from agent.protocol import Shutdown
         from agent.rpc.remote_core import connect_or_none
 
         pid = owner_pid(settings.data_dir)
@@ -215,10 +212,6 @@ def stop(ctx: click.Context, force: bool) -> None:
 @click.pass_context
 def status(ctx: click.Context, as_json: bool) -> None:
     """Show the core's process, sessions, clients and log file."""
-    from console.cli_support import plain
-    from console.cli_support.command_settings import settings_for
-    from console.terminal.signals import run_async
-
     settings = settings_for(ctx)
 
     async def work(_stop: StopRequest) -> ExitCode:
@@ -253,8 +246,6 @@ def listens_at(host: Host, settings: Settings) -> str:
 
 
 async def _status(settings: Settings) -> Status | None:
-    from console.core.host import attach
-
     client = await attach(settings)
     if client is None:
         return None
@@ -296,9 +287,7 @@ def _spawn(
 
 async def _ready(settings: Settings, process: subprocess.Popen[bytes], output: Path) -> int:
     """Wait until the core answers; raises SwitchboardError with its last words when it ended."""
-    from agent.errors import NotAllowedError, SwitchboardError
     from agent.rpc.remote_core import connect_or_none
-    from agent.text import clean
 
     deadline = asyncio.get_running_loop().time() + START_BOUND_S
     while process.poll() is None:
@@ -329,8 +318,6 @@ async def _ready(settings: Settings, process: subprocess.Popen[bytes], output: P
 
 def _check_room(output: Path) -> None:
     """Raise SwitchboardError when nothing more fits where a process was to leave its last words."""
-    from agent.errors import SwitchboardError
-
     try:
         with output.open("ab", buffering=0) as file:
             file.write(bytes(_LAST_WORDS_BYTES))
@@ -396,10 +383,6 @@ def _as_json(found: Status) -> dict[str, Any]:
 
 
 def _as_text(found: Status) -> str:
-    from agent.records import SessionState
-    from agent.state.terms import term
-    from console.cli_support.plain import age
-
     known = {state.value: term(state) for state in SessionState}
     counts = ", ".join(
         f"{count} {known.get(state, state)}" for state, count in sorted(found.sessions.items())

@@ -6,14 +6,11 @@ being made.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import click
 
+from console.cli_support import plain
 from console.cli_support.exits import ExitCode, end
-
-if TYPE_CHECKING:
-    from console.terminal.signals import StopRequest
+from console.terminal.signals import StopRequest, run_async
 
 
 @click.command(
@@ -30,9 +27,7 @@ def doctor(ctx: click.Context, as_json: bool) -> None:
 
     Exits with 1 if something required is broken; warnings do not count.
     """
-    from console.cli_support import plain
     from console.cli_support.checks import NEEDED, examine
-    from console.terminal.signals import run_async
 
     async def work(_stop: StopRequest) -> ExitCode:
         found = await examine(ctx)

@@ -5,12 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import click
+import msgspec
 
+from agent.text import one_line
+from console.cli_support.command_settings import settings_for
 from console.cli_support.exits import ExitCode, end, say
+from console.cli_support.plain import columns, print_text
+from console.terminal.signals import StopRequest, run_async
 
 if TYPE_CHECKING:
     from console.runs.drill_ledger import DrillResult
-    from console.terminal.signals import StopRequest
 
 
 @click.command(
@@ -48,14 +52,9 @@ def drill(ctx: click.Context, *, faults: str, lasts_s: float, keep: bool, as_jso
     Each fault gets its own session and data directory, with the offline pilot.
     """
 
-    import msgspec
-
     from agent.devices.pool.virtual_command import virtual_phone_command
-    from console.cli_support.command_settings import settings_for
-    from console.cli_support.plain import columns, print_text
     from console.runs.drill import NAMES
     from console.runs.drill import drill as run_drill
-    from console.terminal.signals import run_async
 
     chosen = [name.strip() for name in faults.split(",") if name.strip()] or list(NAMES)
     unknown = [name for name in chosen if name not in NAMES]
@@ -118,8 +117,6 @@ def _row(result: DrillResult) -> tuple[str, ...]:
 
 
 def _explain(result: DrillResult) -> None:
-    from agent.text import one_line
-
     if result.lost_something and result.error:
         say(f"{result.fault}: {one_line(result.error, 500)}")
     if result.kept_in:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from importlib.metadata import version
 
 import click
 
+from agent.core import Core
+from agent.errors import ConfigError
+from agent.extras import install, missing
+from console.cli_support.command_settings import settings_for
 from console.cli_support.exits import ExitCode, end, say
 from console.commands.mcp_install import install_command
-
-if TYPE_CHECKING:
-    from console.core.host import Host
-    from console.terminal.signals import StopRequest
+from console.core.device_setup import EVERYTHING
+from console.core.host import Host, run_with_host
+from console.terminal.signals import StopRequest
 
 
 @click.group(
@@ -53,11 +56,6 @@ def mcp(ctx: click.Context, tools: str, elicit_approvals: bool, http: bool, port
     """
     if ctx.invoked_subcommand is not None:
         return
-    from agent.errors import ConfigError
-    from agent.extras import install, missing
-    from console.cli_support.command_settings import settings_for
-    from console.core.device_setup import EVERYTHING
-    from console.core.host import run_with_host
     from console.loopback.tokens import MCP_TOKEN
 
     try:
@@ -72,7 +70,6 @@ def mcp(ctx: click.Context, tools: str, elicit_approvals: bool, http: bool, port
     exports = settings.data_dir / "exports"
 
     def serving(host: Host, clients: Clients) -> PhoneServer:
-        from importlib.metadata import version
 
         from agent.knowledge.library import DIRECTORY, load
 
@@ -91,7 +88,6 @@ def mcp(ctx: click.Context, tools: str, elicit_approvals: bool, http: bool, port
         return ExitCode.DONE
 
     async def over_http(host: Host, stop: StopRequest) -> ExitCode:
-        from agent.core import Core
         from agent.rpc.credentials import TokenShown, credentials_of
         from agent.rpc.places import place_of
         from agent.rpc.remote_core import Client

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import re
 from pathlib import Path
 
 import click
 
+from agent.errors import ConfigError, UsageError
+from agent.extras import install, is_installed, missing
+from console.cli_support.command_settings import settings_for
 from console.cli_support.exits import say
 
 _CLIENTS = ("claude-code", "codex", "cursor", "gemini", "vscode")
@@ -71,11 +75,6 @@ def install_command(
     Shows the entry and asks first. The rest of the file is not changed, and the old file is kept
     as a backup.
     """
-    import asyncio
-
-    from agent.errors import ConfigError, UsageError
-    from agent.extras import install, is_installed, missing
-    from console.cli_support.command_settings import settings_for
     from console.commands.sessions.sessions_shared import confirm
     from console.loopback.tokens import MCP_TOKEN
     from console.mcp.client_configs import CLIENTS

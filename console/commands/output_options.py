@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, TypedDict
 
 import click
 
+from agent.config import Settings
+
 if TYPE_CHECKING:
-    from agent.config import Settings
     from console.runs.run_follower import FollowOptions
 
 

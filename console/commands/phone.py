@@ -12,6 +12,8 @@ from typing import NoReturn
 
 import click
 
+from console.cli_support.command_settings import settings_for
+
 VERBS = {
     "serve": (
         "[OPTION]…",
@@ -56,7 +58,6 @@ def phone() -> None:
 
 def _hand_over(ctx: click.Context, verb: str, words: tuple[str, ...]) -> NoReturn:
     from agent.devices.pool.virtual_command import virtual_phone_command
-    from console.cli_support.command_settings import settings_for
 
     command = virtual_phone_command()
     home = settings_for(ctx).data_dir / "phones"

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import click
 
+from console.cli_support import plain
+
 
 @click.group()
 def protocol() -> None:
@@ -13,7 +15,6 @@ def protocol() -> None:
 @protocol.command(epilog="Example: switchboard protocol schema > switchboard.schema.json")
 def schema() -> None:
     """Print the JSON Schema of ops, events and replies."""
-    from console.cli_support import plain
     from console.cli_support.protocol_page import as_schema
 
     plain.print_json(as_schema())
@@ -22,7 +23,6 @@ def schema() -> None:
 @protocol.command(epilog="Example: switchboard protocol openapi > switchboard.openapi.json")
 def openapi() -> None:
     """Print the OpenAPI document of 'switchboard serve'."""
-    from console.cli_support import plain
     from console.http_api.openapi import document
 
     plain.print_json(document())

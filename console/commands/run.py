@@ -10,7 +10,11 @@ import sys
 from typing import TYPE_CHECKING, Unpack
 
 import click
+from msgspec.structs import replace
 
+from agent.errors import UsageError
+from agent.protocol import SessionCreate
+from console.cli_support.command_settings import settings_for
 from console.cli_support.exits import ExitCode, end
 from console.commands.output_options import manner_of, manner_options
 from console.commands.run_each import Given, run_each
@@ -24,12 +28,12 @@ from console.commands.session_options import (
     permission_options,
     permitted,
 )
+from console.core.device_setup import CONNECTED, VIRTUAL, Devices
+from console.core.host import Host
+from console.terminal.signals import StopRequest, run_async
 
 if TYPE_CHECKING:
     from agent.store.store import Store
-    from console.core.device_setup import Devices
-    from console.core.host import Host
-    from console.terminal.signals import StopRequest
 
 
 @click.command(
@@ -87,15 +91,8 @@ def run(
 
     The session is stored, so it can be watched, answered and resumed from other processes.
     """
-    from msgspec.structs import replace
-
-    from agent.errors import UsageError
-    from agent.protocol import SessionCreate
-    from console.cli_support.command_settings import settings_for
-    from console.core.device_setup import CONNECTED, VIRTUAL
     from console.runs.result_file import check_output, read_schema_file
     from console.runs.run import pursue_new
-    from console.terminal.signals import run_async
 
     if not goal.strip():
         raise click.BadParameter("The goal is empty.", ctx=ctx, param_hint="GOAL")

@@ -7,15 +7,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from agent.config import Settings
+from agent.protocol import JobCreate
+from agent.records import Autonomy, Budget, Campaign, JobType
+from agent.text import one_line
 from console.cli_support.exits import ExitCode
 from console.commands.output_options import Speech
 from console.commands.session_options import Permission
+from console.core.device_setup import CONNECTED, Devices
+from console.core.host import reach
+from console.terminal.signals import StopRequest, run_async
 
 if TYPE_CHECKING:
-    from agent.config import Settings
     from agent.store.store import Store
-    from console.core.device_setup import Devices
-    from console.terminal.signals import StopRequest
 
 TITLE_LIMIT_CHARS = 80
 
@@ -53,13 +57,7 @@ def run_each(
     """
     import click
 
-    from agent.protocol import JobCreate
-    from agent.records import Autonomy, Budget, Campaign, JobType
-    from agent.text import one_line
-    from console.core.device_setup import CONNECTED
-    from console.core.host import reach
     from console.runs.campaign import pursue_campaign
-    from console.terminal.signals import run_async
 
     unheard = {
         "--allow": given["allow"],

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, TypedDict
+from typing import TypedDict
 
 import click
+from msgspec.structs import replace
 
-if TYPE_CHECKING:
-    from agent.protocol import SessionCreate
-    from agent.records import Allowance
+from agent.errors import UsageError
+from agent.protocol import SessionCreate
+from agent.records import Allowance, AtLimit, Autonomy, Budget, ReasoningEffort
 
 
 class Permission(TypedDict):
@@ -41,7 +42,6 @@ def _needs(_ctx: click.Context, _param: click.Parameter, given: str) -> str:
     """Read what is given to `--needs`."""
     if not given:
         return ""
-    from agent.errors import UsageError
     from agent.placement.needs import parse_needs
 
     try:
@@ -128,7 +128,6 @@ def _allowances(
     """Read what is given to `--allow`."""
     if not given:
         return ()
-    from agent.errors import UsageError
     from agent.safety.allowances.parsing import checked_allowances, parse_allowance
 
     try:
@@ -206,9 +205,6 @@ def permission_options(command: Callable[..., None]) -> Callable[..., None]:
 
 def permitted(op: SessionCreate, given: Permission) -> SessionCreate:
     """Return a request for a session as the options say; the settings say the rest."""
-    from msgspec.structs import replace
-
-    from agent.records import AtLimit, Autonomy, Budget, ReasoningEffort
 
     effort, autonomy, limit = given["reasoning_effort"], given["autonomy"], given["at_limit"]
     budget = Budget(

@@ -13,10 +13,14 @@ from typing import TYPE_CHECKING
 
 import click
 
+from agent.config import Settings
+from agent.errors import UsageError
+from console.cli_support import plain
+from console.cli_support.command_settings import settings_for
 from console.cli_support.exits import ExitCode, end
+from console.terminal.signals import StopRequest, run_async
 
 if TYPE_CHECKING:
-    from agent.config import Settings
     from agent.store.queries.soundness import Checked
 
 JSON_OPTION = click.option("--json", "as_json", is_flag=True, help="Print JSON on stdout.")
@@ -37,8 +41,6 @@ def check(ctx: click.Context, as_json: bool) -> None:
     """Check everything stored; exits with 1 if there are problems."""
 
     async def work(settings: Settings) -> ExitCode:
-        from console.cli_support import plain
-
         found = await _checked(settings)
         where = "the database" if settings.store.dsn else str(settings.data_dir)
         if as_json:
@@ -71,7 +73,6 @@ def compact(ctx: click.Context, as_json: bool) -> None:
 
     async def work(settings: Settings) -> ExitCode:
         from agent.store.embedded.upkeep import compact
-        from console.cli_support import plain
 
         if settings.store.dsn:
             return await _compact_database(settings, as_json=as_json)
@@ -102,9 +103,7 @@ def set_aside(ctx: click.Context, yes: bool) -> None:
     """Move a damaged database away and start with an empty one, keeping the frames."""
 
     async def work(settings: Settings) -> ExitCode:
-        from agent.errors import UsageError
         from agent.store.embedded.quarantine import quarantine
-        from console.cli_support import plain
 
         directory = _files_of(settings)
         if not yes:
@@ -124,10 +123,8 @@ def begin_anew(ctx: click.Context, yes: bool) -> None:
     """Move everything stored away, blobs and audit too, and start with an empty store."""
 
     async def work(settings: Settings) -> ExitCode:
-        from agent.errors import UsageError
         from agent.store.database.identity import remains
         from agent.store.embedded.quarantine import begin_anew
-        from console.cli_support import plain
 
         directory = _files_of(settings)
         if not yes:
@@ -146,7 +143,6 @@ def adopt(ctx: click.Context) -> None:
 
     async def work(settings: Settings) -> ExitCode:
         from agent.store.embedded.quarantine import adopt
-        from console.cli_support import plain
 
         if settings.store.dsn:
             wrong = await _adopt_database(settings)
@@ -172,7 +168,6 @@ def backup(ctx: click.Context, file: Path) -> None:
     async def work(settings: Settings) -> ExitCode:
         dsn = _database_of(settings)
         from agent.store.postgres.backup import back_up
-        from console.cli_support import plain
 
         made = await back_up(dsn, file)
         plain.print_text(f"{made.events:,} events of store {made.store} are in {file}.")
@@ -190,7 +185,6 @@ def restore(ctx: click.Context, file: Path) -> None:
     async def work(settings: Settings) -> ExitCode:
         dsn = _database_of(settings)
         from agent.store.postgres.backup import restore
-        from console.cli_support import plain
 
         made = await restore(dsn, file)
         plain.print_text(
@@ -215,7 +209,6 @@ def carry_over(ctx: click.Context) -> None:
         dsn = _database_of(settings)
         from agent.store.embedded.quarantine import quarantine
         from agent.store.postgres.carrying_over import carry_over
-        from console.cli_support import plain
         from console.core.store_choice import host_name
 
         done = await carry_over(settings.data_dir, dsn, host_name(settings))
@@ -249,7 +242,6 @@ async def _compact_database(settings: Settings, *, as_json: bool) -> ExitCode:
     dsn = _database_of(settings)
     from agent.store.postgres.core_store import open_core
     from agent.store.postgres.upkeep import size_bytes, vacuum
-    from console.cli_support import plain
     from console.core.store_choice import host_name
 
     before = await size_bytes(dsn)
@@ -279,7 +271,6 @@ async def _adopt_database(settings: Settings) -> tuple[str, ...]:
 
 def _database_of(settings: Settings) -> str:
     """Return the address of the database. Raises UsageError when there is none."""
-    from agent.errors import UsageError
     from console.core.store_choice import address
 
     if not settings.store.dsn:
@@ -293,8 +284,6 @@ def _database_of(settings: Settings) -> str:
 
 def _files_of(settings: Settings) -> Path:
     """Return the data directory. Raises UsageError when the store is a database."""
-    from agent.errors import UsageError
-
     if settings.store.dsn:
         raise UsageError(
             "This works on a data directory, but store.dsn names a database.",
@@ -305,9 +294,6 @@ def _files_of(settings: Settings) -> Path:
 
 
 def _run(ctx: click.Context, work: Callable[[Settings], Awaitable[ExitCode]]) -> None:
-    from console.cli_support.command_settings import settings_for
-    from console.terminal.signals import StopRequest, run_async
-
     settings = settings_for(ctx)
 
     async def main(_stop: StopRequest) -> ExitCode:

@@ -10,19 +10,23 @@ from __future__ import annotations
 import asyncio
 import gc
 import sys
+import time
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from agent.records import ActionOutcome, Observation
+from console.cli_support import plain
+from console.cli_support.command_settings import settings_for
 from console.cli_support.exits import ExitCode, end, say
+from console.core.device_setup import CONNECTED
+from console.core.host import Host, run_with_host
+from console.terminal.signals import StopRequest
 
 if TYPE_CHECKING:
-    from agent.records import Observation
-    from console.core.host import Host
     from console.runs.one_act import Came, OneAct
-    from console.terminal.signals import StopRequest
 
 _Work = Callable[["OneAct"], Awaitable["Came"]]
 
@@ -129,7 +133,6 @@ def type_text(
     wait_s: float,
 ) -> None:
     """Type TEXT on the phone SERIAL, into the focused field unless one is named."""
-    from agent.records import ActionOutcome
     from console.runs.one_act import type_call
 
     async def work(act: OneAct) -> Came:
@@ -189,9 +192,6 @@ def wait_for(
     wait_s: float,
 ) -> None:
     """Wait until the screen of the phone SERIAL shows TEXT."""
-    import time
-
-    from agent.records import ActionOutcome
     from console.runs.one_act import Came
 
     async def work(act: OneAct) -> Came:
@@ -219,8 +219,6 @@ def _call(
     as_json: bool,
     wait_s: float,
 ) -> None:
-    from agent.records import ActionOutcome
-
     async def work(act: OneAct) -> Came:
         came = await act.ready()
         return await act.do(tool, arguments) if came.outcome is ActionOutcome.DONE else came
@@ -243,11 +241,6 @@ def _run(
     Args:
         is_quiet: whether there is nothing to say of what went well.
     """
-    from agent.records import ActionOutcome
-    from console.cli_support import plain
-    from console.cli_support.command_settings import settings_for
-    from console.core.device_setup import CONNECTED
-    from console.core.host import run_with_host
     from console.runs.one_act import taking
 
     async def main(host: Host, _stop: StopRequest) -> ExitCode:

@@ -6,7 +6,9 @@ from pathlib import Path
 
 import click
 
+from console.cli_support import plain
 from console.cli_support.exits import ExitCode
+from console.cli_support.plain import print_text
 from console.commands.devices.devices_reach import Progress, Reached, done, run_with_phone
 
 
@@ -16,7 +18,6 @@ from console.commands.devices.devices_reach import Progress, Reached, done, run_
 @click.pass_context
 def apps(ctx: click.Context, serial: str, as_json: bool) -> None:
     """List the apps of the phone SERIAL that can be started."""
-    from console.cli_support import plain
 
     async def work(phone: Reached) -> ExitCode:
         found = await phone.device.apps()
@@ -147,7 +148,6 @@ def logcat(
     ctx: click.Context, serial: str, filters: tuple[str, ...], last: int | None, follow: bool
 ) -> None:
     """Print the log of the phone SERIAL; FILTERS are TAG:PRIORITY."""
-    from console.cli_support.plain import print_text
 
     async def work(phone: Reached) -> ExitCode:
         async for line in phone.extras.log(filters=filters, last=last or 0, follow=follow):

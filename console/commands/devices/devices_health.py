@@ -5,9 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import click
+from msgspec.structs import replace
 
+from agent.records import Transport
+from agent.text import one_line
+from console.cli_support import plain
+from console.cli_support.command_settings import settings_for
 from console.cli_support.exits import ExitCode
 from console.commands.devices.devices_reach import Reached, done, run_with_phone
+from console.terminal.typed_lines import ask_secret_at_once
 
 if TYPE_CHECKING:
     from agent.devices.health.findings import Ailment
@@ -20,17 +26,12 @@ if TYPE_CHECKING:
 @click.pass_context
 def info(ctx: click.Context, serial: str, as_json: bool) -> None:
     """Show details of the phone SERIAL."""
-    from msgspec.structs import replace
-
     from agent.devices.fleet.labels import Labels
-    from console.cli_support import plain
-    from console.cli_support.command_settings import settings_for
 
     labels = Labels(settings_for(ctx).data_dir / "devices.json")
 
     async def work(phone: Reached) -> ExitCode:
         from agent.devices.adb.discovery import hardware_serial
-        from agent.records import Transport
 
         known = await phone.device.info()
         own = await hardware_serial(phone.client, phone.serial, timeout_s=5)
@@ -58,8 +59,6 @@ def info(ctx: click.Context, serial: str, as_json: bool) -> None:
 
 
 def _said(value: object) -> str:
-    from agent.text import one_line
-
     return ", ".join(map(str, value)) if isinstance(value, list | tuple) else one_line(str(value))
 
 
@@ -102,7 +101,6 @@ def _health(ctx: click.Context, phone: Reached) -> Health:
     from agent.devices.health.phone_checks import Health
     from agent.devices.scrcpy.link import ScrcpyLink, ScrcpySettings
     from agent.devices.shell.phone_shell import PhoneShell
-    from console.cli_support.command_settings import settings_for
 
     settings = ScrcpySettings(server=settings_for(ctx).scrcpy.server)
     link = ScrcpyLink(PhoneShell(phone.client, phone.serial), settings)
@@ -110,8 +108,6 @@ def _health(ctx: click.Context, phone: Reached) -> Health:
 
 
 def _print(found: tuple[Ailment, ...], *, as_json: bool) -> None:
-    from console.cli_support import plain
-
     if as_json:
         plain.print_json({"data": [plain.as_builtins(one) for one in found]})
         return
@@ -154,8 +150,6 @@ def wake(ctx: click.Context, serial: str) -> None:
 @click.pass_context
 def unlock(ctx: click.Context, serial: str, pin: bool) -> None:
     """Wake and unlock the phone SERIAL."""
-    from console.terminal.typed_lines import ask_secret_at_once
-
     secret = ask_secret_at_once("PIN") if pin else ""
 
     async def work(phone: Reached) -> ExitCode:

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
+import io
 from typing import TYPE_CHECKING
 
 import click
 
+from agent.errors import DeviceTimeoutError
+from console.cli_support import plain
+from console.cli_support.command_settings import settings_for
 from console.cli_support.exits import ExitCode, end, say
+from console.terminal.signals import StopRequest, run_async
 
 if TYPE_CHECKING:
     from agent.devices.adb.client import AdbClient
     from agent.devices.adb.discovery import QrOffer
-    from console.terminal.signals import StopRequest
 
 QR_WAIT_S = 120.0
 _LOOK_EVERY_S = 1.0
@@ -36,8 +41,6 @@ def connect(
 ) -> None:
     """Connect to the phone at TARGET, host:port, or list those that mDNS finds."""
     from agent.devices.adb.discovery import services
-    from console.cli_support import plain
-    from console.terminal.signals import run_async
 
     if bool(target) is listing:
         raise click.UsageError("Give TARGET or --list.", ctx=ctx)
@@ -68,7 +71,6 @@ def connect(
 @click.pass_context
 def disconnect(ctx: click.Context, target: str, server: str | None) -> None:
     """Disconnect the phone at TARGET, host:port."""
-    from console.terminal.signals import run_async
 
     async def work(_stop: StopRequest) -> ExitCode:
         await (await _client(ctx, server)).disconnect(target)
@@ -105,7 +107,6 @@ def pair(
 ) -> None:
     """Pair with a phone by its TARGET and CODE, or by QR code."""
     from agent.devices.adb import discovery
-    from console.terminal.signals import run_async
 
     if qr == bool(target) or (target and not code):
         raise click.UsageError("Give TARGET and CODE, or --qr.", ctx=ctx)
@@ -123,10 +124,8 @@ def pair(
 
 
 async def _pair_by_qr(client: AdbClient, wait_s: float) -> str:
-    import asyncio
 
     from agent.devices.adb import discovery
-    from agent.errors import DeviceTimeoutError
 
     offer = discovery.QrOffer.new()
     # Before the picture: a server without mDNS would never see the phone.
@@ -148,7 +147,6 @@ async def _pair_by_qr(client: AdbClient, wait_s: float) -> str:
 
 
 def _draw(offer: QrOffer) -> None:
-    import io
 
     import segno
 
@@ -161,7 +159,6 @@ async def _client(ctx: click.Context, server: str | None) -> AdbClient:
     from agent.devices.adb.address import ServerAddress
     from agent.devices.adb.client import AdbClient
     from agent.devices.adb.server import reach
-    from console.cli_support.command_settings import settings_for
 
     settings = settings_for(ctx)
     address = ServerAddress.parse(server or settings.adb.server[0])

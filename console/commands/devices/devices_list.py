@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING
 
 import click
 
+from agent.config import Settings
+from agent.core import Core
+from agent.protocol import DeviceTag, ListPhonesInUse, PhoneInUse
+from agent.records import DeviceInfo, DeviceState
+from agent.text import one_line
+from console.cli_support import plain
+from console.cli_support.command_settings import settings_for
 from console.cli_support.exits import ExitCode, end, say
+from console.core.device_setup import CONNECTED, Phones, make_fleet
+from console.core.host import attach, run_with_core
+from console.terminal.signals import StopRequest, run_async
 
 if TYPE_CHECKING:
-    from agent.config import Settings
-    from agent.core import Core
     from agent.devices.protocols import Fleet
-    from agent.records import DeviceInfo
-    from console.terminal.signals import StopRequest
 
 DETAILS_BOUND_S = 3.0
 
@@ -28,10 +35,6 @@ def list_devices(ctx: click.Context, as_json: bool) -> None:
 
 def print_devices(ctx: click.Context, *, as_json: bool) -> None:
     """Print every device, and end the command."""
-    from console.cli_support import plain
-    from console.cli_support.command_settings import settings_for
-    from console.terminal.signals import run_async
-
     settings = settings_for(ctx)
 
     async def work(_stop: StopRequest) -> ExitCode:
@@ -71,10 +74,6 @@ def tag(
     notes: str | None,
 ) -> None:
     """Name, tag or annotate the phone SERIAL."""
-    from agent.protocol import DeviceTag
-    from console.core.device_setup import CONNECTED
-    from console.core.host import run_with_core
-
     if no_tags and tags:
         raise click.UsageError("--no-tags and --tag exclude each other.", ctx=ctx)
     if name is None and notes is None and not tags and not no_tags:
@@ -101,13 +100,6 @@ Examples:
 @click.pass_context
 def in_use(ctx: click.Context, as_json: bool) -> None:
     """List phones that are in use or waited for."""
-    from agent.protocol import ListPhonesInUse, PhoneInUse
-    from agent.text import one_line
-    from console.cli_support import plain
-    from console.cli_support.command_settings import settings_for
-    from console.core.host import attach
-    from console.terminal.signals import run_async
-
     settings = settings_for(ctx)
 
     async def ask() -> tuple[PhoneInUse, ...]:
@@ -158,7 +150,6 @@ def _row(info: DeviceInfo) -> tuple[str, ...]:
 
 async def _look(settings: Settings) -> tuple[DeviceInfo, ...]:
     """Ask the owner of the data directory, or the adb servers themselves."""
-    from console.core.host import attach
 
     client = await attach(settings)
     if client is not None:
@@ -166,8 +157,6 @@ async def _look(settings: Settings) -> tuple[DeviceInfo, ...]:
             return (await client.overview()).devices
         finally:
             await client.close()
-    from console.core.device_setup import CONNECTED, Phones, make_fleet
-
     fleet = await make_fleet(settings, CONNECTED, Phones(settings))
     await fleet.start()
     try:
@@ -179,9 +168,6 @@ async def _look(settings: Settings) -> tuple[DeviceInfo, ...]:
 
 async def await_details(fleet: Fleet) -> None:
     """Give every phone that is online a moment to say what it is."""
-    import asyncio
-
-    from agent.records import DeviceState
 
     def is_known(info: DeviceInfo) -> bool:
         return info.state is not DeviceState.ONLINE or bool(info.android or info.note)

@@ -6,6 +6,7 @@ session drives, in whatever process, is not driven from here.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -13,16 +14,19 @@ from typing import TYPE_CHECKING
 
 import click
 
+from agent.config import Settings
+from agent.errors import AdbError, UsageError
+from agent.records import DeviceInfo, DeviceState
+from console.cli_support.command_settings import settings_for
 from console.cli_support.exits import ExitCode, end, say
+from console.core.device_setup import Phones
+from console.terminal.signals import StopRequest, run_async
 
 if TYPE_CHECKING:
-    from agent.config import Settings
     from agent.devices.adb.client import AdbClient
     from agent.devices.fleet.fleet import AdbFleet
     from agent.devices.health.admin import DeviceAdmin
     from agent.devices.protocols import Device
-    from agent.records import DeviceInfo
-    from console.terminal.signals import StopRequest
 
 WAIT_S = 5.0
 DRIVER = "command"
@@ -54,9 +58,6 @@ def run_with_phone(
         serial: the phone; empty takes the only one there is.
         drives: whether it changes what a session on the phone would see.
     """
-    from console.cli_support.command_settings import settings_for
-    from console.terminal.signals import run_async
-
     settings = settings_for(ctx)
 
     async def main(_stop: StopRequest) -> ExitCode:
@@ -83,8 +84,6 @@ async def reached(
     from agent.devices.health.admin import DeviceAdmin
     from agent.devices.resources.resource_ledger import FOLDER, ResourceLedger
     from agent.devices.scrcpy.link import ScrcpySettings
-    from agent.errors import AdbError
-    from console.core.device_setup import Phones
 
     addresses = []
     failure: AdbError | None = None
@@ -129,9 +128,6 @@ async def reached(
 
 
 def _only(infos: tuple[DeviceInfo, ...]) -> str:
-    from agent.errors import UsageError
-    from agent.records import DeviceState
-
     online = [info.serial for info in infos if info.state is DeviceState.ONLINE]
     if len(online) == 1:
         return online[0]
@@ -148,8 +144,6 @@ class Progress:
         self._told_percent = -1
 
     def __call__(self, done_bytes: int) -> None:
-        import sys
-
         percent = 100 if self._total <= 0 else min(100, done_bytes * 100 // self._total)
         if percent == self._told_percent or not sys.stderr.isatty():
             return

@@ -7,14 +7,12 @@ one that a session drives can be recorded as well.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
+from console.cli_support.command_settings import settings_for
 from console.cli_support.exits import ExitCode, end, say
-
-if TYPE_CHECKING:
-    from console.terminal.signals import StopRequest
+from console.terminal.signals import StopRequest, run_async
 
 
 @click.command(
@@ -30,9 +28,7 @@ Examples:
 @click.pass_context
 def record(ctx: click.Context, serial: str, file: Path, seconds: float | None) -> None:
     """Record the screen of the phone SERIAL to FILE, an MP4, until ctrl+c."""
-    from console.cli_support.command_settings import settings_for
     from console.commands.devices.devices_reach import reached
-    from console.terminal.signals import run_async
 
     settings = settings_for(ctx)
 

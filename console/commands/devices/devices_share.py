@@ -7,14 +7,12 @@ session drives can be shared as well.
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING
 
 import click
 
+from console.cli_support.command_settings import settings_for
 from console.cli_support.exits import ExitCode, end, say
-
-if TYPE_CHECKING:
-    from console.terminal.signals import StopRequest
+from console.terminal.signals import StopRequest, run_async
 
 
 @click.command(
@@ -43,9 +41,7 @@ Read it in Python, in any process, without a copy:
 @click.pass_context
 def share(ctx: click.Context, serial: str, side: int, hz: float) -> None:
     """Write live frames of the phone SERIAL to shared memory until ctrl+c; print its address."""
-    from console.cli_support.command_settings import settings_for
     from console.commands.devices.devices_reach import reached
-    from console.terminal.signals import run_async
 
     settings = settings_for(ctx)
 

@@ -5,16 +5,26 @@ A client of the core that runs: the wheel is taken in it, and stays taken when t
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import click
 
+from agent.core import Core
+from agent.errors import UsageError
+from agent.protocol import (
+    Op,
+    WheelAct,
+    WheelButton,
+    WheelHandBack,
+    WheelLongPress,
+    WheelPaste,
+    WheelSwipe,
+    WheelTake,
+    WheelTap,
+    WheelText,
+)
+from agent.records import Point
 from console.cli_support.exits import ExitCode, end, say
-
-if TYPE_CHECKING:
-    from agent.core import Core
-    from agent.protocol import Op
-    from console.terminal.signals import StopRequest
+from console.core.host import run_with_core
+from console.terminal.signals import StopRequest
 
 
 @click.group(
@@ -34,8 +44,6 @@ def wheel() -> None:
 @click.pass_context
 def take(ctx: click.Context, serial: str) -> None:
     """Take the wheel of SERIAL: its session waits after the step in flight."""
-    from agent.protocol import WheelTake
-
     _ask(ctx, WheelTake(serial=serial), f"You have the wheel of {serial}.")
 
 
@@ -45,8 +53,6 @@ def take(ctx: click.Context, serial: str) -> None:
 @click.pass_context
 def back(ctx: click.Context, serial: str, note: str) -> None:
     """Hand the wheel of SERIAL back: its session observes the screen and resumes."""
-    from agent.protocol import WheelHandBack
-
     _ask(ctx, WheelHandBack(serial=serial, note=note), f"The wheel of {serial} is handed back.")
 
 
@@ -58,9 +64,6 @@ def back(ctx: click.Context, serial: str, note: str) -> None:
 @click.pass_context
 def tap(ctx: click.Context, serial: str, x: float, y: float, hold_ms: int | None) -> None:
     """Tap the point X Y, each from 0 to 1."""
-    from agent.protocol import WheelAct, WheelLongPress, WheelTap
-    from agent.records import Point
-
     at = Point(x=x, y=y)
     gesture = WheelLongPress(at=at, duration_ms=hold_ms) if hold_ms else WheelTap(at=at)
     _ask(ctx, WheelAct(serial=serial, gesture=gesture), "Done.")
@@ -75,9 +78,6 @@ def swipe(
     ctx: click.Context, serial: str, places: tuple[float, float, float, float], duration_ms: int
 ) -> None:
     """Swipe from X Y to X Y, each from 0 to 1."""
-    from agent.protocol import WheelAct, WheelSwipe
-    from agent.records import Point
-
     start, stop = Point(x=places[0], y=places[1]), Point(x=places[2], y=places[3])
     gesture = WheelSwipe(start=start, end=stop, duration_ms=duration_ms)
     _ask(ctx, WheelAct(serial=serial, gesture=gesture), "Done.")
@@ -90,8 +90,6 @@ def swipe(
 @click.pass_context
 def type_text(ctx: click.Context, serial: str, text: str, paste: bool) -> None:
     """Type TEXT into the focused field; only its length is stored."""
-    from agent.protocol import WheelAct, WheelPaste, WheelText
-
     gesture = WheelPaste(text=text) if paste else WheelText(text=text)
     _ask(ctx, WheelAct(serial=serial, gesture=gesture), "Done.")
 
@@ -102,16 +100,11 @@ def type_text(ctx: click.Context, serial: str, text: str, paste: bool) -> None:
 @click.pass_context
 def press(ctx: click.Context, serial: str, button: str) -> None:
     """Press BUTTON: BACK, HOME, ENTER …"""
-    from agent.protocol import WheelAct, WheelButton
-
     gesture = WheelButton(button=button.upper())
     _ask(ctx, WheelAct(serial=serial, gesture=gesture), "Done.")
 
 
 def _ask(ctx: click.Context, op: Op, text: str) -> None:
-    from agent.errors import UsageError
-    from console.core.host import run_with_core
-
     async def work(core: Core, owned: bool, _stop: StopRequest) -> ExitCode:
         if owned:
             raise UsageError(

@@ -5,12 +5,15 @@ It works on a directory of files alone, and needs no core, no database and no ne
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 
 import click
 
+from agent.errors import UsageError
+from console.cli_support import plain
 from console.cli_support.exits import ExitCode, end, say
+from console.cli_support.time_parsing import duration_ms
 
 _DIRECTORY = click.argument("directory", type=click.Path(file_okay=False, path_type=Path))
 
@@ -68,10 +71,8 @@ def issue(
     directory: Path, host: str, names: tuple[str, ...], life: str, caller: bool, output: Path | None
 ) -> None:
     """Issue or renew HOST's certificate and key, with the authority in DIRECTORY."""
-    from agent.errors import UsageError
     from agent.tls.authority import issue as make
     from agent.tls.authority import now_utc
-    from console.cli_support.time_parsing import duration_ms
 
     if caller and names:
         raise UsageError("A caller has no host names.", "Leave out --name or --caller.")
@@ -98,7 +99,6 @@ def list_command(directory: Path, as_json: bool) -> None:
     """List the newest certificate for each name issued by DIRECTORY; mark those expiring soon."""
     from agent.rpc.tls_listener import SOON
     from agent.tls.authority import listed, now_utc
-    from console.cli_support import plain
 
     ends, found = listed(directory)
     now_ms = now_utc().timestamp() * 1000
@@ -125,6 +125,4 @@ def list_command(directory: Path, as_json: bool) -> None:
 
 
 def _day(ms: int) -> str:
-    from datetime import datetime
-
     return datetime.fromtimestamp(ms / 1000).astimezone().strftime("%Y-%m-%d %H:%M")

@@ -15,14 +15,21 @@ from typing import TYPE_CHECKING
 
 import click
 
+from agent.core import Core
+from agent.errors import UsageError
+from agent.protocol import SessionMove
+from agent.records import DeviceState, HostState, at_host, host_of, on_host
+from agent.text import one_line
+from console.cli_support import plain
+from console.cli_support.command_settings import settings_for
 from console.cli_support.exits import ExitCode, end
 from console.commands.fleet.authority import authority
+from console.core.host import run_with_core
+from console.terminal.signals import StopRequest, run_async
 
 if TYPE_CHECKING:
-    from agent.core import Core
     from agent.store.postgres.hosts import HostRecord
     from agent.store.postgres.link import Link
-    from console.terminal.signals import StopRequest
 
 _JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON on stdout.")
 _LOOK_S = 0.5
@@ -44,10 +51,8 @@ def status(ctx: click.Context, as_json: bool) -> None:
     """Summarise hosts, phones and sessions, and what waits for a host."""
 
     async def work(link: Link, _stop: StopRequest) -> ExitCode:
-        from agent.records import DeviceState, HostState
         from agent.store.postgres.health import load, summary
         from agent.store.postgres.hosts import hosts
-        from console.cli_support import plain
 
         found = await hosts(link)
         total = await summary(link)
@@ -113,7 +118,6 @@ def hosts(ctx: click.Context, as_json: bool, follow: bool) -> None:
 
     async def work(link: Link, stop: StopRequest) -> ExitCode:
         from agent.store.postgres.hosts import hosts as read_hosts
-        from console.cli_support import plain
 
         found = await read_hosts(link)
         if as_json and not follow:
@@ -149,7 +153,6 @@ def drain(ctx: click.Context, host: str, waits: bool, as_json: bool) -> None:
         from agent.store.postgres.health import load
         from agent.store.postgres.hosts import BEAT_S
         from agent.store.postgres.hosts import drain as drain_host
-        from console.cli_support import plain
 
         one = await drain_host(link, host, drains=True)
         if waits and one.works:
@@ -183,7 +186,6 @@ def resume(ctx: click.Context, host: str, as_json: bool) -> None:
 
     async def work(link: Link, _stop: StopRequest) -> ExitCode:
         from agent.store.postgres.hosts import drain as drain_host
-        from console.cli_support import plain
 
         one = await drain_host(link, host, drains=False)
         if as_json:
@@ -208,14 +210,8 @@ def move(ctx: click.Context, session: str, host: str, phone: str, as_json: bool)
 
     Moves the whole tree, also from a host that is gone. Without its phone at HOST it waits there.
     """
-    from console.core.host import run_with_core
 
     async def work(core: Core, _owned: bool, _stop: StopRequest) -> ExitCode:
-        from agent.errors import UsageError
-        from agent.protocol import SessionMove
-        from agent.records import DeviceState, at_host, host_of, on_host
-        from console.cli_support import plain
-
         picture = await core.overview()
         if not any(one.name == host for one in picture.hosts):
             known = ", ".join(one.name for one in picture.hosts) or "none"
@@ -257,7 +253,6 @@ def doctor(ctx: click.Context, as_json: bool) -> None:
 
     async def work(link: Link, _stop: StopRequest) -> ExitCode:
         from agent.store.postgres.health import examine
-        from console.cli_support import plain
 
         found = await examine(link)
         if as_json:
@@ -302,9 +297,6 @@ def _as_json(one: HostRecord) -> dict[str, object]:
 
 
 def _table(found: tuple[HostRecord, ...]) -> str:
-    from agent.records import DeviceState, HostState
-    from agent.text import one_line
-    from console.cli_support import plain
     from widgets.lists.hosts import latency
 
     if not found:
@@ -336,10 +328,7 @@ def _run(
     *,
     is_written: bool = False,
 ) -> None:
-    from agent.errors import UsageError
-    from console.cli_support.command_settings import settings_for
     from console.core.store_choice import address
-    from console.terminal.signals import run_async
 
     settings = settings_for(ctx)
     if not settings.store.dsn:

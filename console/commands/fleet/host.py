@@ -8,16 +8,17 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
-from typing import TYPE_CHECKING
 
 import click
 
+from agent.errors import UsageError, WrongStateError
+from agent.text import one_line
+from console.cli_support.command_settings import settings_for
 from console.cli_support.exits import ExitCode, end, say
 from console.commands.daemon import PHONES, VIRTUAL_ONLY, listening, listening_options, listens_at
-
-if TYPE_CHECKING:
-    from console.core.host import Host
-    from console.terminal.signals import StopRequest
+from console.core.device_setup import Devices
+from console.core.host import Host, check_is_host, run_with_host
+from console.terminal.signals import StopRequest
 
 
 @click.group()
@@ -47,12 +48,6 @@ def serve(
 
     Its core runs what belongs to this host: sessions on its phones, jobs, watchers.
     """
-    from agent.errors import UsageError, WrongStateError
-    from agent.text import one_line
-    from console.cli_support.command_settings import settings_for
-    from console.core.device_setup import Devices
-    from console.core.host import check_is_host, run_with_host
-
     settings = settings_for(ctx, listening_options(**listens))
     if not settings.store.dsn:
         raise UsageError("No fleet is named.", "Name its database by --fleet or store.dsn.")

@@ -18,7 +18,12 @@ from typing import TYPE_CHECKING, TypeVar, cast
 
 import click
 
+from agent.errors import UsageError
+from agent.records import Right
+from console.cli_support import plain
+from console.cli_support.command_settings import settings_for
 from console.cli_support.exits import ExitCode, end, say
+from console.cli_support.time_parsing import duration_ms
 
 if TYPE_CHECKING:
     from agent.hosts.fleet_register import FleetRegister
@@ -63,7 +68,6 @@ def operators() -> None:
 @click.pass_context
 def list_command(ctx: click.Context, as_json: bool) -> None:
     """List the operators with their rights, keys, accounts and tokens."""
-    from console.cli_support import plain
 
     async def listed(register: Register) -> tuple[tuple[Operator, ...], int]:
         fleet = _as_fleet(register)
@@ -102,10 +106,8 @@ def add(
     email: str,
 ) -> None:
     """Add an operator. Without --tag the rights apply to all phones."""
-    from agent.errors import UsageError
     from agent.operators.changes import granted, with_identity, with_key
     from agent.operators.operator import Operator, checked_name
-    from agent.records import Right
 
     async def added(register: Register) -> None:
         now_ms = register.clock_ms()
@@ -141,7 +143,6 @@ def add(
 def grant(ctx: click.Context, name: str, rights: tuple[str, ...], tags: tuple[str, ...]) -> None:
     """Grant rights on phones with a tag, or on all."""
     from agent.operators.changes import granted
-    from agent.records import Right
 
     _change(ctx, name, lambda one, _: granted(one, [Right(right) for right in rights], tags))
 
@@ -160,9 +161,7 @@ def revoke(
     credential: str | None,
 ) -> None:
     """Revoke rights, a key, an account or a token, effective at once."""
-    from agent.errors import UsageError
     from agent.operators.changes import without, without_credential
-    from agent.records import Right
 
     if not rights and not credential:
         raise UsageError("Nothing is named to revoke.", "Name a right, or --credential ID.")
@@ -215,7 +214,6 @@ def token(ctx: click.Context, name: str, life: str, output: Path | None) -> None
     """Create a sign-in token."""
     from agent.operators.changes import with_token
     from agent.operators.operator import made_token
-    from console.cli_support.time_parsing import duration_ms
 
     life_ms = max(duration_ms(life), 1000)
 
@@ -268,10 +266,8 @@ def remove(ctx: click.Context, name: str) -> None:
 @click.pass_context
 def import_command(ctx: click.Context, file: Path | None) -> None:
     """Bring operators of a file into the fleet's register: this host's own by default."""
-    from agent.errors import UsageError
     from agent.operators.changes import merged
     from agent.operators.file_register import FILE_NAME, read_operators
-    from console.cli_support.command_settings import settings_for
 
     own = settings_for(ctx).data_dir / FILE_NAME
     path = own if file is None else file
@@ -331,7 +327,6 @@ def keygen(file: Path) -> None:
 
 def _with_register(ctx: click.Context, work: Callable[[Register], Awaitable[T]]) -> T:
     """Work on the register that the settings name; say what keeps its operators out."""
-    from console.cli_support.command_settings import settings_for
     from console.core.register_choice import open_register
 
     settings = settings_for(ctx)
@@ -354,8 +349,6 @@ def _as_fleet(register: Register) -> FleetRegister | None:
 
 
 def _need_fleet(register: Register) -> FleetRegister:
-    from agent.errors import UsageError
-
     fleet = _as_fleet(register)
     if fleet is None:
         raise UsageError(
@@ -382,15 +375,12 @@ def _change(
 
 
 def _there(name: str, one: Operator | None) -> Operator:
-    from agent.errors import UsageError
-
     if one is None:
         raise UsageError(f"There is no operator {name[:40]!r}.", "switchboard operators list")
     return one
 
 
 def _key(file: Path, now_ms: int) -> OperatorKey:
-    from agent.errors import UsageError
     from agent.operators.keys import key_id, public_of
     from agent.operators.operator import OperatorKey
 
@@ -404,15 +394,12 @@ def _key(file: Path, now_ms: int) -> OperatorKey:
 
 def _identity(ctx: click.Context, now_ms: int, subject: str, email: str) -> Identity:
     from agent.operators.operator import identity_at
-    from console.cli_support.command_settings import settings_for
 
     issuer = settings_for(ctx).oidc.issuer
     return identity_at(issuer, now_ms, subject=subject, email=email)
 
 
 def _write_new(path: Path, text: str) -> None:
-    from agent.errors import UsageError
-
     try:
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     except OSError as error:

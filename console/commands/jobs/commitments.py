@@ -6,18 +6,26 @@ itself. Invariant: a commitment is only kept here; it comes due where the store 
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 import click
 
+from agent.core import Core
+from agent.protocol import CommitmentCreate, CommitmentSearch, CommitmentUpdate
+from agent.records import CommitmentStatus, Origin, OriginKind
+from agent.state.terms import term
+from agent.text import one_line
+from console.cli_support import plain
 from console.cli_support.exits import ExitCode, end, say
+from console.cli_support.time_parsing import when_ms
 from console.commands.jobs.commitments_show import show
+from console.core.device_setup import CONNECTED, NO_DEVICES
+from console.core.host import run_with_core, run_with_records
+from console.terminal.signals import StopRequest
 
 if TYPE_CHECKING:
-    from agent.core import Core
-    from agent.protocol import CommitmentCreate, CommitmentUpdate
     from console.core.stored_core import Records
-    from console.terminal.signals import StopRequest
 
 JSON_OPTION = click.option("--json", "as_json", is_flag=True, help="Print JSON on stdout.")
 
@@ -62,9 +70,6 @@ def create(
     as_json: bool,
 ) -> None:
     """Create a commitment."""
-    from agent.protocol import CommitmentCreate
-    from agent.records import Origin, OriginKind
-
     if serial and not (sender or notification):
         raise click.UsageError("--device needs --message-from or --notification.", ctx=ctx)
     kind = OriginKind.MESSAGE if sender else OriginKind.NOTIFICATION
@@ -89,9 +94,6 @@ def list_commitments(
     ctx: click.Context, query: str, all_of_them: bool, limit: int, as_json: bool
 ) -> None:
     """List commitments that are open, newest first."""
-    from agent.protocol import CommitmentSearch
-    from console.cli_support import plain
-    from console.core.host import run_with_records
     from console.core.stored_core import StoredRecords, owner
 
     async def work(records: Records) -> ExitCode:
@@ -155,9 +157,6 @@ def reopen(ctx: click.Context, commitment_id: int, due: str | None, as_json: boo
 
 
 def _when_ms(text: str | None) -> int:
-    from datetime import datetime
-
-    from console.cli_support.time_parsing import when_ms
 
     return when_ms(text or "", datetime.now().astimezone())
 
@@ -165,9 +164,6 @@ def _when_ms(text: str | None) -> int:
 def _update(
     ctx: click.Context, commitment_id: int, status: str, *, due_at: int = 0, as_json: bool
 ) -> None:
-    from agent.protocol import CommitmentUpdate
-    from agent.records import CommitmentStatus
-
     op = CommitmentUpdate(
         commitment_id=commitment_id, status=CommitmentStatus(status), due_at=due_at
     )
@@ -175,13 +171,6 @@ def _update(
 
 
 def _send(ctx: click.Context, op: CommitmentCreate | CommitmentUpdate, *, as_json: bool) -> None:
-    from agent.protocol import CommitmentCreate
-    from agent.state.terms import term
-    from agent.text import one_line
-    from console.cli_support import plain
-    from console.core.device_setup import CONNECTED, NO_DEVICES
-    from console.core.host import run_with_core
-
     quotes = isinstance(op, CommitmentCreate) and op.origin is not None
 
     async def work(core: Core, _owned: bool, _stop: StopRequest) -> ExitCode:

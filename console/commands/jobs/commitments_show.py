@@ -9,10 +9,16 @@ from typing import TYPE_CHECKING
 
 import click
 
+from agent.errors import UsageError
+from agent.protocol import CommitmentSearch
+from agent.records import Commitment
+from agent.text import clean
+from console.cli_support import plain
 from console.cli_support.exits import ExitCode, end
+from console.cli_support.plain import moment
+from console.core.host import run_with_records
 
 if TYPE_CHECKING:
-    from agent.records import Commitment
     from console.core.stored_core import Records
 
 
@@ -22,9 +28,6 @@ if TYPE_CHECKING:
 @click.pass_context
 def show(ctx: click.Context, commitment_id: int, as_json: bool) -> None:
     """Show a commitment: promise, due time and source."""
-    from agent.errors import UsageError
-    from console.cli_support import plain
-    from console.core.host import run_with_records
 
     async def work(records: Records) -> ExitCode:
         found = await _found(records, commitment_id)
@@ -40,7 +43,6 @@ def show(ctx: click.Context, commitment_id: int, as_json: bool) -> None:
 
 
 async def _found(records: Records, commitment_id: int) -> Commitment | None:
-    from agent.protocol import CommitmentSearch
     from console.core.stored_core import StoredRecords, owner
 
     if isinstance(records, StoredRecords):
@@ -53,9 +55,6 @@ async def _found(records: Records, commitment_id: int) -> Commitment | None:
 
 def _told(one: Commitment) -> str:
     """Write a commitment as lines of name and value."""
-    from agent.text import clean
-    from console.cli_support.plain import moment
-
     evidence = ", ".join(f"{name}: {value}" for name, value in one.evidence_json.items())
     facts = (
         ("commitment", f"{one.id}: {one.title}"),

@@ -6,18 +6,23 @@ that owns the store.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from datetime import datetime
 
 import click
 
+from agent.core import Core
+from agent.errors import UsageError
+from agent.protocol import JobCreate
+from agent.records import JobType, Misfire, QuietHours, Trigger
+from agent.text import one_line
+from console.cli_support import plain
 from console.cli_support.exits import ExitCode, end, say
+from console.cli_support.time_parsing import duration_ms, moment_ms
 from console.commands.jobs.jobs_look import JSON_OPTION, when
 from console.commands.session_options import NEEDS
-
-if TYPE_CHECKING:
-    from agent.core import Core
-    from agent.records import QuietHours
-    from console.terminal.signals import StopRequest
+from console.core.device_setup import CONNECTED, NO_DEVICES
+from console.core.host import run_with_core
+from console.terminal.signals import StopRequest
 
 
 @click.command(
@@ -111,14 +116,6 @@ def create(
     as_json: bool,
 ) -> None:
     """Create a job whose prompt is the goal of its sessions."""
-    from datetime import datetime
-
-    from agent.protocol import JobCreate
-    from agent.records import JobType, Misfire, Trigger
-    from console.cli_support import plain
-    from console.cli_support.time_parsing import duration_ms, moment_ms
-    from console.core.device_setup import CONNECTED, NO_DEVICES
-    from console.core.host import run_with_core
     from console.runs.result_file import read_schema_file
 
     if not _short(prompt):
@@ -174,9 +171,6 @@ def create(
 
 def quiet_hours_of(text: str) -> QuietHours:
     """Read a span of the day. Raises UsageError when it is none."""
-    from agent.errors import UsageError
-    from agent.records import QuietHours
-
     since, dash, until = text.replace(" ", "").replace("–", "-").partition("-")
     if not dash:
         raise UsageError(f"{text!r} is not a span of the day.", "Write one like 22:00-07:00.")
@@ -184,6 +178,4 @@ def quiet_hours_of(text: str) -> QuietHours:
 
 
 def _short(prompt: str) -> str:
-    from agent.text import one_line
-
     return one_line(prompt, 60)

@@ -5,17 +5,19 @@ Not the checks, which are the core's. Invariant: what is not named stays as it i
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from datetime import datetime
 
 import click
 
+from agent.core import Core
+from agent.protocol import JobEdit
+from console.cli_support import plain
 from console.cli_support.exits import ExitCode, end
+from console.cli_support.time_parsing import duration_ms, moment_ms
 from console.commands.jobs.jobs_create import quiet_hours_of
 from console.commands.jobs.jobs_look import JSON_OPTION, when
-
-if TYPE_CHECKING:
-    from agent.core import Core
-    from console.terminal.signals import StopRequest
+from console.core.host import run_with_core
+from console.terminal.signals import StopRequest
 
 
 @click.command(
@@ -71,12 +73,6 @@ def edit(
     as_json: bool,
 ) -> None:
     """Change a waiting or paused job; omitted options keep their values."""
-    from datetime import datetime
-
-    from agent.protocol import JobEdit
-    from console.cli_support import plain
-    from console.cli_support.time_parsing import duration_ms, moment_ms
-    from console.core.host import run_with_core
 
     if after and at:
         raise click.UsageError("Give --in or --at, not both.", ctx=ctx)

@@ -5,14 +5,22 @@ Invariant: looking changes nothing.
 
 from __future__ import annotations
 
+import json
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from agent.errors import UsageError
+from agent.records import LATEST_SHOWN_MS, Job, JobType, RunRecord, campaign_of
+from agent.state.terms import term, without_codes
+from agent.text import clean, one_line
+from console.cli_support import plain
 from console.cli_support.exits import ExitCode, end, say
+from console.cli_support.plain import span
+from console.core.host import run_with_records
 
 if TYPE_CHECKING:
-    from agent.records import Job, RunRecord
     from console.core.stored_core import Records
 
 JSON_OPTION = click.option("--json", "as_json", is_flag=True, help="Print JSON on stdout.")
@@ -25,9 +33,6 @@ JSON_OPTION = click.option("--json", "as_json", is_flag=True, help="Print JSON o
 @click.pass_context
 def list_jobs(ctx: click.Context, query: str, limit: int, as_json: bool) -> None:
     """List jobs, newest first."""
-    from agent.state.terms import term
-    from console.cli_support import plain
-    from console.core.host import run_with_records
     from console.core.stored_core import stored_jobs
 
     async def work(core: Records) -> ExitCode:
@@ -49,10 +54,6 @@ def list_jobs(ctx: click.Context, query: str, limit: int, as_json: bool) -> None
 
 def when(job: Job) -> str:
     """Return when a job runs next, and how it recurs."""
-    from datetime import datetime
-
-    from agent.records import LATEST_SHOWN_MS
-    from console.cli_support.plain import span
     from widgets.lists.job_words import repeat
 
     on = job.schedule_json.get("on", ())
@@ -76,10 +77,6 @@ def when(job: Job) -> str:
 @click.pass_context
 def show(ctx: click.Context, job_id: int, output: str | None, as_json: bool) -> None:
     """Show a job: goal, schedule and results."""
-    from agent.errors import UsageError
-    from agent.records import JobType, campaign_of
-    from console.cli_support import plain
-    from console.core.host import run_with_records
     from console.core.stored_core import stored_runs
     from console.runs.campaign import campaign_table
     from console.runs.result_file import check_output, write_result
@@ -112,9 +109,6 @@ def show(ctx: click.Context, job_id: int, output: str | None, as_json: bool) -> 
 
 def _data(run: RunRecord) -> dict[str, Any]:
     """Return what a run read, with the session, and the step of it that each value is from."""
-    import json
-
-    from console.cli_support import plain
 
     return {
         "run": run.run_id,
@@ -131,10 +125,6 @@ def _told(job: Job, newest: RunRecord | None) -> str:
         job: the job.
         newest: its newest run with a result as data.
     """
-    from datetime import datetime
-
-    from agent.state.terms import term, without_codes
-    from agent.text import clean
     from widgets.lists.job_words import quiet, told, where
 
     def moment(at_ms: int) -> str:
@@ -166,8 +156,6 @@ def _told(job: Job, newest: RunRecord | None) -> str:
 
 def _review(job: Job) -> tuple[tuple[str, str], ...]:
     """Return what of a job waits for a review, until when, and how to answer."""
-    from datetime import datetime
-
     from widgets.lists.job_words import asked
 
     waits = asked(job)
@@ -189,8 +177,6 @@ def _review(job: Job) -> tuple[tuple[str, str], ...]:
 @click.pass_context
 def history(ctx: click.Context, job_id: int, limit: int, as_json: bool) -> None:
     """List the runs of a job, newest first: when, how long, their result and session."""
-    from console.cli_support import plain
-    from console.core.host import run_with_records
     from console.core.stored_core import stored_runs
 
     async def work(core: Records) -> ExitCode:
@@ -210,11 +196,6 @@ _HISTORY = ("BEGAN", "TOOK", "OUTCOME", "STEPS", "MODEL", "SESSION", "WHY OR RES
 
 
 def _run_row(run: RunRecord) -> tuple[str, ...]:
-    from datetime import datetime
-
-    from agent.state.terms import term, without_codes
-    from agent.text import one_line
-    from console.cli_support.plain import span
 
     began = datetime.fromtimestamp(run.started_at / 1000).astimezone()
     return (

@@ -5,16 +5,13 @@ Invariant: each is an op of the core; what cannot be done is its error.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import click
 
+from agent.core import Core
+from agent.protocol import JobPause, JobRead, JobResume, JobRun, JobStop
 from console.cli_support.exits import ExitCode, end, say
-
-if TYPE_CHECKING:
-    from agent.core import Core
-    from agent.protocol import JobPause, JobRead, JobResume, JobRun
-    from console.terminal.signals import StopRequest
+from console.core.host import run_with_core
+from console.terminal.signals import StopRequest
 
 
 @click.command()
@@ -22,8 +19,6 @@ if TYPE_CHECKING:
 @click.pass_context
 def read(ctx: click.Context, job_id: int) -> None:
     """Mark a job's newest result as read and dismiss its notice."""
-    from agent.protocol import JobRead
-
     _move(ctx, JobRead(job_id=job_id), f"Job {job_id} is read.", tells_when=False)
 
 
@@ -32,8 +27,6 @@ def read(ctx: click.Context, job_id: int) -> None:
 @click.pass_context
 def stop(ctx: click.Context, job_id: int) -> None:
     """Stop a job for good, interrupting its run."""
-    from agent.protocol import JobStop
-    from console.core.host import run_with_core
 
     async def work(core: Core, _owned: bool, _stop: StopRequest) -> ExitCode:
         await core.request(JobStop(job_id=job_id))
@@ -48,8 +41,6 @@ def stop(ctx: click.Context, job_id: int) -> None:
 @click.pass_context
 def pause(ctx: click.Context, job_id: int) -> None:
     """Keep a job from running until it is resumed."""
-    from agent.protocol import JobPause
-
     _move(ctx, JobPause(job_id=job_id), f"Paused job {job_id}.")
 
 
@@ -58,8 +49,6 @@ def pause(ctx: click.Context, job_id: int) -> None:
 @click.pass_context
 def resume(ctx: click.Context, job_id: int) -> None:
     """Let a paused job run again."""
-    from agent.protocol import JobResume
-
     _move(ctx, JobResume(job_id=job_id), f"Resumed job {job_id}.")
 
 
@@ -68,8 +57,6 @@ def resume(ctx: click.Context, job_id: int) -> None:
 @click.pass_context
 def run(ctx: click.Context, job_id: int) -> None:
     """Make a job due now; its schedule continues afterwards."""
-    from agent.protocol import JobRun
-
     _move(ctx, JobRun(job_id=job_id), f"Job {job_id} is due now.")
 
 
@@ -80,8 +67,6 @@ def _move(
     *,
     tells_when: bool = True,
 ) -> None:
-    from console.core.host import run_with_core
-
     async def work(core: Core, owned: bool, _stop: StopRequest) -> ExitCode:
         await core.request(op)
         say(said)

@@ -6,17 +6,28 @@ itself. Invariant: a watcher is only kept here; it looks in the process that own
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 import click
+import msgspec
 
+from agent.core import Core
+from agent.errors import UsageError
+from agent.protocol import WatcherCreate, WatcherList, WatcherRead, WatcherShow, WatcherStop
+from agent.records import Evaluator, NotifyOn, Watcher, WatcherType
+from agent.state.terms import term, without_codes
+from agent.text import clean
+from console.cli_support import plain
 from console.cli_support.exits import ExitCode, end, say
+from console.cli_support.plain import moment, span
+from console.cli_support.time_parsing import duration_ms, moment_ms
+from console.core.device_setup import CONNECTED, NO_DEVICES
+from console.core.host import run_with_core, run_with_records
+from console.terminal.signals import StopRequest
 
 if TYPE_CHECKING:
-    from agent.core import Core
-    from agent.records import Watcher
     from console.core.stored_core import Records
-    from console.terminal.signals import StopRequest
 
 JSON_OPTION = click.option("--json", "as_json", is_flag=True, help="Print JSON on stdout.")
 _KINDS = ["notification", "message_reply", "call_back", "web_change", "screen_text", "time"]
@@ -98,14 +109,6 @@ def create(
     as_json: bool,
 ) -> None:
     """Create a watcher. URL is the page of a web_change."""
-    from datetime import datetime
-
-    from agent.protocol import WatcherCreate
-    from agent.records import Evaluator, NotifyOn, WatcherType
-    from console.cli_support import plain
-    from console.cli_support.time_parsing import duration_ms, moment_ms
-    from console.core.device_setup import CONNECTED, NO_DEVICES
-    from console.core.host import run_with_core
 
     now = datetime.now().astimezone()
     op = WatcherCreate(
@@ -154,8 +157,6 @@ def create(
 
 def _object(text: str, ctx: click.Context) -> dict[str, Any]:
     """Read the arguments of a tool. Raises click.BadParameter."""
-    import msgspec
-
     try:
         return msgspec.json.decode(text, type=dict[str, Any]) if text.strip() else {}
     except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:
@@ -171,10 +172,6 @@ def _object(text: str, ctx: click.Context) -> dict[str, Any]:
 @click.pass_context
 def list_watchers(ctx: click.Context, query: str, limit: int, as_json: bool) -> None:
     """List watchers, newest first."""
-    from agent.protocol import WatcherList
-    from agent.state.terms import term
-    from console.cli_support import plain
-    from console.core.host import run_with_records
     from console.core.stored_core import StoredRecords, owner
 
     async def work(records: Records) -> ExitCode:
@@ -204,10 +201,6 @@ def list_watchers(ctx: click.Context, query: str, limit: int, as_json: bool) -> 
 @click.pass_context
 def show(ctx: click.Context, watcher_id: int, as_json: bool) -> None:
     """Show a watcher and its last match."""
-    from agent.errors import UsageError
-    from agent.protocol import WatcherShow
-    from console.cli_support import plain
-    from console.core.host import run_with_records
     from console.core.stored_core import StoredRecords, owner
 
     async def work(records: Records) -> ExitCode:
@@ -227,10 +220,6 @@ def show(ctx: click.Context, watcher_id: int, as_json: bool) -> None:
 
 def _told(one: Watcher) -> str:
     """Write a watcher as lines of name and value."""
-    from agent.state.terms import term, without_codes
-    from agent.text import clean
-    from console.cli_support.plain import moment, span
-
     wanted = ", ".join(
         f"{name.replace('_', ' ')}: "
         f"{', '.join(map(str, value)) if isinstance(value, list) else value}"
@@ -271,9 +260,6 @@ def _reaction(one: Watcher) -> str:
 @click.pass_context
 def stop(ctx: click.Context, watcher_id: int | None, query: str, all_of_them: bool) -> None:
     """Stop watchers for good: one, those that match a text, or all."""
-    from agent.protocol import WatcherStop
-    from console.core.host import run_with_core
-
     op = WatcherStop(watcher_id=watcher_id or 0, query=query, all=all_of_them)
 
     async def work(core: Core, _owned: bool, _stop: StopRequest) -> ExitCode:
@@ -290,8 +276,6 @@ def stop(ctx: click.Context, watcher_id: int | None, query: str, all_of_them: bo
 @click.pass_context
 def read(ctx: click.Context, watcher_id: int) -> None:
     """Mark a watcher's last match as seen."""
-    from agent.protocol import WatcherRead
-    from console.core.host import run_with_core
 
     async def work(core: Core, _owned: bool, _stop: StopRequest) -> ExitCode:
         await core.request(WatcherRead(watcher_id=watcher_id))

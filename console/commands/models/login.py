@@ -6,17 +6,22 @@ where other processes could read it; neither key nor token is printed.
 
 from __future__ import annotations
 
+import asyncio
 import sys
 from typing import TYPE_CHECKING
 
 import click
 
+from agent.config import Settings
+from agent.errors import ConfigError, ModelError, UsageError
+from agent.settings import DEFAULT_MODEL
+from console.cli_support.command_settings import settings_for
 from console.cli_support.exits import ExitCode, end, say
+from console.terminal.signals import StopRequest, run_async
+from console.terminal.typed_lines import ask_secret_at_once
 
 if TYPE_CHECKING:
-    from agent.config import Settings
     from agent.models.endpoint import Endpoint
-    from console.terminal.signals import StopRequest
 
 
 @click.command(
@@ -41,8 +46,6 @@ Examples:
 @click.pass_context
 def login(ctx: click.Context, keep_key: bool, in_keyring: bool, no_browser: bool) -> None:
     """Sign in at the model's provider, or store a key for it."""
-    from console.cli_support.command_settings import settings_for
-
     settings = settings_for(ctx)
     if keep_key:
         _keep_key(_endpoint(settings), settings, in_keyring=in_keyring)
@@ -63,11 +66,9 @@ Examples:
 @click.pass_context
 def logout(ctx: click.Context, forget_key: bool) -> None:
     """Forget the login, here and at the issuer, or a stored key."""
-    from agent.errors import ConfigError, ModelError
     from agent.models.choice import key_file, login_file
     from agent.models.keys import keep_in_file, keep_in_keyring
     from agent.models.login import TokenFile, sign_out
-    from console.cli_support.command_settings import settings_for
 
     settings = settings_for(ctx)
     if forget_key:
@@ -96,17 +97,14 @@ def logout(ctx: click.Context, forget_key: bool) -> None:
 
 def _endpoint(settings: Settings) -> Endpoint:
     from agent.models.choice import PILOT, endpoint_of
-    from agent.settings import DEFAULT_MODEL
 
     name = settings.model.name
     return endpoint_of(settings, DEFAULT_MODEL if name == PILOT else name)
 
 
 def _keep_key(endpoint: Endpoint, settings: Settings, *, in_keyring: bool) -> None:
-    from agent.errors import UsageError
     from agent.models.choice import key_file
     from agent.models.keys import keep_in_file, keep_in_keyring
-    from console.terminal.typed_lines import ask_secret_at_once
 
     if sys.stdin.isatty():
         key = ask_secret_at_once(f"Key for {endpoint.host}")
@@ -123,8 +121,6 @@ def _keep_key(endpoint: Endpoint, settings: Settings, *, in_keyring: bool) -> No
 
 
 def _sign_in(settings: Settings, *, no_browser: bool) -> None:
-    from console.terminal.signals import run_async
-
     async def work(_stop: StopRequest) -> ExitCode:
         await sign_in_at_issuer(settings, no_browser=no_browser)
         return ExitCode.DONE
@@ -138,9 +134,6 @@ async def sign_in_at_issuer(settings: Settings, *, no_browser: bool) -> None:
     Raises:
         UsageError: no issuer is set. ModelError: it refused, or could not be reached.
     """
-    import asyncio
-
-    from agent.errors import UsageError
     from agent.models.choice import login_file
     from agent.models.login import TokenFile, discover, sign_in
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
+from agent.config import Settings
+from agent.errors import UsageError
 
-    from agent.config import Settings
+if TYPE_CHECKING:
     from agent.models.model import ModelReply
 
 
@@ -25,9 +27,6 @@ async def ask_model(
     Raises:
         UsageError: it is the offline pilot. ModelError, ConfigError: it could not be asked.
     """
-    import time
-
-    from agent.errors import UsageError
     from agent.models.choice import PILOT, build_model
     from agent.models.model import Message, MessageKind, ModelRequest, Role
     from agent.tools.registry import schemas

@@ -5,16 +5,16 @@ Invariant: a key is never shown; where it comes from is.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import click
+from msgspec.structs import replace
 
+from agent.settings import DEFAULT_MODEL
+from console.cli_support import plain
+from console.cli_support.command_settings import settings_for
 from console.cli_support.exits import ExitCode, end
 from console.commands.models.model_test import ask_model
 from console.commands.models.models_setup import setup
-
-if TYPE_CHECKING:
-    from console.terminal.signals import StopRequest
+from console.terminal.signals import StopRequest, run_async
 
 
 @click.group()
@@ -37,8 +37,6 @@ Examples:
 @click.pass_context
 def list_models(ctx: click.Context, as_json: bool) -> None:
     """List the endpoint's models, and the current settings."""
-    from msgspec.structs import replace
-
     from agent.models.catalog import own_prices
     from agent.models.choice import (
         PILOT,
@@ -50,10 +48,6 @@ def list_models(ctx: click.Context, as_json: bool) -> None:
         price_file,
     )
     from agent.models.login import TokenFile
-    from agent.settings import DEFAULT_MODEL
-    from console.cli_support import plain
-    from console.cli_support.command_settings import settings_for
-    from console.terminal.signals import run_async
 
     settings = settings_for(ctx)
 
@@ -114,10 +108,6 @@ Examples:
 @click.pass_context
 def test_model(ctx: click.Context, name: str, as_json: bool) -> None:
     """Test a model: does it call a tool, how fast, and at what cost."""
-    from console.cli_support import plain
-    from console.cli_support.command_settings import settings_for
-    from console.terminal.signals import run_async
-
     settings = settings_for(ctx)
 
     async def work(_stop: StopRequest) -> ExitCode:
@@ -158,8 +148,6 @@ def prices(ctx: click.Context, as_json: bool) -> None:
     """Show the current prices, and where to edit them."""
     from agent.models.catalog import load_prices
     from agent.models.choice import price_file
-    from console.cli_support import plain
-    from console.cli_support.command_settings import settings_for
 
     own = price_file(settings_for(ctx))
     table = load_prices(own)

@@ -13,13 +13,17 @@ from typing import TYPE_CHECKING
 import click
 import msgspec
 
+from agent.config import Settings, write_setting
+from agent.errors import ConfigError, UsageError
+from agent.settings import DEFAULT_MODEL, PILOT
+from console.cli_support.command_settings import settings_for
 from console.cli_support.exits import ExitCode, end, say
+from console.terminal.signals import StopRequest, run_async
+from console.terminal.typed_lines import ask, ask_secret, unseen
 
 if TYPE_CHECKING:
-    from agent.config import Settings
     from agent.models.catalog import Preset
     from agent.models.local_servers import LocalServer
-    from console.terminal.signals import StopRequest
 
 _SHOWN_MODELS = 12
 
@@ -67,10 +71,6 @@ def setup(
     in_file: bool,
 ) -> None:
     """Connect a model: by key, local server, or login."""
-    from console.cli_support.command_settings import settings_for
-    from console.terminal.signals import run_async
-    from console.terminal.typed_lines import unseen
-
     settings = settings_for(ctx)
     if by_login and provider:
         raise click.UsageError("--login takes no PROVIDER.", ctx=ctx)
@@ -98,7 +98,6 @@ async def _choose(settings: Settings, provider: str, model: str, url: str) -> Ch
     Raises:
         UsageError: what was said names none, or nobody can be asked.
     """
-    from agent.errors import UsageError
     from agent.models.catalog import catalog
     from agent.models.local_servers import find_servers, server_at
 
@@ -140,9 +139,6 @@ async def _choose(settings: Settings, provider: str, model: str, url: str) -> Ch
 
 async def _ask_provider(presets: list[Preset], servers: tuple[LocalServer, ...]) -> str:
     """Return the name of the provider that is chosen; empty for a login. Raises UsageError."""
-    from agent.errors import UsageError
-    from console.terminal.typed_lines import ask
-
     if not sys.stdin.isatty():
         found = f" Found here: {', '.join(s.preset.name for s in servers)}." if servers else ""
         raise UsageError(
@@ -173,9 +169,6 @@ async def _ask_provider(presets: list[Preset], servers: tuple[LocalServer, ...])
 
 
 async def _ask_model(preset: Preset, models: tuple[str, ...]) -> str:
-    from agent.errors import UsageError
-    from console.terminal.typed_lines import ask
-
     first = preset.default or (models[0] if models else "")
     if not models and not first:
         raise UsageError(
@@ -195,10 +188,8 @@ async def _ask_model(preset: Preset, models: tuple[str, ...]) -> str:
 
 async def _ask_key(settings: Settings, preset: Preset) -> str:
     """Read the key from a prompt or stdin; one that is there already may be kept."""
-    from agent.errors import UsageError
     from agent.models.choice import key_of
     from agent.models.endpoint import endpoint_for
-    from console.terminal.typed_lines import ask_secret
 
     known = key_of(settings, endpoint_for(preset.base_url, "-"))
     if sys.stdin.isatty():
@@ -259,8 +250,6 @@ async def _answers(settings: Settings, choice: Choice) -> bool:
 
 def _keep(settings: Settings, choice: Choice, *, in_file: bool) -> None:
     """Keep the key, and write the settings. Raises ConfigError."""
-    from agent.config import write_setting
-
     if choice.key:
         _keep_key(settings, choice.preset, choice.key, in_file=in_file)
     name, base_url = _names(choice)
@@ -277,7 +266,6 @@ def _keep(settings: Settings, choice: Choice, *, in_file: bool) -> None:
 
 
 def _keep_key(settings: Settings, preset: Preset, key: str, *, in_file: bool) -> None:
-    from agent.errors import ConfigError
     from agent.models.choice import key_file
     from agent.models.keys import keep_in_file, keep_in_keyring
 
@@ -298,7 +286,6 @@ def _keep_key(settings: Settings, preset: Preset, key: str, *, in_file: bool) ->
 
 async def _by_login(settings: Settings, model: str, url: str, *, no_test: bool) -> ExitCode:
     """Sign in, ask the model something, and keep where that was done. Raises UsageError."""
-    from agent.config import write_setting
     from console.commands.models.login import sign_in_at_issuer
     from console.commands.models.model_test import ask_model
 
@@ -319,9 +306,6 @@ async def _by_login(settings: Settings, model: str, url: str, *, no_test: bool) 
 
 async def _login_wanted(settings: Settings, model: str, url: str) -> Settings:
     """Return the settings to sign in with; on a terminal what they lack is asked for."""
-    from agent.settings import DEFAULT_MODEL, PILOT
-    from console.terminal.typed_lines import ask
-
     set_ = settings.model
     name = model or (set_.name if set_.name != PILOT else "")
     issuer, client, base_url = set_.login_issuer, set_.login_client_id, url or set_.base_url

@@ -2,19 +2,29 @@
 
 from __future__ import annotations
 
+import asyncio
+import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from agent.core import Core
+from agent.errors import UsageError
+from agent.extras import install, is_installed, missing
+from agent.protocol import SessionImport
+from agent.records import Session
+from console.cli_support import plain
 from console.cli_support.exits import ExitCode, end, say
+from console.cli_support.time_parsing import duration_ms
+from console.core.device_setup import NO_DEVICES
+from console.core.host import run_with_core, run_with_records
+from console.terminal.signals import StopRequest
 
 if TYPE_CHECKING:
-    from agent.core import Core
-    from agent.records import Session
     from console.core.stored_core import Records
-    from console.terminal.signals import StopRequest
 
 JSON_OPTION = click.option("--json", "as_json", is_flag=True, help="Print JSON on stdout.")
 _PAGE = 200
@@ -53,11 +63,6 @@ def export(
     as_json: bool,
 ) -> None:
     """Write ended sessions, or those given, to FOLDER as Parquet."""
-    import time
-
-    from console.cli_support import plain
-    from console.cli_support.time_parsing import duration_ms
-    from console.core.host import run_with_records
 
     _need()
     from console.datasets.exporting import export_sessions
@@ -120,11 +125,6 @@ Example:
 @click.pass_context
 def import_dataset(ctx: click.Context, *, folder: Path, as_new: bool, as_json: bool) -> None:
     """Read the dataset in FOLDER back as sessions, after comparing every checksum."""
-    from agent.errors import UsageError
-    from agent.protocol import SessionImport
-    from console.cli_support import plain
-    from console.core.device_setup import NO_DEVICES
-    from console.core.host import run_with_core
 
     _need()
     from console.datasets.importing import import_sessions
@@ -161,7 +161,6 @@ def import_dataset(ctx: click.Context, *, folder: Path, as_new: bool, as_json: b
 @JSON_OPTION
 def check(*, folder: Path, as_json: bool) -> None:
     """Compare every file of the dataset in FOLDER with its checksum."""
-    from console.cli_support import plain
 
     _need()
     from console.datasets.importing import open_dataset
@@ -193,9 +192,6 @@ Example:
 @JSON_OPTION
 def lerobot(*, folder: Path, out: Path, size: str, as_json: bool) -> None:
     """Write the dataset in FOLDER to OUT in LeRobot's layout, version 3.0."""
-    import asyncio
-
-    from console.cli_support import plain
 
     _need()
     from console.datasets.lerobot import convert
@@ -223,16 +219,12 @@ def _size(text: str) -> tuple[int, int]:
 
 def _need() -> None:
     """Raise UsageError where the extra is not installed."""
-    from agent.errors import UsageError
-    from agent.extras import install, is_installed, missing
-
     if not is_installed("datasets"):
         raise UsageError(missing("datasets"), install("datasets"))
 
 
 def _telling(what: str) -> Callable[[int, int], None]:
     """Show the progress on a terminal."""
-    import sys
 
     def told(done: int, total: int) -> None:
         if sys.stderr.isatty():

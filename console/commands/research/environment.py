@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import os
 
 import click
 
+from agent.errors import UsageError
+from agent.extras import install, is_installed, missing
+from console.cli_support import plain
+from console.cli_support.command_settings import settings_for
 from console.cli_support.exits import ExitCode, end, say
-
-if TYPE_CHECKING:
-    from console.terminal.signals import StopRequest
+from console.terminal.signals import StopRequest, run_async
 
 DEFAULT_PORT = 8440
 WAYS = ("in-process", "adb")
@@ -73,13 +75,6 @@ def serve(
     no_token: bool,
 ) -> None:
     """Serve phones to OpenEnv's clients: WebSocket, HTTP, tasks, MCP (extra 'openenv')."""
-    import os
-
-    from agent.errors import UsageError
-    from agent.extras import install, is_installed, missing
-    from console.cli_support import plain
-    from console.cli_support.command_settings import settings_for
-    from console.terminal.signals import run_async
 
     if no_token and host not in {"127.0.0.1", "::1", "localhost"}:
         raise click.UsageError("--no-token works on loopback only.", ctx=ctx)

@@ -2,19 +2,28 @@
 
 from __future__ import annotations
 
+import asyncio
+import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+import msgspec
 
+from agent.config import Settings
+from agent.errors import UsageError
+from agent.extras import install, is_installed, missing
+from agent.text import one_line
+from console.cli_support import plain
+from console.cli_support.command_settings import settings_for
 from console.cli_support.exits import ExitCode, end, say
+from console.terminal.signals import StopRequest, run_async
 
 if TYPE_CHECKING:
-    from agent.config import Settings
     from console.evaluation.run_folder import Run
     from console.evaluation.trial import Outcome
-    from console.terminal.signals import StopRequest
 
 JSON_OPTION = click.option("--json", "as_json", is_flag=True, help="Print JSON on stdout.")
 FOLDER = "evaluations"
@@ -141,11 +150,9 @@ def run(
     """Run models on the exercises of SUITE, judged by the phones' true state."""
     from agent.devices.pool.virtual_command import virtual_phone_command
     from agent.loop.ocr.reader import shared_reader
-    from console.cli_support.command_settings import settings_for
     from console.evaluation import suites
     from console.evaluation.run_folder import RunPlan, begin, read_run
     from console.evaluation.running import Limits, carry_out
-    from console.terminal.signals import run_async
 
     virtual_phone_command()
     chosen = suites.only(suites.read_suite(suite, has_ocr=shared_reader() is not None), only)
@@ -195,8 +202,6 @@ def _patterns(names: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _new_folder(settings: Settings, suite: str, models: tuple[str, ...]) -> Path:
-    import time
-
     at = time.strftime("%Y-%m-%dT%H-%M-%S")
     named = "-".join((suite, *models))[:80]
     safe = "".join(c if c.isalnum() or c in "._" else "-" for c in named)
@@ -204,7 +209,6 @@ def _new_folder(settings: Settings, suite: str, models: tuple[str, ...]) -> Path
 
 
 def _tell(outcome: Outcome, done: int, total: int) -> None:
-    from agent.text import one_line
     from console.evaluation.summary import line
 
     say(one_line(line(outcome, done, total), 400))
@@ -224,9 +228,7 @@ async def _report(done: Run, films: int) -> None:
 
 
 def _show(done: Run, *, as_json: bool) -> None:
-    import msgspec
 
-    from console.cli_support import plain
     from console.evaluation.summary import HEADS, arms, row, told, within
 
     found = arms(done.outcomes)
@@ -250,7 +252,6 @@ def _show(done: Run, *, as_json: bool) -> None:
 def list_exercises(suite: str) -> None:
     """List the exercises of SUITE."""
     from agent.loop.ocr.reader import shared_reader
-    from console.cli_support import plain
     from console.evaluation.suites import read_suite
 
     found = read_suite(suite, has_ocr=shared_reader() is not None)
@@ -262,9 +263,6 @@ def list_exercises(suite: str) -> None:
 @click.pass_context
 def list_runs(ctx: click.Context) -> None:
     """List the runs in the data directory, newest first."""
-    from agent.errors import UsageError
-    from console.cli_support import plain
-    from console.cli_support.command_settings import settings_for
     from console.evaluation.run_folder import read_run
 
     base = settings_for(ctx).data_dir / FOLDER
@@ -306,8 +304,6 @@ def show(ctx: click.Context, run_name: str, as_json: bool) -> None:
 @click.pass_context
 def report(ctx: click.Context, run_name: str, films: int) -> None:
     """Write the report of the run in RUN, with films of its failures."""
-    import asyncio
-
     asyncio.run(_report(_read(ctx, run_name), films))
 
 
@@ -324,9 +320,6 @@ Example:
 @click.pass_context
 def compare(ctx: click.Context, run_a: str, run_b: str, as_json: bool) -> None:
     """Compare the runs A and B: difference in pass rate, and changed exercises."""
-    import msgspec
-
-    from console.cli_support import plain
     from console.evaluation import summary
 
     a, b = _read(ctx, run_a), _read(ctx, run_b)
@@ -350,11 +343,6 @@ Look at them with Inspect's own viewer, which is served from this machine:
 @click.pass_context
 def inspect(ctx: click.Context, run_name: str, out: Path) -> None:
     """Write the run in RUN to OUT as Inspect logs (extra 'eval')."""
-    import asyncio
-
-    from agent.errors import UsageError
-    from agent.extras import install, is_installed, missing
-    from console.cli_support import plain
 
     if not is_installed("eval"):
         raise UsageError(missing("eval"), install("eval"))
@@ -373,7 +361,6 @@ def inspect(ctx: click.Context, run_name: str, out: Path) -> None:
 
 
 def _read(ctx: click.Context, name: str) -> Run:
-    from console.cli_support.command_settings import settings_for
     from console.evaluation.run_folder import read_run
 
     path = Path(name)
@@ -383,7 +370,6 @@ def _read(ctx: click.Context, name: str) -> Run:
 
 def _telling(what: str) -> Callable[[int, int], None]:
     """Show the progress on a terminal."""
-    import sys
 
     def told(done: int, total: int) -> None:
         if sys.stderr.isatty():

@@ -5,16 +5,18 @@ from __future__ import annotations
 import asyncio
 import socket
 import time
+from importlib.metadata import version
 from importlib.resources import files
-from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 import click
 
+from agent.core import Core
+from agent.errors import ConfigError, UsageError
+from agent.extras import install, is_installed, missing
+from console.cli_support.command_settings import settings_for
 from console.cli_support.exits import ExitCode, end, say
-
-if TYPE_CHECKING:
-    from agent.core import Core
-    from console.terminal.signals import StopRequest
+from console.terminal.signals import StopRequest, run_async
 
 
 @click.group(
@@ -55,14 +57,9 @@ def monitor(ctx: click.Context, port: int, otlp: str, instance: str) -> None:
     """Serve metrics to Prometheus; send metrics and traces to a collector."""
     if ctx.invoked_subcommand is not None:
         return
-    from urllib.parse import urlsplit
 
-    from agent.errors import ConfigError, UsageError
-    from agent.extras import install, is_installed, missing
     from agent.rpc.remote_core import connect_or_none
-    from console.cli_support.command_settings import settings_for
     from console.loopback.tokens import METRICS_TOKEN
-    from console.terminal.signals import run_async
 
     if not is_installed("otel"):
         raise ConfigError(missing("otel"), install("otel"))
@@ -70,7 +67,6 @@ def monitor(ctx: click.Context, port: int, otlp: str, instance: str) -> None:
         raise UsageError(
             "--otlp is not an address of a collector.", "Give one as http://127.0.0.1:4318."
         )
-    from importlib.metadata import version
 
     from console.monitoring.endpoint import serving_metrics
     from console.monitoring.exporting import complaining, exporting

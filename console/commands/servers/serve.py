@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import click
 
+from agent.errors import ConfigError
+from agent.extras import install, is_installed, missing
+from console.cli_support.command_settings import settings_for
 from console.cli_support.exits import ExitCode, end, say
-
-if TYPE_CHECKING:
-    from console.core.host import Host
-    from console.terminal.signals import StopRequest
+from console.core.device_setup import EVERYTHING
+from console.core.host import Host, run_with_host
+from console.terminal.signals import StopRequest
 
 
 @click.command(
@@ -38,13 +38,8 @@ def serve(ctx: click.Context, http: bool, port: int) -> None:
 
     Attaches to the running core, or opens one.
     """
-    from agent.errors import ConfigError
-    from agent.extras import install, is_installed, missing
     from agent.rpc.credentials import credentials_of
     from agent.rpc.places import place_of
-    from console.cli_support.command_settings import settings_for
-    from console.core.device_setup import EVERYTHING
-    from console.core.host import run_with_host
     from console.loopback.tokens import HTTP_TOKEN
 
     if not is_installed("http"):

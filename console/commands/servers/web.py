@@ -9,17 +9,19 @@ from __future__ import annotations
 import json
 import shlex
 import sys
-from typing import TYPE_CHECKING
 
 import click
+from msgspec.structs import replace
 
+from agent.core import Core
+from agent.errors import ConfigError, RuntimeDiedError
+from agent.extras import install, is_installed, missing
+from console.cli_support.command_settings import settings_for
 from console.cli_support.exits import ExitCode, end, say
 from console.commands.sessions.sessions_shared import JSON_OPTION
-
-if TYPE_CHECKING:
-    from agent.core import Core
-    from console.core.host import Host
-    from console.terminal.signals import StopRequest
+from console.core.device_setup import EVERYTHING
+from console.core.host import Host, attach, run_with_host
+from console.terminal.signals import StopRequest
 
 DEFAULT_PORT = 8430
 
@@ -72,14 +74,7 @@ def web(
     Every tab is a console on the same sessions. Attaches to the running core, or runs one while it
     serves.
     """
-    from msgspec.structs import replace
-
-    from agent.errors import ConfigError, RuntimeDiedError
-    from agent.extras import install, is_installed, missing
     from agent.runtime.read_only_core import LookingCore
-    from console.cli_support.command_settings import settings_for
-    from console.core.device_setup import EVERYTHING
-    from console.core.host import attach, run_with_host
     from console.keys.keymap import read_keymap
 
     if not is_installed("web"):

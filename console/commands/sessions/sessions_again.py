@@ -5,16 +5,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import click
+from msgspec.structs import replace
 
-from console.cli_support.exits import end
+from agent.protocol import SessionReplay
+from console.cli_support.command_settings import settings_for
+from console.cli_support.exits import ExitCode, end
 from console.commands.sessions.sessions_shared import SESSION_ID
+from console.core.device_setup import Devices, devices_for
+from console.core.host import Host
+from console.terminal.signals import StopRequest, run_async
 
 if TYPE_CHECKING:
     from agent.store.store import Store
-    from console.cli_support.exits import ExitCode
-    from console.core.device_setup import Devices
-    from console.core.host import Host
-    from console.terminal.signals import StopRequest
 
 
 @click.command(
@@ -41,25 +43,18 @@ def replay(ctx: click.Context, session_id: str, serial: str, quiet: bool) -> Non
     A new session repeats the actions and asks its model only where the screen differs. Exit codes
     are those of 'run'.
     """
-    from console.cli_support.command_settings import settings_for
     from console.runs.run import pursue_new
     from console.runs.run_follower import FollowOptions
-    from console.terminal.signals import run_async
 
     settings = settings_for(ctx)
     manner = FollowOptions(quiet=quiet, answer_timeout_s=settings.run.answer_timeout_s)
 
     async def choose(store: Store) -> Devices:
-        from msgspec.structs import replace
-
-        from console.core.device_setup import devices_for
 
         then = await devices_for(store, settings, session_id)
         return replace(then, connected=then.connected or bool(serial))
 
     async def begin(host: Host) -> str:
-        from agent.protocol import SessionReplay
-
         origin = await host.core.session(session_id)
         op = SessionReplay(session_id=origin.session_id, serial=serial)
         return (await host.core.request(op)).session_id

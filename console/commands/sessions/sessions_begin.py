@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Unpack
+from typing import Unpack
 
 import click
 
+from agent.core import Core
+from agent.protocol import SessionAttach, SessionCreate, SessionStart, UserInput
+from agent.records import SessionState
+from console.cli_support import plain
+from console.cli_support.command_settings import settings_for
 from console.cli_support.exits import ExitCode, end, say
 from console.commands.session_options import (
     ACCOUNT,
@@ -16,11 +21,9 @@ from console.commands.session_options import (
     permitted,
 )
 from console.commands.sessions.sessions_shared import JSON_OPTION, SESSION_ID, Told, act_on_core
-
-if TYPE_CHECKING:
-    from agent.core import Core
-    from console.core.host import Host
-    from console.terminal.signals import StopRequest
+from console.core.device_setup import EVERYTHING
+from console.core.host import Host, run_with_host, run_with_session
+from console.terminal.signals import StopRequest
 
 _TARGET = click.option(
     "--target-package", default="", metavar="PACKAGE", help="Bind it to one app: a home session."
@@ -61,7 +64,6 @@ def create(
 ) -> None:
     """Create a draft: a session that waits for 'sessions start'."""
     from agent.codex_bridge.calls import Bridge
-    from agent.protocol import SessionCreate
 
     op = SessionCreate(
         goal=goal,
@@ -101,11 +103,7 @@ def create_attach(
     **permission: Unpack[Permission],
 ) -> None:
     """Create a draft, open the console on it and drive it; unstarted, it stays idle afterwards."""
-    from agent.protocol import SessionAttach, SessionCreate
-    from console.cli_support.command_settings import settings_for
     from console.commands.console import need_a_terminal, show
-    from console.core.device_setup import EVERYTHING
-    from console.core.host import run_with_host
 
     need_a_terminal("Make a draft without one: switchboard sessions create.")
     settings = settings_for(ctx)
@@ -149,11 +147,6 @@ def start(
     of 'run'.
     """
     from agent.codex_bridge.calls import Bridge
-    from agent.protocol import SessionStart, UserInput
-    from agent.records import SessionState
-    from console.cli_support import plain
-    from console.cli_support.command_settings import settings_for
-    from console.core.host import run_with_session
     from console.runs.run import pursue_stored
     from console.runs.run_follower import FollowOptions
 

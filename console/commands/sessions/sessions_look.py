@@ -7,13 +7,18 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from agent.core import Overview
+from agent.protocol import Event, ResultPublished, SearchEvents, VerificationRecorded, encode
+from agent.records import Question, Session
+from agent.state.terms import term
+from agent.text import clean, one_line
+from console.cli_support import plain
 from console.cli_support.exits import ExitCode, end, say
+from console.cli_support.plain import age, moment, print_text
 from console.commands.sessions.sessions_shared import JSON_OPTION, SESSION_ID
+from console.core.host import run_with_records
 
 if TYPE_CHECKING:
-    from agent.core import Overview
-    from agent.protocol import Event
-    from agent.records import Question, Session
     from console.core.stored_core import Records
 
 
@@ -30,8 +35,6 @@ Examples:
 @click.pass_context
 def list_sessions(ctx: click.Context, limit: int, as_json: bool) -> None:
     """List sessions, newest first; STEPS are those that count against the limit."""
-    from console.cli_support import plain
-    from console.core.host import run_with_records
     from console.core.stored_core import LEFT_BEHIND, is_left_behind
 
     async def work(core: Records) -> ExitCode:
@@ -74,8 +77,6 @@ def _object(records: Records, session: Session, overview: Overview) -> dict[str,
 
 def _row(session: Session, *, left: bool, asks: bool) -> tuple[str, ...]:
     from agent.state.event_text import verified_mark
-    from agent.text import one_line
-    from console.cli_support.plain import age
     from widgets.base.status import state_word
     from widgets.lists.session_rows import session_title
 
@@ -120,7 +121,6 @@ Examples:
 @click.pass_context
 def show(ctx: click.Context, session_id: str, as_json: bool, events: bool, limit: int) -> None:
     """Show a session: state, plan, open questions and latest events with times."""
-    from console.core.host import run_with_records
     from console.core.stored_core import LEFT_BEHIND, is_left_behind
 
     async def work(core: Records) -> ExitCode:
@@ -142,9 +142,6 @@ def show(ctx: click.Context, session_id: str, as_json: bool, events: bool, limit
 
 
 def _print_events(history: tuple[Event, ...]) -> None:
-    from agent.protocol import encode
-    from console.cli_support.plain import print_text
-
     for event in history:
         print_text(encode(event).decode())
 
@@ -153,7 +150,6 @@ def _print_session_json(
     records: Records, session: Session, history: tuple[Event, ...], overview: Overview
 ) -> None:
     from agent.codex_bridge.session_object import timeline
-    from console.cli_support import plain
 
     children = _children(session, overview)
     asked = _asked(session, children, overview)
@@ -172,9 +168,6 @@ def _print_session_json(
 
 def _as_json(history: tuple[Event, ...]) -> Any:
     """Return the newest verification for JSON; None where there was none."""
-    from agent.protocol import VerificationRecorded
-    from console.cli_support import plain
-
     found = (e.msg for e in reversed(history) if isinstance(e.msg, VerificationRecorded))
     newest = next(found, None)
     return None if newest is None else plain.as_builtins(newest.verification)
@@ -182,9 +175,6 @@ def _as_json(history: tuple[Event, ...]) -> Any:
 
 def _sources(history: tuple[Event, ...]) -> list[Any]:
     """List where each value of the newest result was read; step 0 is no stored screen."""
-    from agent.protocol import ResultPublished
-    from console.cli_support import plain
-
     found = (e.msg for e in reversed(history) if isinstance(e.msg, ResultPublished))
     newest = next(found, None)
     return [] if newest is None else [plain.as_builtins(source) for source in newest.sources]
@@ -210,9 +200,6 @@ def _print_session(
     from agent.safety.redacting.notice import named_kinds
     from agent.sessions.rules.presentation import told_runtime
     from agent.state.event_text import verified_mark
-    from agent.state.terms import term
-    from agent.text import clean, one_line
-    from console.cli_support.plain import age, moment, print_text
     from console.runs.narration import narrate
     from widgets.base.status import state_word
 
@@ -284,9 +271,7 @@ def _print_session(
 
 def _verification(history: tuple[Event, ...]) -> list[str]:
     """Return why, on which evidence, and where each value of a result was read."""
-    from agent.protocol import ResultPublished, VerificationRecorded
     from agent.state.event_text import evidence_words
-    from agent.text import one_line
 
     found = next(
         (e.msg.verification for e in reversed(history) if isinstance(e.msg, VerificationRecorded)),
@@ -316,10 +301,6 @@ Examples:
 @click.pass_context
 def search(ctx: click.Context, words: tuple[str, ...], limit: int, as_json: bool) -> None:
     """Search everything said and done in all sessions, newest first."""
-    from agent.protocol import SearchEvents
-    from agent.text import one_line
-    from console.cli_support import plain
-    from console.core.host import run_with_records
 
     async def work(core: Records) -> ExitCode:
         hits = await core.look_up(SearchEvents(query=" ".join(words), limit=limit))

@@ -7,6 +7,21 @@ from typing import TYPE_CHECKING
 
 import click
 
+from agent.core import Core
+from agent.errors import UsageError
+from agent.protocol import (
+    SessionDelete,
+    SessionDismiss,
+    SessionFork,
+    SessionImport,
+    SessionKeep,
+    SessionRename,
+    SessionRollback,
+    SessionTag,
+    SessionVerify,
+)
+from agent.records import GoalVerdict, Session, VerifiedBy
+from console.cli_support import plain
 from console.cli_support.exits import ExitCode, end, say
 from console.commands.sessions.sessions_shared import (
     JSON_OPTION,
@@ -17,10 +32,10 @@ from console.commands.sessions.sessions_shared import (
     act_on_core,
     confirm,
 )
+from console.core.host import run_with_core, run_with_records
+from console.terminal.signals import StopRequest
 
 if TYPE_CHECKING:
-    from agent.core import Core
-    from agent.records import Session
     from console.core.stored_core import Records
 
 
@@ -31,7 +46,6 @@ if TYPE_CHECKING:
 @click.pass_context
 def keep(ctx: click.Context, session_id: str, release: bool, as_json: bool) -> None:
     """Keep a tree's frames and caches for ever; --not reverses it."""
-    from agent.protocol import SessionKeep
 
     async def act(core: Core, session: Session) -> Told:
         await core.request(SessionKeep(session_id=session.session_id, kept=not release))
@@ -48,7 +62,6 @@ def keep(ctx: click.Context, session_id: str, release: bool, as_json: bool) -> N
 @click.pass_context
 def tag_session(ctx: click.Context, session_id: str, tags: tuple[str, ...], as_json: bool) -> None:
     """Replace the tags of a session; without TAGS it has none."""
-    from agent.protocol import SessionTag
 
     async def act(core: Core, session: Session) -> Told:
         await core.request(SessionTag(session_id=session.session_id, tags=tags))
@@ -65,7 +78,6 @@ def tag_session(ctx: click.Context, session_id: str, tags: tuple[str, ...], as_j
 @click.pass_context
 def rename(ctx: click.Context, session_id: str, title: tuple[str, ...], as_json: bool) -> None:
     """Set a session's title; without TITLE, reset it to the goal."""
-    from agent.protocol import SessionRename
 
     async def act(core: Core, session: Session) -> Told:
         await core.request(SessionRename(session_id=session.session_id, title=" ".join(title)))
@@ -83,7 +95,6 @@ def rename(ctx: click.Context, session_id: str, title: tuple[str, ...], as_json:
 @click.pass_context
 def dismiss(ctx: click.Context, session_id: str, undo: bool, as_json: bool) -> None:
     """Remove an ended session from every Deck; the history keeps it."""
-    from agent.protocol import SessionDismiss
 
     async def act(core: Core, session: Session) -> Told:
         await core.request(SessionDismiss(session_id=session.session_id, dismissed=not undo))
@@ -113,9 +124,6 @@ def confirm_result(
     ctx: click.Context, session_id: str, wrong: bool, reason: str, checker: bool, as_json: bool
 ) -> None:
     """Record that a completed session met its goal, or --wrong; the newest verdict counts."""
-    from agent.protocol import SessionVerify
-    from agent.records import GoalVerdict, VerifiedBy
-
     by = VerifiedBy.CHECKER if checker else VerifiedBy.OPERATOR
     verdict = GoalVerdict.NOT_MET if wrong else GoalVerdict.MET
 
@@ -166,7 +174,6 @@ def fork(
 ) -> None:
     """Copy a session's past into a new one that waits for its next prompt."""
     from agent.codex_bridge.session_object import session_object
-    from agent.protocol import SessionFork
 
     async def act(core: Core, session: Session) -> Told:
         op = SessionFork(
@@ -188,7 +195,6 @@ def fork(
 @click.pass_context
 def rollback(ctx: click.Context, session_id: str, turns: int, as_json: bool) -> None:
     """Hide the newest TURNS (1) of a session from its model; undoes nothing on a phone."""
-    from agent.protocol import SessionRollback
 
     async def act(core: Core, session: Session) -> Told:
         await core.request(SessionRollback(session_id=session.session_id, turns=turns))
@@ -221,8 +227,6 @@ def export(
 ) -> None:
     """Write a session as a rollout: JSON lines that 'import' reads on any machine."""
     from agent.sessions.rollout.rollout_write import Blobs, export_rollout
-    from console.cli_support import plain
-    from console.core.host import run_with_records
 
     place = file.absolute()
 
@@ -253,7 +257,6 @@ def export(
 def import_rollout(ctx: click.Context, file: Path, as_new: bool, as_json: bool) -> None:
     """Read a rollout written by 'export'; broken lines are skipped and counted."""
     from agent.codex_bridge.session_object import session_object
-    from agent.protocol import SessionImport
 
     op = SessionImport(path=str(file.resolve()), as_new=as_new)
 
@@ -274,7 +277,6 @@ def import_rollout(ctx: click.Context, file: Path, as_new: bool, as_json: bool) 
 @click.pass_context
 def delete(ctx: click.Context, session_id: str, yes: bool, as_json: bool) -> None:
     """Delete a settled session, its children and their data."""
-    from agent.protocol import SessionDelete
 
     async def act(core: Core, session: Session) -> Told:
         await confirm(f"Delete {session.session_id} for ever?", yes=yes)
@@ -292,10 +294,6 @@ def delete(ctx: click.Context, session_id: str, yes: bool, as_json: bool) -> Non
 def clear(ctx: click.Context, all_sessions: bool, as_json: bool) -> None:
     """Cancel and delete every session that is not kept; refused without --all."""
     from agent.codex_bridge.calls import Bridge
-    from agent.errors import UsageError
-    from console.cli_support import plain
-    from console.core.host import run_with_core
-    from console.terminal.signals import StopRequest
 
     if not all_sessions:
         # Word for word what the desktop bridge of Codex Android says.

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import click
 
+from agent.core import Core
+from agent.errors import SwitchboardError, UsageError
+from agent.protocol import ErrorEvent, Op, TaskComplete, TurnAborted
+from agent.records import Session
+from console.cli_support import plain
 from console.cli_support.exits import ExitCode, end, say
-
-if TYPE_CHECKING:
-    from agent.core import Core
-    from agent.protocol import Op
-    from agent.records import Session
-    from console.terminal.signals import StopRequest
+from console.core.device_setup import CONNECTED, NO_DEVICES
+from console.core.host import run_with_core
+from console.runs.prompts import can_ask
+from console.terminal.signals import StopRequest
+from console.terminal.typed_lines import agree
 
 JSON_OPTION = click.option("--json", "as_json", is_flag=True, help="Print JSON on stdout.")
 SESSION_ID = click.argument("session_id", metavar="SESSION")
@@ -50,9 +54,6 @@ def act_on_core(
     sees_phones: bool = False,
 ) -> None:
     """Do something that works on no phone here, and tell what came of it."""
-    from console.cli_support import plain
-    from console.core.device_setup import CONNECTED, NO_DEVICES
-    from console.core.host import run_with_core
 
     async def work(core: Core, _owned: bool, _stop: StopRequest) -> ExitCode:
         line, told = await act(core)
@@ -71,9 +72,6 @@ async def outcome_of(core: Core, session: Session, op: Op, kind: type[T]) -> T:
     Raises:
         SwitchboardError: the task ended without one, or not within ten minutes.
     """
-    from agent.errors import SwitchboardError
-    from agent.protocol import ErrorEvent, TaskComplete, TurnAborted
-
     why = ""
     try:
         async with asyncio.timeout(TASK_BOUND_S), core.events() as events:
@@ -105,10 +103,6 @@ async def confirm(question: str, *, yes: bool) -> None:
         UsageError: nobody can be asked.
         Abort: they said no.
     """
-    from agent.errors import UsageError
-    from console.runs.prompts import can_ask
-    from console.terminal.typed_lines import agree
-
     if yes:
         return
     if not can_ask():

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from console.cli_support.exits import ExitCode, end
+from agent.errors import UsageError
+from console.cli_support import plain
+from console.cli_support.exits import ExitCode, end, say
 from console.commands.sessions.sessions_shared import JSON_OPTION, SESSION_ID
+from console.core.host import run_with_records
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from console.core.stored_core import Records
     from console.report.parting import Parting
 
@@ -36,7 +39,6 @@ def report(
     ctx: click.Context, *, session_id: str, file: Path, overwrite: bool, as_json: bool
 ) -> None:
     """Write a session as one HTML page: frames, steps, time and cost."""
-    from console.core.host import run_with_records
 
     async def work(core: Records) -> ExitCode:
         from console.report.page import write_report
@@ -73,7 +75,6 @@ def movie(
     as_json: bool,
 ) -> None:
     """Write a session as a film: GIF or MP4, by the name of the file."""
-    from console.core.host import run_with_records
 
     async def work(core: Records) -> ExitCode:
         from console.report.movie import Film, write_movie
@@ -102,8 +103,6 @@ Examples:
 @click.pass_context
 def diff(ctx: click.Context, session_id: str, other_id: str, as_json: bool) -> None:
     """Compare two sessions, and show the step where they diverge."""
-    from console.cli_support import plain
-    from console.core.host import run_with_records
 
     async def work(core: Records) -> ExitCode:
         from console.report.parting import compare
@@ -131,7 +130,6 @@ def diff(ctx: click.Context, session_id: str, other_id: str, as_json: bool) -> N
 
 async def tell_missing(core: Records, session_id: str) -> None:
     """Warn on standard error what an export will lack, before it begins."""
-    from console.cli_support.exits import say
     from console.report.missing import missing_frames
 
     if words := (await missing_frames(core, session_id)).words:
@@ -146,8 +144,6 @@ def _steps_at(parting: Parting) -> list[int | None]:
 
 def _place(file: Path, session_id: str, suffix: str, *, overwrite: bool) -> Path:
     """Return where to write. Raises UsageError for a file that is there."""
-    from agent.errors import UsageError
-
     place = file.absolute()
     if place.is_dir():
         place = place / f"session-{session_id}.{suffix}"
@@ -159,9 +155,6 @@ def _place(file: Path, session_id: str, suffix: str, *, overwrite: bool) -> Path
 
 
 def _tell(path: Path, as_json: bool, *, frames: int, missing: int) -> ExitCode:
-    from console.cli_support import plain
-    from console.cli_support.exits import say
-
     if as_json:
         plain.print_json({"ok": True, "path": str(path), "frames": frames, "missing": missing})
     else:
@@ -173,7 +166,6 @@ def _tell(path: Path, as_json: bool, *, frames: int, missing: int) -> ExitCode:
 
 def _telling(what: str) -> Callable[[int, int], None]:
     """Show the progress on a terminal."""
-    import sys
 
     def told(done: int, total: int) -> None:
         if sys.stderr.isatty() and (done == total or done % 5 == 0):

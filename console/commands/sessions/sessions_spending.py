@@ -7,11 +7,15 @@ from typing import TYPE_CHECKING
 
 import click
 
+from agent.protocol import SumSpending
+from agent.records import DaySpent, Spending, Usage
+from console.cli_support import plain
 from console.cli_support.exits import ExitCode, end, say
+from console.cli_support.plain import columns
 from console.commands.sessions.sessions_shared import JSON_OPTION
+from console.core.host import run_with_records
 
 if TYPE_CHECKING:
-    from agent.records import DaySpent, Spending, Usage
     from console.core.stored_core import Records
 
 
@@ -30,11 +34,8 @@ itself, not the past that it was given. What a model judged for watchers counts 
 @click.pass_context
 def spending(ctx: click.Context, days: int, as_json: bool) -> None:
     """Show tokens and cost by day, and the most expensive sessions."""
-    from agent.protocol import SumSpending
     from agent.store.store import wall_clock_ms
-    from console.cli_support import plain
     from console.cli_support.days import begin_ms, day_of
-    from console.core.host import run_with_records
 
     since_ms = begin_ms(day_of(wall_clock_ms()) - timedelta(days=days - 1))
 
@@ -87,9 +88,6 @@ def _usage(usage: Usage) -> dict[str, object]:
 
 
 def _text(found: Spending) -> str:
-    from agent.records import Usage
-    from console.cli_support.plain import columns
-
     days = columns(
         ("DAY", "SESSIONS", "DONE", "FAILED", "STEPS", "TOKENS", "MONEY"),
         [_day_row(day) for day in found.days],

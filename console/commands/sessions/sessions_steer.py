@@ -4,10 +4,30 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING, Unpack
+from typing import Unpack
 
 import click
+import msgspec
+from msgspec.structs import replace
 
+from agent.core import Core
+from agent.errors import UsageError, WrongStateError
+from agent.protocol import (
+    HistoryCompacted,
+    Interrupt,
+    ReviewPublished,
+    SessionAttach,
+    SessionCancel,
+    SessionCompact,
+    SessionLetThrough,
+    SessionResume,
+    SessionReview,
+    UserInputAnswer,
+)
+from agent.records import Question, Review, Session, SessionState
+from agent.text import clean
+from console.cli_support import plain
+from console.cli_support.command_settings import settings_for
 from console.cli_support.exits import ExitCode, end, say
 from console.commands.output_options import Speech, manner_of, manner_options
 from console.commands.session_options import LET_THROUGH
@@ -18,12 +38,11 @@ from console.commands.sessions.sessions_shared import (
     act_on,
     outcome_of,
 )
-
-if TYPE_CHECKING:
-    from agent.core import Core
-    from agent.records import Question, Review, Session
-    from console.core.host import Host
-    from console.terminal.signals import StopRequest
+from console.core.device_setup import EVERYTHING
+from console.core.host import Host, run_with_host, run_with_session
+from console.runs.prompts import ask_on_terminal, can_ask
+from console.terminal.signals import StopRequest
+from console.terminal.typed_lines import agree
 
 
 @click.command(
@@ -71,13 +90,7 @@ def answer(
     questions by a blank line, or use --for. '-' reads the answer from stdin; without one the
     terminal asks, hiding secrets. If no other process runs the session, this one does.
     """
-    from msgspec.structs import replace
-
     from agent.codex_bridge.asked import find_question
-    from agent.protocol import UserInputAnswer
-    from console.cli_support import plain
-    from console.cli_support.command_settings import settings_for
-    from console.core.host import run_with_session
     from console.runs.run import pursue_stored
     from console.runs.run_follower import FollowOptions
 
@@ -101,8 +114,8 @@ def answer(
             question_id=question.question_id, answers=grouped, let_through=let_through
         )
         if not grouped:
-            words = first if first is not None else given[0] if given else await _typed(question)
-            op = replace(op, answer=words)
+            words = first if first is not None else given[0] if given else None
+            op = replace(op, answer=await ask_on_terminal(question) if words is None else words)
         code = ExitCode.DONE
         goes_on = host.owned and not _ends_a_run(question, op.answer)
         if goes_on:
@@ -126,20 +139,11 @@ def _ends_a_run(question: Question, said: str) -> bool:
 
 
 def _check_given(given: tuple[str, ...], by_part: tuple[tuple[str, str], ...]) -> None:
-    from agent.errors import UsageError
-    from console.runs.prompts import can_ask
-
     if given and by_part:
         raise UsageError("An answer and --for were both given.", "Use one of them.")
     is_blank = bool(given) and not given[0].strip()
     if is_blank or not (given or by_part or can_ask()):
         raise UsageError("The answer is empty.", "Write it after the session's id.")
-
-
-async def _typed(question: Question) -> str:
-    from console.runs.prompts import ask_on_terminal
-
-    return await ask_on_terminal(question)
 
 
 @click.command("let-through")
@@ -151,7 +155,6 @@ def let_through(ctx: click.Context, session_id: str, as_json: bool) -> None:
 
     Works only while the core that redacted them runs: the console, the daemon, or a 'run'.
     """
-    from agent.protocol import SessionLetThrough
 
     async def act(core: Core, session: Session) -> Told:
         await core.request(SessionLetThrough(session_id=session.session_id))
@@ -166,8 +169,6 @@ def let_through(ctx: click.Context, session_id: str, as_json: bool) -> None:
 @click.pass_context
 def stop(ctx: click.Context, session_id: str, as_json: bool) -> None:
     """Stop a session now; it can be resumed."""
-    from agent.errors import WrongStateError
-    from agent.protocol import Interrupt
 
     async def act(core: Core, session: Session) -> Told:
         if session.state.is_terminal:
@@ -186,7 +187,6 @@ def stop(ctx: click.Context, session_id: str, as_json: bool) -> None:
 @click.pass_context
 def cancel(ctx: click.Context, session_id: str, as_json: bool) -> None:
     """End a session for good, and the whole tree of an agent session."""
-    from agent.protocol import SessionCancel
 
     async def act(core: Core, session: Session) -> Told:
         await core.request(SessionCancel(session_id=session.session_id))
@@ -216,10 +216,6 @@ def resume(ctx: click.Context, session_id: str, *, again: bool, **speech: Unpack
     If no other process owns the data directory, this one runs the session to its end on the same
     phone, restarting a virtual one. Exit codes are those of 'run'; --json prints the events.
     """
-    from agent.protocol import SessionResume
-    from agent.records import SessionState
-    from console.cli_support.command_settings import settings_for
-    from console.core.host import run_with_session
     from console.runs.run import pursue_stored
 
     settings = settings_for(ctx)
@@ -241,10 +237,6 @@ def resume(ctx: click.Context, session_id: str, *, again: bool, **speech: Unpack
 
 async def _confirm_again(session: Session) -> None:
     """Have somebody say that a goal that was met is to be pursued anew. Raises UsageError."""
-    from agent.errors import UsageError
-    from console.runs.prompts import can_ask
-    from console.terminal.typed_lines import agree
-
     said = f"Session {session.session_id} is already completed"
     if not can_ask():
         raise UsageError(
@@ -269,11 +261,7 @@ def attach(ctx: click.Context, session_id: str, watch: bool) -> None:
 
     A driven session stays live after its turns; leaving the console settles it.
     """
-    from agent.protocol import SessionAttach
-    from console.cli_support.command_settings import settings_for
     from console.commands.console import need_a_terminal, show
-    from console.core.device_setup import EVERYTHING
-    from console.core.host import run_with_host
 
     need_a_terminal(f"Look at it: switchboard sessions show {session_id}.")
     settings = settings_for(ctx)
@@ -308,7 +296,6 @@ def attach_target(ctx: click.Context, session_id: str, as_json: bool) -> None:
 @click.pass_context
 def review(ctx: click.Context, session_id: str, request: str, as_json: bool) -> None:
     """Review a finished session: what went wrong first, and what to do about it."""
-    from agent.protocol import ReviewPublished, SessionReview
 
     async def work(host: Host, _stop: StopRequest) -> ExitCode:
         session = await host.core.session(session_id)
@@ -320,10 +307,6 @@ def review(ctx: click.Context, session_id: str, request: str, as_json: bool) -> 
 
 
 def _tell_review(found: Review, as_json: bool) -> None:
-    import msgspec
-
-    from agent.text import clean
-    from console.cli_support import plain
 
     if as_json:
         plain.print_json(msgspec.to_builtins(found))
@@ -343,9 +326,6 @@ def _tell_review(found: Review, as_json: bool) -> None:
 @click.pass_context
 def compact(ctx: click.Context, session_id: str, as_json: bool) -> None:
     """Replace what the model remembers of a session with a summary."""
-    from agent.protocol import HistoryCompacted, SessionCompact
-    from agent.text import clean
-    from console.cli_support import plain
 
     async def work(host: Host, _stop: StopRequest) -> ExitCode:
         session = await host.core.session(session_id)
@@ -365,7 +345,4 @@ def _with_session(
     session_id: str,
     work: Callable[[Host, StopRequest], Awaitable[ExitCode]],
 ) -> None:
-    from console.cli_support.command_settings import settings_for
-    from console.core.host import run_with_session
-
     end(run_with_session(settings_for(ctx), session_id, work))

@@ -30,18 +30,34 @@ def call(*words: str, **environment: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-def test_help_names_every_command_and_loads_none_of_them() -> None:
+@pytest.mark.parametrize(
+    ("words", "line", "environment"),
+    [
+        (["--help"], "\n  {} ", {}),
+        ([], "plain,{}\n", {"_PROBE_COMPLETE": "bash_complete", "COMP_CWORD": "1"}),
+    ],
+    ids=["help", "completion"],
+)
+def test_help_names_every_command_and_loads_none_of_them(
+    words: list[str], line: str, environment: dict[str, str]
+) -> None:
     probe = (
         "import sys, console.cli as c\n"
-        "try: c.main(['--help'])\n"
+        f"try: c.cli.main({words}, prog_name='probe')\n"
         "except SystemExit: pass\n"
+        "import console.cli_support.exits\n"
         "print(sorted(m for m in sys.modules if m.startswith(('agent', 'console'))))"
     )
     done = subprocess.run(
-        [sys.executable, "-c", probe], capture_output=True, text=True, check=True, timeout=60
+        [sys.executable, "-c", probe],
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=60,
+        env={**os.environ, "COMP_WORDS": "probe ", **environment},
     )
     for name in cli.COMMANDS:
-        assert f"\n  {name} " in done.stdout
+        assert line.format(name) in done.stdout
     assert done.stdout.splitlines()[-1] == str(
         ["console", "console.cli", "console.cli_support", "console.cli_support.exits"]
     )
