@@ -32,7 +32,7 @@ from agent.tasks.delegation import Delegation, PhoneView
 from agent.tasks.planner_prompts import INSTRUCTIONS, apps_text, goal_text, phones_text
 from agent.tasks.targets import BadTargets, checked_targets, on_main_displays
 from agent.text import counted
-from agent.tools.arguments import AskUser, BadArguments, Finish, UpdatePlan
+from agent.tools.arguments import AskUser, BadArguments, Finish, ToolKind, UpdatePlan
 from agent.tools.planning import (
     ListApps,
     ListDevices,
@@ -42,7 +42,6 @@ from agent.tools.planning import (
     planning_schemas,
     read_planning_call,
 )
-from agent.tools.registry import ToolKind
 
 MAX_ATTEMPTS = 2
 """Proposals that cannot be carried out, after which the planner fails (CONTRACTS 1.9)."""

@@ -64,10 +64,11 @@ from agent.tools.arguments import (
     ClickElement,
     Finish,
     LongPressElement,
+    ToolKind,
     TypeText,
 )
 from agent.tools.foreign import ForeignTool, NoServers, Toolbox, ToolServers
-from agent.tools.registry import ToolArguments, ToolKind, read_call, schemas
+from agent.tools.registry import ToolArguments, read_call, schemas
 from agent.tools.service_tool_args import ServiceCall
 
 MAX_SPEECHLESS = 4
@@ -313,7 +314,7 @@ class _Turn:
         request = await self.ledger.request(
             step,
             call,
-            kind=tool.kind if tool and arguments else ToolKind.CONTROL,
+            kind=tool.tool_kind if tool and arguments else ToolKind.CONTROL,
             kept=kept,
             resolved=resolved,
             verdict=self.actor.guard.weigh(resolved, screen) if resolved else None,
@@ -455,7 +456,7 @@ class _Turn:
             if foreign is not None and grant is not None and grant.call_id == lost.call_id:
                 given = read_arguments(foreign, lost.arguments)
                 return await self._work_elsewhere(foreign, given, lost, None)
-            _, arguments = read_call(call)
+            arguments = read_call(call)
             if grant is not None and grant.call_id == lost.call_id:
                 return await self._do_granted(lost, arguments, grant)
             if self.memory.overtaken and (waited or isinstance(arguments, AskUser)):

@@ -1,4 +1,4 @@
-"""What each tool takes: one msgspec struct per tool, from which its JSON Schema is made.
+"""Each tool as one msgspec struct: what a model is told of it, what it takes, what it may do.
 
 Decoding is lenient in form (a number may be a string, a field may have its Resolve name) and strict
 in meaning. Invariant: whatever a model wrote comes back as a struct or as a `BadArguments` whose
@@ -12,6 +12,7 @@ import math
 import re
 from collections.abc import Callable
 from difflib import get_close_matches
+from enum import StrEnum
 from functools import cache
 from typing import Annotated, Any, ClassVar, Literal, TypeVar
 
@@ -21,6 +22,7 @@ import msgspec.inspect
 from agent.records import PlanItem, PlanStatus
 from agent.text import one_line
 from agent.tools.lenient_json import NotJson, read_json
+from agent.tools.tool_groups import ToolGroup
 
 MAX_ARGUMENT_CHARS = 100_000
 MAX_PLAN_ITEMS = 30
@@ -30,9 +32,34 @@ class BadArguments(Exception):
     """What a model wrote cannot be used; the text says how to correct it."""
 
 
-class Arguments(msgspec.Struct, frozen=True, kw_only=True):
-    """Base of every tool's arguments."""
+class ToolKind(StrEnum):
+    """What a tool may do to a phone."""
 
+    OBSERVE = "observe"
+    ACTION = "action"
+    CONTROL = "control"
+
+
+class Arguments(msgspec.Struct, frozen=True, kw_only=True):
+    """Base of every tool: its fields are what a model writes, its docstring is what a model reads.
+
+    It is in use once it is a member of `agent.tools.registry.ToolArguments`.
+    """
+
+    tool_name: ClassVar[str] = ""
+    tool_kind: ClassVar[ToolKind] = ToolKind.ACTION
+    tool_group: ClassVar[ToolGroup | None] = None
+    """Which goals need it; None: every goal."""
+    counted: ClassVar[bool] = True
+    """Whether its step counts against the limit."""
+    needs_picture: ClassVar[bool] = False
+    """Whether it is of use only to a model that is sent pictures."""
+    moves_view: ClassVar[bool] = False
+    """It changes what the screen shows and nothing that lasts."""
+    required: ClassVar[tuple[str, ...]] = ()
+    """What a model is told that it must give, beyond the fields without a default; what it leaves
+    out all the same has a reply of its own.
+    """
     gathered: ClassVar[tuple[str, frozenset[str]]] = ("", frozenset())
     """A field that is an object, and those of its names that are understood outside it, too."""
     labelled: ClassVar[bool] = False
@@ -53,6 +80,9 @@ ElementNumber = Annotated[
 
 
 class ClickElement(Arguments, frozen=True, kw_only=True):
+    """Tap an element of the current screen by its number."""
+
+    tool_name = "click_element"
     labelled = True
 
     element: ElementNumber
@@ -61,12 +91,20 @@ class ClickElement(Arguments, frozen=True, kw_only=True):
 
 
 class LongPressElement(Arguments, frozen=True, kw_only=True):
+    """Press an element for a second; many lists then offer more to do with it."""
+
+    tool_name = "long_press_element"
     labelled = True
 
     element: ElementNumber
 
 
 class TypeText(Arguments, frozen=True, kw_only=True):
+    """Type into a field. Name the field's number unless it is already focused. What it holds stays,
+    unless clear is true.
+    """
+
+    tool_name = "type_text"
     labelled = True
 
     text: Annotated[str, msgspec.Meta(description="Exactly what to type.")]
@@ -83,6 +121,11 @@ class TypeText(Arguments, frozen=True, kw_only=True):
 
 
 class Scroll(Arguments, frozen=True, kw_only=True):
+    """Show more of a list or page: `down` shows what lies below."""
+
+    tool_name = "scroll"
+    moves_view = True
+
     direction: Annotated[
         Literal["up", "down", "left", "right"],
         msgspec.Meta(description="Where to look: down shows what lies below."),
@@ -97,6 +140,10 @@ class Scroll(Arguments, frozen=True, kw_only=True):
 
 
 class PressButton(Arguments, frozen=True, kw_only=True):
+    """Press a button of the phone."""
+
+    tool_name = "press_button"
+
     button: Literal[
         "HOME",
         "BACK",
@@ -114,18 +161,40 @@ class PressButton(Arguments, frozen=True, kw_only=True):
 
 
 class LaunchApp(Arguments, frozen=True, kw_only=True):
+    """Open an installed app."""
+
+    tool_name = "launch_app"
+    moves_view = True
+
     app: Annotated[str, msgspec.Meta(description="Name or package of an installed app.")]
 
 
 class Wait(Arguments, frozen=True, kw_only=True):
+    """Wait for something that takes time: loading, a reply, what the operator does by hand."""
+
+    tool_name = "wait"
+    tool_kind = ToolKind.CONTROL
+
     seconds: Annotated[float, msgspec.Meta(ge=0, le=600)] = 2.0
 
 
 class MoreElements(Arguments, frozen=True, kw_only=True):
-    pass
+    """List the elements that the screen folds as `… rows like …`. Costs no step."""
+
+    tool_name = "more_elements"
+    tool_kind = ToolKind.OBSERVE
+    counted = False
 
 
 class Remember(Arguments, frozen=True, kw_only=True):
+    """Keep a fact that you will need after its screen is gone. It is shown with every screen from
+    then on. Costs no step.
+    """
+
+    tool_name = "remember"
+    tool_kind = ToolKind.CONTROL
+    counted = False
+
     text: Annotated[
         str, msgspec.Meta(description="The fact, complete in itself; empty to forget one.")
     ] = ""
@@ -136,10 +205,24 @@ class Remember(Arguments, frozen=True, kw_only=True):
 
 
 class MoreTools(Arguments, frozen=True, kw_only=True):
+    """Get tools for what goes on after this session: jobs (later or repeatedly), watchers (when
+    something happens), commitments (promises, reminders). Costs no step.
+    """
+
+    tool_name = "more_tools"
+    tool_kind = ToolKind.CONTROL
+    counted = False
+
     group: Literal["jobs", "watchers", "commitments"]
 
 
 class UpdatePlan(Arguments, frozen=True, kw_only=True):
+    """Write down or update the steps of your plan. Costs no step."""
+
+    tool_name = "update_plan"
+    tool_kind = ToolKind.CONTROL
+    counted = False
+
     plan: Annotated[
         tuple[PlanItem, ...], msgspec.Meta(description="The whole plan; one item in progress.")
     ]
@@ -157,6 +240,14 @@ class AskedQuestion(Arguments, frozen=True, kw_only=True):
 
 
 class AskUser(Arguments, frozen=True, kw_only=True):
+    """Ask the operator when the goal does not say which, only a person can know, or the operator
+    has to do something on the phone (option: Done). Waits for the answer.
+    """
+
+    tool_name = "ask_user"
+    tool_kind = ToolKind.CONTROL
+    counted = False
+
     question: str = ""
     options: Annotated[
         tuple[str, ...], msgspec.Meta(description="Answers to choose from, if there are few.")
@@ -181,6 +272,13 @@ class AskUser(Arguments, frozen=True, kw_only=True):
 
 
 class Finish(Arguments, frozen=True, kw_only=True):
+    """End the work. success=true only when the screen shows that the goal is met; otherwise
+    success=false with the reason.
+    """
+
+    tool_name = "finish"
+    tool_kind = ToolKind.CONTROL
+
     success: Annotated[
         bool, msgspec.Meta(description="True only when the screen shows that the goal is met.")
     ]

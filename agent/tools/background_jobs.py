@@ -7,7 +7,6 @@ one JSON object whose status says what happened.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from datetime import datetime
 from typing import Annotated, Any
 
@@ -19,7 +18,8 @@ from agent.protocol import JobCreate, JobList, JobStop, Reply
 from agent.records import Job, JobType, Misfire, QuietHours, Trigger
 from agent.safety.redacting.redaction import redact
 from agent.text import one_line
-from agent.tools.arguments import Arguments, BadArguments, ServiceArguments
+from agent.tools.arguments import Arguments, BadArguments, ServiceArguments, ToolKind
+from agent.tools.tool_groups import ToolGroup
 
 LIST_DEFAULT, LIST_MOST = 8, 20
 _RESULT_SHOWN_CHARS = 400
@@ -56,6 +56,13 @@ class JobDelivery(Arguments, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
 
 class BackgroundJobCreate(ServiceArguments, frozen=True, kw_only=True):
+    """Have something looked at later or again and again, when the goal asks for that. Each run may
+    look and tell; it asks the operator before it changes anything.
+    """
+
+    tool_name = "background_job_create"
+    tool_group = ToolGroup.JOBS
+    required = ("title", "prompt", "reason")
     gathered = ("schedule", frozenset({"cron", "timezone", "on", "quiet", "misfire"}))
 
     title: Annotated[str, msgspec.Meta(description="A short name.")] = ""
@@ -82,24 +89,30 @@ class BackgroundJobCreate(ServiceArguments, frozen=True, kw_only=True):
 
 
 class BackgroundJobList(ServiceArguments, frozen=True, kw_only=True):
+    """List background jobs, the newest first."""
+
+    tool_name = "background_job_list"
+    tool_kind = ToolKind.OBSERVE
+    tool_group = ToolGroup.JOBS
+    required = ("reason",)
+
     reason: Reason = ""
     query: str = ""
     limit: Annotated[int, msgspec.Meta(description="1 to 20.")] = LIST_DEFAULT
 
 
 class BackgroundJobStop(ServiceArguments, frozen=True, kw_only=True):
+    """Stop a background job for good."""
+
+    tool_name = "background_job_stop"
+    tool_group = ToolGroup.JOBS
+    required = ("job_id", "reason")
+
     job_id: Annotated[int, msgspec.Meta(description="The job's number.")] = 0
     reason: Reason = ""
 
 
 JobArguments = BackgroundJobCreate | BackgroundJobList | BackgroundJobStop
-REQUIRED: Mapping[type[Arguments], tuple[str, ...]] = {
-    BackgroundJobCreate: ("title", "prompt", "reason"),
-    BackgroundJobList: ("reason",),
-    BackgroundJobStop: ("job_id", "reason"),
-}
-"""What a model is told that it must give; what it leaves out all the same has a reply of its own.
-"""
 
 
 def job_op(arguments: JobArguments) -> JobCreate | JobList | JobStop | str:

@@ -54,10 +54,6 @@ class Anchor(StrEnum):
 class PhoneTool(Arguments, frozen=True, kw_only=True):
     """Base of a tool that touches the phone."""
 
-    tool_name: ClassVar[str]
-    description: ClassVar[str]
-    """For the model, as each request carries it."""
-    needs_picture: ClassVar[bool] = False
     """Whether it is of use only to a model that is sent pictures."""
     anchor: ClassVar[Anchor] = Anchor.NOTHING
     moves_view: ClassVar[bool] = False

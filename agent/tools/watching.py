@@ -7,7 +7,6 @@ what a phone or a page wrote stands in it redacted and bounded.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Annotated, TypeAlias
 
 import msgspec
@@ -17,7 +16,7 @@ from agent.errors import UsageError
 from agent.moments import iso_time
 from agent.safety.redacting.redaction import redact
 from agent.text import one_line
-from agent.tools.arguments import Arguments, ServiceArguments
+from agent.tools.arguments import ServiceArguments, ToolKind
 from agent.tools.background_jobs import (
     LIST_DEFAULT,
     LIST_MOST,
@@ -27,11 +26,20 @@ from agent.tools.background_jobs import (
     moment_ms,
     reply,
 )
+from agent.tools.tool_groups import ToolGroup
 
 _RESULT_SHOWN_CHARS = 400
 
 
 class CreateWatcher(ServiceArguments, frozen=True, kw_only=True):
+    """Look out for a notification, somebody's message or call, a change of a page, a text on a
+    screen or a time, when the goal asks for that; then tell the operator or start a job.
+    """
+
+    tool_name = "watcher_create"
+    tool_group = ToolGroup.WATCHERS
+    required = ("type", "reason")
+
     type: Annotated[
         records.WatcherType,
         msgspec.Meta(
@@ -85,12 +93,25 @@ class CreateWatcher(ServiceArguments, frozen=True, kw_only=True):
 
 
 class ListWatchers(ServiceArguments, frozen=True, kw_only=True):
+    """List watchers, the newest first."""
+
+    tool_name = "watcher_list"
+    tool_kind = ToolKind.OBSERVE
+    tool_group = ToolGroup.WATCHERS
+    required = ("reason",)
+
     reason: Reason = ""
     query: str = ""
     limit: Annotated[int, msgspec.Meta(description="1 to 20.")] = LIST_DEFAULT
 
 
 class StopWatchers(ServiceArguments, frozen=True, kw_only=True):
+    """Stop watchers for good: one, those that a text finds, or all."""
+
+    tool_name = "watcher_stop"
+    tool_group = ToolGroup.WATCHERS
+    required = ("reason",)
+
     reason: Reason = ""
     watcher_id: Annotated[int, msgspec.Meta(description="The watcher's number.")] = 0
     query: Annotated[str, msgspec.Meta(description="Or a part of their titles.")] = ""
@@ -98,12 +119,25 @@ class StopWatchers(ServiceArguments, frozen=True, kw_only=True):
 
 
 class SearchCommitments(ServiceArguments, frozen=True, kw_only=True):
+    """Find commitments, the newest first."""
+
+    tool_name = "commitment_search"
+    tool_kind = ToolKind.OBSERVE
+    tool_group = ToolGroup.COMMITMENTS
+    required = ("reason",)
+
     reason: Reason = ""
     query: str = ""
     limit: Annotated[int, msgspec.Meta(description="1 to 20.")] = LIST_DEFAULT
 
 
 class CreateCommitment(ServiceArguments, frozen=True, kw_only=True):
+    """Write down what was promised, so that the operator is reminded of it."""
+
+    tool_name = "commitment_create"
+    tool_group = ToolGroup.COMMITMENTS
+    required = ("title", "reason")
+
     title: Annotated[str, msgspec.Meta(description="What was promised, in a few words.")] = ""
     reason: Reason = ""
     description: str = ""
@@ -127,15 +161,37 @@ class CommitmentFromPhone(ServiceArguments, frozen=True, kw_only=True):
 
 
 class NotificationCommitment(CommitmentFromPhone, frozen=True, kw_only=True):
+    """Write down what a notification on the phone asks for or promises; what it says is kept as the
+    evidence.
+    """
+
+    tool_name = "notification_commitment_create"
+    tool_group = ToolGroup.COMMITMENTS
+    required = ("title", "text", "reason")
+
     text: Annotated[str, msgspec.Meta(description="Words that stand in the notification.")] = ""
 
 
 class MessageCommitment(CommitmentFromPhone, frozen=True, kw_only=True):
+    """Write down what somebody's message asks for or promises, while its notification is on the
+    phone; what it says is kept as the evidence.
+    """
+
+    tool_name = "message_commitment_create"
+    tool_group = ToolGroup.COMMITMENTS
+    required = ("title", "sender", "reason")
+
     sender: Annotated[str, msgspec.Meta(description="Who wrote, as the phone names them.")] = ""
     text: Annotated[str, msgspec.Meta(description="Words that stand in the message.")] = ""
 
 
 class UpdateCommitment(ServiceArguments, frozen=True, kw_only=True):
+    """Complete, put off or dismiss a commitment."""
+
+    tool_name = "commitment_update_status"
+    tool_group = ToolGroup.COMMITMENTS
+    required = ("commitment_id", "status", "reason")
+
     commitment_id: Annotated[int, msgspec.Meta(description="The commitment's number.")]
     status: Annotated[
         records.CommitmentStatus,
@@ -163,17 +219,6 @@ WatchOp: TypeAlias = (
     | protocol.CommitmentSearch
     | protocol.CommitmentUpdate
 )
-REQUIRED: Mapping[type[Arguments], tuple[str, ...]] = {
-    CreateWatcher: ("type", "reason"),
-    ListWatchers: ("reason",),
-    StopWatchers: ("reason",),
-    SearchCommitments: ("reason",),
-    CreateCommitment: ("title", "reason"),
-    NotificationCommitment: ("title", "text", "reason"),
-    MessageCommitment: ("title", "sender", "reason"),
-    UpdateCommitment: ("commitment_id", "status", "reason"),
-}
-"""What a model is told that it must give."""
 
 
 def watch_op(arguments: WatchArguments) -> WatchOp:

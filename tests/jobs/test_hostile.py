@@ -58,7 +58,7 @@ async def test_a_schedule_that_is_none_is_refused_at_every_door(
                 raise msgspec.ValidationError
             await stage.do(msgspec.convert(raw, JobCreate))
         with pytest.raises((SwitchboardError, BadArguments)):
-            _, arguments = read_call(
+            arguments = read_call(
                 ToolCall(call_id="c", name="background_job_create", arguments=json.dumps(called))
             )
             assert isinstance(arguments, ServiceCall)

@@ -115,4 +115,4 @@ def test_every_door_has_the_cores_limit_of_steps() -> None:
 )
 def test_a_phones_verb_calls_a_tool_that_a_model_has(name: str, arguments: dict[str, Any]) -> None:
     call = ToolCall(call_id="c", name=name, arguments=json.dumps(arguments))
-    assert read_call(call)[0].name == name
+    assert read_call(call).tool_name == name

@@ -13,8 +13,9 @@ from agent.moments import iso_time
 from agent.protocol import JobCreate, JobList, JobStop, Reply, ToolCallFinished
 from agent.records import Autonomy, JobType, Trigger
 from agent.tools import background_jobs as jobs
+from agent.tools.arguments import ToolKind
 from agent.tools.background_jobs import BackgroundJobCreate, JobDelivery, JobSchedule
-from agent.tools.registry import TOOLS, ToolKind, schemas
+from agent.tools.registry import TOOLS, schemas
 from tests.jobs.timing.test_schedule import a_job
 from tests.loop.paper_phone import PaperPhone, button
 from tests.tasks.context import MemoryContext
@@ -52,7 +53,7 @@ async def use(name: str, **arguments: object) -> tuple[dict[str, Any], list[Serv
 
 
 def test_the_tools_have_the_kinds_and_the_required_arguments_of_the_contract() -> None:
-    kinds = {name: TOOLS[name].kind for name in TOOLS if name.startswith("background_job")}
+    kinds = {name: TOOLS[name].tool_kind for name in TOOLS if name.startswith("background_job")}
     assert kinds == {
         "background_job_create": ToolKind.ACTION,
         "background_job_list": ToolKind.OBSERVE,

@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 from agent import protocol, records
 from agent.errors import SwitchboardError, UsageError
 from agent.loop.task_context import ServiceOp, TaskContext
-from agent.tools.registry import TOOLS, ToolKind, schemas
+from agent.tools.arguments import ToolKind
+from agent.tools.registry import TOOLS, schemas
 from tests.fakes import FakeFleet
 from tests.loop.paper_phone import PaperPhone, button
 from tests.stage import Stage
@@ -49,7 +50,7 @@ async def test_a_field_of_another_type_is_refused_unasked(name: str) -> None:
         context, phone = await use(name, **{wrong: NONSENSE})
         assert context.questions == [] and context.requested == [], wrong
         assert phone.done == [], wrong
-        if TOOLS[name].kind is not ToolKind.CONTROL:
+        if TOOLS[name].tool_kind is not ToolKind.CONTROL:
             first = context.of(protocol.ToolCallFinished)[0]
             assert isinstance(first, protocol.ToolCallFinished), wrong
             assert first.outcome is records.ActionOutcome.FAILED, wrong

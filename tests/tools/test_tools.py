@@ -24,13 +24,14 @@ from agent.tools.arguments import (
     Finish,
     PressButton,
     Scroll,
+    ToolKind,
     TypeText,
     UpdatePlan,
     clean_json,
     decode,
 )
 from agent.tools.planned_action import PhoneTool
-from agent.tools.registry import PHONE_TOOLS, TOOLS, ToolKind, read_call, schemas
+from agent.tools.registry import PHONE_TOOLS, TOOLS, read_call, schemas
 from agent.tools.watching import CreateWatcher
 from tests.loop.paper_phone import button, field, node
 
@@ -57,7 +58,7 @@ def test_what_a_tool_does_can_be_asked_as_well_as_told(tool: type[PhoneTool]) ->
 
 
 def test_the_registry_has_the_documented_tools_and_kinds() -> None:
-    kinds = {name: tool.kind for name, tool in TOOLS.items()}
+    kinds = {name: tool.tool_kind for name, tool in TOOLS.items()}
     actions = {"click_element", "long_press_element", "type_text", "scroll", "press_button"}
     actions |= {"tap_point", "drag", "press_keys", "open_link", "clipboard", "rotate"}
     actions |= {"launch_app", "background_job_create", "background_job_stop"}
@@ -82,7 +83,7 @@ def test_schemas_are_whole_objects_without_references() -> None:
     [{"element": 3}, {"element": "3"}, {"elementId": 3}, {"element": "[3]"}, {"element": 3.0}],
 )
 def test_an_element_is_named_by_a_number_in_any_usual_form(arguments: dict[str, object]) -> None:
-    _, args = read_call(call("click_element", arguments))
+    args = read_call(call("click_element", arguments))
     assert isinstance(args, ClickElement)
     assert args.element == 3
 
@@ -164,7 +165,7 @@ def test_whatever_a_model_writes_is_read_or_refused(name: str, arguments: str) -
 def test_a_plan_may_come_as_plan_or_as_steps() -> None:
     for key in ("plan", "steps"):
         items = [{"step": "a", "status": "completed"}, "b"]
-        _, args = read_call(call("update_plan", {key: items}))
+        args = read_call(call("update_plan", {key: items}))
         assert isinstance(args, UpdatePlan)
         assert [(i.step, i.status) for i in args.plan] == [
             ("a", PlanStatus.COMPLETED),
@@ -173,9 +174,9 @@ def test_a_plan_may_come_as_plan_or_as_steps() -> None:
 
 
 def test_usual_slips_are_understood() -> None:
-    _, pressed = read_call(call("press_button", {"key": "KEYCODE_BACK"}))
+    pressed = read_call(call("press_button", {"key": "KEYCODE_BACK"}))
     assert pressed == PressButton(button="BACK")
-    _, finished = read_call(call("finish", {"success": "false", "reason": "no app"}))
+    finished = read_call(call("finish", {"success": "false", "reason": "no app"}))
     assert finished == Finish(success=False, summary="no app")
 
 
@@ -331,9 +332,9 @@ def test_a_plan_may_be_written_as_lines_or_with_other_words_for_its_status() -> 
 
 
 def test_a_number_where_only_a_text_fits_is_that_text() -> None:
-    _, args = read_call(call("type_text", {"text": 5}))
+    args = read_call(call("type_text", {"text": 5}))
     assert isinstance(args, TypeText) and args.text == "5"
-    _, args = read_call(call("finish", {"success": True, "summary": 2.5}))
+    args = read_call(call("finish", {"success": True, "summary": 2.5}))
     assert isinstance(args, Finish) and args.summary == "2.5"
     with pytest.raises(BadArguments):
         read_call(call("type_text", {"text": True}))

@@ -11,7 +11,8 @@ from agent import protocol
 from agent.errors import DeviceError, UsageError, WrongStateError
 from agent.loop.task_context import ServiceOp
 from agent.records import Autonomy, Commitment, Watcher
-from agent.tools.registry import TOOLS, ToolKind, schemas
+from agent.tools.arguments import ToolKind
+from agent.tools.registry import TOOLS, schemas
 from tests.console.fakes import commitment, watcher
 from tests.loop.paper_phone import PaperPhone, button
 from tests.tasks.context import MemoryContext
@@ -62,7 +63,9 @@ async def use(
 
 
 def test_the_tools_have_the_kinds_of_the_contract_and_all_but_numbers_need_a_reason() -> None:
-    kinds = {name: TOOLS[name].kind for name in TOOLS if "watcher" in name or "commitment" in name}
+    kinds = {
+        name: TOOLS[name].tool_kind for name in TOOLS if "watcher" in name or "commitment" in name
+    }
     action, observe = ToolKind.ACTION, ToolKind.OBSERVE
     assert kinds == {
         "watcher_create": action,

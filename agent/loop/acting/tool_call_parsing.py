@@ -56,7 +56,8 @@ def read_choice(
     """
     tool: Tool | None = None
     try:
-        tool, arguments = read_call(_numbered(call, screen), offered)
+        arguments = read_call(_numbered(call, screen), offered)
+        tool = type(arguments)
         return Choice(tool, arguments, resolved_action(arguments, screen, apps, library))
     except args.BadArguments as error:
         return Choice(tool, unusable=str(error))

@@ -436,7 +436,7 @@ def _no_tool(said: str) -> str:
     if written.several:
         return prompts.SEVERAL_WRITTEN
     if written.unknown:
-        offered = [name for name, tool in TOOLS.items() if tool.group is None]
+        offered = [name for name, tool in TOOLS.items() if tool.tool_group is None]
         return f"{prompts.NO_TOOL} In what you wrote, {unknown_tool(written.unknown, offered)}"
     return prompts.NO_TOOL
 

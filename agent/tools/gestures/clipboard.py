@@ -21,8 +21,9 @@ _SAID_CHARS = 40
 
 
 class Clipboard(PhoneTool, frozen=True, kw_only=True):
-    tool_name: ClassVar[str] = "clipboard"
-    description: ClassVar[str] = "Copy or paste a text, or read what was copied."
+    """Copy or paste a text, or read what was copied."""
+
+    tool_name = "clipboard"
     anchor: ClassVar[Anchor] = Anchor.FOCUS
     verbs: ClassVar[Mapping[str, str]] = {"Copied": "Copy", "Pasted": "Paste", "Read": "Read"}
 

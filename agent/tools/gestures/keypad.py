@@ -40,8 +40,9 @@ _SAME_KEYS = {
 
 
 class PressKeys(PhoneTool, frozen=True, kw_only=True):
-    tool_name: ClassVar[str] = "press_keys"
-    description: ClassVar[str] = "Press several keys of a keypad or calculator in a row."
+    """Press several keys of a keypad or calculator in a row."""
+
+    tool_name = "press_keys"
     verbs: ClassVar[Mapping[str, str]] = {"Pressed": "Press"}
 
     keys: Annotated[str, msgspec.Meta(description="One character a key: 12+3=. Or [SECRET].")] = ""

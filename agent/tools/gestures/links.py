@@ -26,9 +26,10 @@ LINK_SCHEMES = frozenset({"http", "https", "geo", "tel", "sms", "smsto", "mailto
 
 
 class OpenLink(PhoneTool, frozen=True, kw_only=True):
-    tool_name: ClassVar[str] = "open_link"
-    description: ClassVar[str] = "Open a web address or a settings page."
-    moves_view: ClassVar[bool] = True
+    """Open a web address or a settings page."""
+
+    tool_name = "open_link"
+    moves_view = True
     verbs: ClassVar[Mapping[str, str]] = {"Opened": "Open"}
 
     link: Annotated[

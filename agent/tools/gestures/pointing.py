@@ -22,9 +22,10 @@ SLIDE_MS = 700
 
 
 class TapPoint(PhoneTool, frozen=True, kw_only=True):
-    tool_name: ClassVar[str] = "tap_point"
-    description: ClassVar[str] = "Touch a point of the picture where no element is numbered."
-    needs_picture: ClassVar[bool] = True
+    """Touch a point of the picture where no element is numbered."""
+
+    tool_name = "tap_point"
+    needs_picture = True
     anchor: ClassVar[Anchor] = Anchor.POINTS
     verbs: ClassVar[Mapping[str, str]] = {
         "Tapped": "Tap",
@@ -62,8 +63,9 @@ class TapPoint(PhoneTool, frozen=True, kw_only=True):
 
 
 class DragTo(PhoneTool, frozen=True, kw_only=True):
-    tool_name: ClassVar[str] = "drag"
-    description: ClassVar[str] = "Drag: a slider, an icon, a list item."
+    """Drag: a slider, an icon, a list item."""
+
+    tool_name = "drag"
     anchor: ClassVar[Anchor] = Anchor.POINTS
     verbs: ClassVar[Mapping[str, str]] = {"Dragged": "Drag"}
 

@@ -18,9 +18,10 @@ _LOOKS = 5
 
 
 class RotateScreen(PhoneTool, frozen=True, kw_only=True):
-    tool_name: ClassVar[str] = "rotate"
-    description: ClassVar[str] = "Turn the screen."
-    moves_view: ClassVar[bool] = True
+    """Turn the screen."""
+
+    tool_name = "rotate"
+    moves_view = True
     verbs: ClassVar[Mapping[str, str]] = {"Turned": "Turn"}
 
     to: Annotated[

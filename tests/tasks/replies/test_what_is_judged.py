@@ -10,7 +10,8 @@ from agent.models.model import ModelReply
 from agent.models.verifying import Verifying
 from agent.protocol import Event, JobCreate, Reply, UserMessage
 from agent.records import Budget, Question
-from agent.tools.registry import TOOLS, ToolKind, may_change_screen
+from agent.tools.arguments import ToolKind
+from agent.tools.registry import TOOLS, may_change_screen
 from tests.jobs.timing.test_schedule import a_job
 from tests.loop.paper_phone import PaperPhone, button, field
 from tests.tasks.context import MemoryContext
@@ -61,7 +62,7 @@ async def test_nothing_is_judged_where_nothing_was_tried(reply: ModelReply) -> N
 
 def test_only_tools_that_act_on_the_phone_may_change_its_screen() -> None:
     for name, tool in TOOLS.items():
-        acts = tool.kind is ToolKind.ACTION and tool.group is None
+        acts = tool.tool_kind is ToolKind.ACTION and tool.tool_group is None
         assert may_change_screen(name, '{"do": "paste"}') is acts
     assert not may_change_screen("clipboard", '{"do": "copy", "text": "a"}')
     assert not may_change_screen("unnamed", "{}")
