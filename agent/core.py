@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, aclosing, asynccontextmanager
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 import msgspec
 
@@ -27,6 +27,8 @@ from agent.records import (
     Watcher,
 )
 from agent.state.commit import Commit
+
+Fact = TypeVar("Fact")
 
 
 class TextDelta(msgspec.Struct, frozen=True, kw_only=True):
@@ -180,6 +182,69 @@ class Core(Protocol):
     @property
     def death(self) -> RuntimeDiedError | None:
         """Why the core ended by itself; None where it has not, or was closed."""
+
+
+class ForwardingCore(CoreBase):
+    """A core that passes what looks on to another one; how it carries ops out is its own."""
+
+    async def _reach(self) -> Core:
+        """Return the other core, once it is there."""
+        raise NotImplementedError
+
+    def events(
+        self, *, after: int | None = None
+    ) -> AbstractAsyncContextManager[AsyncIterator[Event]]:
+        """Follow events; see `Core.events`."""
+        return self._following(lambda core: core.events(after=after))
+
+    def commits(
+        self, *, after: int | None = None
+    ) -> AbstractAsyncContextManager[AsyncIterator[Commit]]:
+        """Follow commits; see `Core.commits`."""
+        return self._following(lambda core: core.commits(after=after))
+
+    def deltas(self, session_id: str = "") -> AbstractAsyncContextManager[AsyncIterator[TextDelta]]:
+        """Follow what models write; see `Core.deltas`."""
+        return self._following(lambda core: core.deltas(session_id))
+
+    def frames(
+        self, serial: str, *, width_px: int, height_px: int, max_hz: float
+    ) -> AbstractAsyncContextManager[AsyncIterator[LiveFrame]]:
+        """Follow the newest picture of a device; see `Core.frames`."""
+        return self._following(
+            lambda core: core.frames(serial, width_px=width_px, height_px=height_px, max_hz=max_hz)
+        )
+
+    @asynccontextmanager
+    async def _following(
+        self, follow: Callable[[Core], AbstractAsyncContextManager[AsyncIterator[Fact]]]
+    ) -> AsyncIterator[AsyncIterator[Fact]]:
+        async with follow(await self._reach()) as facts:
+            yield facts
+
+    async def overview(self) -> Overview:
+        """Return the picture of one moment; see `Core.overview`."""
+        return await (await self._reach()).overview()
+
+    async def look_up(self, query: LookUp[Answer]) -> Answer:
+        """Answer a look-up; see `Core.look_up`."""
+        return await (await self._reach()).look_up(query)
+
+    async def history(
+        self, session_id: str, *, after_seq: int = 0, before_seq: int = 0, limit: int = 10_000
+    ) -> tuple[Event, ...]:
+        """Read a session's stored events; see `Core.history`."""
+        return await (await self._reach()).history(
+            session_id, after_seq=after_seq, before_seq=before_seq, limit=limit
+        )
+
+    async def blob(self, digest: str) -> bytes:
+        """Read a blob; see `Core.blob`."""
+        return await (await self._reach()).blob(digest)
+
+    async def close(self) -> None:
+        """Close the other core, once it is there."""
+        await (await self._reach()).close()
 
 
 class Peers(Protocol):

@@ -6,17 +6,12 @@ that may change something is refused before it reaches the core.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from contextlib import AbstractAsyncContextManager
-
-from agent.core import Core, CoreBase, Overview, TextDelta
+from agent.core import Core, ForwardingCore
 from agent.errors import RuntimeDiedError, WrongStateError
-from agent.protocol import Answer, Event, LookUp, Op, Reply
-from agent.records import LiveFrame
-from agent.state.commit import Commit
+from agent.protocol import Op, Reply
 
 
-class LookingCore(CoreBase):
+class LookingCore(ForwardingCore):
     """Pass on what looks; refuse what acts.
 
     Args:
@@ -27,6 +22,9 @@ class LookingCore(CoreBase):
     def __init__(self, core: Core, *, remedy: str) -> None:
         self._core = core
         self._remedy = remedy
+
+    async def _reach(self) -> Core:
+        return self._core
 
     def _check(self, op: Op) -> None:
         if not op.changes_nothing:
@@ -42,53 +40,7 @@ class LookingCore(CoreBase):
         self._check(op)
         return await self._core.request(op)
 
-    def events(
-        self, *, after: int | None = None
-    ) -> AbstractAsyncContextManager[AsyncIterator[Event]]:
-        """Follow events; see `Core.events`."""
-        return self._core.events(after=after)
-
-    def commits(
-        self, *, after: int | None = None
-    ) -> AbstractAsyncContextManager[AsyncIterator[Commit]]:
-        """Follow commits; see `Core.commits`."""
-        return self._core.commits(after=after)
-
-    def deltas(self, session_id: str = "") -> AbstractAsyncContextManager[AsyncIterator[TextDelta]]:
-        """Follow what models write; see `Core.deltas`."""
-        return self._core.deltas(session_id)
-
-    def frames(
-        self, serial: str, *, width_px: int, height_px: int, max_hz: float
-    ) -> AbstractAsyncContextManager[AsyncIterator[LiveFrame]]:
-        """Follow the newest picture of a device; see `Core.frames`."""
-        return self._core.frames(serial, width_px=width_px, height_px=height_px, max_hz=max_hz)
-
-    async def overview(self) -> Overview:
-        """Return the picture of one moment; see `Core.overview`."""
-        return await self._core.overview()
-
-    async def look_up(self, query: LookUp[Answer]) -> Answer:
-        """Answer a look-up; see `Core.look_up`."""
-        return await self._core.look_up(query)
-
-    async def history(
-        self, session_id: str, *, after_seq: int = 0, before_seq: int = 0, limit: int = 10_000
-    ) -> tuple[Event, ...]:
-        """Read a session's stored events; see `Core.history`."""
-        return await self._core.history(
-            session_id, after_seq=after_seq, before_seq=before_seq, limit=limit
-        )
-
-    async def blob(self, digest: str) -> bytes:
-        """Read a frame, tree, prompt or reply; see `Core.blob`."""
-        return await self._core.blob(digest)
-
     @property
     def death(self) -> RuntimeDiedError | None:
         """Why the core ended by itself; see `Core.death`."""
         return self._core.death
-
-    async def close(self) -> None:
-        """Let go of the core."""
-        await self._core.close()

@@ -9,24 +9,19 @@ carried out; what is stored can be looked at before, and only that.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from typing import TYPE_CHECKING, Any, TypeVar
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, Any
 
-from agent.core import CoreBase
+from agent.core import Fact, ForwardingCore
 
 if TYPE_CHECKING:
-    from agent.core import Core, Overview, TextDelta
+    from agent.core import Core, Overview
     from agent.errors import RuntimeDiedError
-    from agent.protocol import Answer, Event, LookUp, Op, Reply
-    from agent.records import LiveFrame
-    from agent.state.commit import Commit
+    from agent.protocol import Op, Reply
     from console.core.host import Host
 
-Fact = TypeVar("Fact")
 
-
-class ComingCore(CoreBase):
+class ComingCore(ForwardingCore):
     """Implements `agent.core.Core` by waiting for another; make it in a running loop."""
 
     def __init__(self) -> None:
@@ -75,7 +70,7 @@ class ComingCore(CoreBase):
         # One caller that gives up must not take the future from the others.
         return await asyncio.shield(self._host)
 
-    async def _core(self) -> Core:
+    async def _reach(self) -> Core:
         return (await self._opened()).core
 
     # --- Core ----------
@@ -93,7 +88,7 @@ class ComingCore(CoreBase):
             return await give(self.host.core)
 
         async def carry_out() -> Fact:
-            return await give(await self._core())
+            return await give(await self._reach())
 
         if op.changes_nothing:
             return await carry_out()
@@ -103,62 +98,7 @@ class ComingCore(CoreBase):
         # Whoever pressed the key may leave before there is a core; a stop still has to be one.
         return await asyncio.shield(task)
 
-    def events(
-        self, *, after: int | None = None
-    ) -> AbstractAsyncContextManager[AsyncIterator[Event]]:
-        """Follow events; see `Core.events`."""
-        return self._following(lambda core: core.events(after=after))
-
-    def commits(
-        self, *, after: int | None = None
-    ) -> AbstractAsyncContextManager[AsyncIterator[Commit]]:
-        """Follow commits; see `Core.commits`."""
-        return self._following(lambda core: core.commits(after=after))
-
-    def deltas(self, session_id: str = "") -> AbstractAsyncContextManager[AsyncIterator[TextDelta]]:
-        """Follow what models write; see `Core.deltas`."""
-        return self._following(lambda core: core.deltas(session_id))
-
-    def frames(
-        self, serial: str, *, width_px: int, height_px: int, max_hz: float
-    ) -> AbstractAsyncContextManager[AsyncIterator[LiveFrame]]:
-        """Follow the newest picture of a device; see `Core.frames`."""
-        return self._following(
-            lambda core: core.frames(serial, width_px=width_px, height_px=height_px, max_hz=max_hz)
-        )
-
-    @asynccontextmanager
-    async def _following(
-        self, follow: Callable[[Core], AbstractAsyncContextManager[AsyncIterator[Fact]]]
-    ) -> AsyncIterator[AsyncIterator[Fact]]:
-        async with follow(await self._core()) as facts:
-            yield facts
-
-    async def overview(self) -> Overview:
-        """Return the picture of one moment; see `Core.overview`."""
-        return await (await self._core()).overview()
-
-    async def look_up(self, query: LookUp[Answer]) -> Answer:
-        """Answer a look-up; see `Core.look_up`."""
-        return await (await self._core()).look_up(query)
-
-    async def history(
-        self, session_id: str, *, after_seq: int = 0, before_seq: int = 0, limit: int = 10_000
-    ) -> tuple[Event, ...]:
-        """Read a session's stored events; see `Core.history`."""
-        return await (await self._core()).history(
-            session_id, after_seq=after_seq, before_seq=before_seq, limit=limit
-        )
-
-    async def blob(self, digest: str) -> bytes:
-        """Read a blob; see `Core.blob`."""
-        return await (await self._core()).blob(digest)
-
     @property
     def death(self) -> RuntimeDiedError | None:
         """Why it ended by itself; see `Core.death`."""
         return None if self.host is None else self.host.core.death
-
-    async def close(self) -> None:
-        """Close it, once it is there."""
-        await (await self._core()).close()
