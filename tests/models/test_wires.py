@@ -62,6 +62,7 @@ async def test_text_calls_usage_and_cost_come_back(wire: Wire) -> None:
         (call.name, json.loads(call.arguments)) for call in calls
     ]
     assert (reply.usage.input_tokens, reply.usage.cached_input_tokens) == (100, 40)
+    assert (reply.usage.output_tokens, reply.usage.calls) == (10, 1)
     assert reply.usage.cost_usd == pytest.approx((60 * 1.0 + 40 * 0.5 + 10 * 10.0) / 1e6)
     assert reply.finish is FinishReason.TOOL_CALLS
 
@@ -103,6 +104,7 @@ async def test_a_status_says_whether_to_ask_again(wire: Wire, status: int, retry
     assert (error.retryable, error.status) == (retryable, status)
     assert error.retry_after_s == 7.0
     assert KEY not in str(error)
+    assert error.remedy or retryable
 
 
 @WIRE
@@ -185,6 +187,7 @@ async def test_something_that_is_no_endpoint_is_not_asked_again(wire: Wire, body
     error = await refusal(Reply(garbage=body), wire)
     assert not error.retryable, error
     assert "base_url" in error.remedy
+    assert "127.0.0.1" in error.message
 
 
 @WIRE
@@ -276,6 +279,7 @@ async def test_no_environment_moves_the_endpoint_or_adds_a_header(
     monkeypatch.setenv("ANTHROPIC_AUTH_TOKEN", "not-this-one")
     monkeypatch.setenv("ANTHROPIC_CUSTOM_HEADERS", "x-added: not-this-one")
     monkeypatch.setenv("OPENAI_ORG_ID", "not-this-one")
+    monkeypatch.setenv("OPENAI_PROJECT_ID", "not-this-one")
     async with openai_server([Reply(text="ok")]) as server:
         assert (await ask_at(server, wire)).text == "ok"
     [headers] = server.headers
