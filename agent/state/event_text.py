@@ -143,7 +143,7 @@ def sentence(msg: EventMsg) -> tuple[Tone, str, str]:
         case TargetObserved(runtime=runtime, message=message):
             return Tone.INFO, message or f"Its app is {term(runtime)}.", ""
         case RecoveryScheduled(attempt=attempt, limit=limit, reason=reason):
-            return Tone.WARNING, f"{reason} Trying again by itself, {attempt} of {limit}.", ""
+            return Tone.WARNING, f"{reason} Retrying automatically, {attempt} of {limit}.", ""
         case ReviewPublished(review=review):
             found = "; ".join(finding.title for finding in review.findings)
             return Tone.RESULT, f"Review: {found or review.explanation}", review.explanation

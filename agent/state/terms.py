@@ -73,7 +73,7 @@ CAPABILITIES = {
     "calls.place": "call somebody",
     "share.content": "carry data out of the app",
     "settings.protect": "change what protects the phone or connects it",
-    "background.run": "create work that goes on by itself",
+    "background.run": "create standing work",
     "account.access": "use a password or another secret",
     "tools.read": "read with another program's tool",
     "tools.act.trusted": "act with another program's tool",

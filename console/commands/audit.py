@@ -73,7 +73,7 @@ def show(ctx: click.Context, session: str, limit: int, as_json: bool) -> None:
 @audit.command(
     epilog="""\b
 It finds lines that were edited, deleted or put in another order, and a tail that was cut off
-as long as head.json is there. Whoever can write there can forge all of it: keep the head
+as long as head.json is there. A user with write access can forge all of it: keep the head
 elsewhere and give it to --expect.
 
 \b

@@ -239,7 +239,7 @@ def listens_at(host: Host, settings: Settings) -> str:
     if far is None:
         return ""
     where, _ = parse_address(settings.listen.address, "listen.address")
-    return f" Other computers come by tls://{f'[{where}]' if ':' in where else where}:{far.port}"
+    return f" Other computers connect by tls://{f'[{where}]' if ':' in where else where}:{far.port}"
 
 
 # --- how ----------

@@ -358,7 +358,7 @@ async def _unrouted(request: Request, error: Exception) -> Response:
         HTTPStatus.NOT_FOUND: "There is no such path.",
         HTTPStatus.METHOD_NOT_ALLOWED: "This path takes another method.",
         HTTPStatus.REQUEST_ENTITY_TOO_LARGE: f"The limit is {MAX_BODY_BYTES:,} bytes.",
-        HTTPStatus.REQUEST_TIMEOUT: f"The body did not come within {BODY_S:g} s.",
+        HTTPStatus.REQUEST_TIMEOUT: f"The body did not arrive within {BODY_S:g} s.",
     }
     await drained(request.receive)
     remedy = f"{PREFIX}/openapi.json names what there is."

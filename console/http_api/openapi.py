@@ -25,7 +25,7 @@ _CLIENT = {
 _LAST_EVENT = {
     "name": "Last-Event-ID",
     "in": "header",
-    "description": "As `after`, and before it: a client that comes back sends it by itself.",
+    "description": "As `after`, and before it: a reconnecting client sends it automatically.",
     "schema": {"type": "string", "pattern": "^[0-9]{1,18}$"},
 }
 

@@ -151,7 +151,7 @@ class KeptClients(Generic[T]):
 
     def _expire(self, key: str, client: _Client[T]) -> None:
         if self._clients.get(key) is client and not client.busy and not client.streams:
-            _log.info("A client was silent for too long; what it held is free")
+            _log.info("A client was silent for too long and was released")
             self.drop(key)
 
     async def _closed(self, client: _Client[T]) -> None:

@@ -205,7 +205,7 @@ class QuestionPrompts:
                 UserInputAnswer(question_id=question.question_id, answer=answer)
             )
         except WrongStateError:
-            say("Somebody else answered first.")
+            say("Another client answered first.")
 
     async def _expire(self, question: Question) -> None:
         """Have a question closed that nobody answered; what that means is the core's to say."""
@@ -216,7 +216,7 @@ class QuestionPrompts:
                 UserInputAnswer(question_id=question.question_id, answer="", expired=True)
             )
         except WrongStateError:
-            say("Somebody else answered first.")
+            say("Another client answered first.")
 
     def _give_up(self, question: Question) -> bool:
         say(f"switchboard: nobody answered: {one_line(question.shown)}")

@@ -268,7 +268,7 @@ class Follower:
         return ExitCode.FAILED if self._timed_out else stop.code
 
     async def _request_stop(self) -> None:
-        assert self._host is not None, "a tree is taken up before it is followed"
+        assert self._host is not None, "a tree is loaded before it is followed"
         core = self._host.core
         try:
             async with asyncio.timeout(STOP_BOUND_S):

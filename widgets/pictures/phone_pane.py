@@ -286,7 +286,7 @@ class PhonePane(FaultIsolated, Vertical, can_focus=True):
         about = text.about if text is not None else f"step {step}" if step else ""
         right: Parts = ((text.note, "$warn"),) if text is not None and text.note else ()
         if self.map.is_old and not right:
-            right = (("another screen by now", "$warn"),)
+            right = (("another screen now", "$warn"),)
         left: Parts = ((one_line(name, 40) or "no device", "$foreground"),)
         return (*left, (f"  text {about}".rstrip(), "$muted")), right
 

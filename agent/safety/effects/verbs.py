@@ -135,7 +135,7 @@ RULES: dict[EffectVerb, VerbRule] = {
     ),
     V.STANDING_WORK: VerbRule(
         capability=Capability.BACKGROUND,
-        says="create work that goes on by itself",
+        says="create standing work",
         undo="Stopping it.",
         weight=40,
     ),

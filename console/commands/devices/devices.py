@@ -59,7 +59,7 @@ class _Sectioned(click.Group):
     cls=_Sectioned,
     invoke_without_command=True,
     epilog="""\b
-Without a command it lists. Examples:
+Without a command, list. Examples:
   switchboard devices
   switchboard devices --json | jq -r '.data[].serial'
   switchboard devices pair --qr

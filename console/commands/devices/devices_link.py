@@ -117,7 +117,7 @@ def pair(
             await _pair_by_qr(client, wait_s) if qr else await discovery.pair(client, target, code)
         )
         say(said)
-        say("It connects by itself, or with: switchboard devices connect HOST:PORT")
+        say("It connects automatically, or with: switchboard devices connect HOST:PORT")
         return ExitCode.DONE
 
     end(run_async(work))

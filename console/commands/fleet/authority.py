@@ -48,8 +48,7 @@ def init(directory: Path) -> None:
 
 
 @authority.command(
-    epilog="Issue it again under the same name to renew it; a core that listens takes what is new"
-    " up by itself.",
+    epilog="To renew it, issue it again under the same name; a listening core picks it up.",
 )
 @_DIRECTORY
 @click.argument("host")

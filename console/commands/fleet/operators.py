@@ -55,7 +55,7 @@ Examples:
   switchboard operators add ben --may drive --oidc-email ben@example.com
   switchboard --fleet @dsn operators list
 
-Without operators, whoever runs the core may do everything. Once there is
+Without operators, every client of the core may do everything. Once there is
 one, everyone else must sign in. A fleet has one register for all its hosts.
 """,
 )
@@ -78,7 +78,7 @@ def list_command(ctx: click.Context, as_json: bool) -> None:
     if as_json:
         plain.print_json([_told(one, now_ms) for one in found])
     elif not found:
-        say("There are no operators: whoever runs the core may do everything.")
+        say("There are no operators: every client of the core may do everything.")
     else:
         rows = [
             (one.name, _rights(one), ", ".join(_credentials(one, now_ms)) or "none: cannot sign in")
@@ -252,7 +252,7 @@ def remove(ctx: click.Context, name: str) -> None:
         return bool(_all_of(register))
 
     are_left = _with_register(ctx, removed)
-    left = "" if are_left else " No operators are left: whoever runs the core may do everything."
+    left = "" if are_left else " No operators are left: every client of the core may do everything."
     say(f"{name} was removed.{left}")
     end(ExitCode.DONE)
 
@@ -306,7 +306,7 @@ def confirm(ctx: click.Context) -> None:
     say(
         f"{count} operators are let in."
         if count
-        else "There are no operators: whoever runs a core may do everything."
+        else "There are no operators: every client of a core may do everything."
     )
     end(ExitCode.DONE)
 
@@ -321,7 +321,7 @@ def keygen(file: Path) -> None:
     public = file.with_name(f"{file.name}.pub")
     public.write_text(line + "\n")
     click.echo(line)
-    say(f"Keep {file} to yourself; give {public} to whoever runs the core.")
+    say(f"Keep {file} to yourself; give {public} to every client of the core.")
     end(ExitCode.DONE)
 
 

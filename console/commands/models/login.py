@@ -90,7 +90,7 @@ def logout(ctx: click.Context, forget_key: bool) -> None:
         sign_out(found)
     except ModelError as error:
         # Forgotten here in any case; it ends by itself there.
-        say(f"switchboard: the issuer was not told: {error}")
+        say(f"switchboard: the issuer could not be informed: {error}")
     kept.keep(None)
     say(f"Signed out of {found.issuer}.")
 

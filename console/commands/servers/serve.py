@@ -20,8 +20,8 @@ Examples:
   curl -H "Authorization: Bearer $(cat ~/.local/share/switchboard/http-token)" \\
        http://127.0.0.1:8432/v1/overview
 
-Whoever has the token acts as you do: agents get 'switchboard mcp' instead. Exit codes: 0 it was
-ended with ctrl+c, 1 it could not be served, 2 a wrong option.
+A client with the token acts with your rights; give agents 'switchboard mcp' instead.
+Exit codes: 0 ended with ctrl+c, 1 could not be served, 2 invalid option.
 """,
 )
 @click.option("--http", is_flag=True, help="Over HTTP on this machine, with a token; the default.")

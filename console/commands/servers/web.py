@@ -33,8 +33,8 @@ Examples:
   switchboard web --drive               answer, approve and take the wheel as well
   ssh -L 8430:localhost:8430 rackhost   then open the printed address here
 
-Whoever has the printed address sees your phones; with --drive they act as you. It changes with
-every start. Exit codes: 0 it was ended with ctrl+c, 1 it could not be served, 2 a wrong option.
+Anyone with the printed address sees your phones, and with --drive acts with your rights. It changes
+with every start. Exit codes: 0 ended with ctrl+c, 1 could not be served, 2 invalid option.
 """,
 )
 @click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")

@@ -71,7 +71,7 @@ class SectionedGroup(click.Group):
 @click.group(
     cls=SectionedGroup,
     epilog="""\b
-SESSION is an id or the unique beginning of one. 'read' is another name for 'show'.
+SESSION is an id or a unique prefix of one. 'read' is another name for 'show'.
 Examples:
   switchboard sessions list
   switchboard sessions show 3f2a
