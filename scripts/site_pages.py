@@ -59,7 +59,7 @@ def stage(folder: Path) -> None:
 
 def decisions() -> str:
     """Return a page that lists the decision records by their titles."""
-    lines = ["# Decisions\n", "What somebody may want to undo, and why it is as it is.\n"]
+    lines = ["# Decisions\n", "Choices that may be questioned, and the reasons for them.\n"]
     for path in sorted((ROOT / "docs/decisions").glob("*.md")):
         title = path.read_text(encoding="utf-8").splitlines()[0]
         words = re.sub(r"^#\s*\d+\s*[.:]?\s*", "", title)
