@@ -7,6 +7,9 @@ itself would. Invariant: where two own an action, the first of the screen's does
 
 from __future__ import annotations
 
+from functools import cache
+from typing import ClassVar
+
 from console.keys.actions import Action
 from widgets.base.rows import Parts
 from widgets.questions.composer import Composer, Purpose
@@ -15,9 +18,15 @@ from widgets.questions.composer import Composer, Purpose
 class Controller:
     """The base: owns the actions that it has a method for."""
 
+    _methods: ClassVar[frozenset[str]] = frozenset()
+
+    def __init_subclass__(cls) -> None:
+        # For each footer all controllers of a screen are asked for each of its actions.
+        cls._methods = frozenset(name for name in dir(cls) if name.startswith("do_"))
+
     def owns(self, action_id: str) -> bool:
         """Return whether an action is this controller's now."""
-        return hasattr(self, method_name(action_id))
+        return method_name(action_id) in self._methods
 
     def can(self, action_id: str) -> bool:
         """Return whether an action that it owns can be done now."""
@@ -42,6 +51,7 @@ class Controller:
         return False
 
 
+@cache
 def method_name(action_id: str) -> str:
     """Return the name of the method that does an action."""
     return "do_" + action_id.replace(".", "_")

@@ -471,18 +471,19 @@ def first_fitting(labels: Iterable[tuple[Parts, Parts]], width: int) -> tuple[Pa
 
 def spread(left: Parts, right: Parts, width: int) -> Parts:
     """Put one part at each end of a line; the left one gives way, down to half."""
-    beside = width - sum(Content(steady(text)).cell_length for text, _ in left) - 1
-    end = to_content(right).truncate(max(4, width // 2, beside), ellipsis=True)
+    begin, whole_end = [Content(steady(text)) for text, _ in left], to_content(right)
+    beside = width - sum(whole.cell_length for whole in begin) - 1
+    end = whole_end.truncate(max(4, width // 2, beside), ellipsis=True)
     room = max(0, width - end.cell_length - 1)
     kept: list[tuple[str, str]] = []
     used = 0
-    for text, style in left:
-        piece = Content(steady(text)).truncate(max(0, room - used), ellipsis=True)
+    for whole, (_, style) in zip(begin, left, strict=True):
+        piece = whole.truncate(max(0, room - used), ellipsis=True)
         kept.append((piece.plain, style))
         used += piece.cell_length
-        if piece.cell_length < Content(steady(text)).cell_length:
+        if piece.cell_length < whole.cell_length:
             break
     gap = width - used - end.cell_length
-    if end.cell_length < to_content(right).cell_length:
+    if end.cell_length < whole_end.cell_length:
         right = ((end.plain, right[0][1]),)
     return (*kept, (" " * max(0, gap), ""), *right)

@@ -87,8 +87,8 @@ class ConsoleScreen(FaultIsolated, Screen[None]):
 
     def _on_laid_out(self, _screen: Screen[None]) -> None:
         """Show the picture again where what it is shown in has another size now."""
-        named = (widget for widget in self.query_one("#body").query("*") if widget.id)
-        sizes = tuple((widget.id, widget.size) for widget in named)
+        widgets = self.query_one("#body").walk_children(Widget)
+        sizes = tuple((widget.id, widget.size) for widget in widgets if widget.id)
         if sizes != self._sizes:
             self._sizes = sizes
             self.call_later(self.refresh_all)

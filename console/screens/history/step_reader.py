@@ -80,9 +80,8 @@ class StepReader(Controller):
     def past_step(self) -> StepItem | None:
         """Return the step under the cursor if its record is open: its moment is looked at."""
         # A frame may still arrive while the screen is being taken down.
-        for shown in self._screen.query(TranscriptView):
-            return shown.step_open_to_record()
-        return None
+        shown = self._screen.query_one_optional(TranscriptView)
+        return None if shown is None else shown.step_open_to_record()
 
     def seen_at(self, step: StepItem) -> Observation | None:
         """Return what a step saw, once its record has been read."""
