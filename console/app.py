@@ -12,7 +12,7 @@ from __future__ import annotations
 import asyncio
 import os
 import time
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Coroutine
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -32,6 +32,7 @@ from agent.errors import SwitchboardError
 from agent.protocol import Op, Reply
 from agent.state.reducer import Attention
 from agent.text import clean, one_line
+from console.base_app import ConsoleApp, StartPhone
 from console.core.error_reports import ErrorReports
 from console.core.event_bridge import Bridge, Lost, Tick
 from console.core.first_picture import FirstLook, open_picture
@@ -67,13 +68,12 @@ from console.terminal.terminal import lenient
 from console.terminal.themes import DARK, FALLBACK, LIGHT
 from console.terminal.title import titled
 from widgets.base import causality
-from widgets.base.fault_isolation import Broke, FaultIsolatedApp
+from widgets.base.fault_isolation import Broke
 from widgets.pictures.phone_pane import is_driven_at
 
 if TYPE_CHECKING:
     from agent.settings import Settings
 
-StartPhone = Callable[[], Awaitable[str]]
 NOTICE_S = 6.0
 """How long a notice stays."""
 
@@ -116,7 +116,7 @@ async def run_console(
     return app.return_code or 0
 
 
-class SwitchboardApp(ShowsStills, FaultIsolatedApp, App[int], inherit_bindings=False):
+class SwitchboardApp(ShowsStills, ConsoleApp, inherit_bindings=False):
     """The console: Textual's app, and what it is composed of."""
 
     CSS_PATH = Path(__file__).parent / "console.tcss"
@@ -125,8 +125,12 @@ class SwitchboardApp(ShowsStills, FaultIsolatedApp, App[int], inherit_bindings=F
     BINDINGS: ClassVar[list[BindingType]] = [*actions.bindings(actions.Where.EVERYWHERE)]
     CONTROLLERS: ClassVar[tuple[type[Controller], ...]] = (Navigation, AppControls)
     """What owns the actions that every screen has."""
-    start_phone: StartPhone | None = None
     first_look: FirstLook | None = None
+    kept: KeptSettings
+    keyboard: Keyboard
+    navigation: Navigation
+    redraw: Redraw
+    signals: AttentionSignals
 
     def __init__(
         self,
@@ -244,11 +248,6 @@ class SwitchboardApp(ShowsStills, FaultIsolatedApp, App[int], inherit_bindings=F
         await self.feed.close()
         await self.wall_feeds.close()
         self.stills.close()
-
-    @property
-    def has_terminal_to_lend(self) -> bool:
-        """Whether another program could have the terminal for a while; a browser is none."""
-        return self._driver is not None and self._driver.can_suspend and not self.is_web
 
     def now_ms(self) -> int:
         """Return the time."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import importlib
 import os
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
@@ -96,6 +96,13 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "mcp": ("console.commands.mcp:mcp", "Serve phones and sessions to any MCP client."),
     "completion": ("console.commands.completion:completion", "Print a shell's completion script."),
 }
+OPEN = "console.commands.console:open_console"
+"""What the command does by itself."""
+
+
+def _load(place: str) -> Any:
+    module_name, attribute = place.split(":")
+    return getattr(importlib.import_module(module_name), attribute)
 
 
 class LazyGroup(click.Group):
@@ -110,8 +117,7 @@ class LazyGroup(click.Group):
         entry = COMMANDS.get(cmd_name)
         if entry is None:
             return None
-        module_name, attribute = entry[0].split(":")
-        command = getattr(importlib.import_module(module_name), attribute)
+        command = _load(entry[0])
         assert isinstance(command, click.Command)
         return command
 
@@ -182,9 +188,7 @@ def cli(
     """
     ctx.obj = {"data_dir": data_dir, "config": config, "fleet": fleet, "core": core}
     if ctx.invoked_subcommand is None:
-        from console.commands.console import open_console
-
-        open_console(ctx)
+        _load(OPEN)(ctx)
 
 
 def main(argv: list[str] | None = None) -> NoReturn:

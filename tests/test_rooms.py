@@ -61,14 +61,8 @@ def test_rooms_of_a_package_import_each_other_one_way(package: str) -> None:
     assert circles(rooms(graph(), package)) == []
 
 
-def test_no_module_of_the_core_or_the_widgets_is_in_a_circle() -> None:
-    # The console's app and its screens still name each other, for the type checker.
-    guilty = [
-        group
-        for group in circles(graph())
-        if not all(module.startswith("console.") for module in group)
-    ]
-    assert guilty == []
+def test_no_module_is_in_a_circle() -> None:
+    assert circles(graph()) == []
 
 
 def test_the_picture_of_the_rooms_is_drawn_from_the_imports() -> None:

@@ -17,7 +17,7 @@ from console.core.event_bridge import Lost
 from console.input.gate import Wait
 
 if TYPE_CHECKING:
-    from console.app import SwitchboardApp
+    from console.base_app import ConsoleApp
 
 _log = logging.getLogger(__name__)
 FirstLook = Callable[[], Awaitable[Overview | None]]
@@ -25,7 +25,7 @@ PAINT_BOUND_S = 3.0
 """How long the core is not asked because nothing is on the terminal yet."""
 
 
-async def open_picture(app: SwitchboardApp, replay: str, first_look: FirstLook | None) -> None:
+async def open_picture(app: ConsoleApp, replay: str, first_look: FirstLook | None) -> None:
     """Begin to follow the core.
 
     Args:
@@ -53,14 +53,14 @@ async def open_picture(app: SwitchboardApp, replay: str, first_look: FirstLook |
     app.refresh_top()
 
 
-async def _look_ahead(app: SwitchboardApp, first_look: FirstLook) -> None:
+async def _look_ahead(app: ConsoleApp, first_look: FirstLook) -> None:
     stored = await first_look()
     if stored is not None:
         app.bridge.look_ahead(stored)
         _take_failures_as_seen(app)
 
 
-def _take_failures_as_seen(app: SwitchboardApp) -> None:
+def _take_failures_as_seen(app: ConsoleApp) -> None:
     from agent.state.reducer import attention
 
     stale = attention(app.bridge.state)

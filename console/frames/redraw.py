@@ -17,7 +17,7 @@ from console.input.gate import Wait
 from console.terminal.terminal import look_after
 
 if TYPE_CHECKING:
-    from console.app import SwitchboardApp
+    from console.base_app import ConsoleApp
 
 
 class Redraw:
@@ -27,7 +27,7 @@ class Redraw:
         app: the console.
     """
 
-    def __init__(self, app: SwitchboardApp) -> None:
+    def __init__(self, app: ConsoleApp) -> None:
         self._app = app
         self._frame_clock = FrameClock()
         self.clocks: list[Timer] = []
@@ -78,7 +78,7 @@ class Redraw:
 
     def _on_still_clock(self) -> None:
         app, top = self._app, self._app.top
-        if top is not None and top is app.screen and top.is_composed:
+        if top is not None and top.is_current and top.is_composed:
             app.errors.guarded("drawing a still", lambda: app.stills.look(top.still()))
 
     def _on_second(self) -> None:

@@ -21,7 +21,7 @@ from console.keys import actions
 from console.terminal.notices import make_way
 
 if TYPE_CHECKING:
-    from console.app import SwitchboardApp
+    from console.base_app import ConsoleApp
 
 
 class KeyPressed(Message):
@@ -40,7 +40,7 @@ class Keyboard:
         handle: Textual's own handling of an event of the app.
     """
 
-    def __init__(self, app: SwitchboardApp, handle: Callable[[Event], Awaitable[None]]) -> None:
+    def __init__(self, app: ConsoleApp, handle: Callable[[Event], Awaitable[None]]) -> None:
         self._app = app
         self._handle = handle
         self.gate = InputGate(

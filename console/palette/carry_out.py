@@ -22,10 +22,10 @@ from console.settings.setting_values import write_typed
 MODELS_SETUP = "models setup"
 
 if TYPE_CHECKING:
-    from console.app import SwitchboardApp
+    from console.base_app import ConsoleApp
 
 
-async def carry_out(app: SwitchboardApp, entry: Entry) -> None:
+async def carry_out(app: ConsoleApp, entry: Entry) -> None:
     """Do an entry, or say why it cannot be done now."""
     if entry.why_not:
         app.say(f"{entry.name}: {entry.why_not}")
@@ -59,7 +59,7 @@ async def carry_out(app: SwitchboardApp, entry: Entry) -> None:
             assert_never(entry.kind)
 
 
-async def _act(app: SwitchboardApp, action_id: str) -> None:
+async def _act(app: ConsoleApp, action_id: str) -> None:
     action = actions.BY_ID[action_id]
     if action.own:
         await app.keyboard.press(action.keys[0])
@@ -67,7 +67,7 @@ async def _act(app: SwitchboardApp, action_id: str) -> None:
         await app.action_act(action_id)
 
 
-def _show_record(app: SwitchboardApp, kind: Kind, number: int) -> None:
+def _show_record(app: ConsoleApp, kind: Kind, number: int) -> None:
     from console.screens.jobs.jobs import JobsScreen
     from console.screens.jobs.jobs_lists import Tab
 
@@ -76,7 +76,7 @@ def _show_record(app: SwitchboardApp, kind: Kind, number: int) -> None:
     app.push_screen(JobsScreen(tabs.get(kind, Tab.JOBS), number))
 
 
-def _run(app: SwitchboardApp, words: list[str]) -> None:
+def _run(app: ConsoleApp, words: list[str]) -> None:
     """Run a verb: on the lent terminal where it asks, else with its output in a dialog."""
     from console.screens.dialogs.output import OutputScreen
     from console.terminal.editor import lend_terminal
@@ -93,7 +93,7 @@ def _run(app: SwitchboardApp, words: list[str]) -> None:
         app.push_screen(OutputScreen(words, command))
 
 
-def connect_model(app: SwitchboardApp) -> None:
+def connect_model(app: ConsoleApp) -> None:
     """Ask on the terminal which model is to be used, and say from when it is."""
     why = commands.why_not(MODELS_SETUP, is_web=app.is_web, lends=app.has_terminal_to_lend)
     if why:
@@ -103,7 +103,7 @@ def connect_model(app: SwitchboardApp) -> None:
     app.spawn(_connect(app, command), "connecting a model", Wait.NOT)
 
 
-async def _connect(app: SwitchboardApp, command: list[str]) -> None:
+async def _connect(app: ConsoleApp, command: list[str]) -> None:
     from console.terminal.editor import lend_terminal
 
     if await lend_terminal(app, command, waits=True) != 0:
@@ -112,7 +112,7 @@ async def _connect(app: SwitchboardApp, command: list[str]) -> None:
     _take_up(app)
 
 
-def _take_up(app: SwitchboardApp) -> None:
+def _take_up(app: ConsoleApp) -> None:
     """Begin sessions with the model that was connected, where the core that runs can ask it."""
     before = app.settings
     if before is None:
@@ -131,7 +131,7 @@ def _take_up(app: SwitchboardApp) -> None:
     app.say(f"Sessions that you begin here use {now.name}. Jobs use it {again}.")
 
 
-def _places(app: SwitchboardApp) -> list[str]:
+def _places(app: ConsoleApp) -> list[str]:
     """Return the options that name this console's data directory, settings file and core."""
     settings = app.settings
     if settings is None:

@@ -19,14 +19,13 @@ from console.keys.unavailable import WHY_NOT
 from console.palette import commands
 from console.palette.entry import Entry, Kind
 from console.palette.handles import phone_handle, phone_of
-from console.screens.base.console_screen import ConsoleScreen
 from console.settings.setting_values import value_in_force
 from widgets.base import status
 from widgets.base.formatting import natural
 from widgets.lists.session_rows import device_name, session_title
 
 if TYPE_CHECKING:
-    from console.app import SwitchboardApp
+    from console.base_app import ConsoleApp, TopScreen
 
 MOST_SESSIONS = 300
 """So many of the newest are offered; the history has the rest."""
@@ -44,7 +43,7 @@ _WORDS = {
 """Words that people look for an action by, beside those of its sentence."""
 
 
-def offered(app: SwitchboardApp) -> list[Entry]:
+def offered(app: ConsoleApp) -> list[Entry]:
     """List every entry: what can be done here first."""
     return [
         *_actions(app),
@@ -56,7 +55,7 @@ def offered(app: SwitchboardApp) -> list[Entry]:
     ]
 
 
-def typed(app: SwitchboardApp, text: str) -> list[Entry] | None:
+def typed(app: ConsoleApp, text: str) -> list[Entry] | None:
     """List what a typed line is or may become; None where the text is no line of a known form."""
     head, space, rest = text.lstrip().partition(" ")
     match head.casefold() if space else "":
@@ -76,7 +75,7 @@ def typed(app: SwitchboardApp, text: str) -> list[Entry] | None:
 # --- actions ----------
 
 
-def _actions(app: SwitchboardApp) -> Iterator[Entry]:
+def _actions(app: ConsoleApp) -> Iterator[Entry]:
     top = app.top
     here = top.WHERE if top is not None else actions.Where.EVERYWHERE
     first = actions.on_screen(here)
@@ -95,7 +94,7 @@ def _actions(app: SwitchboardApp) -> Iterator[Entry]:
 
 
 def _why_not(
-    top: ConsoleScreen | None, action: actions.Action, here: actions.Where, keys: Keymap
+    top: TopScreen | None, action: actions.Action, here: actions.Where, keys: Keymap
 ) -> str:
     """Return why an action cannot be done now; empty when it can."""
     if action.id == "app.palette":
@@ -115,7 +114,7 @@ def _why_not(
 # --- what the picture holds ----------
 
 
-def _phones(app: SwitchboardApp) -> Iterator[Entry]:
+def _phones(app: ConsoleApp) -> Iterator[Entry]:
     devices = app.bridge.state.devices
     for serial, device in sorted(devices.items(), key=lambda one: natural(one[0])):
         handle = phone_handle(serial, devices)
@@ -131,7 +130,7 @@ def _phones(app: SwitchboardApp) -> Iterator[Entry]:
         )
 
 
-def _sessions(app: SwitchboardApp) -> Iterator[Entry]:
+def _sessions(app: ConsoleApp) -> Iterator[Entry]:
     state = app.bridge.state
     views = sorted(state.sessions.values(), key=lambda one: -one.session.updated_ms)
     listed = [view.session for view in views[:MOST_SESSIONS]]
@@ -159,7 +158,7 @@ def _sessions(app: SwitchboardApp) -> Iterator[Entry]:
             )
 
 
-def _jobs(app: SwitchboardApp) -> Iterator[Entry]:
+def _jobs(app: ConsoleApp) -> Iterator[Entry]:
     state = app.bridge.state
     for job in state.jobs.values():
         mark = status.JOB[job.status]
@@ -178,7 +177,7 @@ def _jobs(app: SwitchboardApp) -> Iterator[Entry]:
 # --- settings ----------
 
 
-def _settings(app: SwitchboardApp) -> Iterator[Entry]:
+def _settings(app: ConsoleApp) -> Iterator[Entry]:
     for key in KEYS.values():
         value = value_in_force(app.settings, key.name) or "empty"
         yield Entry(
@@ -191,7 +190,7 @@ def _settings(app: SwitchboardApp) -> Iterator[Entry]:
         )
 
 
-def _setting_lines(app: SwitchboardApp, rest: str) -> Iterator[Entry]:
+def _setting_lines(app: ConsoleApp, rest: str) -> Iterator[Entry]:
     """List what `set …` may become."""
     name, space, value = rest.partition(" ")
     if name not in KEYS or not space:
@@ -220,7 +219,7 @@ def _setting_lines(app: SwitchboardApp, rest: str) -> Iterator[Entry]:
 # --- opening by a word ----------
 
 
-def _opened(app: SwitchboardApp, rest: str) -> Iterator[Entry]:
+def _opened(app: ConsoleApp, rest: str) -> Iterator[Entry]:
     """List what `open …` may mean; `open @phone` names one phone."""
     from console.palette.ranking import search
 
@@ -235,14 +234,14 @@ def _opened(app: SwitchboardApp, rest: str) -> Iterator[Entry]:
     yield from search([*_phones(app), *_sessions_only(app), *_jobs(app)], rest)
 
 
-def _sessions_only(app: SwitchboardApp) -> Iterator[Entry]:
+def _sessions_only(app: ConsoleApp) -> Iterator[Entry]:
     return (entry for entry in _sessions(app) if entry.kind is Kind.SESSION)
 
 
 # --- verbs ----------
 
 
-def _verbs(app: SwitchboardApp) -> Iterator[Entry]:
+def _verbs(app: ConsoleApp) -> Iterator[Entry]:
     for verb in commands.verbs():
         why = commands.why_not(verb.path, is_web=app.is_web, lends=app.has_terminal_to_lend)
         yield Entry(
@@ -260,7 +259,7 @@ _OF_SESSIONS = frozenset({"session_id", "other_id", "session"})
 _OF_PHONES = frozenset({"serial", "device", "serials", "devices"})
 
 
-def _values(app: SwitchboardApp, name: str) -> Sequence[tuple[str, str]]:
+def _values(app: ConsoleApp, name: str) -> Sequence[tuple[str, str]]:
     """List what may stand for a parameter of a verb, with a word about each."""
     state = app.bridge.state
     if name in _OF_SESSIONS:

@@ -20,7 +20,7 @@ from console.terminal.job_control import suspend, why_not_suspended
 from console.terminal.themes import DARK, LIGHT
 
 if TYPE_CHECKING:
-    from console.app import SwitchboardApp
+    from console.base_app import ConsoleApp
     from console.palette.entry import Entry
 
 
@@ -31,7 +31,7 @@ class AppControls(Controller):
         app: the console.
     """
 
-    def __init__(self, app: SwitchboardApp) -> None:
+    def __init__(self, app: ConsoleApp) -> None:
         self._app = app
 
     @property

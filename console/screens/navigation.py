@@ -15,7 +15,7 @@ from console.screens.base.console_screen import ConsoleScreen
 from console.screens.deck.deck import DeckScreen
 
 if TYPE_CHECKING:
-    from console.app import SwitchboardApp
+    from console.base_app import ConsoleApp
     from console.screens.history.history import HistoryScreen
     from console.screens.jobs.jobs import JobsScreen
     from console.screens.settings import SettingsScreen
@@ -29,7 +29,7 @@ class Navigation(Controller):
         app: the console.
     """
 
-    def __init__(self, app: SwitchboardApp) -> None:
+    def __init__(self, app: ConsoleApp) -> None:
         self._app = app
         self.picked = ""
         """The session that another is to be compared with."""

@@ -19,7 +19,7 @@ from agent.settings import UiSettings
 from console.input.gate import Wait
 
 if TYPE_CHECKING:
-    from console.app import SwitchboardApp
+    from console.base_app import ConsoleApp
 
 QUIET_S = 0.5
 """How long changes are gathered before the file is written."""
@@ -32,7 +32,7 @@ class KeptSettings:
         app: whose settings they are.
     """
 
-    def __init__(self, app: SwitchboardApp) -> None:
+    def __init__(self, app: ConsoleApp) -> None:
         self._app = app
         self._ui = app.settings.ui if app.settings else UiSettings()
         self._unwritten: dict[str, object] = {}

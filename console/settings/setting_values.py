@@ -13,7 +13,7 @@ from agent.text import one_line
 
 if TYPE_CHECKING:
     from agent.settings import Settings
-    from console.app import SwitchboardApp
+    from console.base_app import ConsoleApp
 
 AT_ONCE = "ui.theme"
 """What is changed at once; the rest counts from the next start."""
@@ -45,7 +45,7 @@ def value_in_force(settings: Settings | None, name: str) -> str:
     return as_typed(value)
 
 
-def write_typed(app: SwitchboardApp, name: str, text: str) -> str:
+def write_typed(app: ConsoleApp, name: str, text: str) -> str:
     """Check a typed value, write it to the settings file and say so.
 
     Returns:

@@ -10,10 +10,10 @@ from agent.text import one_line
 from widgets.lists.session_rows import session_title
 
 if TYPE_CHECKING:
-    from console.app import SwitchboardApp
+    from console.base_app import ConsoleApp
 
 
-def keep_pictures(app: SwitchboardApp, root: Session) -> None:
+def keep_pictures(app: ConsoleApp, root: Session) -> None:
     """Keep a tree's pictures, or keep them no longer if that was asked for last.
 
     Args:

@@ -17,7 +17,7 @@ from console.terminal.title import has_title, show_title, title_words
 
 if TYPE_CHECKING:
     from agent.settings import Settings
-    from console.app import SwitchboardApp
+    from console.base_app import ConsoleApp
 
 
 class AttentionSignals:
@@ -28,7 +28,7 @@ class AttentionSignals:
         settings: `[ui]` and `[notices]`; all ways when None.
     """
 
-    def __init__(self, app: SwitchboardApp, settings: Settings | None) -> None:
+    def __init__(self, app: ConsoleApp, settings: Settings | None) -> None:
         self._app = app
         takes_commands = has_title(os.environ)
         rings = settings is None or settings.ui.bell
@@ -53,7 +53,7 @@ class AttentionSignals:
         self._calling.look(state, waiting, is_here=is_here)
         if self._is_titled:
             standing = sum(one.needs_person for one in waiting)
-            words = title_words(app.TITLE, app.place, standing, len(waiting) - standing)
+            words = title_words("Switchboard", app.place, standing, len(waiting) - standing)
             show_title(app._driver, words)
 
     def _tell(self, codes: str) -> None:

@@ -23,7 +23,7 @@ from agent.text import one_line
 from console.terminal.signals import keyboard_lent
 
 if TYPE_CHECKING:
-    from console.app import SwitchboardApp
+    from console.base_app import ConsoleApp
 
 _FOLDER = "opened"
 _NAMES = ("VISUAL", "EDITOR")
@@ -108,7 +108,7 @@ def _lives(process_id: int) -> bool:
     return True
 
 
-async def read_in_editor(app: SwitchboardApp, text: str, name: str) -> None:
+async def read_in_editor(app: ConsoleApp, text: str, name: str) -> None:
     """Show a text in the operator's editor, and come back when that has ended.
 
     Raises:
@@ -130,7 +130,7 @@ async def read_in_editor(app: SwitchboardApp, text: str, name: str) -> None:
         raise SwitchboardError(what, f"Try it in a shell: {one_line(shlex.join(words), 80)}")
 
 
-async def lend_terminal(app: SwitchboardApp, command: list[str], *, waits: bool = False) -> int:
+async def lend_terminal(app: ConsoleApp, command: list[str], *, waits: bool = False) -> int:
     """Run a program on the terminal.
 
     Args:

@@ -7,7 +7,7 @@ nothing is mounted again; an action that cannot be done now is not in the footer
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 from textual.app import ComposeResult
 from textual.containers import Container
@@ -15,28 +15,23 @@ from textual.geometry import Size
 from textual.message import Message
 from textual.screen import Screen
 from textual.widget import Widget
-from textual.widgets import Input, TextArea
 
 from agent.state.reducer import State
-from console.keys import actions
-from console.keys.controllers import Controller
+from console.screens.base.framed_screen import FramedScreen
 from console.screens.base.header_footer import HeaderFooter, is_small
 from widgets.base.action_line import ActionLine
-from widgets.base.fault_isolation import FaultIsolated
 from widgets.base.header_line import PartsLine
 
 if TYPE_CHECKING:
-    from console.app import SwitchboardApp
     from console.frames.stills import Source
 
 OPENING = "Opening …"
 """What stands where nothing is known yet: that there is none would be a guess."""
 
 
-class ConsoleScreen(FaultIsolated, Screen[None]):
+class ConsoleScreen(FramedScreen):
     """A screen of the console."""
 
-    WHERE: ClassVar[actions.Where] = actions.Where.EVERYWHERE
     HORIZONTAL_BREAKPOINTS = [  # noqa: RUF012 -- Textual declares it on the instance
         (0, "-narrow"),
         (80, "-normal"),
@@ -44,19 +39,8 @@ class ConsoleScreen(FaultIsolated, Screen[None]):
     ]
     VERTICAL_BREAKPOINTS = [(0, "-short"), (24, "-tall")]  # noqa: RUF012
 
-    @property
-    def console_app(self) -> SwitchboardApp:
-        """The app, by its own type."""
-        from console.app import SwitchboardApp
-
-        assert isinstance(self.app, SwitchboardApp)
-        return self.app
-
     _frame_shown = -1
     _sizes: tuple[tuple[str | None, Size], ...] = ()
-    is_composed = False
-    """Whether the widgets are there; resizing and resuming come before they are."""
-
     _got_composed = False
     """Whether composing came to its end."""
 
@@ -132,21 +116,6 @@ class ConsoleScreen(FaultIsolated, Screen[None]):
         """Return the picture that may be drawn as an image while it rests."""
         return None
 
-    CONTROLLERS: ClassVar[tuple[type[Controller], ...]] = ()
-    """What it is composed of, besides itself."""
-
-    controllers: tuple[Controller, ...] = ()
-    """The parts that own some of this screen's actions; asked before the screen is."""
-
-    def owner_of(self, action_id: str) -> Controller | None:
-        """Return the controller that does an action now; None where the screen does it."""
-        return next((one for one in self.controllers if one.owns(action_id)), None)
-
-    def can(self, action_id: str) -> bool:
-        """Return whether an action can be done now; palette and footer leave the rest out."""
-        owner = self.owner_of(action_id)
-        return owner is None or owner.can(action_id)
-
     def back(self) -> bool:
         """Go one layer back; False when there is none on this screen."""
         return False
@@ -165,10 +134,6 @@ class ConsoleScreen(FaultIsolated, Screen[None]):
         self.show_header()
         self.show_footer()
 
-    def taken_digits(self) -> str:
-        """Name the digits that belong to what has the focus, not to the screens."""
-        return "123456789" if isinstance(self.focused, TextArea | Input) else ""
-
     def focus_now(self, widget: Widget) -> None:
         """Focus something that may just have been shown: the next key already belongs to it."""
         self.app.stylesheet.update(self, animate=False)
@@ -184,13 +149,6 @@ class ConsoleScreen(FaultIsolated, Screen[None]):
     def show_footer(self) -> None:
         """Show what the keys do here, as many as there is room for, or what is to be confirmed."""
         self.header_footer.show_footer()
-
-    def press_part(self, line: str, name: str) -> None:
-        """Do what a part of another line of this screen stands for."""
-
-    def key_of(self, action_id: str) -> str:
-        """Name the key of an action, as the operator has it."""
-        return self.console_app.keys.name(action_id)
 
     def footer_keys(self) -> list[tuple[str, str]]:
         """List keys and words for the footer, most useful first."""

@@ -21,7 +21,7 @@ from widgets.base.rows import Parts
 from widgets.pictures.phone_pane import is_driven_at, spread
 
 if TYPE_CHECKING:
-    from console.screens.base.console_screen import ConsoleScreen
+    from console.screens.base.framed_screen import FramedScreen
     from widgets.questions.composer import Composer
 
 LEAST = (40, 12)
@@ -52,7 +52,7 @@ class HeaderFooter(Controller):
         screen: whose.
     """
 
-    def __init__(self, screen: ConsoleScreen) -> None:
+    def __init__(self, screen: FramedScreen) -> None:
         self._screen = screen
 
     def on_composer_refused(self, event: Composer.Refused) -> None:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from console.base_app import Keeps
 from console.keys.actions import Action
 from console.keys.controllers import Controller
-from console.settings.kept_settings import KeptSettings
 from widgets.lists.hosts import has_several_hosts
 from widgets.lists.session_order import Group, Sort, next_of
 
 if TYPE_CHECKING:
-    from console.screens.deck.deck import DeckScreen
+    from console.screens.deck.places import BaseDeck
 
 _SORTED = {
     Sort.LIVE: "live first",
@@ -32,7 +32,7 @@ class ArrangeController(Controller):
         kept: where the choice is kept.
     """
 
-    def __init__(self, deck: DeckScreen, kept: KeptSettings) -> None:
+    def __init__(self, deck: BaseDeck, kept: Keeps) -> None:
         self._deck = deck
         self._kept = kept
 

@@ -16,13 +16,13 @@ from agent.records import DeviceState, Question, QuestionKind, SessionState
 from agent.state.reducer import SessionView
 from console.keys.controllers import Controller
 from console.palette.handles import completions
-from console.screens.deck.marking import EACH_PHONE
+from console.screens.deck.marking import EACH_PHONE, MarkController
 from widgets.base.rows import Parts
 from widgets.lists.session_rows import device_name
 from widgets.questions.composer import Composer, Mode, Purpose
 
 if TYPE_CHECKING:
-    from console.screens.deck.deck import DeckScreen
+    from console.screens.deck.places import BaseDeck
 
 _WORDS_REFUSE = '"yes" approves; anything else is a reason to reject'
 _ENDED = "Ended. Press p twice to resume it, or n for a new session."
@@ -35,10 +35,12 @@ class ComposerController(Controller):
 
     Args:
         deck: whose it is; its controllers say first what they ask a text for.
+        marking: begins on several phones.
     """
 
-    def __init__(self, deck: DeckScreen) -> None:
+    def __init__(self, deck: BaseDeck, marking: MarkController) -> None:
         self._deck = deck
+        self._marking = marking
 
     def can(self, action_id: str) -> bool:
         if self._deck.beginning.awaits(action_id):
@@ -128,7 +130,7 @@ class ComposerController(Controller):
         state = self._deck.console_app.bridge.state
         online = [d for d in state.devices.values() if d.state is DeviceState.ONLINE]
         online.sort(key=lambda device: (bool(device.driver), device.serial))
-        choices = [("", "any free device"), *self._deck.marking.choices()]
+        choices = [("", "any free device"), *self._marking.choices()]
         for device in online:
             busy = " (busy)" if device.driver else ""
             choices.append((device.serial, f"{device_name(device.serial, state.devices)}{busy}"))
@@ -159,7 +161,7 @@ class ComposerController(Controller):
             case Mode.NEW:
                 deck.beginning.begins = False
                 if event.choice == EACH_PHONE:
-                    deck.marking.begin_on_each(text, lambda: token_hex(8))
+                    self._marking.begin_on_each(text, lambda: token_hex(8))
                 else:
                     deck.beginning.begin(text, event.choice)
             case Mode.DRAFT:

@@ -15,11 +15,11 @@ from textual.containers import Vertical
 from textual.widgets import Input, TextArea
 
 from agent.records import Question
-from agent.state.reducer import SessionView, State, attention
+from agent.state.reducer import State, attention
 from console.core.active_sessions import is_under_way
 from console.frames.stills import Source
 from console.keys import actions
-from console.screens.base.console_screen import OPENING, ConsoleScreen
+from console.screens.base.console_screen import OPENING
 from console.screens.deck.answering import QuestionController
 from console.screens.deck.approving import ApprovalController, span
 from console.screens.deck.arranging import ArrangeController
@@ -31,7 +31,7 @@ from console.screens.deck.following import FollowController
 from console.screens.deck.listing import SessionListController
 from console.screens.deck.marking import MarkController
 from console.screens.deck.panes import PaneController
-from console.screens.deck.places import DeckPlaces
+from console.screens.deck.places import BaseDeck, DeckPlaces
 from console.screens.deck.running import BatchRunner
 from console.screens.deck.session_control import SessionController
 from console.screens.deck.showing import SessionPaneController
@@ -41,7 +41,6 @@ from console.screens.device.phone_text import PhoneText
 from console.screens.device.wheel import WheelController
 from console.screens.history.step_reader import StepReader
 from widgets.base.action_line import ActionLine
-from widgets.base.row_list import RowList
 from widgets.base.splitter import Splitter
 from widgets.lists import device_line
 from widgets.lists.attention_list import AttentionList
@@ -55,7 +54,7 @@ _NO_SESSIONS = "No sessions yet. Press n to start one."
 _NOTHING_WAITS = "Nothing is waiting for you."
 
 
-class DeckScreen(ConsoleScreen):
+class DeckScreen(BaseDeck):
     """Home."""
 
     WHERE = actions.Where.DECK
@@ -85,6 +84,8 @@ class DeckScreen(ConsoleScreen):
         SessionListController,
     )
 
+    panes: PaneController
+
     def __init__(self) -> None:
         super().__init__()
         kept = self.console_app.kept
@@ -104,8 +105,8 @@ class DeckScreen(ConsoleScreen):
         marking = self.marking
         self.answering = QuestionController(places, marking.marks, marking.answers_for_all)
         self.approving = ApprovalController(places, self.answering, self.wheel)
-        self.composing = ComposerController(self)
-        self.showing = SessionPaneController(self)
+        self.composing = ComposerController(self, marking)
+        self.showing = SessionPaneController(self, self.composing, self.shown_phone)
         self.listing = SessionListController(self, marking, self.arranging)
         # In the order in which they are asked: for an action, for a text, and to go back.
         self.controllers = (
@@ -164,57 +165,6 @@ class DeckScreen(ConsoleScreen):
         self.places.look_at_new(self.console_app.focus_session)
         self.panes.apply()
         self.panes.go_to_column(self.panes.full or "left")
-
-    # --- what is on screen, by name ----------
-
-    @property
-    def sessions(self) -> RowList:
-        """The session tree."""
-        return self.query_one("#sessions", RowList)
-
-    @property
-    def attention(self) -> AttentionList:
-        """What waits."""
-        return self.query_one(AttentionList)
-
-    @property
-    def pane(self) -> SessionPane:
-        """The selected session."""
-        return self.query_one(SessionPane)
-
-    @property
-    def card(self) -> QuestionCard:
-        """The open question of the selected session."""
-        return self.query_one(QuestionCard)
-
-    @property
-    def composer(self) -> Composer:
-        """Where to write."""
-        return self.query_one(Composer)
-
-    @property
-    def phone(self) -> PhonePane:
-        """The picture."""
-        return self.query_one(PhonePane)
-
-    # --- the selection ----------
-
-    @property
-    def selected(self) -> str:
-        """The id of the selected session; empty when none is."""
-        return self.places.selected
-
-    def select(self, session_id: str) -> None:
-        """Look at another session."""
-        self.places.select(session_id)
-
-    def view(self) -> SessionView | None:
-        """The selected session."""
-        return self.places.view()
-
-    def listed_ids(self) -> tuple[str, ...]:
-        """Name the sessions that are listed, in their order."""
-        return tuple(row.key for row in self.sessions.rows if not row.is_heading)
 
     # --- the picture ----------
 

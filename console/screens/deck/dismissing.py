@@ -22,7 +22,7 @@ from console.screens.deck.batch import Act, Plan, plan_for
 from console.screens.deck.running import BatchRunner
 
 if TYPE_CHECKING:
-    from console.screens.deck.deck import DeckScreen
+    from console.screens.deck.places import BaseDeck
 
 
 def end_key(session: Session) -> str:
@@ -61,7 +61,7 @@ class DismissController(Controller):
         runner: sends the ops on sessions.
     """
 
-    def __init__(self, deck: DeckScreen, runner: BatchRunner) -> None:
+    def __init__(self, deck: BaseDeck, runner: BatchRunner) -> None:
         self._deck = deck
         self._runner = runner
 

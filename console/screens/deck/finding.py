@@ -12,7 +12,7 @@ from textual.widgets import Input
 from console.keys.controllers import Controller
 
 if TYPE_CHECKING:
-    from console.screens.deck.deck import DeckScreen
+    from console.screens.deck.places import BaseDeck
 
 
 class FindController(Controller):
@@ -22,7 +22,7 @@ class FindController(Controller):
         deck: whose transcript it is.
     """
 
-    def __init__(self, deck: DeckScreen) -> None:
+    def __init__(self, deck: BaseDeck) -> None:
         self._deck = deck
 
     @property

@@ -20,7 +20,7 @@ from widgets.lists.marking_list import MarkingList
 from widgets.lists.session_list import Look, listed_sessions, session_rows
 
 if TYPE_CHECKING:
-    from console.screens.deck.deck import DeckScreen
+    from console.screens.deck.places import BaseDeck
 
 
 class SessionListController(Controller):
@@ -33,7 +33,7 @@ class SessionListController(Controller):
     """
 
     def __init__(
-        self, deck: DeckScreen, marking: MarkController, arranging: ArrangeController
+        self, deck: BaseDeck, marking: MarkController, arranging: ArrangeController
     ) -> None:
         self._deck = deck
         self._marking = marking

@@ -26,7 +26,7 @@ from widgets.lists.session_rows import device_name
 from widgets.questions.composer import Composer, Mode, Purpose
 
 if TYPE_CHECKING:
-    from console.screens.deck.deck import DeckScreen
+    from console.screens.deck.places import BaseDeck
 
 EACH_PHONE = "\0each"
 """The choice of the composer that begins a session on each phone of the marked sessions."""
@@ -50,7 +50,7 @@ class MarkController(Controller):
         runner: sends the ops.
     """
 
-    def __init__(self, deck: DeckScreen, runner: BatchRunner) -> None:
+    def __init__(self, deck: BaseDeck, runner: BatchRunner) -> None:
         self._deck = deck
         self._runner = runner
         self.marks = Marks()

@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, NamedTuple
 from textual.events import DescendantFocus, Resize
 from textual.widget import Widget
 
+from console.base_app import Keeps
 from console.keys.actions import Action
 from console.keys.controllers import Controller
-from console.settings.kept_settings import KeptSettings
 from widgets.base.action_line import ActionLine
 from widgets.base.splitter import Splitter
 
 if TYPE_CHECKING:
-    from console.screens.deck.deck import DeckScreen
+    from console.screens.deck.places import BaseDeck
 
 LEAST_LEFT, LEAST_MIDDLE, LEAST_RIGHT = 24, 36, 26
 WIDE, NORMAL = 120, 80
@@ -65,7 +65,7 @@ class PaneController(Controller):
         kept: where the widths are kept.
     """
 
-    def __init__(self, deck: DeckScreen, kept: KeptSettings) -> None:
+    def __init__(self, deck: BaseDeck, kept: Keeps) -> None:
         self._deck = deck
         self._kept = kept
         self.column = "left"

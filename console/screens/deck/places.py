@@ -1,17 +1,103 @@
-"""The Deck on a screen, as its controllers see it: the selection, and the places to go to."""
+"""The Deck on a screen, as its controllers see it: widgets, the selection, the places to go to."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import Protocol
+
+from textual.widget import Widget
 
 from agent.records import Question
 from agent.state.reducer import Attention, Item, SessionView, State
+from console.base_app import ConsoleApp
+from console.screens.base.console_screen import ConsoleScreen
+from console.screens.deck.answering import QuestionController
+from console.screens.deck.approving import ApprovalController
+from console.screens.deck.beginning import BeginController
 from console.screens.deck.context import DeckContext
-from widgets.questions.composer import Purpose
+from console.screens.deck.following import FollowController
+from console.screens.deck.targets import TargetController
+from console.screens.device.wheel import WheelController
+from widgets.base.row_list import RowList
+from widgets.lists.attention_list import AttentionList
+from widgets.pictures.phone_pane import PhonePane
+from widgets.questions.composer import Composer, Purpose
+from widgets.questions.question_card import QuestionCard
+from widgets.transcript.session_pane import SessionPane
 
-if TYPE_CHECKING:
-    from console.app import SwitchboardApp
-    from console.screens.deck.deck import DeckScreen
+
+class Panes(Protocol):
+    """The Deck's columns."""
+
+    @property
+    def short_of_phone(self) -> bool:
+        """Whether the phone's column has the place of the others, and is too short to be shown."""
+
+    def go_to(self, column: str, widget: Widget) -> None:
+        """Show a column and focus something in it."""
+
+
+class BaseDeck(ConsoleScreen):
+    """The Deck's widgets, its selection, and the controllers that others turn to."""
+
+    places: DeckPlaces
+    panes: Panes
+    wheel: WheelController
+    following: FollowController
+    beginning: BeginController
+    answering: QuestionController
+    approving: ApprovalController
+    targets: TargetController
+
+    # --- what is on screen, by name ----------
+
+    @property
+    def sessions(self) -> RowList:
+        """The session tree."""
+        return self.query_one("#sessions", RowList)
+
+    @property
+    def attention(self) -> AttentionList:
+        """What waits."""
+        return self.query_one(AttentionList)
+
+    @property
+    def pane(self) -> SessionPane:
+        """The selected session."""
+        return self.query_one(SessionPane)
+
+    @property
+    def card(self) -> QuestionCard:
+        """The open question of the selected session."""
+        return self.query_one(QuestionCard)
+
+    @property
+    def composer(self) -> Composer:
+        """Where to write."""
+        return self.query_one(Composer)
+
+    @property
+    def phone(self) -> PhonePane:
+        """The picture."""
+        return self.query_one(PhonePane)
+
+    # --- the selection ----------
+
+    @property
+    def selected(self) -> str:
+        """The id of the selected session; empty when none is."""
+        return self.places.selected
+
+    def select(self, session_id: str) -> None:
+        """Look at another session."""
+        self.places.select(session_id)
+
+    def view(self) -> SessionView | None:
+        """The selected session."""
+        return self.places.view()
+
+    def listed_ids(self) -> tuple[str, ...]:
+        """Name the sessions that are listed, in their order."""
+        return tuple(row.key for row in self.sessions.rows if not row.is_heading)
 
 
 class DeckPlaces(DeckContext):
@@ -21,14 +107,14 @@ class DeckPlaces(DeckContext):
         deck: the screen.
     """
 
-    def __init__(self, deck: DeckScreen) -> None:
+    def __init__(self, deck: BaseDeck) -> None:
         self._deck = deck
         self._selected = ""
         self.coming = ""
         """The session that was chosen before its first event came."""
 
     @property
-    def ops(self) -> SwitchboardApp:
+    def ops(self) -> ConsoleApp:
         return self._deck.console_app
 
     @property

@@ -15,7 +15,7 @@ from console.keys.controllers import Controller
 from console.screens.deck.batch import PAST, Act, Plan, Step, inverse, sessions, told
 
 if TYPE_CHECKING:
-    from console.screens.deck.deck import DeckScreen
+    from console.screens.deck.places import BaseDeck
 
 _KEPT = 20
 """Acts that can be taken back."""
@@ -35,7 +35,7 @@ class BatchRunner(Controller):
         deck: whose app sends them.
     """
 
-    def __init__(self, deck: DeckScreen) -> None:
+    def __init__(self, deck: BaseDeck) -> None:
         self._deck = deck
         self._asked: list[_Asked] = []
 

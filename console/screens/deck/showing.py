@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING
 from agent.records import Question, Session
 from agent.state.reducer import SessionView, State, failure_key, tree
 from console.keys.controllers import Controller
+from console.screens.deck.composing import ComposerController
 from console.screens.deck.dismissing import end_key
+from console.screens.deck.shown_phone import PhoneController
 from console.storage.keeping import keep_pictures
 from widgets.base import status
 from widgets.lists.session_rows import delegating, phone_asked_about, session_title
@@ -21,7 +23,7 @@ from widgets.transcript.transcript_lines import as_text
 from widgets.transcript.transcript_view import TranscriptView
 
 if TYPE_CHECKING:
-    from console.screens.deck.deck import DeckScreen
+    from console.screens.deck.places import BaseDeck
 
 READ_S = 3.0
 """How long a failed session is looked at until its failure counts as read."""
@@ -32,10 +34,16 @@ class SessionPaneController(Controller):
 
     Args:
         deck: whose column it is.
+        composing: is aimed at what is shown.
+        shown_phone: shows the marks of it.
     """
 
-    def __init__(self, deck: DeckScreen) -> None:
+    def __init__(
+        self, deck: BaseDeck, composing: ComposerController, shown_phone: PhoneController
+    ) -> None:
         self._deck = deck
+        self._composing = composing
+        self._shown_phone = shown_phone
         self.clock_s: Callable[[], float] = monotonic
         self._looked = ("", 0.0)
         self._known_s: dict[str, float] = {}
@@ -85,8 +93,8 @@ class SessionPaneController(Controller):
             parts=children(state, deck.selected),
         )
         self._show_card(state, now_ms, view, asked)
-        deck.composing.aim(view, asked)
-        deck.shown_phone.show_marks(view)
+        self._composing.aim(view, asked)
+        self._shown_phone.show_marks(view)
         if view is not None and view.is_behind:
             app.spawn(app.bridge.read_history(deck.selected), "reading the transcript")
 

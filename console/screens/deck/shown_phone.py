@@ -32,8 +32,8 @@ from widgets.pictures.phone_pane import PhonePane, ScreenText
 from widgets.transcript.transcript_view import TranscriptView
 
 if TYPE_CHECKING:
-    from console.app import SwitchboardApp
-    from console.screens.deck.deck import DeckScreen
+    from console.base_app import ConsoleApp
+    from console.screens.deck.places import BaseDeck
 
 NO_DEVICES = "No devices. Plug one in with USB debugging on, or press v for a virtual phone."
 AWAY = "This phone is away. Check its cable or its network."
@@ -48,7 +48,7 @@ class PhoneController(Controller):
         steps: reads the steps that are looked at.
     """
 
-    def __init__(self, deck: DeckScreen, steps: StepReader) -> None:
+    def __init__(self, deck: BaseDeck, steps: StepReader) -> None:
         self._deck = deck
         self._steps = steps
         self.wheel = WheelController(self)
@@ -58,7 +58,7 @@ class PhoneController(Controller):
     # --- what the wheel and the text are told (`PhonePlace`) ----------
 
     @property
-    def ops(self) -> SwitchboardApp:
+    def ops(self) -> ConsoleApp:
         return self._deck.console_app
 
     @property

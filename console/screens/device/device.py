@@ -18,10 +18,10 @@ from agent.state.reducer import State
 from agent.text import one_line
 from console.frames.stills import Source
 from console.keys import actions
-from console.screens.base.console_screen import ConsoleScreen
+from console.screens.device.context import BaseDevice, Tab
 from console.screens.device.device_phone import GONE, DevicePhone, TurnController
 from console.screens.device.phone_text import PhoneText
-from console.screens.device.side import SideController, Tab
+from console.screens.device.side import SideController
 from console.screens.device.wheel import WheelController
 from widgets.base.header_line import PartsLine
 from widgets.base.row_list import RowList
@@ -43,7 +43,7 @@ _EMPTY = {
 }
 
 
-class DeviceScreen(ConsoleScreen):
+class DeviceScreen(BaseDevice):
     """One phone.
 
     Args:
@@ -54,6 +54,8 @@ class DeviceScreen(ConsoleScreen):
     BINDINGS: ClassVar[list[BindingType]] = [*actions.bindings(actions.Where.DEVICE)]
     AUTO_FOCUS = "#elements"
     CONTROLLERS = (WheelController, PhoneText, DevicePhone, TurnController, SideController)
+
+    side: SideController
 
     def __init__(self, serial: str) -> None:
         super().__init__()
@@ -89,21 +91,6 @@ class DeviceScreen(ConsoleScreen):
         bridge = self.console_app.bridge
         if self.is_current and bridge.hosts:
             self.console_app.spawn(bridge.read_hosts(), "reading how the hosts are")
-
-    @property
-    def table(self) -> RowList:
-        """What is listed now."""
-        return self.query_one(f"#{self.side.tab.value}", RowList)
-
-    @property
-    def phone(self) -> PhonePane:
-        """The picture."""
-        return self.query_one(PhonePane)
-
-    @property
-    def note(self) -> Composer:
-        """Where the note of handing back is written."""
-        return self.query_one(Composer)
 
     # --- the picture ----------
 

@@ -16,7 +16,7 @@ from agent.records import PhoneFinding, PhoneLook
 from console.input.gate import Wait
 
 if TYPE_CHECKING:
-    from console.app import SwitchboardApp
+    from console.base_app import ConsoleApp
 
 LOG_LINES = 500
 
@@ -30,7 +30,7 @@ class DeviceParts:
         changed: called when something has come.
     """
 
-    def __init__(self, app: SwitchboardApp, serial: str, changed: Callable[[], None]) -> None:
+    def __init__(self, app: ConsoleApp, serial: str, changed: Callable[[], None]) -> None:
         self.serial = serial
         self.look: PhoneLook | None = None
         self.log: tuple[str, ...] | None = None

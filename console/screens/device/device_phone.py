@@ -28,8 +28,8 @@ from widgets.pictures.mark_age import Seen
 from widgets.pictures.phone_pane import PhonePane, ScreenText
 
 if TYPE_CHECKING:
-    from console.app import SwitchboardApp
-    from console.screens.device.device import DeviceScreen
+    from console.base_app import ConsoleApp
+    from console.screens.device.context import BaseDevice
 
 GONE = "This phone is away. esc goes back, ] shows the next one."
 
@@ -42,7 +42,7 @@ class DevicePhone(Controller):
         serial: which at first.
     """
 
-    def __init__(self, screen: DeviceScreen, serial: str) -> None:
+    def __init__(self, screen: BaseDevice, serial: str) -> None:
         self._screen = screen
         self.serial = serial
         self.wheel = WheelController(self)
@@ -53,7 +53,7 @@ class DevicePhone(Controller):
     # --- what the wheel and the text are told (`PhonePlace`) ----------
 
     @property
-    def ops(self) -> SwitchboardApp:
+    def ops(self) -> ConsoleApp:
         return self._screen.console_app
 
     @property
@@ -229,7 +229,7 @@ class TurnController(Controller):
         phone: the one that is.
     """
 
-    def __init__(self, screen: DeviceScreen, phone: DevicePhone) -> None:
+    def __init__(self, screen: BaseDevice, phone: DevicePhone) -> None:
         self._screen = screen
         self._phone = phone
 

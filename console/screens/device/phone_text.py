@@ -26,7 +26,7 @@ from widgets.pictures.text_map import TextMap
 from widgets.pictures.zoom import FACTORS, Zoom
 
 if TYPE_CHECKING:
-    from console.app import SwitchboardApp
+    from console.base_app import ConsoleApp
 
 _AWAY = "This phone is away: there is nothing to read."
 _READING = "Reading the screen …"
@@ -46,7 +46,7 @@ class PhonePlace(WheelPlace, Protocol):
     """A screen with a phone that can be looked at closely: as text, or zoomed."""
 
     @property
-    def ops(self) -> SwitchboardApp:
+    def ops(self) -> ConsoleApp:
         """Whom the tree is asked through."""
 
     @property

@@ -6,7 +6,6 @@ seen.
 
 from __future__ import annotations
 
-from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from textual.events import DescendantFocus, ScreenResume
@@ -16,6 +15,7 @@ from textual.widgets import Input
 from agent.protocol import WheelLongPress, WheelTap
 from agent.records import Element
 from console.keys.controllers import Controller
+from console.screens.device.context import Tab
 from console.screens.device.device_phone import DevicePhone
 from widgets.base.header_line import PartsLine
 from widgets.base.row_list import RowList
@@ -30,15 +30,7 @@ from widgets.lists.inspector_rows import (
 )
 
 if TYPE_CHECKING:
-    from console.screens.device.device import DeviceScreen
-
-
-class Tab(StrEnum):
-    """What stands beside the picture."""
-
-    ELEMENTS = "elements"
-    LOG = "log"
-    HEALTH = "health"
+    from console.screens.device.context import BaseDevice
 
 
 class SideController(Controller):
@@ -49,7 +41,7 @@ class SideController(Controller):
         phone: what they are of.
     """
 
-    def __init__(self, screen: DeviceScreen, phone: DevicePhone) -> None:
+    def __init__(self, screen: BaseDevice, phone: DevicePhone) -> None:
         self._screen = screen
         self._phone = phone
         self.tab = Tab.ELEMENTS

@@ -24,7 +24,7 @@ from console.input.gate import Wait
 from console.screens.dialogs.dialog import Dialog, foot
 
 if TYPE_CHECKING:
-    from console.app import SwitchboardApp
+    from console.base_app import ConsoleApp
 
 MOST_LINES = 2000
 _MOST_CHARS = 1000
@@ -68,10 +68,10 @@ class OutputScreen(Dialog[None]):
                 yield Static(id="printed", markup=False)
 
     @property
-    def _app(self) -> SwitchboardApp:
-        from console.app import SwitchboardApp
+    def _app(self) -> ConsoleApp:
+        from console.base_app import ConsoleApp
 
-        assert isinstance(self.app, SwitchboardApp)
+        assert isinstance(self.app, ConsoleApp)
         return self.app
 
     def on_mount(self) -> None:

@@ -16,7 +16,7 @@ from console.screens.history.tape import TapeController
 from widgets.lists.session_rows import device_name
 
 if TYPE_CHECKING:
-    from console.app import SwitchboardApp
+    from console.base_app import ConsoleApp
 
 
 class BranchController(Controller):
@@ -36,7 +36,7 @@ class BranchController(Controller):
         self._record = record
 
     @property
-    def _app(self) -> SwitchboardApp:
+    def _app(self) -> ConsoleApp:
         return self._screen.console_app
 
     def do_replay_branch(self) -> None:

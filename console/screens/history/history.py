@@ -18,7 +18,7 @@ from agent.state.reducer import State
 from agent.text import one_line
 from console.input.gate import Wait
 from console.keys import actions
-from console.screens.base.console_screen import ConsoleScreen
+from console.screens.history.context import BaseHistory
 from console.screens.history.filter_picker import FilterPicker
 from console.screens.history.history_sums import SumsController
 from console.screens.history.replay import ReplayScreen
@@ -40,7 +40,7 @@ MOST_FILTERED = 5_000
 _HINT = 'words, "exact phrase", prefix*, -exclude, is:failed, on:yesterday, since:7d, phone:…'
 
 
-class HistoryScreen(ConsoleScreen):
+class HistoryScreen(BaseHistory):
     """All sessions, and what is found in them."""
 
     WHERE = actions.Where.HISTORY
@@ -74,11 +74,6 @@ class HistoryScreen(ConsoleScreen):
     @cached_property
     def _saved(self) -> SavedFilters:
         return SavedFilters(self.console_app.data_dir)
-
-    @property
-    def table(self) -> RowList:
-        """What is listed."""
-        return self.query_one("#history", RowList)
 
     # --- the picture ----------
 

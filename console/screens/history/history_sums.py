@@ -21,7 +21,7 @@ from console.storage.keeping import keep_pictures
 from widgets.plots.spending_pane import DAYS, SpendingPane
 
 if TYPE_CHECKING:
-    from console.screens.history.history import HistoryScreen
+    from console.screens.history.context import BaseHistory
 
 _READ_EVERY_S = 30.0
 
@@ -33,7 +33,7 @@ class SumsController(Controller):
         screen: the History.
     """
 
-    def __init__(self, screen: HistoryScreen) -> None:
+    def __init__(self, screen: BaseHistory) -> None:
         self._screen = screen
         self._read_s = 0.0
         """When the sums were asked for, by a clock that only goes forward; 0 before."""

@@ -16,7 +16,7 @@ from console.screens.history.filters import Filter, parse_filter
 from widgets.lists.session_rows import device_name
 
 if TYPE_CHECKING:
-    from console.app import SwitchboardApp
+    from console.base_app import ConsoleApp
 
 PAGE = 200
 MOST_HITS = 100
@@ -30,7 +30,7 @@ class StoredSessions:
         changed: called when something has come.
     """
 
-    def __init__(self, app: SwitchboardApp, changed: Callable[[], None]) -> None:
+    def __init__(self, app: ConsoleApp, changed: Callable[[], None]) -> None:
         self._app = app
         self._changed = changed
         self.filter = Filter("")

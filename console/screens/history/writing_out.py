@@ -17,7 +17,7 @@ from console.screens.dialogs.export import ExportScreen
 from console.screens.history.tape import TapeController
 
 if TYPE_CHECKING:
-    from console.app import SwitchboardApp
+    from console.base_app import ConsoleApp
 
 _FOLDER = "exports"
 
@@ -35,7 +35,7 @@ class ExportController(Controller):
         self._tape = tape
 
     @property
-    def _app(self) -> SwitchboardApp:
+    def _app(self) -> ConsoleApp:
         return self._screen.console_app
 
     def do_replay_export(self) -> None:

@@ -7,7 +7,7 @@ takes two acts; nothing here waits for the core in a key's handler.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import BindingType
@@ -17,7 +17,7 @@ from textual.widgets import Input
 from agent.records import Job
 from agent.state.reducer import State
 from console.keys import actions
-from console.screens.base.console_screen import ConsoleScreen
+from console.screens.jobs.context import BaseJobs
 from console.screens.jobs.jobs_acts import JobActs
 from console.screens.jobs.jobs_browsing import JobBrowser
 from console.screens.jobs.jobs_form import JobForm
@@ -31,11 +31,8 @@ from widgets.base.rows import Parts
 from widgets.lists.job_rows import job_detail
 from widgets.questions.question_card import QuestionCard
 
-if TYPE_CHECKING:
-    pass
 
-
-class JobsScreen(ConsoleScreen):
+class JobsScreen(BaseJobs):
     """The queue, the watchers and the commitments.
 
     Args:
@@ -51,8 +48,8 @@ class JobsScreen(ConsoleScreen):
     def __init__(self, tab: Tab = Tab.JOBS, number: int = 0) -> None:
         super().__init__()
         self.browsing = JobBrowser(self, tab, number)
-        self.writing = JobWriter(self)
-        self.review = JobReview(self)
+        self.writing = JobWriter(self, self.browsing)
+        self.review = JobReview(self, self.browsing)
         self.controllers = (self.writing, self.review, self.browsing, JobActs(self.browsing))
 
     def compose_body(self) -> ComposeResult:
@@ -68,21 +65,6 @@ class JobsScreen(ConsoleScreen):
     def on_mount(self) -> None:
         self.lists = JobLists(self.console_app.core, self.console_app.spawn, self.show_again)
         self.lists.pager(self.browsing.tab).wish("")
-
-    def show_again(self) -> None:
-        """Show what was read, unless the screen is gone by now."""
-        if self.is_running and self.is_attached:
-            self.refresh_all()
-
-    @property
-    def table(self) -> RowList:
-        """What is listed."""
-        return self.query_one("#jobs", RowList)
-
-    @property
-    def detail(self) -> DetailPane:
-        """What there is to say of the row under the cursor."""
-        return self.query_one(DetailPane)
 
     # --- the picture ----------
 
@@ -140,8 +122,8 @@ class JobsScreen(ConsoleScreen):
         return super().can(action_id)
 
     def footer_keys(self) -> list[tuple[str, str]]:
-        if self.writing.form.is_shown and isinstance(self.focused, Input):
-            word = "store it" if self.writing.form.is_last(self.focused) else "next line"
+        if self.form.is_shown and isinstance(self.focused, Input):
+            word = "store it" if self.form.is_last(self.focused) else "next line"
             return [("enter", word), ("tab", "next line"), ("esc", "back")]
         keys = super().footer_keys()
         if self.focused is self.query_one("#job-card"):

@@ -21,8 +21,8 @@ from widgets.base.row_list import RowList
 from widgets.lists.run_plot import SHOWN
 
 if TYPE_CHECKING:
-    from console.app import SwitchboardApp
-    from console.screens.jobs.jobs import JobsScreen
+    from console.base_app import ConsoleApp
+    from console.screens.jobs.context import BaseJobs
 
 _READ_ON_ROWS = 20
 """So close to the end of what is held, more is read."""
@@ -37,7 +37,7 @@ class JobBrowser(Controller):
         number: the record that the cursor is put on, once it is read; 0 for none.
     """
 
-    def __init__(self, screen: JobsScreen, tab: Tab, number: int) -> None:
+    def __init__(self, screen: BaseJobs, tab: Tab, number: int) -> None:
         self._screen = screen
         self.tab = tab
         self.wanted = ""
@@ -92,7 +92,7 @@ class JobBrowser(Controller):
 
     def _turn(self, by: int) -> None:
         screen = self._screen
-        if screen.writing.form.is_shown:
+        if screen.form.is_shown:
             (screen.focus_next if by > 0 else screen.focus_previous)("#job-form Input")
             return
         tabs = list(Tab)
@@ -164,7 +164,7 @@ class JobBrowser(Controller):
     # --- what the acts are told (`JobList`) ----------
 
     @property
-    def ops(self) -> SwitchboardApp:
+    def ops(self) -> ConsoleApp:
         return self._screen.console_app
 
     def key_of(self, action_id: str) -> str:

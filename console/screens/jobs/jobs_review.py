@@ -12,13 +12,14 @@ from agent.protocol import UserInputAnswer
 from agent.records import Commitment, Job, JobStatus, Question, Watcher
 from agent.text import one_line
 from console.keys.controllers import Controller
+from console.screens.jobs.jobs_browsing import JobBrowser
 from widgets.lists.job_words import asked
 from widgets.lists.session_rows import phone_asked_about
 from widgets.questions.question_card import QuestionCard
 
 if TYPE_CHECKING:
-    from console.app import SwitchboardApp
-    from console.screens.jobs.jobs import JobsScreen
+    from console.base_app import ConsoleApp
+    from console.screens.jobs.context import BaseJobs
 
 APPROVE = "job.review"
 
@@ -28,14 +29,16 @@ class JobReview(Controller):
 
     Args:
         screen: where it is asked.
+        browsing: has the record under the cursor.
     """
 
-    def __init__(self, screen: JobsScreen) -> None:
+    def __init__(self, screen: BaseJobs, browsing: JobBrowser) -> None:
         self._screen = screen
+        self._browsing = browsing
         self._known_s: dict[str, float] = {}
 
     @property
-    def _app(self) -> SwitchboardApp:
+    def _app(self) -> ConsoleApp:
         return self._screen.console_app
 
     @property
@@ -43,7 +46,7 @@ class JobReview(Controller):
         return self._screen.query_one("#job-card", QuestionCard)
 
     def can(self, action_id: str) -> bool:
-        return self._question(self._screen.browsing.record) is not None
+        return self._question(self._browsing.record) is not None
 
     def _question(self, record: Job | Watcher | Commitment | None) -> Question | None:
         """Return the open question of a job that waits for its review; None for any other."""

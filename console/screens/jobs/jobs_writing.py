@@ -12,11 +12,12 @@ from textual.widgets import Input
 from agent.records import Job
 from console.keys.controllers import Controller
 from console.screens.jobs.jobs_acts import can_act
+from console.screens.jobs.jobs_browsing import JobBrowser
 from console.screens.jobs.jobs_form import JobForm
 from console.screens.jobs.jobs_lists import Tab
 
 if TYPE_CHECKING:
-    from console.screens.jobs.jobs import JobsScreen
+    from console.screens.jobs.context import BaseJobs
 
 _STORED = {
     Tab.JOBS: "Job created.",
@@ -30,32 +31,29 @@ class JobWriter(Controller):
 
     Args:
         screen: where it stands.
+        browsing: which list is shown, and the record under its cursor.
     """
 
-    def __init__(self, screen: JobsScreen) -> None:
+    def __init__(self, screen: BaseJobs, browsing: JobBrowser) -> None:
         self._screen = screen
-
-    @property
-    def form(self) -> JobForm:
-        """What is written in."""
-        return self._screen.query_one("#job-form", JobForm)
+        self._browsing = browsing
 
     def can(self, action_id: str) -> bool:
-        return can_act(action_id, self._screen.browsing.record, "")
+        return can_act(action_id, self._browsing.record, "")
 
     def do_job_new(self) -> None:
         """Show the form of this list."""
-        self.form.devices = self._screen.console_app.bridge.state.devices
-        self._screen.focus_now(self.form.open(self._screen.browsing.tab))
+        self._screen.form.devices = self._screen.console_app.bridge.state.devices
+        self._screen.focus_now(self._screen.form.open(self._browsing.tab))
 
     def do_job_edit(self) -> None:
         """Show the form with the job in it."""
-        job = self._screen.browsing.record
+        job = self._browsing.record
         if isinstance(job, Job) and self.can("job.edit"):
-            self._screen.focus_now(self.form.open(Tab.JOBS, job))
+            self._screen.focus_now(self._screen.form.open(Tab.JOBS, job))
 
     def on_job_form_written(self, event: JobForm.Written) -> None:
-        self.form.close()
+        self._screen.form.close()
         self._screen.focus_now(self._screen.table)
         self._screen.console_app.spawn(self._store(event), "storing what was written")
 
@@ -63,15 +61,15 @@ class JobWriter(Controller):
         screen = self._screen
         reply = await screen.console_app.ask(event.op)
         if reply is None:
-            self.form.give_back(event)
+            self._screen.form.give_back(event)
             return
         screen.console_app.say(_STORED[event.tab])
-        if screen.browsing.wanted:
+        if self._browsing.wanted:
             # A filter could hide what was just made.
             screen.query_one("#filter", Input).value = ""
         made = reply.job or reply.watcher or reply.commitment
         if made is not None:
-            screen.browsing.look_for(event.tab, made.id)
+            self._browsing.look_for(event.tab, made.id)
         await screen.lists.pager(event.tab).read_now()
 
     def on_job_form_refused(self, event: JobForm.Refused) -> None:
@@ -79,8 +77,8 @@ class JobWriter(Controller):
         self._screen.console_app.say(event.reason, tone="warning")
 
     def back(self) -> bool:
-        if not self.form.is_shown:
+        if not self._screen.form.is_shown:
             return False
-        self.form.close()
+        self._screen.form.close()
         self._screen.focus_now(self._screen.table)
         return True
