@@ -95,7 +95,7 @@ lock: $(READY) ## Resolve both pyproject.toml again into their locks
 site: $(READY) ## Build the documentation site into build/site
 	@sh scripts/site.sh $(BIN)/uv
 
-docs: $(READY) ## Draw the picture of the rooms from the imports
+docs: $(READY) ## Draw the pictures of the rooms from the imports
 	@$(BIN)/python scripts/rooms.py
 
 clean: ## Remove the environment and every cache

@@ -32,36 +32,36 @@ from agent.errors import SwitchboardError
 from agent.protocol import Op, Reply
 from agent.state.reducer import Attention
 from agent.text import clean, one_line
+from console.app_parts.app_controls import AppControls
+from console.app_parts.attention_signals import AttentionSignals
+from console.app_parts.first_picture import FirstLook, open_picture
+from console.app_parts.kept_settings import KeptSettings
+from console.app_parts.keyboard import Keyboard, KeyPressed
+from console.app_parts.navigation import Navigation
+from console.app_parts.redraw import Redraw
 from console.base_app import ConsoleApp, StartPhone
 from console.core.error_reports import ErrorReports
 from console.core.event_bridge import Bridge, Lost, Tick
-from console.core.first_picture import FirstLook, open_picture
 from console.core.op_client import OpClient
 from console.frames.answers import answering
 from console.frames.frame_feed import FrameFeed
 from console.frames.glyphs import blocks_for
 from console.frames.graphics import Pictures
 from console.frames.output import paced
-from console.frames.redraw import Redraw
 from console.frames.stills import ShowsStills, Stills
 from console.frames.wall_feeds import WALL_HZ, WallFeeds
 from console.input.gate import Wait
-from console.input.keyboard import Keyboard, KeyPressed
 from console.keys import actions
 from console.keys.controllers import Controller
 from console.keys.dispatcher import Dispatcher
 from console.keys.keymap import Keymap, read_keymap
 from console.keys.two_acts import TwoActs
-from console.palette.recent import Recent
-from console.screens.app_controls import AppControls
 from console.screens.base.console_screen import ConsoleScreen
 from console.screens.deck.deck import DeckScreen
-from console.screens.navigation import Navigation
-from console.settings.kept_settings import KeptSettings
 from console.steps.stored_frames import StoredFrames
+from console.storage.recent import Recent
 from console.storage.usage import PictureUsage
 from console.terminal.ascii_fallback import has_unicode, own_locale
-from console.terminal.attention_signals import AttentionSignals
 from console.terminal.clipboard import keep_copy, past_multiplexer
 from console.terminal.notices import let_mouse_through
 from console.terminal.terminal import lenient

@@ -29,8 +29,8 @@ from console.keys.dispatcher import Dispatcher
 from console.keys.dispatcher import TopScreen as Dispatched
 from console.keys.keymap import Keymap
 from console.keys.two_acts import TwoActs
-from console.palette.recent import Recent
 from console.steps.stored_frames import StoredFrames
+from console.storage.recent import Recent
 from console.storage.usage import PictureUsage
 from widgets.base.fault_isolation import FaultIsolatedApp
 
@@ -68,6 +68,9 @@ class Navigates(Protocol):
 
     def do_screen_deck(self) -> None:
         """Show the Deck."""
+
+    def do_screen_wall(self) -> None:
+        """Show every phone."""
 
     def show_session(self, session_id: str) -> None:
         """Show a session on the Deck."""

@@ -1,4 +1,5 @@
-"""Draw the rooms of the house from its imports: `python scripts/rooms.py` writes docs/rooms.svg.
+"""Draw the rooms of the house from its imports: `python scripts/rooms.py` writes docs/rooms.svg,
+and docs/rooms-console.svg, which has the rooms inside the console.
 
 Rooms are the folders of the first level; modules that stand alone are rooms too. A room stands a
 floor above all that it imports. `--list PACKAGE` prints the rooms of a package and their imports.
@@ -17,6 +18,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGES = ("agent", "widgets", "console")
 PICTURE = ROOT / "docs" / "rooms.svg"
+CONSOLE_PICTURE = ROOT / "docs" / "rooms-console.svg"
 GROUND = frozenset({"agent.errors", "agent.text", "agent.records", "agent.protocol"})
 """What every room may speak of: drawn as the ground, without arrows."""
 _BOX_HEIGHT, _FLOOR_HEIGHT, _GAP, _MARGIN = 30, 74, 18, 24
@@ -110,7 +112,13 @@ def circles(graph: Mapping[str, Iterable[str]]) -> list[list[str]]:
 
 
 def floors(graph: Graph) -> dict[str, int]:
-    """Return the floor of each room of a graph without circles; the lowest is 1."""
+    """Return the floor of each room of a graph; the lowest is 1.
+
+    Raises:
+        ValueError: rooms import each other in a circle, which has no floors.
+    """
+    if found_circles := circles(graph):
+        raise ValueError(f"These rooms import each other in a circle: {found_circles}")
     found: dict[str, int] = {}
 
     def floor(room: str) -> int:
@@ -151,8 +159,19 @@ def house() -> Graph:
     return {room: seen for room, seen in found.items() if room not in {*GROUND, "agent"}}
 
 
-def drawn(graph: Graph) -> str:
-    """Return the picture: a row of boxes a floor, arrows down to what is imported."""
+def console() -> Graph:
+    """Return the rooms inside the console, without the module that starts it."""
+    inside = rooms(imports(), "console")
+    short = {room: room.removeprefix("console.") for room in inside}
+    return {short[r]: {short[one] for one in seen} for r, seen in inside.items() if "__" not in r}
+
+
+def drawn(graph: Graph, ground: str) -> str:
+    """Return the picture: a row of boxes a floor, arrows down to what is imported.
+
+    Args:
+        ground: what stands below all of them.
+    """
     height_of = floors(graph)
     top = max(height_of.values())
     rows = [sorted(r for r in graph if height_of[r] == n) for n in range(top, 0, -1)]
@@ -182,7 +201,6 @@ def drawn(graph: Graph) -> str:
                 f"{y + _FLOOR_HEIGHT - 8} {to_x + to_size / 2:.0f} {to_y - 44} "
                 f'{to_x + to_size / 2:.0f} {to_y}" fill="none" stroke="#7a8ba3"/>'
             )
-    ground = " · ".join(sorted(GROUND)) + ": every room may know them"
     boxes[ground] = (_MARGIN, ground_y, width - 2 * _MARGIN)
     for room, (x, y, size) in boxes.items():
         lines.append(
@@ -194,8 +212,17 @@ def drawn(graph: Graph) -> str:
     return "\n".join([*lines, "</svg>"]) + "\n"
 
 
+def pictures() -> dict[Path, str]:
+    """Return both pictures, by where they are kept."""
+    known = " · ".join(sorted(GROUND)) + ": every room may know them"
+    return {
+        PICTURE: drawn(house(), known),
+        CONSOLE_PICTURE: drawn(console(), "widgets · agent"),
+    }
+
+
 def main() -> None:
-    """Draw the picture, or print the rooms of one package."""
+    """Draw the pictures, or print the rooms of one package."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--list", metavar="PACKAGE", help="print rooms and what they import")
     given = parser.parse_args()
@@ -203,7 +230,8 @@ def main() -> None:
         for room, seen in sorted(rooms(imports(), given.list).items()):
             print(f"{room}: {', '.join(sorted(seen)) or '-'}")
         return
-    PICTURE.write_text(drawn(house()), encoding="utf-8")
+    for picture, text in pictures().items():
+        picture.write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -4,11 +4,22 @@ from __future__ import annotations
 
 from collections import Counter
 from functools import cache
+from pathlib import Path
 
 import pytest
 
 from scripts.class_sizes import class_sizes
-from scripts.rooms import PICTURE, ROOT, Graph, circles, drawn, house, imports, modules, rooms
+from scripts.rooms import (
+    CONSOLE_PICTURE,
+    PICTURE,
+    ROOT,
+    Graph,
+    circles,
+    imports,
+    modules,
+    pictures,
+    rooms,
+)
 
 # One worker reads the sources, and no other needs to.
 pytestmark = pytest.mark.xdist_group("doors")
@@ -25,6 +36,7 @@ ONE_WAY = (
     "agent.sessions",
     "agent.store",
     "agent.tools",
+    "console",
     "console.commands",
     "console.screens",
     "widgets",
@@ -65,5 +77,6 @@ def test_no_module_is_in_a_circle() -> None:
     assert circles(graph()) == []
 
 
-def test_the_picture_of_the_rooms_is_drawn_from_the_imports() -> None:
-    assert PICTURE.read_text(encoding="utf-8") == drawn(house()), "run: make docs"
+@pytest.mark.parametrize("picture", [PICTURE, CONSOLE_PICTURE], ids=lambda one: one.name)
+def test_the_pictures_of_the_rooms_are_drawn_from_the_imports(picture: Path) -> None:
+    assert picture.read_text(encoding="utf-8") == pictures()[picture], "run: make docs"

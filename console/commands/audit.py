@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from console.cli_support import plain
-from console.cli_support.command_settings import settings_for
 from console.cli_support.exits import ExitCode, end
+from console.core.command_settings import settings_for
 from console.core.host import run_with_records
 
 if TYPE_CHECKING:

@@ -13,8 +13,8 @@ import click
 from agent.errors import ConfigError, UsageError
 from agent.protocol import Event
 from console.cli_support import plain
-from console.cli_support.command_settings import settings_for
 from console.cli_support.exits import ExitCode, end, say
+from console.core.command_settings import settings_for
 from console.core.host import run_with_records
 
 if TYPE_CHECKING:

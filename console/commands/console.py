@@ -16,8 +16,8 @@ from console.cli_support.exits import ExitCode, end, say
 if TYPE_CHECKING:
     from agent.config import Settings
     from agent.core import Core
+    from console.app_parts.first_picture import FirstLook
     from console.base_app import StartPhone
-    from console.core.first_picture import FirstLook
     from console.terminal.signals import StopRequest
 
 
@@ -107,7 +107,7 @@ def open_console(ctx: click.Context) -> None:
 
     When that process dies, this one takes its place; when the terminal goes, the work goes on.
     """
-    from console.cli_support.command_settings import settings_for
+    from console.core.command_settings import settings_for
     from console.terminal.signals import run_async
 
     need_a_terminal(_WITHOUT_A_SCREEN)

@@ -25,10 +25,10 @@ from agent.records import SessionState
 from agent.state.terms import term
 from agent.text import clean
 from console.cli_support import plain
-from console.cli_support.command_settings import settings_for
 from console.cli_support.exits import ExitCode, end, say
 from console.cli_support.plain import age
 from console.commands.sessions.sessions_shared import JSON_OPTION
+from console.core.command_settings import settings_for
 from console.core.device_setup import EVERYTHING
 from console.core.host import Host, attach, check_is_host, run_with_host
 from console.terminal.signals import StopRequest, run_async

@@ -82,7 +82,7 @@ def demo_settings(ctx: click.Context) -> Settings:
     from msgspec.structs import replace
 
     from agent.config import PILOT
-    from console.cli_support.command_settings import settings_for
+    from console.core.command_settings import settings_for
 
     settings = settings_for(ctx)
     return replace(

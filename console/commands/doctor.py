@@ -27,7 +27,7 @@ def doctor(ctx: click.Context, as_json: bool) -> None:
 
     Exits with 1 if something required is broken; warnings do not count.
     """
-    from console.cli_support.checks import NEEDED, examine
+    from console.commands.checks import NEEDED, examine
 
     async def work(_stop: StopRequest) -> ExitCode:
         found = await examine(ctx)

@@ -8,9 +8,9 @@ import click
 import msgspec
 
 from agent.text import one_line
-from console.cli_support.command_settings import settings_for
 from console.cli_support.exits import ExitCode, end, say
 from console.cli_support.plain import columns, print_text
+from console.core.command_settings import settings_for
 from console.terminal.signals import StopRequest, run_async
 
 if TYPE_CHECKING:

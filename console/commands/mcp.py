@@ -9,9 +9,9 @@ import click
 from agent.core import Core
 from agent.errors import ConfigError
 from agent.extras import install, missing
-from console.cli_support.command_settings import settings_for
 from console.cli_support.exits import ExitCode, end, say
 from console.commands.mcp_install import install_command
+from console.core.command_settings import settings_for
 from console.core.device_setup import EVERYTHING
 from console.core.host import Host, run_with_host
 from console.terminal.signals import StopRequest

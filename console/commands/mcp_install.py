@@ -11,8 +11,8 @@ import click
 
 from agent.errors import ConfigError, UsageError
 from agent.extras import install, is_installed, missing
-from console.cli_support.command_settings import settings_for
 from console.cli_support.exits import say
+from console.core.command_settings import settings_for
 
 _CLIENTS = ("claude-code", "codex", "cursor", "gemini", "vscode")
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,40}")

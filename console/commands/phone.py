@@ -12,7 +12,7 @@ from typing import NoReturn
 
 import click
 
-from console.cli_support.command_settings import settings_for
+from console.core.command_settings import settings_for
 
 VERBS = {
     "serve": (

@@ -39,6 +39,6 @@ def page() -> None:
 @protocol.command()
 def cli() -> None:
     """Print docs/cli.md: every command and its exit codes."""
-    from console.cli_support.cli_page import as_markdown
+    from console.cli_page import as_markdown
 
     click.echo(as_markdown(), nl=False)

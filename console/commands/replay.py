@@ -24,8 +24,8 @@ Examples:
 @click.pass_context
 def replay(ctx: click.Context, session_id: str) -> None:
     """Replay a stored SESSION, step by step, as it was seen."""
-    from console.cli_support.command_settings import settings_for
     from console.commands.console import need_a_terminal, show
+    from console.core.command_settings import settings_for
     from console.core.host import run_with_core, run_with_records
     from console.runs.prompts import can_ask
 

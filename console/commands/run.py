@@ -14,7 +14,6 @@ from msgspec.structs import replace
 
 from agent.errors import UsageError
 from agent.protocol import SessionCreate
-from console.cli_support.command_settings import settings_for
 from console.cli_support.exits import ExitCode, end
 from console.commands.output_options import manner_of, manner_options
 from console.commands.run_each import Given, run_each
@@ -28,6 +27,7 @@ from console.commands.session_options import (
     permission_options,
     permitted,
 )
+from console.core.command_settings import settings_for
 from console.core.device_setup import CONNECTED, VIRTUAL, Devices
 from console.core.host import Host
 from console.terminal.signals import StopRequest, run_async

@@ -16,8 +16,8 @@ import click
 from agent.config import Settings
 from agent.errors import UsageError
 from console.cli_support import plain
-from console.cli_support.command_settings import settings_for
 from console.cli_support.exits import ExitCode, end
+from console.core.command_settings import settings_for
 from console.terminal.signals import StopRequest, run_async
 
 if TYPE_CHECKING:

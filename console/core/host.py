@@ -20,8 +20,8 @@ from agent.config import Settings
 from agent.core import Core
 from agent.errors import AdbError, DeviceLostError, StoreError, UsageError
 from agent.records import DeviceInfo, DeviceState, host_of, on_host
-from console.cli_support.command_settings import settings_for
 from console.cli_support.exits import ExitCode, say
+from console.core.command_settings import settings_for
 from console.core.device_setup import (
     NO_DEVICES,
     Devices,

@@ -11,13 +11,12 @@ from widgets.pictures.mark_age import NEAR_MS, Seen
 
 if TYPE_CHECKING:
     from agent.records import Frame
-    from console.base_app import ConsoleApp
-    from console.steps.stored_frames import FrameReader
+    from console.steps.stored_frames import FrameConsole, FrameReader
     from widgets.pictures.phone_pane import PhonePane
 
 
 def learn_look(
-    frames: FrameReader, app: ConsoleApp, pane: PhonePane, seen: Seen, kept: Frame
+    frames: FrameReader, app: FrameConsole, pane: PhonePane, seen: Seen, kept: Frame
 ) -> None:
     """Tell a pane of a look at once, or have its frame read; then this is to be called again.
 

@@ -14,16 +14,14 @@ import shlex
 import shutil
 import tempfile
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from agent.errors import SwitchboardError, UsageError
 from agent.text import one_line
+from console.keys.keymap import Keymap
 from console.terminal.signals import keyboard_lent
-
-if TYPE_CHECKING:
-    from console.base_app import ConsoleApp
 
 _FOLDER = "opened"
 _NAMES = ("VISUAL", "EDITOR")
@@ -38,6 +36,34 @@ _WAITING = (
 """Runs the words after it, and waits for enter, so that their last lines can be read."""
 _CLOSE_S = 2.0
 """How long an editor may take to end when the console is ended under it."""
+
+
+class Drawing(Protocol):
+    """What draws on the terminal."""
+
+    def pause(self) -> None:
+        """Draw nothing until `resume`."""
+
+    def resume(self) -> None:
+        """Draw again, all that was missed."""
+
+
+class TerminalOwner(Protocol):
+    """The console, as a program sees it that the terminal is lent to."""
+
+    keys: Keymap
+    data_dir: Path | None
+
+    @property
+    def redraw(self) -> Drawing:
+        """What waits meanwhile."""
+
+    @property
+    def has_terminal_to_lend(self) -> bool:
+        """Whether another program could have the terminal for a while; a browser is none."""
+
+    def suspend(self) -> AbstractContextManager[None]:
+        """Leave the terminal to another program within the context."""
 
 
 def editor_command(environ: Mapping[str, str]) -> list[str]:
@@ -108,7 +134,7 @@ def _lives(process_id: int) -> bool:
     return True
 
 
-async def read_in_editor(app: ConsoleApp, text: str, name: str) -> None:
+async def read_in_editor(app: TerminalOwner, text: str, name: str) -> None:
     """Show a text in the operator's editor, and come back when that has ended.
 
     Raises:
@@ -130,7 +156,7 @@ async def read_in_editor(app: ConsoleApp, text: str, name: str) -> None:
         raise SwitchboardError(what, f"Try it in a shell: {one_line(shlex.join(words), 80)}")
 
 
-async def lend_terminal(app: ConsoleApp, command: list[str], *, waits: bool = False) -> int:
+async def lend_terminal(app: TerminalOwner, command: list[str], *, waits: bool = False) -> int:
     """Run a program on the terminal.
 
     Args:

@@ -12,13 +12,13 @@ from threading import Event
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from console.base_app import ConsoleApp
+    from console.terminal.editor import TerminalOwner
 
 
 _LOOK_S = 0.05
 
 
-def why_not_suspended(app: ConsoleApp) -> str:
+def why_not_suspended(app: TerminalOwner) -> str:
     """Return why there is no going to a shell from here; empty when there is one.
 
     A shell with job control gives each job a process group of its own (credentials(7)); where we
@@ -31,7 +31,7 @@ def why_not_suspended(app: ConsoleApp) -> str:
     return ""
 
 
-def suspend(app: ConsoleApp) -> None:
+def suspend(app: TerminalOwner) -> None:
     """Stop the whole job, as ctrl+z does to any program, and draw again when it is continued."""
     app.redraw.pause()
     try:

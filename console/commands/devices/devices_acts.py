@@ -19,8 +19,8 @@ import click
 
 from agent.records import ActionOutcome, Observation
 from console.cli_support import plain
-from console.cli_support.command_settings import settings_for
 from console.cli_support.exits import ExitCode, end, say
+from console.core.command_settings import settings_for
 from console.core.device_setup import CONNECTED
 from console.core.host import Host, run_with_host
 from console.terminal.signals import StopRequest

@@ -10,9 +10,9 @@ from msgspec.structs import replace
 from agent.records import Transport
 from agent.text import one_line
 from console.cli_support import plain
-from console.cli_support.command_settings import settings_for
 from console.cli_support.exits import ExitCode
 from console.commands.devices.devices_reach import Reached, done, run_with_phone
+from console.core.command_settings import settings_for
 from console.terminal.typed_lines import ask_secret_at_once
 
 if TYPE_CHECKING:

@@ -10,8 +10,8 @@ import click
 
 from agent.errors import DeviceTimeoutError
 from console.cli_support import plain
-from console.cli_support.command_settings import settings_for
 from console.cli_support.exits import ExitCode, end, say
+from console.core.command_settings import settings_for
 from console.terminal.signals import StopRequest, run_async
 
 if TYPE_CHECKING:

@@ -13,8 +13,8 @@ from agent.protocol import DeviceTag, ListPhonesInUse, PhoneInUse
 from agent.records import DeviceInfo, DeviceState
 from agent.text import one_line
 from console.cli_support import plain
-from console.cli_support.command_settings import settings_for
 from console.cli_support.exits import ExitCode, end, say
+from console.core.command_settings import settings_for
 from console.core.device_setup import CONNECTED, Phones, make_fleet
 from console.core.host import attach, run_with_core
 from console.terminal.signals import StopRequest, run_async

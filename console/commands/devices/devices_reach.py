@@ -17,8 +17,8 @@ import click
 from agent.config import Settings
 from agent.errors import AdbError, UsageError
 from agent.records import DeviceInfo, DeviceState
-from console.cli_support.command_settings import settings_for
 from console.cli_support.exits import ExitCode, end, say
+from console.core.command_settings import settings_for
 from console.core.device_setup import Phones
 from console.terminal.signals import StopRequest, run_async
 

@@ -10,8 +10,8 @@ import asyncio
 
 import click
 
-from console.cli_support.command_settings import settings_for
 from console.cli_support.exits import ExitCode, end, say
+from console.core.command_settings import settings_for
 from console.terminal.signals import StopRequest, run_async
 
 

@@ -21,9 +21,9 @@ from agent.protocol import SessionMove
 from agent.records import DeviceState, HostState, at_host, host_of, on_host
 from agent.text import one_line
 from console.cli_support import plain
-from console.cli_support.command_settings import settings_for
 from console.cli_support.exits import ExitCode, end
 from console.commands.fleet.authority import authority
+from console.core.command_settings import settings_for
 from console.core.host import run_with_core
 from console.terminal.signals import StopRequest, run_async
 

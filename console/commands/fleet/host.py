@@ -13,9 +13,9 @@ import click
 
 from agent.errors import UsageError, WrongStateError
 from agent.text import one_line
-from console.cli_support.command_settings import settings_for
 from console.cli_support.exits import ExitCode, end, say
 from console.commands.daemon import PHONES, VIRTUAL_ONLY, listening, listening_options, listens_at
+from console.core.command_settings import settings_for
 from console.core.device_setup import Devices
 from console.core.host import Host, check_is_host, run_with_host
 from console.terminal.signals import StopRequest

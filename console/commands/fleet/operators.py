@@ -21,9 +21,9 @@ import click
 from agent.errors import UsageError
 from agent.records import Right
 from console.cli_support import plain
-from console.cli_support.command_settings import settings_for
 from console.cli_support.exits import ExitCode, end, say
 from console.cli_support.time_parsing import duration_ms
+from console.core.command_settings import settings_for
 
 if TYPE_CHECKING:
     from agent.hosts.fleet_register import FleetRegister

@@ -30,7 +30,7 @@ Needs oidc.issuer and oidc.client_id, here and at the core.
 @click.pass_context
 def sign_in(ctx: click.Context) -> None:
     """Sign in at a core by your account at an OpenID issuer."""
-    from console.cli_support.command_settings import settings_for
+    from console.core.command_settings import settings_for
     from console.core.signing_in import sign_in as signed_in
 
     if asyncio.run(signed_in(settings_for(ctx))) is None:
@@ -42,7 +42,7 @@ def sign_in(ctx: click.Context) -> None:
 @click.pass_context
 def sign_out(ctx: click.Context) -> None:
     """End your sign-in at a core, and forget its token."""
-    from console.cli_support.command_settings import settings_for
+    from console.core.command_settings import settings_for
     from console.core.signing_in import sign_out as signed_out
 
     done = asyncio.run(signed_out(settings_for(ctx)))

@@ -15,8 +15,8 @@ import click
 from agent.config import Settings
 from agent.errors import ConfigError, ModelError, UsageError
 from agent.settings import DEFAULT_MODEL
-from console.cli_support.command_settings import settings_for
 from console.cli_support.exits import ExitCode, end, say
+from console.core.command_settings import settings_for
 from console.terminal.signals import StopRequest, run_async
 from console.terminal.typed_lines import ask_secret_at_once
 

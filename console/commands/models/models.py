@@ -10,10 +10,10 @@ from msgspec.structs import replace
 
 from agent.settings import DEFAULT_MODEL
 from console.cli_support import plain
-from console.cli_support.command_settings import settings_for
 from console.cli_support.exits import ExitCode, end
 from console.commands.models.model_test import ask_model
 from console.commands.models.models_setup import setup
+from console.core.command_settings import settings_for
 from console.terminal.signals import StopRequest, run_async
 
 

@@ -16,8 +16,8 @@ import msgspec
 from agent.config import Settings, write_setting
 from agent.errors import ConfigError, UsageError
 from agent.settings import DEFAULT_MODEL, PILOT
-from console.cli_support.command_settings import settings_for
 from console.cli_support.exits import ExitCode, end, say
+from console.core.command_settings import settings_for
 from console.terminal.signals import StopRequest, run_async
 from console.terminal.typed_lines import ask, ask_secret, unseen
 

@@ -9,8 +9,8 @@ import click
 from agent.errors import UsageError
 from agent.extras import install, is_installed, missing
 from console.cli_support import plain
-from console.cli_support.command_settings import settings_for
 from console.cli_support.exits import ExitCode, end, say
+from console.core.command_settings import settings_for
 from console.terminal.signals import StopRequest, run_async
 
 DEFAULT_PORT = 8440

@@ -17,8 +17,8 @@ from agent.errors import UsageError
 from agent.extras import install, is_installed, missing
 from agent.text import one_line
 from console.cli_support import plain
-from console.cli_support.command_settings import settings_for
 from console.cli_support.exits import ExitCode, end, say
+from console.core.command_settings import settings_for
 from console.terminal.signals import StopRequest, run_async
 
 if TYPE_CHECKING:

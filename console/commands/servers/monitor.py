@@ -14,8 +14,8 @@ import click
 from agent.core import Core
 from agent.errors import ConfigError, UsageError
 from agent.extras import install, is_installed, missing
-from console.cli_support.command_settings import settings_for
 from console.cli_support.exits import ExitCode, end, say
+from console.core.command_settings import settings_for
 from console.terminal.signals import StopRequest, run_async
 
 

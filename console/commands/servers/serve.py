@@ -6,8 +6,8 @@ import click
 
 from agent.errors import ConfigError
 from agent.extras import install, is_installed, missing
-from console.cli_support.command_settings import settings_for
 from console.cli_support.exits import ExitCode, end, say
+from console.core.command_settings import settings_for
 from console.core.device_setup import EVERYTHING
 from console.core.host import Host, run_with_host
 from console.terminal.signals import StopRequest

@@ -16,9 +16,9 @@ from msgspec.structs import replace
 from agent.core import Core
 from agent.errors import ConfigError, RuntimeDiedError
 from agent.extras import install, is_installed, missing
-from console.cli_support.command_settings import settings_for
 from console.cli_support.exits import ExitCode, end, say
 from console.commands.sessions.sessions_shared import JSON_OPTION
+from console.core.command_settings import settings_for
 from console.core.device_setup import EVERYTHING
 from console.core.host import Host, attach, run_with_host
 from console.terminal.signals import StopRequest
@@ -79,13 +79,19 @@ def web(
 
     if not is_installed("web"):
         raise ConfigError(missing("web"), install("web"))
+    from console.commands.servers.web_tab import INSTEAD
     from console.web.server import serving
-    from console.web.tab import INSTEAD
 
     settings = settings_for(ctx)
     # What is wrong in it would end every tab, and say so where nobody reads.
     read_keymap(settings.config_file)
-    line = [sys.executable, "-m", "console.web.tab", "--data-dir", str(settings.data_dir)]
+    line = [
+        sys.executable,
+        "-m",
+        "console.commands.servers.web_tab",
+        "--data-dir",
+        str(settings.data_dir),
+    ]
     line += ["--config", str(settings.config_file)] if settings.config_file.exists() else []
     line += ["--core", settings.core.address] if settings.core.address else []
     line += ["--drive"] if drive else []

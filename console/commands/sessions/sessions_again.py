@@ -8,9 +8,9 @@ import click
 from msgspec.structs import replace
 
 from agent.protocol import SessionReplay
-from console.cli_support.command_settings import settings_for
 from console.cli_support.exits import ExitCode, end
 from console.commands.sessions.sessions_shared import SESSION_ID
+from console.core.command_settings import settings_for
 from console.core.device_setup import Devices, devices_for
 from console.core.host import Host
 from console.terminal.signals import StopRequest, run_async

@@ -27,7 +27,6 @@ from agent.protocol import (
 from agent.records import Question, Review, Session, SessionState
 from agent.text import clean
 from console.cli_support import plain
-from console.cli_support.command_settings import settings_for
 from console.cli_support.exits import ExitCode, end, say
 from console.commands.output_options import Speech, manner_of, manner_options
 from console.commands.session_options import LET_THROUGH
@@ -38,6 +37,7 @@ from console.commands.sessions.sessions_shared import (
     act_on,
     outcome_of,
 )
+from console.core.command_settings import settings_for
 from console.core.device_setup import EVERYTHING
 from console.core.host import Host, run_with_host, run_with_session
 from console.runs.prompts import ask_on_terminal, can_ask

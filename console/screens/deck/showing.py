@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 from agent.records import Question, Session
 from agent.state.reducer import SessionView, State, failure_key, tree
 from console.keys.controllers import Controller
+from console.screens.base.keeping import keep_pictures
 from console.screens.deck.composing import ComposerController
 from console.screens.deck.dismissing import end_key
 from console.screens.deck.shown_phone import PhoneController
-from console.storage.keeping import keep_pictures
 from widgets.base import status
 from widgets.lists.session_rows import delegating, phone_asked_about, session_title
 from widgets.questions.question_card import void_note

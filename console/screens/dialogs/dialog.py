@@ -13,6 +13,7 @@ from textual.events import Click
 from textual.screen import ModalScreen
 from textual.style import Style
 
+from console.base_app import ConsoleApp
 from widgets.base.fault_isolation import FaultIsolated
 
 T = TypeVar("T")
@@ -35,7 +36,5 @@ class Dialog(FaultIsolated, ModalScreen[T]):
 
     def action_press(self, name: str) -> None:
         """Press a key, by the name that the operator reads."""
-        from console.app import SwitchboardApp
-
-        assert isinstance(self.app, SwitchboardApp)
+        assert isinstance(self.app, ConsoleApp)
         self.app.keyboard.press_named_later(name)

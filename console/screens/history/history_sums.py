@@ -16,8 +16,8 @@ from agent.protocol import SumSpending
 from console.cli_support.days import begin_ms, day_of
 from console.input.gate import Wait
 from console.keys.controllers import Controller
+from console.screens.base.keeping import keep_pictures
 from console.screens.history.compare import CompareScreen
-from console.storage.keeping import keep_pictures
 from widgets.plots.spending_pane import DAYS, SpendingPane
 
 if TYPE_CHECKING:

@@ -11,7 +11,8 @@ import pytest
 from agent import errors
 from agent.errors import RpcCode, SwitchboardError
 from agent.rpc.connection import METHODS
-from console.cli_support import cli_page, protocol_page
+from console import cli_page
+from console.cli_support import protocol_page
 from console.cli_support.exits import ExitCode, code_of
 
 DOCS = Path(__file__).parent.parent.parent.parent / "docs"

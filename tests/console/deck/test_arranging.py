@@ -6,9 +6,9 @@ from types import SimpleNamespace
 
 import pytest
 
+from console.app_parts.kept_settings import KeptSettings
 from console.keys import actions
 from console.screens.deck.arranging import ArrangeController
-from console.settings.kept_settings import KeptSettings
 from tests.console.fakes import FakeCore
 from tests.console.script import configure
 from widgets.lists.session_order import Group, Sort

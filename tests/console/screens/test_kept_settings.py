@@ -13,8 +13,8 @@ import pytest
 
 from agent.config import load_settings
 from console.app import SwitchboardApp
-from console.settings import kept_settings
-from console.settings.kept_settings import KeptSettings
+from console.app_parts import kept_settings
+from console.app_parts.kept_settings import KeptSettings
 
 
 class App:

@@ -14,10 +14,10 @@ from console.keys import actions
 from console.palette import catalog, commands
 from console.palette.entry import Entry, Kind
 from console.palette.ranking import search
-from console.palette.recent import FILE_NAME, Recent
 from console.screens.dialogs.output import OutputScreen
 from console.screens.dialogs.palette import PaletteScreen
 from console.screens.jobs.jobs import JobsScreen
+from console.storage.recent import FILE_NAME, Recent
 from console.storage.short_list import MOST
 from tests.console.conftest import Open, Seat
 from widgets.base.row_list import RowList

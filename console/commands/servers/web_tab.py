@@ -29,8 +29,8 @@ def tab(
     """Show the console on the pipes to the server."""
     from agent.errors import RuntimeDiedError
     from agent.runtime.read_only_core import LookingCore
-    from console.cli_support.command_settings import settings_for
     from console.commands.console import show
+    from console.core.command_settings import settings_for
     from console.core.host import attach
     from console.terminal.signals import StopRequest, run_async
 

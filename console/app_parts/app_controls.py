@@ -86,7 +86,7 @@ class AppControls(Controller):
 
     async def _do_chosen(self, entry: Entry | None) -> None:
         if entry is not None:
-            from console.palette.carry_out import carry_out
+            from console.app_parts.carry_out import carry_out
 
             await carry_out(self._app, entry)
 
@@ -94,7 +94,7 @@ class AppControls(Controller):
 
     def do_app_model(self) -> None:
         """Connect a model: the same questions as `switchboard models setup`, on this terminal."""
-        from console.palette.carry_out import connect_model
+        from console.app_parts.carry_out import connect_model
 
         connect_model(self._app)
 

@@ -21,7 +21,7 @@ from agent.devices.health.doctor import examine as examine_devices
 from agent.errors import SwitchboardError
 from agent.extras import EXTRAS, is_installed
 from agent.text import one_line
-from console.cli_support.command_settings import settings_for
+from console.core.command_settings import settings_for
 from console.terminal.ascii_fallback import has_unicode, own_locale
 
 STORE_BOUND_S = 15.0
