@@ -17,7 +17,7 @@ from console.terminal.signals import StopRequest, run_async
 from tests.console.fakes import FakeCore
 from tests.console.script import evening
 
-EVERY_S = 0.05
+EVERY_S = 0.2
 
 
 # On a busy machine the second of two acts may come late.

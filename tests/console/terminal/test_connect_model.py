@@ -58,7 +58,7 @@ def test_the_menu_offers_a_key_a_server_of_this_machine_and_a_login(tmp_path: Pa
         terminal.press(f"{sys.executable} -m console models setup\r".encode())
         terminal.see("a key from https://platform.openai.com")
         terminal.see("A login")
-        shown = next(line for line in terminal.screen.display if "A login" in line)
+        shown = next(line for line in terminal.lines if "A login" in line)
         terminal.press(f"{shown.split()[0]}\r".encode())
         terminal.see("Issuer, such as")
         terminal.press(b"http://127.0.0.1:9\r")
@@ -73,7 +73,7 @@ def test_the_menu_offers_a_key_a_server_of_this_machine_and_a_login(tmp_path: Pa
             f"{sys.executable} -m console models setup groq --no-test --in-file\r".encode()
         )
         terminal.see("Model, by number or name")
-        second = [line for line in terminal.screen.display if line.startswith("  2  ")][-1]
+        second = [line for line in terminal.lines if line.startswith("  2  ")][-1]
         terminal.press(b"2\r")
         terminal.see("Key for Groq")
         terminal.press(b"gsk-123\r")

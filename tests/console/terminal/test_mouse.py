@@ -83,7 +83,7 @@ class Desktop:
 
     @property
     def lines(self) -> list[str]:
-        return list(self.terminal.screen.display)
+        return self.terminal.lines
 
     def ops(self) -> list[dict[str, object]]:
         if not self.ops_file.exists():

@@ -41,6 +41,7 @@ class Terminal:
         self.written = b""
         self.screen = pyte.Screen(columns, rows)
         self._stream = pyte.ByteStream(self.screen)
+        self._lines: list[str] | None = None
         seat = environment.pop("seat", "tests.console.seats.hostile_seat")
         self.process = subprocess.Popen(
             [sys.executable, "-m", seat, environment.pop("argument", "")],
@@ -60,6 +61,18 @@ class Terminal:
         )
         os.close(slave)
 
+    @property
+    def lines(self) -> list[str]:
+        """The rows of the screen, kept until more comes: pyte takes long to tell them."""
+        if self._lines is None:
+            self._lines = self.screen.display
+        return self._lines
+
+    @property
+    def text(self) -> str:
+        """What is on the screen."""
+        return "\n".join(self.lines)
+
     def read_for(self, seconds: float) -> None:
         """Take what comes within a time."""
         until = time.monotonic() + seconds
@@ -70,15 +83,16 @@ class Terminal:
                 except OSError:
                     return
                 self.written += data
+                self._lines = None
                 # pyte knows neither kitty's keyboard protocol nor its answers.
                 self._stream.feed(re.sub(rb"\x1b\[[<>=?][0-9;]*u", b"", data))
 
     def see(self, text: str) -> None:
         """Read until a text is on the screen."""
         until = time.monotonic() + BOUND_S
-        while text not in "\n".join(self.screen.display):
+        while text not in self.text:
             assert self.process.poll() is None, self.written[-2_000:]
-            assert time.monotonic() < until, "\n".join(self.screen.display)
+            assert time.monotonic() < until, self.text
             self.read_for(0.2)
 
     def press(self, keys: bytes) -> None:
@@ -93,11 +107,11 @@ class Terminal:
             self.press(keys)
             again = time.monotonic() + PATIENCE_S
             while time.monotonic() < again:
-                if (text in "\n".join(self.screen.display)) is is_seen:
+                if (text in self.text) is is_seen:
                     return
                 assert self.process.poll() is None, self.written[-2_000:]
                 self.read_for(0.2)
-            assert time.monotonic() < until, "\n".join(self.screen.display)
+            assert time.monotonic() < until, self.text
 
     def close(self) -> None:
         """End the program."""

@@ -128,7 +128,7 @@ def test_no_image_is_left_where_something_lies_over_a_picture_or_it_is_gone(open
         ghosts: list[str] = []
 
         def is_gone(order: str = order, text: str = text, ghosts: list[str] = ghosts) -> bool:
-            shown = any(text in line for line in stage.terminal.screen.display)
+            shown = any(text in line for line in stage.terminal.lines)
             if shown and text and stage.terminal.image_cells():
                 ghosts.append(order)
             return shown and not stage.terminal.image_cells()
@@ -230,7 +230,7 @@ def test_a_resting_picture_is_near_the_picture_by_sixel_where_that_is_wanted(ope
     # Text aside leaves it where it is.
     sent = stage.terminal.sixel
     stage.do("a")
-    stage.until(lambda: "aside 1" in stage.terminal.screen.display[0], "the text")
+    stage.until(lambda: "aside 1" in stage.terminal.lines[0], "the text")
     assert stage.terminal.sixel is sent and sent.keys() == place_of(answer)
     # And it is drawn anew once a dialog has been over it.
     stage.do("m")
@@ -245,8 +245,7 @@ def test_an_overlay_has_no_part_of_a_sixel_image_beside_it(opened: Open) -> None
     stage.do("o")
     stage.until(
         lambda: (
-            not stage.terminal.sixel
-            and any("an overlay" in line for line in stage.terminal.screen.display)
+            not stage.terminal.sixel and any("an overlay" in line for line in stage.terminal.lines)
         ),
         "cells around the overlay",
     )
