@@ -26,20 +26,26 @@ LAB_WORD, BANK_WORD = "orchid", "saffron"
 HOUR_MS = 3_600_000
 
 
-@dataclass
-class House:
+@dataclass(kw_only=True)
+class Furniture:
+    """What is on each of two phones, by their tags."""
+
+    serials: dict[str, str] = field(default_factory=lambda: {"lab": "lab-1", "bank": "bank-1"})
+    sessions: dict[str, str] = field(default_factory=dict)
+    questions: dict[str, Question] = field(default_factory=dict)
+    jobs: dict[str, int] = field(default_factory=dict)
+    watchers: dict[str, int] = field(default_factory=dict)
+    blobs: dict[str, tuple[str, ...]] = field(default_factory=dict)
+
+
+@dataclass(kw_only=True)
+class House(Furniture):
     """The core, its register, and what is on each phone."""
 
     stage: Stage
     register: FileRegister
     daemon: Daemon
     keys: Path
-    sessions: dict[str, str] = field(default_factory=dict)
-    """By tag."""
-    questions: dict[str, Question] = field(default_factory=dict)
-    jobs: dict[str, int] = field(default_factory=dict)
-    watchers: dict[str, int] = field(default_factory=dict)
-    blobs: dict[str, tuple[str, ...]] = field(default_factory=dict)
     clients: list[Client] = field(default_factory=list)
 
     async def add(self, name: str, *rights: Right, tags: tuple[str, ...] = ()) -> str:
@@ -91,7 +97,7 @@ async def opened(
         stage.core.approved_by(door.may_approve)
         path = socket_path(stage.directory)
         async with serve(stage.core, path, door=door) as daemon:
-            house = House(stage, register, daemon, directory / "keys")
+            house = House(stage=stage, register=register, daemon=daemon, keys=directory / "keys")
             if again:
                 await _found(house)
             else:

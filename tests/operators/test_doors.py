@@ -58,7 +58,7 @@ from agent.rpc.connection import BEFORE_SIGN_IN, METHODS
 from agent.rpc.remote_core import Client
 from agent.rpc.rpc_messages import Nothing, OpParams
 from agent.store.store import EventDraft
-from tests.operators.house import BANK_WORD, LAB_WORD, House
+from tests.operators.house import BANK_WORD, LAB_WORD, Furniture, House
 
 OPS: tuple[type[Any], ...] = typing.get_args(Op)
 FILLED: dict[str, Any] = {
@@ -78,11 +78,11 @@ FILLED: dict[str, Any] = {
 }
 
 
-def aimed(kind: type[Any], house: House, tag: str) -> Op:
+def aimed(kind: type[Any], house: Furniture, tag: str) -> Op:
     """Make an op that concerns what is on the phone of a tag."""
     fields = {one.name: one for one in msgspec.structs.fields(kind)}
     aims: dict[str, Any] = {
-        "serial": f"{tag}-1",
+        "serial": house.serials[tag],
         "session_id": house.sessions[tag],
         "question_id": house.questions[tag].question_id,
         "job_id": house.jobs[tag],
@@ -98,13 +98,13 @@ def aimed(kind: type[Any], house: House, tag: str) -> Op:
     return made
 
 
-def shut(house: House, tag: str) -> Iterator[tuple[str, Op]]:
+def shut(house: Furniture, tag: str) -> Iterator[tuple[str, Op]]:
     """List the ops that would act on, or tell of, the phone of a tag."""
     for kind in OPS:
         if kind not in LISTS:
             yield kind.__name__, aimed(kind, house, tag)
-    serial, session_id = f"{tag}-1", house.sessions[tag]
-    other = "lab-1" if tag == "bank" else "bank-1"
+    serial, session_id = house.serials[tag], house.sessions[tag]
+    other = house.serials["lab" if tag == "bank" else "bank"]
     yield "any phone", SessionCreate(goal="x")
     yield "a tree", SessionCreate(goal="x", targets=(Target(objective="y", serial=serial),))
     yield "a job of any phone", JobCreate(title="x", prompt="y")
@@ -155,10 +155,10 @@ def shut(house: House, tag: str) -> Iterator[tuple[str, Op]]:
     yield "kept", CommitmentUpdate(commitment_id=1, status=CommitmentStatus.COMPLETED)
 
 
-async def looks(client: Client, house: House, tag: str) -> list[tuple[str, object]]:
+async def looks(client: Client, house: Furniture, tag: str) -> list[tuple[str, object]]:
     """Look everywhere for what is of the phone of a tag; returns all that came back."""
     found: list[tuple[str, object]] = []
-    session_id, serial = house.sessions[tag], f"{tag}-1"
+    session_id, serial = house.sessions[tag], house.serials[tag]
 
     async def tried(name: str, look: Any) -> None:
         try:

@@ -18,7 +18,7 @@ from agent.operators.changes import without_credential
 from agent.operators.operator import Operator
 from agent.protocol import Interrupt
 from agent.records import Right
-from agent.rpc.credentials import KeyFile, TokenShown
+from agent.rpc.credentials import Credentials, KeyFile, TokenShown
 from agent.rpc.remote_core import Client as CoreClient
 from console.http_api.app import HttpApi, serving
 from console.http_api.operations import LOOK_UPS, ops
@@ -148,16 +148,17 @@ async def mcp(url: str, token: str) -> AsyncIterator[Mcp]:
 
 
 @asynccontextmanager
-async def serving_mcp(house: House) -> AsyncIterator[tuple[str, PhoneServer]]:
-    """Serve MCP before the house's core, with the credentials of boss."""
-    boss = KeyFile(house.keys / "boss")
+async def serving_mcp(
+    path: Path, boss: Credentials, directory: Path
+) -> AsyncIterator[tuple[str, PhoneServer]]:
+    """Serve MCP before the core of a socket, with the credentials of boss."""
 
     async def open_core(program: str, shown: str) -> CoreClient:
         credentials = TokenShown(shown) if shown else boss
-        return await CoreClient.connect(house.daemon.path, name=program, credentials=credentials)
+        return await CoreClient.connect(path, name=program, credentials=credentials)
 
-    clients = HttpClients(open_core, exports=house.keys)
-    server = PhoneServer(clients, load(house.keys), version="1", sees=False)
+    clients = HttpClients(open_core, exports=directory)
+    server = PhoneServer(clients, load(directory), version="1", sees=False)
     async with serving_http(server, clients, OWN_TOKEN, port=0) as url:
         yield url, server
 
@@ -166,7 +167,8 @@ async def test_no_tool_or_resource_of_mcp_opens_what_is_anothers(house: House) -
     token = await house.add("ana", *Right, tags=("lab",))
     await house.add("boss", *Right)
     session_id = house.sessions["bank"]
-    async with serving_mcp(house) as (url, server):
+    boss = KeyFile(house.keys / "boss")
+    async with serving_mcp(house.daemon.path, boss, house.keys) as (url, server):
         async with mcp(url, OWN_TOKEN) as own:
             assert session_id in await own.call("resources/list")
         async with mcp(url, token) as ana:
@@ -237,7 +239,8 @@ async def test_where_there_are_no_operators_no_token_of_one_lets_in(house: House
             assert "lab-1" not in answer.text
     async with web(url, OWN_TOKEN) as own:
         assert (await own.get("/overview")).status_code == 200
-    async with serving_mcp(house) as (mcp_url, _server):
+    boss = KeyFile(house.keys / "boss")
+    async with serving_mcp(house.daemon.path, boss, house.keys) as (mcp_url, _server):
         async with mcp(mcp_url, "swb_0_guess") as nobody:
             assert "refused" in await nobody.call("resources/list")
             assert "lab-1" not in await nobody.call("tools/call", name="list_phones", arguments={})
@@ -282,7 +285,8 @@ async def test_changes_are_told_to_those_alone_who_may_see_what_changed(house: H
     own, other = (
         f"switchboard://sessions/{house.sessions[tag]}/transcript" for tag in ("lab", "bank")
     )
-    async with serving_mcp(house) as (url, _server):
+    boss = KeyFile(house.keys / "boss")
+    async with serving_mcp(house.daemon.path, boss, house.keys) as (url, _server):
         async with listening(url, "swb_0_guess", own, other) as lines:
             told = "".join([one async for one in lines])
             assert "refused" in told
