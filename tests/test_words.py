@@ -12,7 +12,7 @@ from scripts.visible_strings import ROOT, sources, strings
 _HEADING = "## Words that are not said"
 _ROW = re.compile(r"^\| (?P<wrong>[^|]+?) \| (?P<right>[^|]+?) \|$", re.MULTILINE)
 # The glossary lists the words; contracts.md quotes its sources.
-EXCEPT = {"glossary.md", "contracts.md", "fleet.md", "operators.md"}
+EXCEPT = {"glossary.md", "contracts.md"}
 PAGES = (
     "README.md",
     "CONTRIBUTING.md",
