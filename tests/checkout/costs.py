@@ -7,7 +7,7 @@ a free core where the system counts that (Linux).
 
 from __future__ import annotations
 
-import os
+import resource
 import time
 from collections import Counter
 from collections.abc import Generator
@@ -17,10 +17,12 @@ from typing import Any
 import pytest
 
 _ROWS = 25
+_LONG_S = 5.0
 _QUEUED = Path("/proc/self/schedstat")
 _FIXTURES = pytest.StashKey[Counter[str]]()
 _SPENT = pytest.StashKey[dict[str, Any]]()
 _sums: dict[str, Counter[str]] = {}
+_unmarked: Counter[str] = Counter()
 _before_s: list[float] = []
 
 
@@ -30,7 +32,8 @@ def _now() -> tuple[float, float]:
         queued_s = int(_QUEUED.read_text(encoding="ascii").split()[1]) / 1e9
     except OSError:
         queued_s = 0.0
-    return sum(os.times()[:4]), time.monotonic() - queued_s
+    used = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    return sum(one.ru_utime + one.ru_stime for one in used), time.monotonic() - queued_s
 
 
 def _phase(item: pytest.Item) -> Generator[None, Any, Any]:
@@ -41,7 +44,12 @@ def _phase(item: pytest.Item) -> Generator[None, Any, Any]:
     finally:
         cpu_s, clock_s = (end - start for start, end in zip(begun, _now(), strict=True))
         waited_s = max(0.0, clock_s - cpu_s)
-        item.stash[_SPENT] = {"cpu_s": cpu_s, "waited_s": waited_s, "fixtures": dict(fixtures)}
+        item.stash[_SPENT] = {
+            "cpu_s": cpu_s,
+            "waited_s": waited_s,
+            "fixtures": dict(fixtures),
+            "is_slow": item.get_closest_marker("slow") is not None,
+        }
 
 
 @pytest.hookimpl(wrapper=True)
@@ -91,6 +99,8 @@ def pytest_runtest_logreport(report: Any) -> None:
         _sums.setdefault(f"CPU by {table}", Counter())[key] += spent["cpu_s"]
         _sums.setdefault(f"waiting by {table}", Counter())[key] += spent["waited_s"]
     _sums.setdefault("CPU by fixture", Counter()).update(spent["fixtures"])
+    if not spent["is_slow"]:
+        _unmarked[test] += spent["cpu_s"] + spent["waited_s"]
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
@@ -116,7 +126,9 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
         f"{tests_s:.1f} s of CPU in tests, and {sum(_before_s):.1f} s before them to start, import "
         f"and collect, by workers: {len(_before_s)}"
     )
-    for name, seconds in sorted(_sums.items()):
+    long = Counter({test: taken_s for test, taken_s in _unmarked.items() if taken_s > _LONG_S})
+    titles = {f"longer than {_LONG_S:g} s and not marked slow": long, **_sums}
+    for name, seconds in sorted(titles.items()):
         terminalreporter.write_line(f"\n{name}, in seconds")
         for key, taken_s in seconds.most_common(_ROWS):
             terminalreporter.write_line(f"{taken_s:9.2f}  {key}")

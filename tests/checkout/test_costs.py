@@ -39,7 +39,7 @@ def test_cpu_of_tests_fixtures_and_children_is_told_and_waiting_apart(tmp_path: 
         found = re.findall(r"^ +(\d+\.\d\d)  (?:\S*::)?(\S+)", "\n".join(rows), re.MULTILINE)
         tables[title.partition(",")[0]] = {name: float(seconds) for seconds, name in found}
     cpu, waiting = tables["CPU by test"], tables["waiting by test"]
-    assert cpu["test_setup"] >= 0.2 <= cpu["test_child"]
+    assert cpu["test_setup"] >= 0.19 <= cpu["test_child"]
     assert cpu["test_waits"] < 0.2 and waiting["test_waits"] >= 0.29
-    assert tables["CPU by fixture"]["costly"] >= 0.2
+    assert tables["CPU by fixture"]["costly"] >= 0.19
     assert "by workers: 1" in done.stdout

@@ -47,6 +47,7 @@ class Terminal:
         self._screen = pyte.Screen(COLUMNS, LINES)
         self._stream = pyte.ByteStream(self._screen)
         self.raw = b""
+        self._text = ""
 
     def text(self) -> str:
         """Read what has come and give what is on the screen."""
@@ -55,7 +56,10 @@ class Terminal:
             while data := os.read(self._ours, 65_536):
                 self.raw += data
                 self._stream.feed(data)
-        return "\n".join(self._screen.display)
+                self._text = ""
+        # pyte takes long to tell it, and it is asked fifty times a second.
+        self._text = self._text or "\n".join(self._screen.display)
+        return self._text
 
     def wait_for(self, words: str, bound_s: float = BOUND_S) -> None:
         """Wait until words are on the screen."""
@@ -102,6 +106,7 @@ def demo(workshop: Workshop) -> Iterator[Terminal]:
         terminal.close()
 
 
+@pytest.mark.slow
 def test_the_demo_shows_a_tree_a_frame_a_question_and_a_job_and_leaves_cleanly(
     demo: Terminal, workshop: Workshop
 ) -> None:
