@@ -155,8 +155,8 @@ def _drawable(text: str) -> str:
 @lru_cache(maxsize=2_048)
 def _letter(letter: str) -> str:
     """Return a letter that the font has; what it has not becomes ASCII."""
-    if unicodedata.category(letter).startswith("C"):
-        # A font cannot be asked for what is not drawn: the layout of some raises.
+    if unicodedata.category(letter)[0] in "CZ":
+        # A font cannot be asked for what is not drawn: the layout of some raises, as of U+2029.
         return " "
     if letter.isascii() or _has(letter):
         return letter

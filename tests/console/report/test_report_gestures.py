@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as some
 from PIL import Image, ImageSequence
 
@@ -90,6 +90,7 @@ def test_whatever_was_stored_is_drawn_within_the_picture(drawn: list[Gesture]) -
 
 
 @given(some.text(max_size=400), some.integers(40, 500), some.integers(1, 3))
+@example("a\u2028b\u2029c", 40, 1)
 def test_lines_of_a_caption_have_room(text: str, room: int, most: int) -> None:
     font = captions._font(17)
     lines = captions._lines(text, font, room, most)
