@@ -46,6 +46,26 @@ def test_links_lead_somewhere(page: Path) -> None:
     assert broken == []
 
 
+ANCHOR = re.compile(r"\]\(([^)#\s]*)#([^)\s]+)\)")
+
+
+def anchors(page: Path) -> set[str]:
+    """List the anchors that the site makes of a page's headings."""
+    headings: list[str] = re.findall(r"^#+ (.*)$", page.read_text(encoding="utf-8"), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", one.lower()).replace(" ", "-") for one in headings}
+
+
+@pytest.mark.parametrize("page", DOCUMENTS, ids=lambda p: p.relative_to(ROOT).as_posix())
+def test_links_into_a_page_lead_to_a_heading(page: Path) -> None:
+    broken = [
+        f"{target}#{anchor}"
+        for target, anchor in ANCHOR.findall(page.read_text(encoding="utf-8"))
+        if "://" not in target
+        and anchor not in anchors(page if not target else page.parent / target)
+    ]
+    assert broken == []
+
+
 NAMED = re.compile(r"`((?:agent|bench|console|docs|scripts|tests|virtual_phone|widgets)/[\w./-]+)`")
 PLACE = re.compile(r"^\| `([\w/]+\.py)` \| `(\w+)` \|", re.MULTILINE)
 
