@@ -2,7 +2,8 @@
 and docs/rooms-console.svg, which has the rooms inside the console.
 
 Rooms are the folders of the first level; modules that stand alone are rooms too. A room stands a
-floor above all that it imports. `--list PACKAGE` prints the rooms of a package and their imports.
+floor above all that it imports. `--list PACKAGE` prints the rooms of a package and their imports,
+`--walks` how many modules name a goal, a frame, a question and a key.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import ast
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from functools import cache
+from graphlib import CycleError, TopologicalSorter
 from html import escape
 from pathlib import Path
 
@@ -21,6 +23,13 @@ PICTURE = ROOT / "docs" / "rooms.svg"
 CONSOLE_PICTURE = ROOT / "docs" / "rooms-console.svg"
 GROUND = frozenset({"agent.errors", "agent.text", "agent.records", "agent.protocol"})
 """What every room may speak of: drawn as the ground, without arrows."""
+WALKS = {
+    "goal": {"goal"},
+    "frame": {"frame", "Frame", "LiveFrame"},
+    "question": {"question", "Question"},
+    "key": {"Key", "Binding", "BINDINGS"},
+}
+"""By what names a module sees each of these."""
 _BOX_HEIGHT, _FLOOR_HEIGHT, _GAP, _MARGIN = 30, 74, 18, 24
 _LETTER = 7.2
 
@@ -73,42 +82,28 @@ def rooms(graph: Mapping[str, Iterable[str]], package: str) -> Graph:
     return found
 
 
-def circles(graph: Mapping[str, Iterable[str]]) -> list[list[str]]:
-    """Return the groups of nodes that import each other in a circle, each sorted."""
-    index: dict[str, int] = {}
-    low: dict[str, int] = {}
-    open_: list[str] = []
-    found: list[list[str]] = []
+def circle(graph: Mapping[str, Iterable[str]]) -> list[str]:
+    """Return nodes that import each other in a circle, the first of them last too; else nothing."""
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as error:
+        return list(error.args[1])
+    return []
 
-    def visit(root: str) -> None:
-        work = [(root, iter(sorted(graph.get(root, ()))))]
-        index[root] = low[root] = len(index)
-        open_.append(root)
-        while work:
-            node, rest = work[-1]
-            for other in rest:
-                if other not in index:
-                    index[other] = low[other] = len(index)
-                    open_.append(other)
-                    work.append((other, iter(sorted(graph.get(other, ())))))
-                    break
-                if other in open_:
-                    low[node] = min(low[node], index[other])
-            else:
-                work.pop()
-                if work:
-                    low[work[-1][0]] = min(low[work[-1][0]], low[node])
-                if low[node] == index[node]:
-                    at = open_.index(node)
-                    group = sorted(open_[at:])
-                    del open_[at:]
-                    if len(group) > 1:
-                        found.append(group)
 
-    for name in sorted(graph):
-        if name not in index:
-            visit(name)
-    return found
+def walks() -> dict[str, int]:
+    """Return how many modules name a goal, a frame, a question and a key: how far each travels."""
+    named: dict[str, int] = dict.fromkeys(WALKS, 0)
+    for path in modules().values():
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        found = {
+            getattr(node, field, None)
+            for node in ast.walk(tree)
+            for field in ("id", "attr", "arg", "name")
+        }
+        for thing, names in WALKS.items():
+            named[thing] += not names.isdisjoint(found)
+    return named
 
 
 def floors(graph: Graph) -> dict[str, int]:
@@ -117,7 +112,7 @@ def floors(graph: Graph) -> dict[str, int]:
     Raises:
         ValueError: rooms import each other in a circle, which has no floors.
     """
-    if found_circles := circles(graph):
+    if found_circles := circle(graph):
         raise ValueError(f"These rooms import each other in a circle: {found_circles}")
     found: dict[str, int] = {}
 
@@ -225,7 +220,12 @@ def main() -> None:
     """Draw the pictures, or print the rooms of one package."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--list", metavar="PACKAGE", help="print rooms and what they import")
+    parser.add_argument("--walks", action="store_true", help="print how far some things travel")
     given = parser.parse_args()
+    if given.walks:
+        for thing, count in walks().items():
+            print(f"{thing}: {count} of {len(modules())} modules")
+        return
     if given.list:
         for room, seen in sorted(rooms(imports(), given.list).items()):
             print(f"{room}: {', '.join(sorted(seen)) or '-'}")

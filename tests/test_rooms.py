@@ -14,7 +14,7 @@ from scripts.rooms import (
     PICTURE,
     ROOT,
     Graph,
-    circles,
+    circle,
     imports,
     modules,
     pictures,
@@ -70,11 +70,11 @@ def test_no_class_has_more_methods_than_a_reader_can_keep_apart() -> None:
 
 @pytest.mark.parametrize("package", ONE_WAY)
 def test_rooms_of_a_package_import_each_other_one_way(package: str) -> None:
-    assert circles(rooms(graph(), package)) == []
+    assert circle(rooms(graph(), package)) == []
 
 
 def test_no_module_is_in_a_circle() -> None:
-    assert circles(graph()) == []
+    assert circle(graph()) == []
 
 
 @pytest.mark.parametrize("picture", [PICTURE, CONSOLE_PICTURE], ids=lambda one: one.name)
