@@ -12,20 +12,9 @@ from typing import Protocol, TypeVar
 
 import msgspec
 
+from agent import records
 from agent.errors import RuntimeDiedError
 from agent.protocol import Answer, Event, FindSession, ListSessions, LookUp, Op, Reply
-from agent.records import (
-    Commitment,
-    DeviceInfo,
-    HostInfo,
-    Job,
-    LiveFrame,
-    Notice,
-    Question,
-    ServerAway,
-    Session,
-    Watcher,
-)
 from agent.state.commit import Commit
 
 Fact = TypeVar("Fact")
@@ -43,20 +32,20 @@ class Overview(msgspec.Struct, frozen=True, kw_only=True):
     """The picture at one moment: a listener starts from it and follows events after `event_id`."""
 
     event_id: int
-    sessions: tuple[Session, ...] = ()
-    questions: tuple[Question, ...] = ()
+    sessions: tuple[records.Session, ...] = ()
+    questions: tuple[records.Question, ...] = ()
     """Open ones, oldest first."""
-    devices: tuple[DeviceInfo, ...] = ()
-    servers_away: tuple[ServerAway, ...] = ()
+    devices: tuple[records.DeviceInfo, ...] = ()
+    servers_away: tuple[records.ServerAway, ...] = ()
     """The adb servers that do not answer now."""
-    jobs: tuple[Job, ...] = ()
-    watchers: tuple[Watcher, ...] = ()
+    jobs: tuple[records.Job, ...] = ()
+    watchers: tuple[records.Watcher, ...] = ()
     """All that look out for something or were not seen yet, and the newest others."""
-    commitments: tuple[Commitment, ...] = ()
+    commitments: tuple[records.Commitment, ...] = ()
     """All that are not over, and the newest others."""
-    notices: tuple[Notice, ...] = ()
+    notices: tuple[records.Notice, ...] = ()
     """Those that are shown, oldest first."""
-    hosts: tuple[HostInfo, ...] = ()
+    hosts: tuple[records.HostInfo, ...] = ()
     """Those of a fleet, by name; none where one core has the store to itself."""
 
 
@@ -93,11 +82,11 @@ class CoreBase:
         """Answer a look-up; see `Core.look_up`."""
         raise NotImplementedError
 
-    async def sessions(self, *, limit: int = 200, before: str = "") -> tuple[Session, ...]:
+    async def sessions(self, *, limit: int = 200, before: str = "") -> tuple[records.Session, ...]:
         """List sessions; see `ListSessions`."""
         return await self.look_up(ListSessions(limit=limit, before=before))
 
-    async def session(self, session_id: str) -> Session:
+    async def session(self, session_id: str) -> records.Session:
         """Look a session up; see `FindSession`. Raises UsageError."""
         return await self.look_up(FindSession(session_id=session_id))
 
@@ -149,7 +138,7 @@ class Core(Protocol):
 
     def frames(
         self, serial: str, *, width_px: int, height_px: int, max_hz: float
-    ) -> AbstractAsyncContextManager[AsyncIterator[LiveFrame]]: ...
+    ) -> AbstractAsyncContextManager[AsyncIterator[records.LiveFrame]]: ...
 
     async def overview(self) -> Overview: ...
 
@@ -161,10 +150,10 @@ class Core(Protocol):
             WrongStateError: only a core at work can answer it, and this is a closed store.
         """
 
-    async def sessions(self, *, limit: int = 200, before: str = "") -> tuple[Session, ...]:
+    async def sessions(self, *, limit: int = 200, before: str = "") -> tuple[records.Session, ...]:
         """List sessions; see `ListSessions`."""
 
-    async def session(self, session_id: str) -> Session:
+    async def session(self, session_id: str) -> records.Session:
         """Look a session up; see `FindSession`. Raises UsageError."""
 
     async def history(
@@ -209,7 +198,7 @@ class ForwardingCore(CoreBase):
 
     def frames(
         self, serial: str, *, width_px: int, height_px: int, max_hz: float
-    ) -> AbstractAsyncContextManager[AsyncIterator[LiveFrame]]:
+    ) -> AbstractAsyncContextManager[AsyncIterator[records.LiveFrame]]:
         """Follow the newest picture of a device; see `Core.frames`."""
         return self._following(
             lambda core: core.frames(serial, width_px=width_px, height_px=height_px, max_hz=max_hz)
@@ -255,9 +244,9 @@ class Peers(Protocol):
     unhosted: str
     """The host to which belongs what is marked as no host's."""
 
-    def hosts(self) -> tuple[HostInfo, ...]: ...
+    def hosts(self) -> tuple[records.HostInfo, ...]: ...
 
-    def devices(self) -> tuple[DeviceInfo, ...]:
+    def devices(self) -> tuple[records.DeviceInfo, ...]:
         """List the phones of the other hosts."""
 
     def is_there(self, host: str) -> bool:
@@ -271,7 +260,7 @@ class Peers(Protocol):
 
     def frames(
         self, serial: str, *, width_px: int, height_px: int, max_hz: float
-    ) -> AbstractAsyncContextManager[AsyncIterator[LiveFrame]]:
+    ) -> AbstractAsyncContextManager[AsyncIterator[records.LiveFrame]]:
         """Follow the newest picture of another host's phone."""
 
     def deltas(

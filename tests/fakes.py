@@ -11,6 +11,7 @@ from contextlib import asynccontextmanager
 
 from msgspec.structs import replace
 
+from agent import records
 from agent.devices.gestures import Gesture
 from agent.devices.no_displays import NoDisplays
 from agent.devices.protocols import Button, Capture, Displays, Typed, UiTree
@@ -18,20 +19,6 @@ from agent.errors import DeviceLostError, UsageError
 from agent.loop.task_context import TaskContext, TurnEnd
 from agent.models.model import ModelReply, ModelRequest
 from agent.protocol import UserMessage
-from agent.records import (
-    AppInfo,
-    Bounds,
-    DeviceInfo,
-    DeviceState,
-    Foreground,
-    Frame,
-    FrameSource,
-    FrameStatus,
-    LiveFrame,
-    Point,
-    ServerAway,
-    UiNode,
-)
 
 
 class FakeDevice:
@@ -51,41 +38,45 @@ class FakeDevice:
     def displays(self) -> Displays:
         return self._fleet.displays.get(self._serial, NoDisplays(self._serial, "it is a stand-in."))
 
-    async def info(self) -> DeviceInfo:
+    async def info(self) -> records.DeviceInfo:
         return self._fleet.infos[self._serial]
 
     async def capture(self, *, timeout_s: float = 10.0) -> Capture:
         self._check()
-        frame = Frame(digest="", width_px=108, height_px=240, captured_ms=1)
+        frame = records.Frame(digest="", width_px=108, height_px=240, captured_ms=1)
         return Capture(frame=frame, data=b"")
 
     async def tree(self, *, timeout_s: float = 15.0) -> UiTree:
         self._check()
-        node = UiNode(text="Go", clickable=True, bounds=Bounds(left=0, top=0, right=1, bottom=0.1))
+        node = records.UiNode(
+            text="Go", clickable=True, bounds=records.Bounds(left=0, top=0, right=1, bottom=0.1)
+        )
         return UiTree(nodes=(node,), xml=b"<hierarchy/>", started_ms=1, ended_ms=2)
 
-    async def foreground(self, *, timeout_s: float = 5.0) -> Foreground:
+    async def foreground(self, *, timeout_s: float = 5.0) -> records.Foreground:
         self._check()
-        return Foreground(package="org.example.app")
+        return records.Foreground(package="org.example.app")
 
-    async def apps(self, *, timeout_s: float = 10.0) -> tuple[AppInfo, ...]:
+    async def apps(self, *, timeout_s: float = 10.0) -> tuple[records.AppInfo, ...]:
         self._check()
-        return (AppInfo(package="org.example.app", label="Example"),)
+        return (records.AppInfo(package="org.example.app", label="Example"),)
 
-    async def tap(self, at: Point, *, timeout_s: float = 5.0) -> None:
+    async def tap(self, at: records.Point, *, timeout_s: float = 5.0) -> None:
         self._do(f"tap {at.x:g} {at.y:g}")
 
-    async def long_press(self, at: Point, *, duration_ms: int = 1000) -> None:
+    async def long_press(self, at: records.Point, *, duration_ms: int = 1000) -> None:
         self._do(f"long press {at.x:g} {at.y:g}")
 
-    async def swipe(self, start: Point, end: Point, *, duration_ms: int = 300) -> None:
+    async def swipe(
+        self, start: records.Point, end: records.Point, *, duration_ms: int = 300
+    ) -> None:
         self._do(f"swipe {start.x:g} {start.y:g} {end.x:g} {end.y:g}")
 
     async def perform(self, gesture: Gesture, *, timeout_s: float = 5.0) -> None:
         self._do(f"{type(gesture).__name__.lower()}")
 
     async def scroll(
-        self, at: Point, *, vertical: float, horizontal: float = 0.0, timeout_s: float = 5.0
+        self, at: records.Point, *, vertical: float, horizontal: float = 0.0, timeout_s: float = 5.0
     ) -> None:
         self._do(f"scroll {vertical:g} {horizontal:g}")
 
@@ -119,7 +110,7 @@ class FakeDevice:
         self.done.append(what)
 
     def _check(self) -> None:
-        if self._fleet.infos[self._serial].state is not DeviceState.ONLINE:
+        if self._fleet.infos[self._serial].state is not records.DeviceState.ONLINE:
             raise DeviceLostError(f"The device {self._serial} is gone.")
 
 
@@ -127,15 +118,15 @@ class FakeFleet:
     """Devices that a test plugs in and out."""
 
     def __init__(self, *serials: str) -> None:
-        self.infos: dict[str, DeviceInfo] = {}
+        self.infos: dict[str, records.DeviceInfo] = {}
         self._devices: dict[str, FakeDevice] = {}
         self._wheels: dict[str, asyncio.Lock] = {}
-        self._listeners: list[asyncio.Queue[DeviceInfo | None]] = []
+        self._listeners: list[asyncio.Queue[records.DeviceInfo | None]] = []
         self.drivers: list[tuple[str, str]] = []
         self.displays: dict[str, Displays] = {}
         """By serial; a phone that is not in it can open none."""
         self.closed = False
-        self.away: list[ServerAway] = []
+        self.away: list[records.ServerAway] = []
         self.servers_changed = asyncio.Event()
         for serial in serials:
             self.plug(serial)
@@ -144,16 +135,18 @@ class FakeFleet:
         self._devices.setdefault(serial, FakeDevice(self, serial))
         self._wheels.setdefault(serial, asyncio.Lock())
         driver = self.infos[serial].driver if serial in self.infos else ""
-        self.tell(DeviceInfo(serial=serial, state=DeviceState.ONLINE, driver=driver))
+        self.tell(
+            records.DeviceInfo(serial=serial, state=records.DeviceState.ONLINE, driver=driver)
+        )
 
     def adopt(self, device: FakeDevice) -> None:
         """Put another device in the place of the one with its serial."""
         self._devices[device.serial] = device
 
     def unplug(self, serial: str) -> None:
-        self.tell(replace(self.infos[serial], state=DeviceState.GONE))
+        self.tell(replace(self.infos[serial], state=records.DeviceState.GONE))
 
-    def tell(self, info: DeviceInfo) -> None:
+    def tell(self, info: records.DeviceInfo) -> None:
         self.infos[info.serial] = info
         for queue in self._listeners:
             queue.put_nowait(info)
@@ -166,14 +159,14 @@ class FakeFleet:
         for queue in self._listeners:
             queue.put_nowait(None)
 
-    def devices(self) -> tuple[DeviceInfo, ...]:
+    def devices(self) -> tuple[records.DeviceInfo, ...]:
         return tuple(self.infos.values())
 
-    def servers_away(self) -> tuple[ServerAway, ...]:
+    def servers_away(self) -> tuple[records.ServerAway, ...]:
         return tuple(self.away)
 
     def lose_server(self, address: str, why: str) -> None:
-        self.away.append(ServerAway(address=address, why=why))
+        self.away.append(records.ServerAway(address=address, why=why))
         self._tell_servers()
 
     def find_servers(self) -> None:
@@ -184,19 +177,21 @@ class FakeFleet:
         self.servers_changed.set()
         self.servers_changed = asyncio.Event()
 
-    def changes(self) -> AsyncIterator[DeviceInfo]:
-        queue: asyncio.Queue[DeviceInfo | None] = asyncio.Queue()
+    def changes(self) -> AsyncIterator[records.DeviceInfo]:
+        queue: asyncio.Queue[records.DeviceInfo | None] = asyncio.Queue()
         self._listeners.append(queue)
         return self._follow(queue)
 
-    async def _follow(self, queue: asyncio.Queue[DeviceInfo | None]) -> AsyncIterator[DeviceInfo]:
+    async def _follow(
+        self, queue: asyncio.Queue[records.DeviceInfo | None]
+    ) -> AsyncIterator[records.DeviceInfo]:
         while (info := await queue.get()) is not None:
             yield info
 
     async def device(self, serial: str) -> FakeDevice:
         if serial not in self.infos:
             raise UsageError(f"No device {serial!r} is known.")
-        if self.infos[serial].state is not DeviceState.ONLINE:
+        if self.infos[serial].state is not records.DeviceState.ONLINE:
             raise DeviceLostError(f"The device {serial} is gone.", "Plug it in again.")
         return self._devices[serial]
 
@@ -204,7 +199,7 @@ class FakeFleet:
         try:
             async with asyncio.timeout(timeout_s):
                 changes = self.changes()
-                while self.infos[serial].state is not DeviceState.ONLINE:
+                while self.infos[serial].state is not records.DeviceState.ONLINE:
                     await anext(changes)
         except TimeoutError:
             pass
@@ -225,7 +220,9 @@ class FakeFleet:
     def hand(self, serial: str, driver: str) -> None:
         self.tell(replace(self.infos[serial], driver=driver))
 
-    def label(self, serial: str, *, name: str, tags: Iterable[str], notes: str) -> DeviceInfo:
+    def label(
+        self, serial: str, *, name: str, tags: Iterable[str], notes: str
+    ) -> records.DeviceInfo:
         self.tell(replace(self.infos[serial], name=name, tags=tuple(tags), notes=notes))
         return self.infos[serial]
 
@@ -234,15 +231,15 @@ class FakeFleet:
 
     async def frames(
         self, serial: str, *, width_px: int, height_px: int, max_hz: float
-    ) -> AsyncIterator[LiveFrame]:
-        yield LiveFrame(
+    ) -> AsyncIterator[records.LiveFrame]:
+        yield records.LiveFrame(
             serial=serial,
             width_px=1,
             height_px=1,
             rgb=b"\0\0\0",
             captured_ms=1,
-            source=FrameSource.CAPTURE,
-            status=FrameStatus.LIVE,
+            source=records.FrameSource.CAPTURE,
+            status=records.FrameStatus.LIVE,
         )
 
 

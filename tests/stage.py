@@ -11,18 +11,9 @@ from typing import TypeVar
 
 import msgspec
 
+from agent import protocol
 from agent.loop.task_context import SessionTask, TaskContext
 from agent.models.model import Model
-from agent.protocol import (
-    Event,
-    Op,
-    Reply,
-    SessionCreate,
-    SessionStateChanged,
-    Target,
-    TaskComplete,
-    TurnAborted,
-)
 from agent.records import Session, SessionState
 from agent.runtime.runtime import Runtime
 from agent.settings import RecoverySettings, Settings
@@ -88,7 +79,7 @@ class Stage:
         self.models.append(model)
         return model
 
-    async def do(self, op: Op) -> Reply:
+    async def do(self, op: protocol.Op) -> protocol.Reply:
         async with asyncio.timeout(PATIENCE_S):
             return await self.core.request(op)
 
@@ -102,8 +93,8 @@ class Stage:
         account: str = "",
     ) -> str:
         """Create a session, with a child for each objective; returns its id."""
-        targets = tuple(Target(objective=objective) for objective in objectives)
-        op = SessionCreate(
+        targets = tuple(protocol.Target(objective=objective) for objective in objectives)
+        op = protocol.SessionCreate(
             goal=goal,
             targets=targets,
             serial=serial,
@@ -156,7 +147,7 @@ class Stage:
         """Read the facts of a session."""
         return [event.msg for event in await self.store.session_events(session_id)]
 
-    async def all_events(self) -> tuple[Event, ...]:
+    async def all_events(self) -> tuple[protocol.Event, ...]:
         return await self.store.events(after=0, limit=100_000)
 
 
@@ -183,12 +174,12 @@ def of_type(msgs: list[object], kind: type[T]) -> list[T]:
 
 def ends(msgs: list[object]) -> list[object]:
     """Pick the ends of turns."""
-    return [msg for msg in msgs if isinstance(msg, TaskComplete | TurnAborted)]
+    return [msg for msg in msgs if isinstance(msg, protocol.TaskComplete | protocol.TurnAborted)]
 
 
 def states(msgs: list[object]) -> list[SessionState]:
     """Return the states that a session went through."""
-    return [msg.state for msg in of_type(msgs, SessionStateChanged)]
+    return [msg.state for msg in of_type(msgs, protocol.SessionStateChanged)]
 
 
 def waiting_at(cue: Cue, then: str = "done") -> Part:

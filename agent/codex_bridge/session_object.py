@@ -10,18 +10,7 @@ import json
 from collections.abc import Iterable
 from typing import Any
 
-from agent.protocol import (
-    AgentMessage,
-    ErrorEvent,
-    Event,
-    QuestionAnswered,
-    RequestUserInput,
-    ResultPublished,
-    TargetObserved,
-    ToolCallFinished,
-    UserMessage,
-    WarningEvent,
-)
+from agent import protocol
 from agent.records import (
     DeviceInfo,
     Question,
@@ -140,26 +129,30 @@ def thread_id(session: Session) -> str:
     return session.session_id if has_one else ""
 
 
-def timeline(events: Iterable[Event]) -> list[str]:
+def timeline(events: Iterable[protocol.Event]) -> list[str]:
     """Return the last twelve things that happened, each "Type: message"."""
     told = [line for line in map(_told, events) if line]
     return [one_line(line, _LINE_LIMIT_CHARS) for line in told[-TIMELINE_EVENTS:]]
 
 
-def _told(event: Event) -> str:
+def _told(event: protocol.Event) -> str:
     match event.msg:
-        case AgentMessage(text=text) | UserMessage(text=text) | ToolCallFinished(text=text):
+        case (
+            protocol.AgentMessage(text=text)
+            | protocol.UserMessage(text=text)
+            | protocol.ToolCallFinished(text=text)
+        ):
             return f"Trace: {text}"
-        case RequestUserInput(question=question):
+        case protocol.RequestUserInput(question=question):
             kind = "Policy" if question.kind is QuestionKind.APPROVAL else "Question"
             return f"{kind}: {question.shown}"
-        case QuestionAnswered(answer=answer):
+        case protocol.QuestionAnswered(answer=answer):
             return f"Answer: {answer or '(not kept)'}"
-        case ResultPublished(text=text):
+        case protocol.ResultPublished(text=text):
             return f"Result: {text}"
-        case ErrorEvent(message=message) | WarningEvent(message=message):
+        case protocol.ErrorEvent(message=message) | protocol.WarningEvent(message=message):
             return f"Error: {message}"
-        case TargetObserved(runtime=runtime):
+        case protocol.TargetObserved(runtime=runtime):
             return f"Detached action: {runtime.value}"
         case _:
             return ""

@@ -15,17 +15,8 @@ from typing import Protocol, runtime_checkable
 
 import msgspec
 
+from agent import records
 from agent.devices.gestures import Gesture
-from agent.records import (
-    AppInfo,
-    DeviceInfo,
-    Foreground,
-    Frame,
-    LiveFrame,
-    Point,
-    ServerAway,
-    UiNode,
-)
 
 OPEN_TIMEOUT_S = 15.0
 TREE_TIMEOUT_S = 8.0
@@ -54,14 +45,14 @@ class Button(StrEnum):
 class Capture(msgspec.Struct, frozen=True, kw_only=True):
     """One picture of the screen with its encoded bytes."""
 
-    frame: Frame
+    frame: records.Frame
     data: bytes
 
 
 class UiTree(msgspec.Struct, frozen=True, kw_only=True):
     """One UI tree: nodes in document order, and the XML they came from."""
 
-    nodes: tuple[UiNode, ...]
+    nodes: tuple[records.UiNode, ...]
     xml: bytes
     started_ms: int
     ended_ms: int
@@ -122,7 +113,9 @@ class Display(Protocol):
     async def capture(self, *, timeout_s: float = 10.0) -> Capture:
         """Take a picture of this display."""
 
-    def frames(self, *, width_px: int, height_px: int, max_hz: float) -> AsyncIterator[LiveFrame]:
+    def frames(
+        self, *, width_px: int, height_px: int, max_hz: float
+    ) -> AsyncIterator[records.LiveFrame]:
         """Follow the newest picture, as `Fleet.frames` does for the main display."""
 
     async def attach(self, package: str, *, timeout_s: float = 10.0) -> None:
@@ -164,7 +157,7 @@ class Device(Protocol):
     def displays(self) -> Displays:
         """The displays beyond the main one, where detached targets live."""
 
-    async def info(self) -> DeviceInfo: ...
+    async def info(self) -> records.DeviceInfo: ...
 
     async def capture(self, *, timeout_s: float = 10.0) -> Capture:
         """Take a picture of the screen."""
@@ -172,17 +165,19 @@ class Device(Protocol):
     async def tree(self, *, timeout_s: float = TREE_TIMEOUT_S) -> UiTree:
         """Read the UI tree. Raises TreeUnavailableError with the reason when there is none."""
 
-    async def foreground(self, *, timeout_s: float = 5.0) -> Foreground:
+    async def foreground(self, *, timeout_s: float = 5.0) -> records.Foreground:
         """Return which app is in front; never the keyboard, the shade or another system window."""
 
-    async def apps(self, *, timeout_s: float = 10.0) -> tuple[AppInfo, ...]:
+    async def apps(self, *, timeout_s: float = 10.0) -> tuple[records.AppInfo, ...]:
         """List the apps that can be started, sorted by package."""
 
-    async def tap(self, at: Point, *, timeout_s: float = 5.0) -> None: ...
+    async def tap(self, at: records.Point, *, timeout_s: float = 5.0) -> None: ...
 
-    async def long_press(self, at: Point, *, duration_ms: int = 1000) -> None: ...
+    async def long_press(self, at: records.Point, *, duration_ms: int = 1000) -> None: ...
 
-    async def swipe(self, start: Point, end: Point, *, duration_ms: int = 300) -> None: ...
+    async def swipe(
+        self, start: records.Point, end: records.Point, *, duration_ms: int = 300
+    ) -> None: ...
 
     async def perform(self, gesture: Gesture, *, timeout_s: float = 5.0) -> None:
         """Do a gesture, of several fingers too; `timeout_s` is beyond its own time.
@@ -191,7 +186,7 @@ class Device(Protocol):
         """
 
     async def scroll(
-        self, at: Point, *, vertical: float, horizontal: float = 0.0, timeout_s: float = 5.0
+        self, at: records.Point, *, vertical: float, horizontal: float = 0.0, timeout_s: float = 5.0
     ) -> None:
         """Turn a mouse wheel over a place, in steps; positive is up and right."""
 
@@ -281,17 +276,17 @@ class Fleet(Protocol):
 
     async def close(self) -> None: ...
 
-    def devices(self) -> tuple[DeviceInfo, ...]:
+    def devices(self) -> tuple[records.DeviceInfo, ...]:
         """List what is known now, without asking anybody."""
 
-    def servers_away(self) -> tuple[ServerAway, ...]:
+    def servers_away(self) -> tuple[records.ServerAway, ...]:
         """List the adb servers that do not answer now."""
 
     @property
     def servers_changed(self) -> asyncio.Event:
         """Set when a server goes away or answers again; taken before looking, it misses none."""
 
-    def changes(self) -> AsyncIterator[DeviceInfo]:
+    def changes(self) -> AsyncIterator[records.DeviceInfo]:
         """Follow devices from this call on as they appear, change state and go (state GONE)."""
 
     async def device(self, serial: str) -> Device:
@@ -306,7 +301,9 @@ class Fleet(Protocol):
     def hand(self, serial: str, driver: str) -> None:
         """Set who drives a device whose lease is held: its session, or the operator meanwhile."""
 
-    def label(self, serial: str, *, name: str, tags: Iterable[str], notes: str) -> DeviceInfo:
+    def label(
+        self, serial: str, *, name: str, tags: Iterable[str], notes: str
+    ) -> records.DeviceInfo:
         """Keep what the operator calls a device.
 
         Raises UsageError for an unknown serial or what no label can be, StoreError.
@@ -320,7 +317,7 @@ class Fleet(Protocol):
 
     def frames(
         self, serial: str, *, width_px: int, height_px: int, max_hz: float
-    ) -> AsyncIterator[LiveFrame]:
+    ) -> AsyncIterator[records.LiveFrame]:
         """Follow the newest picture, fitted into the given box with its shape kept; slow readers
         skip, none is queued.
         """

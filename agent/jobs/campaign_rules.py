@@ -11,25 +11,14 @@ from dataclasses import dataclass, field
 
 from msgspec.structs import replace
 
-from agent.records import (
-    Campaign,
-    GoalVerdict,
-    Job,
-    JobStatus,
-    RunOutcome,
-    RunRecord,
-    RunStatus,
-    Session,
-    SessionState,
-    Usage,
-)
+from agent import records
 from agent.text import one_line
 
 RESULT_LIMIT_CHARS = 4000
 _OUTCOMES = {
-    SessionState.COMPLETED: RunOutcome.FINISHED,
-    SessionState.FAILED: RunOutcome.FAILED,
-    SessionState.CANCELLED: RunOutcome.CANCELLED,
+    records.SessionState.COMPLETED: records.RunOutcome.FINISHED,
+    records.SessionState.FAILED: records.RunOutcome.FAILED,
+    records.SessionState.CANCELLED: records.RunOutcome.CANCELLED,
 }
 
 
@@ -42,7 +31,7 @@ class Standing:
     failed: int = 0
     cancelled: int = 0
     at_work: int = 0
-    usage: Usage = field(default_factory=Usage)
+    usage: records.Usage = field(default_factory=records.Usage)
     newest_ms: int = 0
     """When the newest phone began; 0: none has."""
 
@@ -51,7 +40,7 @@ class Standing:
         """How many have not begun."""
         return self.total - self.done - self.failed - self.cancelled - self.at_work
 
-    def is_halted(self, campaign: Campaign) -> bool:
+    def is_halted(self, campaign: records.Campaign) -> bool:
         """Return whether so many failed that no more begin."""
         return 0 < campaign.stop_after <= self.failed
 
@@ -69,15 +58,15 @@ class Standing:
         return ", ".join(parts) + (f"; {', '.join(spent)}" if spent else "")
 
 
-def standing(campaign: Campaign, runs: Mapping[str, RunRecord]) -> Standing:
+def standing(campaign: records.Campaign, runs: Mapping[str, records.RunRecord]) -> Standing:
     """Return how a campaign stands, by the records of its runs, each by its phone."""
     mine = [runs[serial] for serial in campaign.phones if serial in runs]
-    ended = [run for run in mine if run.status is RunStatus.ENDED]
-    usage = Usage()
+    ended = [run for run in mine if run.status is records.RunStatus.ENDED]
+    usage = records.Usage()
     for run in ended:
         usage = usage.plus(run.usage)
-    done = sum(run.outcome is RunOutcome.FINISHED for run in ended)
-    cancelled = sum(run.outcome is RunOutcome.CANCELLED for run in ended)
+    done = sum(run.outcome is records.RunOutcome.FINISHED for run in ended)
+    cancelled = sum(run.outcome is records.RunOutcome.CANCELLED for run in ended)
     return Standing(
         total=len(campaign.phones),
         done=done,
@@ -90,9 +79,9 @@ def standing(campaign: Campaign, runs: Mapping[str, RunRecord]) -> Standing:
 
 
 def begins(
-    job: Job,
-    campaign: Campaign,
-    runs: Mapping[str, RunRecord],
+    job: records.Job,
+    campaign: records.Campaign,
+    runs: Mapping[str, records.RunRecord],
     phones: Mapping[str, bool],
     now_ms: int,
 ) -> tuple[str, int]:
@@ -105,7 +94,7 @@ def begins(
         The serial, empty for none, and the time of the next begin; 0: not by time.
     """
     stands = standing(campaign, runs)
-    if job.status is not JobStatus.ACTIVE or stands.is_halted(campaign) or not stands.left:
+    if job.status is not records.JobStatus.ACTIVE or stands.is_halted(campaign) or not stands.left:
         return "", 0
     if campaign.at_once and stands.at_work >= campaign.at_once:
         return "", 0
@@ -118,7 +107,9 @@ def begins(
     return min(left, key=lambda one: not phones[one], default=""), 0
 
 
-def advanced(job: Job, campaign: Campaign, stands: Standing, now_ms: int) -> Job | None:
+def advanced(
+    job: records.Job, campaign: records.Campaign, stands: Standing, now_ms: int
+) -> records.Job | None:
     """Return the record of a campaign's job as it stands now; None where that is stored."""
     progress = replace(
         job,
@@ -127,26 +118,26 @@ def advanced(job: Job, campaign: Campaign, stands: Standing, now_ms: int) -> Job
         progress_total=stands.total,
     )
     goes_on = stands.left and not stands.is_halted(campaign)
-    if job.status is JobStatus.ACTIVE and not stands.at_work and not goes_on:
+    if job.status is records.JobStatus.ACTIVE and not stands.at_work and not goes_on:
         good = stands.done == stands.total
         halted = f"stopped after {stands.failed} failures: " if stands.left else ""
         progress = replace(
             progress,
-            status=JobStatus.COMPLETED if good else JobStatus.FAILED,
+            status=records.JobStatus.COMPLETED if good else records.JobStatus.FAILED,
             next_run_at=0,
             unread_result=job.delivery_json.get("mode") != "none",
             last_result=f"{halted}{stands.said}"[:RESULT_LIMIT_CHARS],
             last_run_at=now_ms,
             failure_count=stands.failed,
         )
-    elif job.status is JobStatus.STOPPED and not stands.at_work:
+    elif job.status is records.JobStatus.STOPPED and not stands.at_work:
         progress = replace(progress, last_result=stands.said[:RESULT_LIMIT_CHARS])
     return replace(progress, updated_at=now_ms) if progress != job else None
 
 
-def run_of(job_id: int, serial: str, session: Session) -> RunRecord:
+def run_of(job_id: int, serial: str, session: records.Session) -> records.RunRecord:
     """Write the record of one phone's run, from its session."""
-    begun = RunRecord(
+    begun = records.RunRecord(
         run_id=f"run-{session.session_id}",
         job_id=job_id,
         due_at=session.created_ms,
@@ -157,11 +148,11 @@ def run_of(job_id: int, serial: str, session: Session) -> RunRecord:
     outcome = _OUTCOMES.get(session.state)
     if outcome is None:
         return begun
-    if outcome is RunOutcome.FINISHED and session.verdict is GoalVerdict.NOT_MET:
-        outcome = RunOutcome.FAILED
+    if outcome is records.RunOutcome.FINISHED and session.verdict is records.GoalVerdict.NOT_MET:
+        outcome = records.RunOutcome.FAILED
     return replace(
         begun,
-        status=RunStatus.ENDED,
+        status=records.RunStatus.ENDED,
         outcome=outcome,
         ended_at=session.updated_ms,
         result=session.latest_result[:RESULT_LIMIT_CHARS],
@@ -175,16 +166,16 @@ def run_of(job_id: int, serial: str, session: Session) -> RunRecord:
     )
 
 
-def refused(job_id: int, serial: str, why: str, now_ms: int) -> RunRecord:
+def refused(job_id: int, serial: str, why: str, now_ms: int) -> records.RunRecord:
     """Write the record of a phone on which no session could be begun."""
-    return RunRecord(
+    return records.RunRecord(
         run_id=f"run-{job_id}-{serial}",
         job_id=job_id,
         due_at=now_ms,
         started_at=now_ms,
         ended_at=now_ms,
-        status=RunStatus.ENDED,
-        outcome=RunOutcome.ERROR,
+        status=records.RunStatus.ENDED,
+        outcome=records.RunOutcome.ERROR,
         serial=serial,
         diagnostics=one_line(why, 2000),
     )

@@ -13,18 +13,11 @@ from collections.abc import Iterable
 
 from msgspec.structs import replace
 
+from agent import protocol
 from agent.errors import StoreError, SwitchboardError, UsageError
 from agent.jobs.campaign_rules import advanced, begins, refused, run_of, standing
 from agent.jobs.records import JobRecords
 from agent.placement.needs import parse_needs
-from agent.protocol import (
-    DeviceChanged,
-    Event,
-    JobChanged,
-    RunChanged,
-    SessionCreate,
-    SessionStateChanged,
-)
 from agent.records import (
     AtLimit,
     Campaign,
@@ -71,17 +64,17 @@ class Campaigns:
                 self._jobs.add(job.id)
         self._changed.set()
 
-    def on_commit(self, events: Iterable[Event]) -> None:
+    def on_commit(self, events: Iterable[protocol.Event]) -> None:
         """Look again when a campaign changed, one of its sessions ended, or a phone came."""
         for event in events:
             match event.msg:
-                case JobChanged(job=Job(type=JobType.CAMPAIGN) as job):
+                case protocol.JobChanged(job=Job(type=JobType.CAMPAIGN) as job):
                     self._jobs.add(job.id)
                     self._changed.set()
-                case SessionStateChanged(state=state) if state.is_terminal:
+                case protocol.SessionStateChanged(state=state) if state.is_terminal:
                     if event.session_id in self._sessions:
                         self._changed.set()
-                case DeviceChanged() if self._jobs:
+                case protocol.DeviceChanged() if self._jobs:
                     self._changed.set()
                 case _:
                     pass
@@ -203,12 +196,12 @@ class Campaigns:
                     why = "its session is gone"
                     gone = refused(job.id, serial, why, self._parts.clock_ms())
                     stored[serial] = replace(gone, run_id=before.run_id)
-                    news.append(EventDraft("", RunChanged(run=stored[serial])))
+                    news.append(EventDraft("", protocol.RunChanged(run=stored[serial])))
                 continue
             run = run_of(job.id, serial, session)
             if run != before:
                 stored[serial] = run
-                news.append(EventDraft("", RunChanged(run=run)))
+                news.append(EventDraft("", protocol.RunChanged(run=run)))
             if run.status is not RunStatus.ENDED:
                 self._sessions.add(session.session_id)
         if news:
@@ -223,7 +216,7 @@ class Campaigns:
 
     async def _begin(self, job: Job, campaign: Campaign, serial: str) -> RunRecord:
         """Begin one phone's session; return the record of its run, which is stored."""
-        op = SessionCreate(
+        op = protocol.SessionCreate(
             goal=job.prompt,
             title=job.title,
             serial=serial,
@@ -251,7 +244,7 @@ class Campaigns:
             raise
         except SwitchboardError as error:
             run = refused(job.id, serial, f"{error}", self._parts.clock_ms())
-        await self._parts.registry.append(EventDraft("", RunChanged(run=run)))
+        await self._parts.registry.append(EventDraft("", protocol.RunChanged(run=run)))
         return run
 
     async def _cancel(self, runs: Iterable[RunRecord]) -> bool:

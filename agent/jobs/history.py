@@ -11,20 +11,7 @@ from secrets import token_hex
 
 from msgspec.structs import replace
 
-from agent.protocol import (
-    AbortReason,
-    CloseReason,
-    ErrorEvent,
-    Event,
-    QuestionAnswered,
-    QuestionClosed,
-    RequestUserInput,
-    StepCompleted,
-    TaskComplete,
-    TaskStarted,
-    TurnAborted,
-    UserMessage,
-)
+from agent import protocol
 from agent.records import Job, RunOutcome, RunRecord, RunStatus, Session, SessionState
 from agent.sessions.rules.rollup import published
 
@@ -69,22 +56,26 @@ def over(
     )
 
 
-def of_job(events: Sequence[Event], job_id: int) -> Sequence[Event]:
+def of_job(events: Sequence[protocol.Event], job_id: int) -> Sequence[protocol.Event]:
     """Keep what belongs to the newest prompt of a job in a session."""
     for at in range(len(events) - 1, -1, -1):
         msg = events[at].msg
-        if isinstance(msg, UserMessage) and msg.job_id == job_id:
+        if isinstance(msg, protocol.UserMessage) and msg.job_id == job_id:
             return events[at:]
     return events
 
 
-def ended_ms(events: Sequence[Event]) -> int:
+def ended_ms(events: Sequence[protocol.Event]) -> int:
     """Return when the last turn among events ended; 0 where none did."""
-    ends = (e.ts_ms for e in reversed(events) if isinstance(e.msg, TaskComplete | TurnAborted))
+    ends = (
+        e.ts_ms
+        for e in reversed(events)
+        if isinstance(e.msg, protocol.TaskComplete | protocol.TurnAborted)
+    )
     return next(ends, 0)
 
 
-def measured(run: RunRecord, session: Session, events: Sequence[Event]) -> RunRecord:
+def measured(run: RunRecord, session: Session, events: Sequence[protocol.Event]) -> RunRecord:
     """Add up what a run took, from the events of its prompt."""
     run = replace(run, session_id=session.session_id, serial=session.serial, steps=0)
     run = replace(
@@ -99,19 +90,22 @@ def measured(run: RunRecord, session: Session, events: Sequence[Event]) -> RunRe
     began_ms = 0
     for event in events:
         match event.msg:
-            case TaskStarted() if not began_ms:
+            case protocol.TaskStarted() if not began_ms:
                 began_ms = event.ts_ms
                 run = replace(run, waited_ms=max(event.ts_ms - run.started_at, 0))
-            case StepCompleted(time=time, usage=usage, counted=counted):
+            case protocol.StepCompleted(time=time, usage=usage, counted=counted):
                 run = replace(
                     run,
                     steps=run.steps + int(counted),
                     time=run.time.plus(time),
                     usage=run.usage.plus(usage),
                 )
-            case RequestUserInput(question=question) if question.review is not None:
+            case protocol.RequestUserInput(question=question) if question.review is not None:
                 asked[question.question_id] = event.ts_ms
-            case QuestionAnswered(question_id=ended) | QuestionClosed(question_id=ended):
+            case (
+                protocol.QuestionAnswered(question_id=ended)
+                | protocol.QuestionClosed(question_id=ended)
+            ):
                 since_ms = asked.pop(ended, event.ts_ms)
                 run = replace(run, reviewed_ms=run.reviewed_ms + max(event.ts_ms - since_ms, 0))
             case _:
@@ -119,36 +113,36 @@ def measured(run: RunRecord, session: Session, events: Sequence[Event]) -> RunRe
     return run
 
 
-def lapses(events: Sequence[Event]) -> int:
+def lapses(events: Sequence[protocol.Event]) -> int:
     """Count the reviews of a run that nobody answered in time."""
     asked: set[str] = set()
     count = 0
     for event in events:
         match event.msg:
-            case RequestUserInput(question=question) if question.review is not None:
+            case protocol.RequestUserInput(question=question) if question.review is not None:
                 asked.add(question.question_id)
-            case QuestionClosed(question_id=closed, reason=reason) if closed in asked:
-                count += reason == CloseReason.EXPIRED
+            case protocol.QuestionClosed(question_id=closed, reason=reason) if closed in asked:
+                count += reason == protocol.CloseReason.EXPIRED
             case _:
                 pass
     return count
 
 
-def worked_ms(events: Sequence[Event]) -> int:
+def worked_ms(events: Sequence[protocol.Event]) -> int:
     """Return how long the turns of a run were open, in milliseconds."""
     total = since = 0
     for event in events:
         match event.msg:
-            case TaskStarted():
+            case protocol.TaskStarted():
                 since = event.ts_ms
-            case TaskComplete() | TurnAborted():
+            case protocol.TaskComplete() | protocol.TurnAborted():
                 total, since = total + (event.ts_ms - since if since else 0), 0
             case _:
                 pass
     return max(total, 0)
 
 
-def judged(session: Session, events: Sequence[Event]) -> tuple[RunOutcome, str]:
+def judged(session: Session, events: Sequence[protocol.Event]) -> tuple[RunOutcome, str]:
     """Return what a session came to for its job, and why; only a goal that was met is finished."""
     if session.state is SessionState.COMPLETED:
         return RunOutcome.FINISHED, ""
@@ -156,10 +150,13 @@ def judged(session: Session, events: Sequence[Event]) -> tuple[RunOutcome, str]:
     if session.state is SessionState.CANCELLED:
         return RunOutcome.CANCELLED, why or "its session was cancelled"
     late = any(
-        isinstance(event.msg, TurnAborted) and event.msg.reason is AbortReason.BUDGET_LIMITED
+        isinstance(event.msg, protocol.TurnAborted)
+        and event.msg.reason is protocol.AbortReason.BUDGET_LIMITED
         for event in events[-8:]
     )
-    said = next((e.msg.message for e in reversed(events) if isinstance(e.msg, ErrorEvent)), why)
+    said = next(
+        (e.msg.message for e in reversed(events) if isinstance(e.msg, protocol.ErrorEvent)), why
+    )
     why = why or said or f"its session is {session.state.lower()}"
     if late:
         return RunOutcome.DURATION_LIMIT, why

@@ -15,18 +15,13 @@ from typing import NamedTuple, assert_never
 
 from msgspec.structs import replace
 
+from agent import protocol
 from agent.errors import StoreError, SwitchboardError
 from agent.jobs import history, review_rules
 from agent.jobs.records import JobRecords, changing
 from agent.jobs.schedule import failed, given_up, is_same_run, succeeded
 from agent.jobs.session_start import RUN_LIMIT_S, RUN_LIMIT_STEPS, Opening
 from agent.jobs.tool_calls import call_of
-from agent.protocol import (
-    Event,
-    RunChanged,
-    ToolCallFinished,
-    ToolCallRequested,
-)
 from agent.records import Job, JobType, Question, RunOutcome, RunRecord
 from agent.safety.review_binding import read_params
 from agent.sessions.lifecycle.operations import Operations
@@ -58,7 +53,7 @@ class Result:
     def _on_commit(self, commit: Commit) -> None:
         for event in commit.events:
             match event.msg:
-                case ToolCallFinished(call_id=call_id):
+                case protocol.ToolCallFinished(call_id=call_id):
                     if (event.session_id, call_id) == self._call:
                         self.there.set()
                 case _:
@@ -69,7 +64,7 @@ class _Past(NamedTuple):
     """What a run left in its session, read once where the run ends."""
 
     live: LiveSession
-    events: Sequence[Event]
+    events: Sequence[protocol.Event]
     """Those of its prompt."""
 
 
@@ -167,7 +162,7 @@ class Runs:
             await self._fail(job, run, f"task_start_failed: {error}")
             return
         run = replace(run, session_id=live.session_id)
-        await self._parts.registry.append(EventDraft("", RunChanged(run=run)))
+        await self._parts.registry.append(EventDraft("", protocol.RunChanged(run=run)))
         await self._follow(job, run, live)
 
     # --- going on after a review ----------
@@ -311,7 +306,7 @@ class Runs:
                 else None
             ),
             review_rules.CONFIRMATION_REQUIRED,
-            beside=lambda *_: [EventDraft("", RunChanged(run=run))],
+            beside=lambda *_: [EventDraft("", protocol.RunChanged(run=run))],
         )
         if not kept:
             await self._note_late(job, run)
@@ -373,7 +368,7 @@ class Runs:
                 else None
             ),
             reason,
-            beside=lambda *_: [EventDraft("", RunChanged(run=ended))],
+            beside=lambda *_: [EventDraft("", protocol.RunChanged(run=ended))],
         )
         if kept:
             self.told(after, ended)
@@ -385,15 +380,15 @@ class Runs:
         _log.info("A late result of job %d was not kept", job.id)
         why = "Its job was stopped, or taken back, before it ended; the result was not kept."
         late = history.over(run, RunOutcome.CANCELLED, self._parts.clock_ms(), why=why)
-        await self._parts.registry.append(EventDraft("", RunChanged(run=late)))
+        await self._parts.registry.append(EventDraft("", protocol.RunChanged(run=late)))
 
 
 def _with_surface(job: Job, run: RunRecord) -> Job:
     return replace(job, last_surface_id=run.serial[:160] or job.last_surface_id)
 
 
-def _arguments(events: Sequence[Event], call_id: str) -> str:
+def _arguments(events: Sequence[protocol.Event], call_id: str) -> str:
     for event in reversed(events):
-        if isinstance(event.msg, ToolCallRequested) and event.msg.call_id == call_id:
+        if isinstance(event.msg, protocol.ToolCallRequested) and event.msg.call_id == call_id:
             return event.msg.arguments
     return "{}"

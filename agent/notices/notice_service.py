@@ -14,6 +14,7 @@ from contextlib import suppress
 from secrets import token_hex
 from typing import Protocol
 
+from agent import protocol
 from agent.codex_bridge.session_object import timeline
 from agent.devices.protocols import Fleet
 from agent.errors import StoreError, UsageError, WrongStateError
@@ -23,21 +24,6 @@ from agent.notices.on_phone import PhoneSink
 from agent.notices.past import shown_before
 from agent.notices.shade import Act, Post, Shade, Withdraw
 from agent.notices.wording import kind_of
-from agent.protocol import (
-    Event,
-    NoticePosted,
-    NoticeReply,
-    NoticeSend,
-    NoticeWithdrawn,
-    QuestionAnswered,
-    QuestionClosed,
-    RequestUserInput,
-    SessionConfigured,
-    SessionCreate,
-    SessionsDeleted,
-    SessionStateChanged,
-    UserInputAnswer,
-)
 from agent.records import Notice, Question, Session, SessionState
 from agent.sessions.lifecycle.operations import Operations
 from agent.sessions.questions.answering import Answering
@@ -92,7 +78,7 @@ class NoticeService:
 
     # --- watching ----------
 
-    def on_commit(self, events: Iterable[Event]) -> None:
+    def on_commit(self, events: Iterable[protocol.Event]) -> None:
         """Note which sessions have to be looked at; the registry has folded these events already.
 
         How a session ended that was imported is no news.
@@ -103,25 +89,25 @@ class NoticeService:
             if event.session_id in past:
                 continue
             match event.msg:
-                case SessionStateChanged() | RequestUserInput():
+                case protocol.SessionStateChanged() | protocol.RequestUserInput():
                     self._note(event.session_id)
-                case QuestionAnswered() | QuestionClosed():
+                case protocol.QuestionAnswered() | protocol.QuestionClosed():
                     self._note(event.session_id)
-                case SessionsDeleted(session_ids=deleted):
+                case protocol.SessionsDeleted(session_ids=deleted):
                     for session_id in deleted:
                         self._note(session_id)
                 case _:
                     pass
 
-    def _imported(self, events: Iterable[Event]) -> frozenset[str]:
+    def _imported(self, events: Iterable[protocol.Event]) -> frozenset[str]:
         """Name the sessions that these events bring in whole: they began, and ended, long ago."""
         long_ago_ms = self._parts.clock_ms() - _PAST_MS
         ended: dict[str, bool] = {}
         for event in events:
             match event.msg:
-                case SessionConfigured() if event.ts_ms < long_ago_ms:
+                case protocol.SessionConfigured() if event.ts_ms < long_ago_ms:
                     ended[event.session_id] = False
-                case SessionStateChanged(state=state) if event.session_id in ended:
+                case protocol.SessionStateChanged(state=state) if event.session_id in ended:
                     ended[event.session_id] = state.is_terminal
                 case _:
                     pass
@@ -235,13 +221,15 @@ class NoticeService:
         for act in acts:
             match act:
                 case Post(notice=notice):
-                    await self._parts.registry.append(EventDraft("", NoticePosted(notice=notice)))
+                    await self._parts.registry.append(
+                        EventDraft("", protocol.NoticePosted(notice=notice))
+                    )
                     for sink in self._sinks:
                         self._parts.supervisor.start(
                             self._show(sink, notice), f"notice of session {notice.session_id}"
                         )
                 case Withdraw(notice=notice, reason=reason):
-                    withdrawn = NoticeWithdrawn(
+                    withdrawn = protocol.NoticeWithdrawn(
                         notice_of=notice.session_id, token=notice.token, reason=reason
                     )
                     await self._parts.registry.append(EventDraft("", withdrawn))
@@ -262,7 +250,7 @@ class NoticeService:
         reply = await sink.post(notice)
         if not reply:
             return
-        op = NoticeReply(session_id=notice.session_id, token=notice.token, text=reply)
+        op = protocol.NoticeReply(session_id=notice.session_id, token=notice.token, text=reply)
         try:
             await self.reply(op)
         except (UsageError, WrongStateError) as error:
@@ -278,7 +266,7 @@ class NoticeService:
 
     # --- acting ----------
 
-    async def reply(self, op: NoticeReply, submission_id: str = "") -> str:
+    async def reply(self, op: protocol.NoticeReply, submission_id: str = "") -> str:
         """Answer from a notice: it goes first, then the answer counts.
 
         Returns:
@@ -294,7 +282,9 @@ class NoticeService:
         withdrawn = self._shade.suppress(live.session_id, op.token)
         await self._act((withdrawn,))
         if withdrawn.notice.question_id:
-            answer = UserInputAnswer(question_id=withdrawn.notice.question_id, answer=op.text)
+            answer = protocol.UserInputAnswer(
+                question_id=withdrawn.notice.question_id, answer=op.text
+            )
             return await self._answering.answer(answer, submission_id, by="operator, by a notice")
         await self._operations.tell(live.session_id, op.text, submission_id)
         return live.session_id
@@ -313,7 +303,7 @@ class NoticeService:
         if live.record.state.is_terminal:
             self._release_targets(live.session_id, *live.child_ids)
 
-    async def send(self, op: NoticeSend, submission_id: str = "") -> str:
+    async def send(self, op: protocol.NoticeSend, submission_id: str = "") -> str:
         """Go on from what a session came to.
 
         Returns:
@@ -334,7 +324,7 @@ class NoticeService:
         history = await self._parts.registry.events(live.session_id)
         prompt = routing.continuation(record, timeline(history), op.text)
         if routing.send(record) is routing.Send.NEW_HOME_SESSION:
-            again = SessionCreate(
+            again = protocol.SessionCreate(
                 goal=prompt,
                 # The rest is what the session before came to: words of its model and its phone.
                 said=op.text,

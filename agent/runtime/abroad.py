@@ -13,36 +13,13 @@ from contextlib import AbstractAsyncContextManager
 
 from msgspec.structs import asdict
 
+from agent import protocol, records
 from agent.core import ClientInfo, Peers, TextDelta
 from agent.devices.fleet.naming import with_serials
 from agent.devices.protocols import Fleet
 from agent.errors import SwitchboardError, UsageError, WrongStateError
 from agent.placement.needs import LAST, Needs, parse_needs
 from agent.placement.phone_facts import Fit, fit_of
-from agent.protocol import (
-    CommitmentCreate,
-    Interrupt,
-    JobCreate,
-    Op,
-    Reply,
-    SessionClear,
-    SessionCreate,
-    SessionHosted,
-    SessionMove,
-    SessionPrune,
-    SessionReplay,
-    WatcherCreate,
-    WatcherStop,
-)
-from agent.records import (
-    DeviceInfo,
-    DeviceState,
-    HostState,
-    LiveFrame,
-    Session,
-    at_host,
-    host_of,
-)
 from agent.store.store import EventDraft, Store
 
 _SESSION = "session:"
@@ -65,17 +42,17 @@ class Abroad:
         self._unhosted = peers.unhosted
         self.sending: set[asyncio.Task[None]] = set()
 
-    async def carry(self, client: ClientInfo, op: Op) -> Reply | None:
+    async def carry(self, client: ClientInfo, op: protocol.Op) -> protocol.Reply | None:
         """Have an op carried out where it belongs; None where that is here.
 
         Raises SwitchboardError as the op does there, or where its host does not answer.
         """
         op = self.resolved(op)
-        if isinstance(op, SessionClear | SessionPrune):
+        if isinstance(op, protocol.SessionClear | protocol.SessionPrune):
             return None
         if _is_for_all(op):
             for one in self._peers.hosts():
-                if one.state is HostState.HERE and not one.is_here:
+                if one.state is records.HostState.HERE and not one.is_here:
                     task = asyncio.create_task(self._send(one.name, client, op), name="for all")
                     self.sending.add(task)
                     task.add_done_callback(self.sending.discard)
@@ -83,24 +60,26 @@ class Abroad:
         host = await self.owner(op)
         if host == self._peers.host:
             return None
-        if isinstance(op, SessionMove) and not self._peers.is_there(host):
+        if isinstance(op, protocol.SessionMove) and not self._peers.is_there(host):
             # Nobody there can give it away: it is taken.
             return None
         try:
             return await self._peers.request(host, client, op)
         except WrongStateError:
-            if isinstance(op, SessionMove) and not self._peers.is_there(host):
+            if isinstance(op, protocol.SessionMove) and not self._peers.is_there(host):
                 # It went while it was asked: whose the session is by now, the taking looks up.
                 return None
             raise
 
-    async def carried_elsewhere(self, client: ClientInfo, op: Op) -> tuple[Reply, ...]:
+    async def carried_elsewhere(
+        self, client: ClientInfo, op: protocol.Op
+    ) -> tuple[protocol.Reply, ...]:
         """Have every other host that is there carry an op out; return what they answer.
 
         Who does not answer is logged, and keeps what it has.
         """
 
-        async def ask(host: str) -> Reply | None:
+        async def ask(host: str) -> protocol.Reply | None:
             try:
                 return await self._peers.request(host, client, op)
             except SwitchboardError as error:
@@ -110,33 +89,33 @@ class Abroad:
         others = [
             one.name
             for one in self._peers.hosts()
-            if one.state is HostState.HERE and not one.is_here
+            if one.state is records.HostState.HERE and not one.is_here
         ]
         found = await asyncio.gather(*map(ask, others))
         return tuple(one for one in found if one is not None)
 
-    async def _send(self, host: str, client: ClientInfo, op: Op) -> None:
+    async def _send(self, host: str, client: ClientInfo, op: protocol.Op) -> None:
         """Ask one of all hosts; what is to be stopped here does not wait for it."""
         try:
             await self._peers.request(host, client, op)
         except SwitchboardError as error:
             _log.warning("Host %s: %s", host, error)
 
-    def resolved(self, op: Op) -> Op:
+    def resolved(self, op: protocol.Op) -> protocol.Op:
         """Return an op whose phones are named in full. Raises UsageError for what names several."""
         return with_serials(with_serials(op, self._fleet.devices()), self.devices())
 
-    def devices(self) -> tuple[DeviceInfo, ...]:
+    def devices(self) -> tuple[records.DeviceInfo, ...]:
         """List the phones of all hosts, this one's first."""
         return (*self._fleet.devices(), *self._peers.devices())
 
     def is_elsewhere(self, serial: str) -> bool:
         """Return whether a phone is at another host."""
-        return host_of(serial) not in ("", self._peers.host)
+        return records.host_of(serial) not in ("", self._peers.host)
 
     def frames(
         self, serial: str, *, width_px: int, height_px: int, max_hz: float
-    ) -> AbstractAsyncContextManager[AsyncIterator[LiveFrame]]:
+    ) -> AbstractAsyncContextManager[AsyncIterator[records.LiveFrame]]:
         """Follow the newest picture of another host's phone."""
         return self._peers.frames(serial, width_px=width_px, height_px=height_px, max_hz=max_hz)
 
@@ -155,7 +134,7 @@ class Abroad:
         """Follow what the model of a session at another host writes."""
         return self._peers.deltas(host, session_id)
 
-    async def owner(self, op: Op) -> str:
+    async def owner(self, op: protocol.Op) -> str:
         """Return the host that an op belongs to; what names nothing that exists is our own."""
         said = asdict(op)
         try:
@@ -165,11 +144,11 @@ class Abroad:
             return self._peers.host
         return found or (self._peers.host if not _begins(op) else self._place(op, said))
 
-    async def _named(self, op: Op, said: dict[str, object]) -> str:
+    async def _named(self, op: protocol.Op, said: dict[str, object]) -> str:
         """Return the host of what an op names; empty where it names nothing."""
         store = self._store
-        if isinstance(op, SessionReplay) and host_of(op.serial):
-            return host_of(op.serial)
+        if isinstance(op, protocol.SessionReplay) and records.host_of(op.serial):
+            return records.host_of(op.serial)
         if session_id := _text(said, "session_id"):
             return await self._host_of(await store.session(session_id), op)
         if question_id := _text(said, "question_id"):
@@ -189,14 +168,14 @@ class Abroad:
             session = await store.session(target.removeprefix(_SESSION))
             return await self._host_of(session, op)
         serials = [_text(said, "serial")]
-        if isinstance(op, SessionCreate):
+        if isinstance(op, protocol.SessionCreate):
             serials += [one.serial for one in op.targets]
-        if isinstance(op, JobCreate) and op.campaign is not None:
+        if isinstance(op, protocol.JobCreate) and op.campaign is not None:
             serials += op.campaign.phones
         same = _needs(op).same
         if same and same != LAST:
             return await self._host_of(await store.session(same), op)
-        named = {host_of(serial) for serial in serials} - {""}
+        named = {records.host_of(serial) for serial in serials} - {""}
         if len(named) > 1:
             raise UsageError(
                 f"Its phones are on several hosts: {', '.join(sorted(named))}.",
@@ -204,18 +183,18 @@ class Abroad:
             )
         return next(iter(named), "")
 
-    async def _host_of(self, session: Session, op: Op) -> str:
+    async def _host_of(self, session: records.Session, op: protocol.Op) -> str:
         """Return a session's host; one of before there were hosts is marked as ours, if it is."""
         if session.host or self._unhosted != self._peers.host or op.changes_nothing:
             return session.host or self._unhosted
         host = self._peers.host
-        serial = at_host(host, session.serial) if session.serial else ""
+        serial = records.at_host(host, session.serial) if session.serial else ""
         await self._store.append(
-            EventDraft(session.session_id, SessionHosted(host=host, serial=serial))
+            EventDraft(session.session_id, protocol.SessionHosted(host=host, serial=serial))
         )
         return host
 
-    def _place(self, op: Op, said: dict[str, object]) -> str:
+    def _place(self, op: protocol.Op, said: dict[str, object]) -> str:
         """Return the host for what names no phone: one with a phone that would do and is free,
         ours first. What only a phone itself can say is asked by the host that it is at.
         """
@@ -226,10 +205,10 @@ class Abroad:
         best, best_rank = self._peers.host, (0, 0, not self._peers.is_guest)
         counts: dict[str, list[int]] = {}
         for info in self.devices():
-            if info.state is not DeviceState.ONLINE or fit_of(needs, info, None) is Fit.NO:
+            if info.state is not records.DeviceState.ONLINE or fit_of(needs, info, None) is Fit.NO:
                 continue
             if wanted <= set(info.tags):
-                count = counts.setdefault(host_of(info.serial), [0, 0])
+                count = counts.setdefault(records.host_of(info.serial), [0, 0])
                 count[0] += not info.driver
                 count[1] += 1
         for host, (free, online) in counts.items():
@@ -242,23 +221,31 @@ class Abroad:
         return best
 
 
-def _needs(op: Op) -> Needs:
+def _needs(op: protocol.Op) -> Needs:
     """Return what the phone of new work has to be. Raises UsageError for what cannot be read."""
-    if isinstance(op, JobCreate) and op.campaign is not None:
+    if isinstance(op, protocol.JobCreate) and op.campaign is not None:
         return parse_needs(op.campaign.needs)
-    return parse_needs(op.phone_needs if isinstance(op, SessionCreate | JobCreate) else "")
+    return parse_needs(
+        op.phone_needs if isinstance(op, protocol.SessionCreate | protocol.JobCreate) else ""
+    )
 
 
-def _begins(op: Op) -> bool:
-    return isinstance(op, SessionCreate | JobCreate | WatcherCreate | CommitmentCreate)
+def _begins(op: protocol.Op) -> bool:
+    return isinstance(
+        op,
+        protocol.SessionCreate
+        | protocol.JobCreate
+        | protocol.WatcherCreate
+        | protocol.CommitmentCreate,
+    )
 
 
-def _is_for_all(op: Op) -> bool:
+def _is_for_all(op: protocol.Op) -> bool:
     """Whether an op is for every host: it stops, or clears away, whatever there is."""
     match op:
-        case Interrupt(session_id=""):
+        case protocol.Interrupt(session_id=""):
             return True
-        case WatcherStop(watcher_id=0):
+        case protocol.WatcherStop(watcher_id=0):
             return True
         case _:
             return False

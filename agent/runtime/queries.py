@@ -9,17 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from agent import protocol
 from agent.core import CoreBase
 from agent.errors import WrongStateError
-from agent.protocol import (
-    Answer,
-    Event,
-    FindSession,
-    ListSessions,
-    LookUp,
-    SearchEvents,
-    SumSpending,
-)
 from agent.records import SearchHit, Session, Spending
 from agent.runtime.handlers.answers import answerers_in, answers, check_complete
 from agent.store.store import Store
@@ -32,19 +24,19 @@ class _StoreAnswers:
     store: Store
 
     @answers
-    async def sessions(self, query: ListSessions) -> tuple[Session, ...]:
+    async def sessions(self, query: protocol.ListSessions) -> tuple[Session, ...]:
         return await self.store.sessions(limit=query.limit, before=query.before)
 
     @answers
-    async def session(self, query: FindSession) -> Session:
+    async def session(self, query: protocol.FindSession) -> Session:
         return await self.store.session(query.session_id)
 
     @answers
-    async def search(self, query: SearchEvents) -> tuple[SearchHit, ...]:
+    async def search(self, query: protocol.SearchEvents) -> tuple[SearchHit, ...]:
         return await self.store.search(query.query, limit=query.limit)
 
     @answers
-    async def spending(self, query: SumSpending) -> Spending:
+    async def spending(self, query: protocol.SumSpending) -> Spending:
         return await self.store.spendings.since(query.since_ms)
 
 
@@ -68,19 +60,19 @@ class StoredLookUps(CoreBase):
         self._answerers = answerers_in((_StoreAnswers(self.store), *rooms))
         check_complete(self._answerers)
 
-    async def look_up(self, query: LookUp[Answer]) -> Answer:
+    async def look_up(self, query: protocol.LookUp[protocol.Answer]) -> protocol.Answer:
         """Answer a look-up; see `Core.look_up`. Raises WrongStateError where only a core can."""
         answer = self._answerers.get(type(query))
         if answer is None:
             raise WrongStateError(
                 f"Only a core at work can answer {query.method}.", "Start one: switchboard"
             )
-        found: Answer = await answer(query)
+        found: protocol.Answer = await answer(query)
         return found
 
     async def history(
         self, session_id: str, *, after_seq: int = 0, before_seq: int = 0, limit: int = 10_000
-    ) -> tuple[Event, ...]:
+    ) -> tuple[protocol.Event, ...]:
         """Read a session's stored events in order. Raises UsageError for an unknown session."""
         found = await self.store.session(session_id)
         return await self.store.session_events(

@@ -22,6 +22,7 @@ from typing import Self
 
 from msgspec.structs import replace
 
+from agent import protocol
 from agent.core import OWNER, ClientInfo, Overview, Peers, TextDelta
 from agent.devices.protocols import Fleet
 from agent.direct.programs import Programs, verifiers_of
@@ -39,19 +40,6 @@ from agent.loop.task_context import JobOp, ServiceOp, SessionTask
 from agent.models.model import Model
 from agent.models.verifying import Verifying
 from agent.notices.notice_service import NoticeService, sinks_of
-from agent.protocol import (
-    CommitmentChanged,
-    ErrorEvent,
-    Event,
-    JobChanged,
-    Op,
-    Reply,
-    SessionClear,
-    SessionHosted,
-    SessionPrune,
-    ShutdownComplete,
-    WatcherChanged,
-)
 from agent.records import Autonomy, Commitment, DeviceInfo, Job, LiveFrame, Session, Watcher
 from agent.runtime.abroad import Abroad
 from agent.runtime.adopting import adopt_unhosted
@@ -291,15 +279,15 @@ class Runtime(StoredLookUps):
 
     # --- Core ----------
 
-    async def submit(self, op: Op) -> str:
+    async def submit(self, op: protocol.Op) -> str:
         """Queue an op; see `Core.submit`. What it fails with becomes an ErrorEvent."""
         return await self.submit_as(OWNER, op)
 
-    async def request(self, op: Op) -> Reply:
+    async def request(self, op: protocol.Op) -> protocol.Reply:
         """Carry an op out; see `Core.request`."""
         return await self.request_as(OWNER, op)
 
-    async def submit_as(self, client: ClientInfo, op: Op) -> str:
+    async def submit_as(self, client: ClientInfo, op: protocol.Op) -> str:
         """Queue an op of a client; see `SharedCore.submit_as`."""
         submission = Submission(op, client, answered=False)
         if self._abroad is not None:
@@ -319,7 +307,7 @@ class Runtime(StoredLookUps):
         except SwitchboardError as error:
             await self._tell_error(error_event(error), submission.submission_id)
 
-    async def request_as(self, client: ClientInfo, op: Op) -> Reply:
+    async def request_as(self, client: ClientInfo, op: protocol.Op) -> protocol.Reply:
         """Carry an op of a client out; see `SharedCore.request_as`."""
         if self._abroad is not None:
             reply = await self._abroad.carry(client, op)
@@ -331,7 +319,7 @@ class Runtime(StoredLookUps):
             return _summed(reply, others)
         return reply
 
-    async def request_here(self, client: ClientInfo, op: Op) -> Reply:
+    async def request_here(self, client: ClientInfo, op: protocol.Op) -> protocol.Reply:
         """Carry an op of a client out on this host, whichever it belongs to."""
         submission = Submission(op, client, answered=True)
         await self._op_queue.put(submission)
@@ -356,7 +344,7 @@ class Runtime(StoredLookUps):
 
     def events(
         self, *, after: int | None = None
-    ) -> AbstractAsyncContextManager[AsyncIterator[Event]]:
+    ) -> AbstractAsyncContextManager[AsyncIterator[protocol.Event]]:
         """Follow events; see `Core.events`. Ends when the core closes; fails when it dies."""
         return self._listeners.follow(after)
 
@@ -501,7 +489,7 @@ class Runtime(StoredLookUps):
             await self._serving.aclose()
             if death is None:
                 with suppress(StoreError):
-                    await self.store.append(EventDraft("", ShutdownComplete()))
+                    await self.store.append(EventDraft("", protocol.ShutdownComplete()))
         finally:
             if self._unsubscribe is not None:
                 self._unsubscribe()
@@ -520,15 +508,15 @@ class Runtime(StoredLookUps):
         self._registry.forget({event.session_id for event in commit.events if event.session_id})
         for event in commit.events:
             match event.msg:
-                case SessionHosted(host=peers.host, goes_on=goes_on):
+                case protocol.SessionHosted(host=peers.host, goes_on=goes_on):
                     self._rehosting.arrive(event.session_id, goes_on=goes_on)
-                case SessionHosted():
+                case protocol.SessionHosted():
                     self._parts.questions.drop(event.session_id)
-                case JobChanged(job=Job(host=peers.host)):
+                case protocol.JobChanged(job=Job(host=peers.host)):
                     self._job_service.on_commit((event,))
                 case (
-                    WatcherChanged(watcher=Watcher(host=peers.host))
-                    | CommitmentChanged(commitment=Commitment(host=peers.host))
+                    protocol.WatcherChanged(watcher=Watcher(host=peers.host))
+                    | protocol.CommitmentChanged(commitment=Commitment(host=peers.host))
                 ):
                     self._watches.on_commit((event,))
                 case _:
@@ -564,7 +552,7 @@ class Runtime(StoredLookUps):
             self._die(name, error)
             return
         await self._tell_error(
-            ErrorEvent(
+            protocol.ErrorEvent(
                 message=one_line(f"{name} failed: {type(error).__name__}: {error}", 1000),
                 kind=error.kind if isinstance(error, SwitchboardError) else ErrorKind.INTERNAL,
                 remedy=error.remedy if isinstance(error, SwitchboardError) else "",
@@ -573,7 +561,7 @@ class Runtime(StoredLookUps):
 
     # --- ops ----------
 
-    async def _serve(self, session: Session, op: ServiceOp) -> Reply:
+    async def _serve(self, session: Session, op: ServiceOp) -> protocol.Reply:
         """Do what a session asks of a service."""
         if isinstance(op, JobOp):
             return await self._job_service.carry_out(session, op)
@@ -593,19 +581,19 @@ class Runtime(StoredLookUps):
             self._closing = asyncio.create_task(self._close(death), name=name)
         return self._closing
 
-    async def _tell_error(self, error: ErrorEvent, submission_id: str = "") -> None:
+    async def _tell_error(self, error: protocol.ErrorEvent, submission_id: str = "") -> None:
         try:
             await self.store.append(EventDraft("", error, submission_id))
         except StoreError as unstored:
             _log.error("%s (and it could not be stored: %s)", error.message, unstored)
 
 
-def _is_counted(op: Op) -> bool:
+def _is_counted(op: protocol.Op) -> bool:
     """Whether every host carries an op out, and answers with what it came to there."""
-    return isinstance(op, SessionClear | SessionPrune)
+    return isinstance(op, protocol.SessionClear | protocol.SessionPrune)
 
 
-def _summed(reply: Reply, others: Iterable[Reply]) -> Reply:
+def _summed(reply: protocol.Reply, others: Iterable[protocol.Reply]) -> protocol.Reply:
     """Return a reply that names the sessions of all of them."""
     replies = (reply, *others)
     return replace(
@@ -622,7 +610,7 @@ class _Here:
     def __init__(self, runtime: Runtime) -> None:
         self._runtime = runtime
 
-    async def request_as(self, client: ClientInfo, op: Op) -> Reply:
+    async def request_as(self, client: ClientInfo, op: protocol.Op) -> protocol.Reply:
         """Carry an op out on this host."""
         return await self._runtime.request_here(client, op)
 

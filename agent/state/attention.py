@@ -11,13 +11,7 @@ from enum import StrEnum
 
 import msgspec
 
-from agent.records import (
-    CommitmentStatus,
-    DeviceState,
-    Question,
-    Session,
-    SessionState,
-)
+from agent import records
 from agent.state.terms import term
 from agent.state.view_state import SessionView, State
 
@@ -74,7 +68,7 @@ class Attention(msgspec.Struct, frozen=True, kw_only=True):
     serial: str = ""
     until_ms: int = 0
     """When what waits ends by itself, for the worse; 0 = never."""
-    question: Question | None = None
+    question: records.Question | None = None
     about: str = ""
     """What it is of, when it is of no session and no device."""
     number: int = 0
@@ -98,9 +92,9 @@ _URGENCY = {
 }
 
 
-def failure_key(session: Session) -> str:
+def failure_key(session: records.Session) -> str:
     """Name a session's failure among what waits; empty when it has not failed."""
-    if session.state is not SessionState.FAILED:
+    if session.state is not records.SessionState.FAILED:
         return ""
     return f"{AttentionKind.FAILED.value}:{session.session_id}:{session.generation}"
 
@@ -117,7 +111,7 @@ def reminders(state: State) -> tuple[Attention, ...]:
             number=one.id,
         )
         for one in state.commitments.values()
-        if one.status is CommitmentStatus.FIRED
+        if one.status is records.CommitmentStatus.FIRED
     ]
     found = [
         Attention(
@@ -172,7 +166,7 @@ def _stranded(state: State) -> Iterator[Attention]:
         one = view.session
         if one.lost and not one.state.is_terminal:
             kind, text = AttentionKind.LOST, f"{one.serial or 'The phone'} is away"
-        elif one.state is SessionState.FAILED and not one.dismissed:
+        elif one.state is records.SessionState.FAILED and not one.dismissed:
             kind, text = AttentionKind.FAILED, one.latest_error or one.goal
         else:
             continue
@@ -192,7 +186,7 @@ def _devices(state: State) -> Iterator[Attention]:
         if (
             device.note
             and not device.dismissed
-            and device.state not in (DeviceState.ONLINE, DeviceState.GONE)
+            and device.state not in (records.DeviceState.ONLINE, records.DeviceState.GONE)
         ):
             yield Attention(
                 key=f"device:{device.serial}:{device.state.value}",

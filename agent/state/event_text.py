@@ -8,48 +8,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 
-from agent.protocol import (
-    AbortReason,
-    AllowanceUsed,
-    ApprovalGiven,
-    BudgetExtended,
-    ErrorEvent,
-    EventMsg,
-    HistoryCompacted,
-    OperatorActed,
-    QuestionClosed,
-    RecoveryScheduled,
-    ResultPublished,
-    ReviewPublished,
-    RouteGiven,
-    SessionAssigned,
-    SessionContinued,
-    SessionDeferred,
-    SessionFlagsChanged,
-    SessionHosted,
-    SessionPruned,
-    SessionRenamed,
-    SessionStateChanged,
-    StreamError,
-    Target,
-    TargetObserved,
-    TargetsPlanned,
-    TextLetThrough,
-    TextRedacted,
-    TurnAborted,
-    VerificationRecorded,
-    WarningEvent,
-    WheelActed,
-    WheelHandedBack,
-)
-from agent.records import (
-    ActionOutcome,
-    GoalVerdict,
-    Session,
-    SessionState,
-    Verification,
-    VerifiedBy,
-)
+from agent import protocol, records
 from agent.safety.attribution import FLAGGED, asks_for_secret
 from agent.safety.effects.wording import headline
 from agent.safety.redacting.notice import let_through_notice, redacted_notice
@@ -70,13 +29,13 @@ class Tone(StrEnum):
 _NOTICEABLY_MS = 1000
 """From this on it is said how late a question closed."""
 _ABORTED = {
-    AbortReason.INTERRUPTED: "Stopped; it can be resumed.",
-    AbortReason.REPLACED: "Replaced by a newer turn.",
-    AbortReason.BUDGET_LIMITED: "Stopped: the budget is used up.",
-    AbortReason.CANCELLED: "Cancelled.",
-    AbortReason.FAILED: "Failed; it can be resumed.",
-    AbortReason.AWAITING_REVIEW: "Its job waits until the action has been reviewed.",
-    AbortReason.RECOVERED: "The core was restarted during this turn; it can be resumed.",
+    protocol.AbortReason.INTERRUPTED: "Stopped; it can be resumed.",
+    protocol.AbortReason.REPLACED: "Replaced by a newer turn.",
+    protocol.AbortReason.BUDGET_LIMITED: "Stopped: the budget is used up.",
+    protocol.AbortReason.CANCELLED: "Cancelled.",
+    protocol.AbortReason.FAILED: "Failed; it can be resumed.",
+    protocol.AbortReason.AWAITING_REVIEW: "Its job waits until the action has been reviewed.",
+    protocol.AbortReason.RECOVERED: "The core was restarted during this turn; it can be resumed.",
 }
 
 
@@ -87,82 +46,82 @@ def _whole(reason: str) -> str:
     return ended(reason[:1].upper() + reason[1:] if is_word else reason)
 
 
-def sentence(msg: EventMsg) -> tuple[Tone, str, str]:
+def sentence(msg: protocol.EventMsg) -> tuple[Tone, str, str]:
     """Return a fact as a sentence; empty when it says nothing to a reader of the transcript."""
     match msg:
-        case ResultPublished(text=text):
+        case protocol.ResultPublished(text=text):
             return Tone.RESULT, text, FLAGGED if asks_for_secret(text) else ""
-        case VerificationRecorded(verification=done):
+        case protocol.VerificationRecorded(verification=done):
             return verified_tone(done), verified_words(done), evidence_words(done)
-        case ErrorEvent(message=text, remedy=remedy):
+        case protocol.ErrorEvent(message=text, remedy=remedy):
             return Tone.ERROR, text, remedy
-        case WarningEvent(message=text):
+        case protocol.WarningEvent(message=text):
             return Tone.WARNING, text, ""
-        case TextRedacted(kinds=kinds, where=where):
+        case protocol.TextRedacted(kinds=kinds, where=where):
             return Tone.WARNING, redacted_notice(kinds, where), ""
-        case TextLetThrough(texts=texts):
+        case protocol.TextLetThrough(texts=texts):
             return Tone.INFO, let_through_notice(len(texts)), ""
-        case StreamError(message=text, attempt=attempt, delay_ms=delay_ms):
+        case protocol.StreamError(message=text, attempt=attempt, delay_ms=delay_ms):
             again = f"Attempt {attempt} failed; trying again in {max(1, round(delay_ms / 1000))} s."
             return Tone.WARNING, text, again
-        case BudgetExtended(kind=kind, amount=amount):
+        case protocol.BudgetExtended(kind=kind, amount=amount):
             return Tone.INFO, f"The budget was extended by {amount:g} {term(kind)}.", ""
-        case AllowanceUsed(effect=effect):
+        case protocol.AllowanceUsed(effect=effect):
             return Tone.INFO, f"Allowed for this session: {headline(effect)}.", ""
-        case ApprovalGiven(yes_by=yes_by, people=people):
+        case protocol.ApprovalGiven(yes_by=yes_by, people=people):
             by = ", ".join(yes_by)
             return Tone.INFO, f"Approved by {by}: {len(yes_by)} of {people}.", ""
-        case OperatorActed(operator=operator, op=op):
+        case protocol.OperatorActed(operator=operator, op=op):
             return Tone.INFO, f"{operator}: {op.replace('_', ' ')}", ""
-        case TurnAborted(reason=reason):
+        case protocol.TurnAborted(reason=reason):
             return Tone.WARNING, _ABORTED[reason], ""
-        case SessionStateChanged(state=SessionState.FAILED, reason=reason):
+        case protocol.SessionStateChanged(state=records.SessionState.FAILED, reason=reason):
             return Tone.ERROR, _whole(reason) or "Failed.", ""
-        case SessionStateChanged(state=SessionState.CANCELLED, reason=reason):
+        case protocol.SessionStateChanged(state=records.SessionState.CANCELLED, reason=reason):
             return Tone.WARNING, _whole(reason) or "Cancelled.", ""
-        case WheelActed(said=said, outcome=outcome, detail=detail):
-            tone = Tone.INFO if outcome is ActionOutcome.DONE else Tone.WARNING
-            came = "" if outcome is ActionOutcome.DONE else f" ({outcome.value})"
+        case protocol.WheelActed(said=said, outcome=outcome, detail=detail):
+            tone = Tone.INFO if outcome is records.ActionOutcome.DONE else Tone.WARNING
+            came = "" if outcome is records.ActionOutcome.DONE else f" ({outcome.value})"
             return tone, f"Operator: {said}{came}", detail
-        case WheelHandedBack(note=note):
+        case protocol.WheelHandedBack(note=note):
             return Tone.INFO, "The operator handed the wheel back.", note
-        case SessionFlagsChanged(lost=lost, reason=reason):
+        case protocol.SessionFlagsChanged(lost=lost, reason=reason):
             return (Tone.WARNING if lost else Tone.INFO), _whole(reason), ""
-        case SessionContinued(after_step=step, reason=reason):
+        case protocol.SessionContinued(after_step=step, reason=reason):
             return Tone.INFO, _whole(reason) or f"Continued after step {step}.", ""
-        case SessionDeferred(state=SessionState.QUEUED, reason=reason):
+        case protocol.SessionDeferred(state=records.SessionState.QUEUED, reason=reason):
             return Tone.INFO, _whole(reason), ""
-        case SessionDeferred(state=state):
+        case protocol.SessionDeferred(state=state):
             return Tone.INFO, f"It is {term(state)} once no client drives it.", ""
-        case RouteGiven(origin=origin, actions=actions):
+        case protocol.RouteGiven(origin=origin, actions=actions):
             said = f"Follows the {len(actions)} actions of session {origin}"
             return Tone.INFO, f"{said}, and asks its model where the screen differs.", ""
-        case TargetsPlanned(targets=targets, reason=reason):
+        case protocol.TargetsPlanned(targets=targets, reason=reason):
             parts = "; ".join(_part(target) for target in targets)
             return Tone.INFO, f"Delegates: {parts}", reason
-        case TargetObserved(runtime=runtime, message=message):
+        case protocol.TargetObserved(runtime=runtime, message=message):
             return Tone.INFO, message or f"Its app is {term(runtime)}.", ""
-        case RecoveryScheduled(attempt=attempt, limit=limit, reason=reason):
+        case protocol.RecoveryScheduled(attempt=attempt, limit=limit, reason=reason):
             return Tone.WARNING, f"{reason} Retrying automatically, {attempt} of {limit}.", ""
-        case ReviewPublished(review=review):
+        case protocol.ReviewPublished(review=review):
             found = "; ".join(finding.title for finding in review.findings)
             return Tone.RESULT, f"Review: {found or review.explanation}", review.explanation
-        case HistoryCompacted():
+        case protocol.HistoryCompacted():
             return Tone.INFO, compacted(msg), ""
-        case SessionPruned(reason=reason):
+        case protocol.SessionPruned(reason=reason):
             return Tone.INFO, reason or "Its frames were dropped.", ""
-        case SessionAssigned(serial=serial):
+        case protocol.SessionAssigned(serial=serial):
             return Tone.INFO, f"Works on {serial}." if serial else "", ""
-        case SessionHosted(host=host, serial=serial, reason=reason):
+        case protocol.SessionHosted(host=host, serial=serial, reason=reason):
             return Tone.INFO, f"Belongs to host {host}: {serial or 'no phone yet'}.", reason
-        case SessionRenamed(title=title):
+        case protocol.SessionRenamed(title=title):
             return Tone.INFO, f"Renamed: {title}", ""
         case _:
             # What only others are told of, as the change of a device.
             return Tone.INFO, "", ""
 
 
-def compacted(msg: HistoryCompacted) -> str:
+def compacted(msg: protocol.HistoryCompacted) -> str:
     """Return the words for a conversation replaced by a summary, and how much shorter it is."""
     why = "The context window was nearly full: the" if msg.automatic else "The"
     sizes = (
@@ -176,26 +135,26 @@ def compacted(msg: HistoryCompacted) -> str:
 UNVERIFIED = "the model says so; nothing on the screen shows it"
 """Why a session is completed that only its own model calls done."""
 _WHO = {
-    VerifiedBy.VERIFIER: "the verifier",
-    VerifiedBy.RULES: "the rules for the final screen",
-    VerifiedBy.CHECKER: "the checker",
-    VerifiedBy.OPERATOR: "the operator",
-    VerifiedBy.NOBODY: "nobody",
+    records.VerifiedBy.VERIFIER: "the verifier",
+    records.VerifiedBy.RULES: "the rules for the final screen",
+    records.VerifiedBy.CHECKER: "the checker",
+    records.VerifiedBy.OPERATOR: "the operator",
+    records.VerifiedBy.NOBODY: "nobody",
 }
 
 
-def verified_mark(session: Session) -> str:
+def verified_mark(session: records.Session) -> str:
     """Return in a word who verified a session that has ended; empty while that says nothing."""
-    if session.state is not SessionState.COMPLETED or session.dry_run:
+    if session.state is not records.SessionState.COMPLETED or session.dry_run:
         return ""
-    if session.verdict is GoalVerdict.NOT_MET:
+    if session.verdict is records.GoalVerdict.NOT_MET:
         return f"wrong, verified by {session.verified_by.value}"
     if session.is_verified and session.one_act:
         return "one act"
     return f"verified by {session.verified_by.value}" if session.is_verified else "unverified"
 
 
-def closed_words(closed: QuestionClosed) -> str:
+def closed_words(closed: protocol.QuestionClosed) -> str:
     """Return why a question closed; where it expired, also after which limit, and whose it was."""
     if not closed.limit_ms:
         return closed.reason
@@ -205,36 +164,36 @@ def closed_words(closed: QuestionClosed) -> str:
     return f"{closed.reason} (waited {lasting(closed.limit_ms)}{whose}{late})"
 
 
-def verified_words(found: Verification) -> str:
+def verified_words(found: records.Verification) -> str:
     """Return a sentence that says who found a goal met or not met, and why."""
     who = _WHO[found.verified_by]
     why = f" {found.reason}" if found.reason else ""
     match found.verdict:
-        case GoalVerdict.MET if found.is_met:
+        case records.GoalVerdict.MET if found.is_met:
             return f"Verified by {who}.{why}"
-        case GoalVerdict.NOT_MET:
+        case records.GoalVerdict.NOT_MET:
             return f"Not met, according to {who}.{why}"
         case _:
             return f"Unverified: {UNVERIFIED}.{why}"
 
 
-def verified_tone(found: Verification) -> Tone:
+def verified_tone(found: records.Verification) -> Tone:
     """Return how the outcome of a verification should sound."""
     return Tone.INFO if found.is_met else Tone.WARNING
 
 
-def evidence_words(found: Verification) -> str:
+def evidence_words(found: records.Verification) -> str:
     """Return the evidence of a verification in a line; empty without any."""
     return "; ".join(f"step {one.step} shows “{one.quote}”" for one in found.evidence if one.step)
 
 
-def completed_reason(found: Verification | None) -> str:
+def completed_reason(found: records.Verification | None) -> str:
     """Return why a session is completed, for its state's reason."""
     if found is None or not found.is_met:
         return UNVERIFIED
     return f"the goal is met, verified by {_WHO[found.verified_by]}"
 
 
-def _part(target: Target) -> str:
+def _part(target: protocol.Target) -> str:
     where = " in ".join(filter(None, (target.serial, target.package)))
     return f"{target.objective} ({where})" if where else target.objective

@@ -12,88 +12,21 @@ from typing import assert_never
 
 from msgspec.structs import replace
 
-from agent.protocol import (
-    AbortReason,
-    AdbServerChanged,
-    AgentMessage,
-    AllowanceUsed,
-    ApprovalGiven,
-    BudgetExtended,
-    CommitmentChanged,
-    DeviceChanged,
-    ErrorEvent,
-    Event,
-    EventMsg,
-    FactsUpdate,
-    HistoryCompacted,
-    JobChanged,
-    JobsDropped,
-    NoticePosted,
-    NoticeWithdrawn,
-    ObservationRecorded,
-    OperatorActed,
-    PlanUpdate,
-    QuestionAnswered,
-    QuestionClosed,
-    RecoveryScheduled,
-    RequestUserInput,
-    ResultPublished,
-    ReviewPublished,
-    RouteGiven,
-    RunChanged,
-    SessionAssigned,
-    SessionConfigured,
-    SessionContinued,
-    SessionDeferred,
-    SessionDismissed,
-    SessionFlagsChanged,
-    SessionHosted,
-    SessionKept,
-    SessionPruned,
-    SessionRenamed,
-    SessionRolledBack,
-    SessionsDeleted,
-    SessionStateChanged,
-    SessionTagged,
-    SessionWaits,
-    ShutdownComplete,
-    SteerApplied,
-    SteerEdited,
-    SteerWithdrawn,
-    StepCompleted,
-    StepStarted,
-    StreamError,
-    TargetObserved,
-    TargetsPlanned,
-    TaskComplete,
-    TaskStarted,
-    TextLetThrough,
-    TextRedacted,
-    ToolCallFinished,
-    ToolCallRequested,
-    TurnAborted,
-    UserMessage,
-    VerificationRecorded,
-    WarningEvent,
-    WatcherChanged,
-    WheelActed,
-    WheelHandedBack,
-    WheelTaken,
-)
-from agent.records import (
-    BudgetKind,
-    GoalVerdict,
-    Session,
-    SessionState,
-    VerifiedBy,
-)
+from agent import protocol, records
 from agent.text import one_line
 
-_TELL_NOTHING = frozenset({SteerApplied, ObservationRecorded, ToolCallRequested, ToolCallFinished})
+_TELL_NOTHING = frozenset(
+    {
+        protocol.SteerApplied,
+        protocol.ObservationRecorded,
+        protocol.ToolCallRequested,
+        protocol.ToolCallFinished,
+    }
+)
 """The most frequent events leave the record as it is; to know them at once makes replay fast."""
 
 
-def fold_session(session: Session | None, event: Event) -> Session | None:
+def fold_session(session: records.Session | None, event: protocol.Event) -> records.Session | None:
     """Fold one event into the record of its session.
 
     Args:
@@ -103,7 +36,7 @@ def fold_session(session: Session | None, event: Event) -> Session | None:
     Returns:
         The record after the event; None when the session's first event is missing.
     """
-    if isinstance(event.msg, SessionConfigured):
+    if isinstance(event.msg, protocol.SessionConfigured):
         return replace(event.msg.session, updated_ms=event.ts_ms)
     if session is None or event.session_id != session.session_id:
         return session
@@ -115,11 +48,13 @@ def fold_session(session: Session | None, event: Event) -> Session | None:
     return replace(session, updated_ms=event.ts_ms)
 
 
-def fold_all(session: Session | None, events: Iterable[Event]) -> Session | None:
+def fold_all(
+    session: records.Session | None, events: Iterable[protocol.Event]
+) -> records.Session | None:
     """Fold many events; the same as `fold_session` for each, with one time written at the end."""
     updated_ms: int | None = None
     for event in events:
-        if isinstance(event.msg, SessionConfigured):
+        if isinstance(event.msg, protocol.SessionConfigured):
             session = event.msg.session
         elif session is None or event.session_id != session.session_id:
             continue
@@ -135,28 +70,28 @@ def fold_all(session: Session | None, events: Iterable[Event]) -> Session | None
     )
 
 
-def _fold_fact(session: Session, msg: EventMsg) -> Session:
+def _fold_fact(session: records.Session, msg: protocol.EventMsg) -> records.Session:
     match msg:
         # What every step has comes first: the cases are tried one after the other.
-        case StepStarted(step=step):
+        case protocol.StepStarted(step=step):
             return replace(session, last_step=step)
-        case StepCompleted(time=time, usage=usage, counted=counted):
+        case protocol.StepCompleted(time=time, usage=usage, counted=counted):
             return replace(
                 session,
                 steps=session.steps + int(counted),
                 time=session.time.plus(time),
                 usage=session.usage.plus(usage),
             )
-        case ReviewPublished(usage=usage) | HistoryCompacted(usage=usage):
+        case protocol.ReviewPublished(usage=usage) | protocol.HistoryCompacted(usage=usage):
             return replace(session, usage=session.usage.plus(usage))
-        case AgentMessage(text=text):
+        case protocol.AgentMessage(text=text):
             return replace(session, latest_trace=text)
-        case SessionStateChanged(state=state, reason=reason, stopped=stopped):
-            put_off = session.deferred if state is SessionState.WAITING_FOR_USER else None
-            draft = session.provisional and state is SessionState.CREATED
-            waits_for = reason if state is SessionState.QUEUED else ""
+        case protocol.SessionStateChanged(state=state, reason=reason, stopped=stopped):
+            put_off = session.deferred if state is records.SessionState.WAITING_FOR_USER else None
+            draft = session.provisional and state is records.SessionState.CREATED
+            waits_for = reason if state is records.SessionState.QUEUED else ""
             # The end of a turn that had begun may have said before that it was stopped.
-            at_work = state in {SessionState.QUEUED, SessionState.RUNNING}
+            at_work = state in {records.SessionState.QUEUED, records.SessionState.RUNNING}
             return replace(
                 session,
                 state=state,
@@ -165,9 +100,9 @@ def _fold_fact(session: Session, msg: EventMsg) -> Session:
                 waits_for=waits_for,
                 stopped=stopped or (session.stopped and not at_work),
             )
-        case SessionWaits(reason=reason):
+        case protocol.SessionWaits(reason=reason):
             return replace(session, waits_for=reason)
-        case SessionFlagsChanged(paused=paused, held=held, lost=lost, driver=driver):
+        case protocol.SessionFlagsChanged(paused=paused, held=held, lost=lost, driver=driver):
             until_ms = msg.lost_until_ms if lost else 0
             return replace(
                 session,
@@ -178,15 +113,15 @@ def _fold_fact(session: Session, msg: EventMsg) -> Session:
                 driver=driver,
                 provisional=session.provisional and not held,
             )
-        case TargetsPlanned(child_ids=child_ids):
+        case protocol.TargetsPlanned(child_ids=child_ids):
             return replace(session, part_ids=child_ids)
-        case SessionDeferred(state=state):
+        case protocol.SessionDeferred(state=state):
             return replace(session, deferred=state)
-        case SessionAssigned(serial=serial):
+        case protocol.SessionAssigned(serial=serial):
             return replace(session, serial=serial)
-        case SessionHosted(host=host, serial=serial):
+        case protocol.SessionHosted(host=host, serial=serial):
             return replace(session, host=host, serial=serial)
-        case SessionContinued(generation=generation, job_id=job_id):
+        case protocol.SessionContinued(generation=generation, job_id=job_id):
             return replace(
                 _unverified(session),
                 generation=generation,
@@ -197,33 +132,33 @@ def _fold_fact(session: Session, msg: EventMsg) -> Session:
                 # there to be dropped again.
                 pruned=False,
             )
-        case TaskStarted(kind="review" | "compact"):
+        case protocol.TaskStarted(kind="review" | "compact"):
             # It reads the session and is no turn of it: a settled session stays as it is.
             return session
-        case TaskStarted(turn_id=turn_id):
+        case protocol.TaskStarted(turn_id=turn_id):
             # What it sees from now on is its own again, whatever was dropped before.
             return replace(
                 _unverified(session), turn_id=turn_id, pruned=False, stopped=False, waits_for=""
             )
-        case TaskComplete():
+        case protocol.TaskComplete():
             return replace(session, turn_id="", recoveries=0)
-        case TurnAborted(reason=reason):
-            return replace(session, turn_id="", stopped=reason is AbortReason.INTERRUPTED)
-        case RecoveryScheduled(attempt=attempt):
+        case protocol.TurnAborted(reason=reason):
+            return replace(session, turn_id="", stopped=reason is protocol.AbortReason.INTERRUPTED)
+        case protocol.RecoveryScheduled(attempt=attempt):
             return replace(session, recoveries=attempt)
-        case TargetObserved(presentation=presentation, runtime=runtime, display=display):
+        case protocol.TargetObserved(presentation=presentation, runtime=runtime, display=display):
             return replace(
                 session, presentation=presentation, target_runtime=runtime, target_display=display
             )
-        case PlanUpdate(plan=plan):
+        case protocol.PlanUpdate(plan=plan):
             return replace(session, plan=plan)
-        case FactsUpdate(facts=facts):
+        case protocol.FactsUpdate(facts=facts):
             return replace(session, facts=facts)
-        case RequestUserInput(question=question):
+        case protocol.RequestUserInput(question=question):
             return replace(session, latest_question=question.shown)
-        case QuestionAnswered() | QuestionClosed():
+        case protocol.QuestionAnswered() | protocol.QuestionClosed():
             return replace(session, latest_question="")
-        case SessionRolledBack():
+        case protocol.SessionRolledBack():
             return replace(
                 session,
                 plan=(),
@@ -232,87 +167,90 @@ def _fold_fact(session: Session, msg: EventMsg) -> Session:
                 latest_result="",
                 latest_error="",
                 latest_trace="",
-                verified_by=VerifiedBy.NOBODY,
-                verdict=GoalVerdict.CANNOT_TELL,
+                verified_by=records.VerifiedBy.NOBODY,
+                verdict=records.GoalVerdict.CANNOT_TELL,
                 result_json="",
             )
-        case SessionKept(kept=kept):
+        case protocol.SessionKept(kept=kept):
             return replace(session, kept=kept)
-        case SessionTagged(tags=tags):
+        case protocol.SessionTagged(tags=tags):
             return replace(session, tags=tags)
-        case SessionRenamed(title=title):
+        case protocol.SessionRenamed(title=title):
             return replace(session, title=title)
-        case SessionDismissed(dismissed=dismissed):
+        case protocol.SessionDismissed(dismissed=dismissed):
             return replace(session, dismissed=dismissed)
-        case SessionPruned():
+        case protocol.SessionPruned():
             return replace(session, pruned=True)
-        case ResultPublished(text=text, result=result):
+        case protocol.ResultPublished(text=text, result=result):
             return replace(session, latest_result=text, result_json=result)
-        case VerificationRecorded(verification=found):
+        case protocol.VerificationRecorded(verification=found):
             return replace(session, verified_by=found.verified_by, verdict=found.verdict)
-        case ErrorEvent(message=message):
+        case protocol.ErrorEvent(message=message):
             return replace(session, latest_error=message)
-        case BudgetExtended(kind=kind, amount=amount):
+        case protocol.BudgetExtended(kind=kind, amount=amount):
             return _extended(session, kind, amount)
-        case AllowanceUsed(at=at, amount=amount):
+        case protocol.AllowanceUsed(at=at, amount=amount):
             return _used(session, at, amount)
-        case TextRedacted(kinds=kinds):
+        case protocol.TextRedacted(kinds=kinds):
             return replace(session, redacted=tuple(dict.fromkeys((*session.redacted, *kinds))))
-        case TextLetThrough(texts=texts):
+        case protocol.TextLetThrough(texts=texts):
             known = tuple(dict.fromkeys((*session.let_through, *texts)))
             return replace(session, let_through=known, redacted=())
-        case UserMessage(text=text, steer=False) if not session.goal:
+        case protocol.UserMessage(text=text, steer=False) if not session.goal:
             # A draft without a goal: what it is started with is its goal.
             title = session.title or one_line(text, 80)
             return replace(session, goal=text, goal_speaker=msg.speaker, title=title)
-        case UserMessage(steer=False, job_id=job_id) if job_id or session.for_job:
+        case protocol.UserMessage(steer=False, job_id=job_id) if job_id or session.for_job:
             # A job's prompt has a schema of its own or none, and it ends with the job's prompt.
             return replace(session, for_job=job_id, output_schema=msg.output_schema)
         case (
-            SessionConfigured()
-            | ApprovalGiven()
-            | OperatorActed()
-            | UserMessage()
-            | SteerApplied()
-            | SteerEdited()
-            | SteerWithdrawn()
-            | RouteGiven()
-            | ObservationRecorded()
-            | ToolCallRequested()
-            | ToolCallFinished()
-            | SessionsDeleted()
-            | WarningEvent()
-            | StreamError()
-            | NoticePosted()
-            | NoticeWithdrawn()
-            | DeviceChanged()
-            | AdbServerChanged()
-            | WheelTaken()
-            | WheelActed()
-            | WheelHandedBack()
-            | JobChanged()
-            | RunChanged()
-            | JobsDropped()
-            | WatcherChanged()
-            | CommitmentChanged()
-            | ShutdownComplete()
+            protocol.SessionConfigured()
+            | protocol.ApprovalGiven()
+            | protocol.OperatorActed()
+            | protocol.UserMessage()
+            | protocol.SteerApplied()
+            | protocol.SteerEdited()
+            | protocol.SteerWithdrawn()
+            | protocol.RouteGiven()
+            | protocol.ObservationRecorded()
+            | protocol.ToolCallRequested()
+            | protocol.ToolCallFinished()
+            | protocol.SessionsDeleted()
+            | protocol.WarningEvent()
+            | protocol.StreamError()
+            | protocol.NoticePosted()
+            | protocol.NoticeWithdrawn()
+            | protocol.DeviceChanged()
+            | protocol.AdbServerChanged()
+            | protocol.WheelTaken()
+            | protocol.WheelActed()
+            | protocol.WheelHandedBack()
+            | protocol.JobChanged()
+            | protocol.RunChanged()
+            | protocol.JobsDropped()
+            | protocol.WatcherChanged()
+            | protocol.CommitmentChanged()
+            | protocol.ShutdownComplete()
         ):
             return session
         case _:
             assert_never(msg)
 
 
-def _unverified(session: Session) -> Session:
+def _unverified(session: records.Session) -> records.Session:
     """Forget what an earlier turn came to; mostly there is nothing to forget."""
-    fresh = session.verified_by is VerifiedBy.NOBODY and not session.result_json
-    if fresh and session.verdict is GoalVerdict.CANNOT_TELL:
+    fresh = session.verified_by is records.VerifiedBy.NOBODY and not session.result_json
+    if fresh and session.verdict is records.GoalVerdict.CANNOT_TELL:
         return session
     return replace(
-        session, verified_by=VerifiedBy.NOBODY, verdict=GoalVerdict.CANNOT_TELL, result_json=""
+        session,
+        verified_by=records.VerifiedBy.NOBODY,
+        verdict=records.GoalVerdict.CANNOT_TELL,
+        result_json="",
     )
 
 
-def _used(session: Session, at: int, amount: int) -> Session:
+def _used(session: records.Session, at: int, amount: int) -> records.Session:
     """Count a use; a copy of a session has its past and none of its allowances."""
     if not 0 <= at < len(session.allowances):
         return session
@@ -323,16 +261,16 @@ def _used(session: Session, at: int, amount: int) -> Session:
     )
 
 
-def _extended(session: Session, kind: BudgetKind, amount: float) -> Session:
+def _extended(session: records.Session, kind: records.BudgetKind, amount: float) -> records.Session:
     budget = session.budget
     match kind:
-        case BudgetKind.STEPS:
+        case records.BudgetKind.STEPS:
             return replace(session, max_steps=session.max_steps + round(amount))
-        case BudgetKind.SECONDS:
+        case records.BudgetKind.SECONDS:
             return replace(session, budget=replace(budget, seconds=budget.seconds + amount))
-        case BudgetKind.TOKENS:
+        case records.BudgetKind.TOKENS:
             return replace(session, budget=replace(budget, tokens=budget.tokens + round(amount)))
-        case BudgetKind.MONEY:
+        case records.BudgetKind.MONEY:
             return replace(session, budget=replace(budget, cost_usd=budget.cost_usd + amount))
         case _:
             assert_never(kind)

@@ -15,23 +15,11 @@ from secrets import token_hex
 
 from msgspec.structs import replace
 
+from agent import records
 from agent.errors import StoreError, SwitchboardError
 from agent.jobs.job_service import JobService
 from agent.notices.notice_service import NoticeService
 from agent.protocol import CommitmentChanged, DeviceChanged, Event, WatcherChanged
-from agent.records import (
-    Commitment,
-    CommitmentStatus,
-    DeviceState,
-    Job,
-    Notice,
-    NoticeKind,
-    Speaker,
-    Usage,
-    Watcher,
-    WatcherType,
-    attributed,
-)
 from agent.sessions.registry.services import Services
 from agent.store.store import EventDraft
 from agent.text import one_line
@@ -49,10 +37,10 @@ LOOKS_AT_ONCE = 8
 LOOK_LIMIT_S = 60.0
 RETRY_MS = 15_000
 HAS_COME = {
-    WatcherType.MESSAGE_REPLY: "a reply has come",
-    WatcherType.CALL_BACK: "a call has come",
+    records.WatcherType.MESSAGE_REPLY: "a reply has come",
+    records.WatcherType.CALL_BACK: "a call has come",
 }
-_NOTHING = Usage()
+_NOTHING = records.Usage()
 _log = logging.getLogger(__name__)
 
 
@@ -96,7 +84,9 @@ class WatchWake:
                     self.timer.changed()
                 case DeviceChanged(device=device):
                     was_online = self._online.get(device.serial, False)
-                    is_online = self._online[device.serial] = device.state is DeviceState.ONLINE
+                    is_online = self._online[device.serial] = (
+                        device.state is records.DeviceState.ONLINE
+                    )
                     if is_online and not was_online:
                         self._look_soon()
                 case _:
@@ -162,14 +152,14 @@ class WatchWake:
     # --- commitments ----------
 
     async def _fire(self, commitment_id: int, now_ms: int) -> None:
-        def rule(stored: Commitment) -> Commitment | None:
+        def rule(stored: records.Commitment) -> records.Commitment | None:
             return come_due(stored, now_ms)
 
         expires = 0 < self._cache.commitments[commitment_id].expires_at <= now_ms
         changed = await self._cache.change_commitment(
             commitment_id, rule, EXPIRED if expires else "due"
         )
-        if changed.status is CommitmentStatus.FIRED:
+        if changed.status is records.CommitmentStatus.FIRED:
             self._tell(f"commitment-{changed.id}", changed.title, changed.description, "", now_ms)
 
     # --- watchers ----------
@@ -187,7 +177,7 @@ class WatchWake:
             self._looking.discard(watcher_id)
             self.timer.changed()
 
-    async def _look_once(self, watcher: Watcher) -> None:
+    async def _look_once(self, watcher: records.Watcher) -> None:
         look, failure = Look(), ""
         try:
             async with asyncio.timeout(LOOK_LIMIT_S):
@@ -248,13 +238,20 @@ class WatchWake:
         else:
             self._next_ms[watcher_id] = rules.next_look_ms(watcher, now_ms)
 
-    async def _put(self, watcher: Watcher | None, reason: str, used: Usage = _NOTHING) -> None:
+    async def _put(
+        self, watcher: records.Watcher | None, reason: str, used: records.Usage = _NOTHING
+    ) -> None:
         if watcher is not None:
             changed = WatcherChanged(watcher=watcher, reason=reason, usage=used)
             await self._parts.store.append(EventDraft("", changed))
 
     async def _react(
-        self, before: Watcher, fired: Watcher, match: Match, now_ms: int, used: Usage
+        self,
+        before: records.Watcher,
+        fired: records.Watcher,
+        match: Match,
+        now_ms: int,
+        used: records.Usage,
     ) -> bool:
         """Store a match with the job that it starts; False when that job cannot be had."""
         op = job_of(before, match, now_ms)
@@ -262,7 +259,7 @@ class WatchWake:
             await self._put(fired, "matched", used)
         else:
 
-            def beside(job: Job) -> tuple[EventDraft, ...]:
+            def beside(job: records.Job) -> tuple[EventDraft, ...]:
                 linked = replace(fired, job_id=job.id)
                 changed = WatcherChanged(watcher=linked, reason="matched", usage=used)
                 return (EventDraft("", changed),)
@@ -281,7 +278,7 @@ class WatchWake:
         if title and op is None:
             serial = match.event.get("serial", "")
             is_shown = "title" in match.event and match.what in text
-            wrote = Speaker.PHONE if is_shown else Speaker.PRODUCT
+            wrote = records.Speaker.PHONE if is_shown else records.Speaker.PRODUCT
             self._tell(f"watcher-{before.id}", title, text, serial, now_ms, wrote)
         return True
 
@@ -292,14 +289,14 @@ class WatchWake:
         text: str,
         serial: str,
         now_ms: int,
-        speaker: Speaker = Speaker.PRODUCT,
+        speaker: records.Speaker = records.Speaker.PRODUCT,
     ) -> None:
-        notice = Notice(
+        notice = records.Notice(
             token=f"{tag}-{token_hex(4)}",
             session_id="",
-            kind=NoticeKind.REMINDER,
+            kind=records.NoticeKind.REMINDER,
             title=one_line(title, 200),
-            text=one_line(attributed(text, speaker), 400),
+            text=one_line(records.attributed(text, speaker), 400),
             speaker=speaker,
             serial=serial,
             posted_ms=now_ms,

@@ -11,22 +11,11 @@ from typing import TypeAlias, assert_never
 
 from msgspec.structs import replace
 
+from agent import protocol
 from agent.errors import UsageError
 from agent.jobs.creation import SESSION_PREFIX
 from agent.jobs.job_service import JobService
 from agent.notices.notice_service import NoticeService
-from agent.protocol import (
-    CommitmentCreate,
-    CommitmentSearch,
-    CommitmentUpdate,
-    Event,
-    Reply,
-    WatcherCreate,
-    WatcherList,
-    WatcherRead,
-    WatcherShow,
-    WatcherStop,
-)
 from agent.records import Commitment, Evaluator, Session, Watcher
 from agent.sessions.registry.services import Services
 from agent.watchers.commitments import planned_commitment, updated
@@ -43,14 +32,14 @@ MOST_COMMITMENTS = 1000
 _NEWEST = 50
 
 WatchOp: TypeAlias = (
-    WatcherCreate
-    | WatcherList
-    | WatcherShow
-    | WatcherStop
-    | WatcherRead
-    | CommitmentCreate
-    | CommitmentSearch
-    | CommitmentUpdate
+    protocol.WatcherCreate
+    | protocol.WatcherList
+    | protocol.WatcherShow
+    | protocol.WatcherStop
+    | protocol.WatcherRead
+    | protocol.CommitmentCreate
+    | protocol.CommitmentSearch
+    | protocol.CommitmentUpdate
 )
 
 
@@ -77,7 +66,7 @@ class WatcherService:
             self.wake.load()
             self._parts.supervisor.start(self.wake.run(), "wake of watchers")
 
-    def on_commit(self, events: Iterable[Event]) -> None:
+    def on_commit(self, events: Iterable[protocol.Event]) -> None:
         """Follow the store."""
         events = tuple(events)
         self._cache.on_commit(events)
@@ -103,70 +92,73 @@ class WatcherService:
         Raises UsageError, WrongStateError, StoreError.
         """
         match op:
-            case WatcherCreate():
+            case protocol.WatcherCreate():
                 await self._planned(op, asker)
-            case WatcherList(limit=limit) | CommitmentSearch(limit=limit):
+            case protocol.WatcherList(limit=limit) | protocol.CommitmentSearch(limit=limit):
                 _checked_limit(limit)
-            case WatcherShow(watcher_id=watcher_id) | WatcherRead(watcher_id=watcher_id):
+            case (
+                protocol.WatcherShow(watcher_id=watcher_id)
+                | protocol.WatcherRead(watcher_id=watcher_id)
+            ):
                 await self._cache.watcher(watcher_id)
-            case WatcherStop():
+            case protocol.WatcherStop():
                 await self._meant(op)
-            case CommitmentCreate():
+            case protocol.CommitmentCreate():
                 self._checked(op, asker)
-            case CommitmentUpdate(commitment_id=commitment_id):
+            case protocol.CommitmentUpdate(commitment_id=commitment_id):
                 updated(await self._cache.commitment(commitment_id), op, self._parts.clock_ms())
             case _:
                 assert_never(op)
 
     async def carry_out(
         self, op: WatchOp, submission_id: str = "", *, asker: Session | None = None
-    ) -> Reply:
+    ) -> protocol.Reply:
         """Carry one op out, for a person or for the session that asks for it.
 
         Raises UsageError, WrongStateError, StoreError, and what a phone or a model fails with.
         """
         now_ms = self._parts.clock_ms()
         match op:
-            case WatcherCreate():
+            case protocol.WatcherCreate():
                 watcher = await self._create(op, submission_id, asker)
-                return Reply(submission_id=submission_id, watcher=watcher)
-            case WatcherList(query=query, limit=limit, before=before):
+                return protocol.Reply(submission_id=submission_id, watcher=watcher)
+            case protocol.WatcherList(query=query, limit=limit, before=before):
                 found = await self._parts.store.watches.watchers(
                     query=query, limit=_checked_limit(limit), before=before
                 )
-                return Reply(submission_id=submission_id, watchers=found)
-            case WatcherShow(watcher_id=watcher_id):
+                return protocol.Reply(submission_id=submission_id, watchers=found)
+            case protocol.WatcherShow(watcher_id=watcher_id):
                 watcher = await self._cache.watcher(watcher_id)
-                return Reply(submission_id=submission_id, watcher=watcher)
-            case WatcherStop():
+                return protocol.Reply(submission_id=submission_id, watcher=watcher)
+            case protocol.WatcherStop():
                 gone = await self._stop(op, submission_id)
-                return Reply(submission_id=submission_id, watchers=gone)
-            case WatcherRead(watcher_id=watcher_id):
+                return protocol.Reply(submission_id=submission_id, watchers=gone)
+            case protocol.WatcherRead(watcher_id=watcher_id):
                 watcher = await self._cache.change_watcher(
                     watcher_id, lambda one: seen(one, now_ms), "seen", submission_id
                 )
-                return Reply(submission_id=submission_id, watcher=watcher)
-            case CommitmentCreate():
+                return protocol.Reply(submission_id=submission_id, watcher=watcher)
+            case protocol.CommitmentCreate():
                 commitment = await self._write_down(op, submission_id, asker)
-                return Reply(submission_id=submission_id, commitment=commitment)
-            case CommitmentSearch(query=query, limit=limit, before=before):
+                return protocol.Reply(submission_id=submission_id, commitment=commitment)
+            case protocol.CommitmentSearch(query=query, limit=limit, before=before):
                 listed = await self._parts.store.watches.commitments(
                     query=query, limit=_checked_limit(limit), before=before
                 )
-                return Reply(submission_id=submission_id, commitments=listed)
-            case CommitmentUpdate():
+                return protocol.Reply(submission_id=submission_id, commitments=listed)
+            case protocol.CommitmentUpdate():
                 commitment = await self._cache.change_commitment(
                     op.commitment_id,
                     lambda one: updated(one, op, now_ms),
                     f"{op.status.value} by the operator",
                     submission_id,
                 )
-                return Reply(submission_id=submission_id, commitment=commitment)
+                return protocol.Reply(submission_id=submission_id, commitment=commitment)
             case _:
                 assert_never(op)
 
     async def _write_down(
-        self, op: CommitmentCreate, submission_id: str, asker: Session | None
+        self, op: protocol.CommitmentCreate, submission_id: str, asker: Session | None
     ) -> Commitment:
         op = self._checked(op, asker)
         origin = op.origin
@@ -177,7 +169,9 @@ class WatcherService:
         planned = planned_commitment(op, now_ms=self._parts.clock_ms())
         return await self._cache.add_commitment(planned, submission_id)
 
-    def _checked(self, op: CommitmentCreate, asker: Session | None) -> CommitmentCreate:
+    def _checked(
+        self, op: protocol.CommitmentCreate, asker: Session | None
+    ) -> protocol.CommitmentCreate:
         """Return what is to be written down, its notification's phone named. Raises UsageError."""
         if len(self._cache.commitments) >= MOST_COMMITMENTS:
             raise UsageError(
@@ -195,12 +189,14 @@ class WatcherService:
         return op
 
     async def _create(
-        self, op: WatcherCreate, submission_id: str, asker: Session | None
+        self, op: protocol.WatcherCreate, submission_id: str, asker: Session | None
     ) -> Watcher:
         build = await self._planned(op, asker)
         return await self._cache.add_watcher(build, submission_id)
 
-    async def _planned(self, op: WatcherCreate, asker: Session | None) -> Callable[[int], Watcher]:
+    async def _planned(
+        self, op: protocol.WatcherCreate, asker: Session | None
+    ) -> Callable[[int], Watcher]:
         most = self._parts.settings.watchers.most
         if len(self._cache.watchers) >= most:
             raise UsageError(
@@ -218,7 +214,7 @@ class WatcherService:
             await self._judge.check()
         return build
 
-    async def _stop(self, op: WatcherStop, submission_id: str) -> tuple[Watcher, ...]:
+    async def _stop(self, op: protocol.WatcherStop, submission_id: str) -> tuple[Watcher, ...]:
         now_ms = self._parts.clock_ms()
         wanted = await self._meant(op)
         return tuple(
@@ -230,7 +226,7 @@ class WatcherService:
             ]
         )
 
-    async def _meant(self, op: WatcherStop) -> list[int]:
+    async def _meant(self, op: protocol.WatcherStop) -> list[int]:
         """Return the watchers that are to be stopped. Raises UsageError."""
         if sum((bool(op.watcher_id), bool(op.query.strip()), op.all)) != 1:
             raise UsageError("What to stop is missing.", "Give one: watcher_id, query or all.")

@@ -11,15 +11,9 @@ from typing import Any
 
 import msgspec
 
+from agent import protocol
 from agent.devices.trees.tree_parser import parse_tree
 from agent.errors import StoreError, TreeUnavailableError, UsageError
-from agent.protocol import (
-    AgentMessage,
-    Event,
-    ObservationRecorded,
-    ToolCallFinished,
-    ToolCallRequested,
-)
 from agent.records import GoalVerdict, Observation, Session, SessionState
 from agent.store.changes.blob_refs import uses_of
 
@@ -90,7 +84,7 @@ def episode_row(session: Session, index: int, length: int) -> Row:
     }
 
 
-def event_row(event: Event) -> Row:
+def event_row(event: protocol.Event) -> Row:
     payload = msgspec.json.encode(event.msg)
     return {
         "episode_id": event.session_id,
@@ -102,7 +96,7 @@ def event_row(event: Event) -> Row:
 
 
 async def step_rows(
-    session: Session, index: int, events: Sequence[Event], blobs: Blobs
+    session: Session, index: int, events: Sequence[protocol.Event], blobs: Blobs
 ) -> AsyncIterator[Row]:
     """Yield the rows of `steps`, one at a time: each holds a picture.
 
@@ -134,11 +128,11 @@ class _Decision(msgspec.Struct):
     ts_ms: int
     seen: Observation | None
     thought: str = ""
-    call: ToolCallRequested | None = None
-    finished: ToolCallFinished | None = None
+    call: protocol.ToolCallRequested | None = None
+    finished: protocol.ToolCallFinished | None = None
 
 
-def _decisions(events: Sequence[Event]) -> list[_Decision]:
+def _decisions(events: Sequence[protocol.Event]) -> list[_Decision]:
     found: list[_Decision] = []
     by_call: dict[str, _Decision] = {}
     seen: Observation | None = None
@@ -146,17 +140,17 @@ def _decisions(events: Sequence[Event]) -> list[_Decision]:
     thought = ""
     for event in events:
         match event.msg:
-            case ObservationRecorded(step=step, observation=seen):
+            case protocol.ObservationRecorded(step=step, observation=seen):
                 # A screen that nothing is decided on has a row of its own: an episode's last one.
                 unused = _Decision(step, event.ts_ms, seen)
-            case AgentMessage(text=thought):
+            case protocol.AgentMessage(text=thought):
                 pass
-            case ToolCallRequested(step=step, call_id=call_id) as call:
+            case protocol.ToolCallRequested(step=step, call_id=call_id) as call:
                 made = _Decision(step, event.ts_ms, seen, thought, call)
                 found.append(made)
                 by_call[call_id] = made
                 unused, thought = None, ""
-            case ToolCallFinished(call_id=call_id) as finished if call_id in by_call:
+            case protocol.ToolCallFinished(call_id=call_id) as finished if call_id in by_call:
                 by_call[call_id].finished = finished
             case _:
                 pass
@@ -225,7 +219,7 @@ def _tree(xml: bytes, size_px: tuple[int, int]) -> str:
         return ""
 
 
-async def blob_rows(events: Sequence[Event], blobs: Blobs) -> AsyncIterator[Row]:
+async def blob_rows(events: Sequence[protocol.Event], blobs: Blobs) -> AsyncIterator[Row]:
     """Yield the rows of `blobs`: what events name and no row of `steps` holds.
 
     Call it after `step_rows` of the same events.

@@ -35,15 +35,8 @@ from inspect_ai.model import (
 from inspect_ai.scorer import CORRECT, INCORRECT, Score
 from inspect_ai.tool import ToolCall
 
+from agent import protocol
 from agent.errors import StoreError, SwitchboardError
-from agent.protocol import (
-    AgentMessage,
-    Event,
-    ResultPublished,
-    ToolCallFinished,
-    ToolCallRequested,
-    UserMessage,
-)
 from console.evaluation.run_folder import Run
 from console.evaluation.summary import Arm, arms
 from console.evaluation.trial import Outcome
@@ -156,22 +149,22 @@ async def _sample(source: Source, one: Outcome) -> EvalSample:
     )
 
 
-def _messages(goal: str, events: Sequence[Event]) -> list[ChatMessage]:
+def _messages(goal: str, events: Sequence[protocol.Event]) -> list[ChatMessage]:
     found: list[ChatMessage] = [ChatMessageUser(content=goal)]
     thought = ""
     for event in events:
         match event.msg:
-            case UserMessage(text=text) if text != goal:
+            case protocol.UserMessage(text=text) if text != goal:
                 found.append(ChatMessageUser(content=text))
-            case AgentMessage(text=text):
+            case protocol.AgentMessage(text=text):
                 thought = text
-            case ToolCallRequested(call_id=call_id, tool=tool, arguments=arguments):
+            case protocol.ToolCallRequested(call_id=call_id, tool=tool, arguments=arguments):
                 call = ToolCall(id=call_id, function=tool, arguments=_arguments(arguments))
                 found.append(ChatMessageAssistant(content=thought, tool_calls=[call]))
                 thought = ""
-            case ToolCallFinished(call_id=call_id, text=text):
+            case protocol.ToolCallFinished(call_id=call_id, text=text):
                 found.append(ChatMessageTool(content=text, tool_call_id=call_id))
-            case ResultPublished(text=text):
+            case protocol.ResultPublished(text=text):
                 found.append(ChatMessageAssistant(content=text))
             case _:
                 pass

@@ -12,26 +12,8 @@ from typing import Annotated
 
 import msgspec
 
+from agent import protocol, records
 from agent.errors import UsageError
-from agent.protocol import (
-    Interrupt,
-    SessionCreate,
-    SessionFork,
-    SessionResume,
-    UserInput,
-    UserInputAnswer,
-)
-from agent.records import (
-    Autonomy,
-    Budget,
-    DeviceInfo,
-    DeviceState,
-    Question,
-    QuestionKind,
-    Session,
-    SessionState,
-    Speaker,
-)
 from agent.sessions.rollout.rollout_write import Blobs, export_rollout
 from agent.state.reducer import State, reduce_all
 from agent.text import one_line
@@ -66,7 +48,7 @@ class StartSession(Arguments, frozen=True, kw_only=True):
     max_tokens: Annotated[int, msgspec.Meta(ge=0, description="In and out; 0: as set.")] = 0
     max_cost_usd: Annotated[float, msgspec.Meta(ge=0, description="0: as set.")] = 0.0
     autonomy: Annotated[
-        Autonomy | None,
+        records.Autonomy | None,
         msgspec.Meta(description="How much it may do unasked, within what is set."),
     ] = None
 
@@ -105,7 +87,9 @@ async def _phones(connection: Connection, _asker: Asker, _given: Nothing) -> Ans
 
 async def _start(connection: Connection, _asker: Asker, given: StartSession) -> Answer:
     online = [
-        one for one in (await connection.core.overview()).devices if one.state is DeviceState.ONLINE
+        one
+        for one in (await connection.core.overview()).devices
+        if one.state is records.DeviceState.ONLINE
     ]
     if not online and not given.needs:
         raise UsageError("No phone is connected.", "Have the operator connect one.")
@@ -114,20 +98,20 @@ async def _start(connection: Connection, _asker: Asker, given: StartSession) -> 
     if given.needs and (given.tag or given.phone):
         raise UsageError("needs and a phone or a tag are named.", "Put the tag into needs.")
     op = op_of(
-        SessionCreate,
+        protocol.SessionCreate,
         given,
         serial=_with_tag(online, given.tag) if given.tag else given.phone,
-        budget=Budget(
+        budget=records.Budget(
             seconds=given.max_seconds, tokens=given.max_tokens, cost_usd=given.max_cost_usd
         ),
-        speaker=Speaker.MODEL,
+        speaker=records.Speaker.MODEL,
     )
     session_id = (await connection.core.request(op)).session_id
     connection.begun.add(session_id)
     return Answer(text=f"Session {session_id} has begun. Follow it with watch_session.")
 
 
-def _with_tag(online: Sequence[DeviceInfo], tag: str) -> str:
+def _with_tag(online: Sequence[records.DeviceInfo], tag: str) -> str:
     """Return the serial of a phone with a tag, of a free one first. Raises UsageError: none."""
     found = [one for one in online if tag in one.tags]
     if not found:
@@ -173,18 +157,18 @@ async def _watch(connection: Connection, asker: Asker, given: WatchSession) -> A
     return Answer(text="\n".join(lines))
 
 
-def _rests(session: Session) -> bool:
-    waits = session.state is SessionState.WAITING_FOR_USER
+def _rests(session: records.Session) -> bool:
+    waits = session.state is records.SessionState.WAITING_FOR_USER
     return session.state.is_terminal or waits or not session.turn_id
 
 
-async def _questions(connection: Connection, session_id: str) -> list[Question]:
+async def _questions(connection: Connection, session_id: str) -> list[records.Question]:
     questions = (await connection.core.overview()).questions
     return [one for one in questions if one.session_id == session_id]
 
 
-def _asked(question: Question) -> str:
-    whom = "The operator" if question.kind is QuestionKind.APPROVAL else "Somebody"
+def _asked(question: records.Question) -> str:
+    whom = "The operator" if question.kind is records.QuestionKind.APPROVAL else "Somebody"
     options = ", ".join(one.shown for one in question.options)
     return f"{whom} is asked: {question.shown}" + (f" ({options})" if options else "")
 
@@ -201,7 +185,7 @@ async def _transcript(connection: Connection, _asker: Asker, given: ReadTranscri
     return Answer(text=text if cut <= 0 else f"… {cut} characters before\n{text[cut:]}")
 
 
-async def _own(connection: Connection, session_id: str) -> Session:
+async def _own(connection: Connection, session_id: str) -> records.Session:
     """Return a session that this client began: what others began is steered by people alone."""
     session = await connection.core.session(session_id)
     if session.session_id not in connection.begun:
@@ -214,7 +198,9 @@ async def _own(connection: Connection, session_id: str) -> Session:
 
 async def _steer(connection: Connection, _asker: Asker, given: SteerSession) -> Answer:
     session = await _own(connection, given.session)
-    op = op_of(UserInput, given, session_id=session.session_id, speaker=Speaker.MODEL)
+    op = op_of(
+        protocol.UserInput, given, session_id=session.session_id, speaker=records.Speaker.MODEL
+    )
     await connection.core.request(op)
     return Answer(text="Sent.")
 
@@ -224,29 +210,31 @@ async def _answer(connection: Connection, _asker: Asker, given: AnswerQuestion) 
     asked = await _questions(connection, session.session_id)
     if not asked:
         raise UsageError(f"Session {session.session_id} has no open question.")
-    if asked[0].kind is QuestionKind.APPROVAL:
+    if asked[0].kind is records.QuestionKind.APPROVAL:
         raise UsageError(
             "This is an approval: only the operator gives it.", "Wait with watch_session."
         )
-    await answer_once(connection, asked[0], given.answer, Speaker.MODEL)
+    await answer_once(connection, asked[0], given.answer, records.Speaker.MODEL)
     return Answer(text="Answered.")
 
 
 async def _stop(connection: Connection, _asker: Asker, given: OneSession) -> Answer:
     session = await _own(connection, given.session)
-    await connection.core.request(op_of(Interrupt, given, session_id=session.session_id))
+    await connection.core.request(op_of(protocol.Interrupt, given, session_id=session.session_id))
     return Answer(text=line_of(await connection.core.session(session.session_id)))
 
 
 async def _resume(connection: Connection, _asker: Asker, given: OneSession) -> Answer:
     session = await _own(connection, given.session)
-    await connection.core.request(op_of(SessionResume, given, session_id=session.session_id))
+    await connection.core.request(
+        op_of(protocol.SessionResume, given, session_id=session.session_id)
+    )
     return Answer(text=line_of(await connection.core.session(session.session_id)))
 
 
 async def _fork(connection: Connection, _asker: Asker, given: OneSession) -> Answer:
     session = await _own(connection, given.session)
-    op = op_of(SessionFork, given, session_id=session.session_id)
+    op = op_of(protocol.SessionFork, given, session_id=session.session_id)
     reply = await connection.core.request(op)
     connection.begun.add(reply.session_id)
     return Answer(text=f"Session {reply.session_id} is a copy; steer_session says what it does.")
@@ -266,21 +254,21 @@ async def _export(connection: Connection, _asker: Asker, given: OneSession) -> A
 
 SESSION_TOOLS: tuple[McpTool, ...] = (  # type: ignore[type-arg]
     McpTool("list_phones", "List the phones and who uses them.", Nothing, _phones, True),
-    tool_of("start_session", SessionCreate, StartSession, _start),
+    tool_of("start_session", protocol.SessionCreate, StartSession, _start),
     McpTool("list_sessions", "List sessions, newest first.", ListSessions, _list, True),
     McpTool("watch_session", "Wait until a session ends or asks.", WatchSession, _watch, True),
     McpTool("read_transcript", "Read what a session did.", ReadTranscript, _transcript, True),
-    tool_of("steer_session", UserInput, SteerSession, _steer),
+    tool_of("steer_session", protocol.UserInput, SteerSession, _steer),
     tool_of(
         "answer_question",
-        UserInputAnswer,
+        protocol.UserInputAnswer,
         AnswerQuestion,
         _answer,
         " Approvals are the operator's.",
     ),
-    tool_of("stop_session", Interrupt, OneSession, _stop),
-    tool_of("resume_session", SessionResume, OneSession, _resume),
-    tool_of("fork_session", SessionFork, OneSession, _fork),
+    tool_of("stop_session", protocol.Interrupt, OneSession, _stop),
+    tool_of("resume_session", protocol.SessionResume, OneSession, _resume),
+    tool_of("fork_session", protocol.SessionFork, OneSession, _fork),
     McpTool("export_session", "Write what a session did to a file.", OneSession, _export),
     *JOB_TOOLS,
 )

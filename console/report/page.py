@@ -15,12 +15,8 @@ from html import escape
 from pathlib import Path
 from typing import NamedTuple, assert_never
 
+from agent import records
 from agent.errors import StoreError
-from agent.records import (
-    Session,
-    TimeSplit,
-    attributed,
-)
 from agent.state.event_text import verified_mark
 from agent.state.reducer import Item, MessageItem, NoticeItem, QuestionItem, StepItem
 from agent.text import clean, one_line
@@ -134,7 +130,7 @@ def render(told: Told, frames: dict[str, str]) -> str:
     )
 
 
-def _facts(session: Session, told: Told) -> str:
+def _facts(session: records.Session, told: Told) -> str:
     idle_ms = sum(step.time.idle_ms for step in told.steps)
     worked_ms = sum(_total_ms(step.time) for step in told.steps) - idle_ms
     used = session.usage.input_tokens + session.usage.output_tokens
@@ -161,7 +157,7 @@ def _facts(session: Session, told: Told) -> str:
     return f"<dl>{rows}</dl>"
 
 
-def _total_ms(split: TimeSplit) -> int:
+def _total_ms(split: records.TimeSplit) -> int:
     return split.observe_ms + split.model_ms + split.act_ms + split.settle_ms + split.idle_ms
 
 
@@ -179,7 +175,7 @@ def _item(item: Item, frames: dict[str, str]) -> str:
                 f"{_text(question.shown)}<p><b>{_safe(said, 2_000)}</b></p></div>"
             )
         case NoticeItem(remedy=remedy, tone=tone):
-            text = attributed(item.text, item.speaker)
+            text = records.attributed(item.text, item.speaker)
             style = {"error": "bad", "warning": "ask", "result": "good"}.get(tone.value, "dim")
             more = f"<p class=dim>{_safe(remedy, 500)}</p>" if remedy else ""
             return f'<div class="item {style}">{_text(text)}{more}</div>'

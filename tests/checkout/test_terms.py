@@ -10,38 +10,6 @@ import pytest
 from msgspec.structs import replace
 
 from agent import protocol, records
-from agent.protocol import (
-    AbortReason,
-    BudgetExtended,
-    Event,
-    EventMsg,
-    SessionDeferred,
-    SessionFlagsChanged,
-    SessionStateChanged,
-    TargetObserved,
-    ToolCallRequested,
-    TurnAborted,
-    WheelActed,
-)
-from agent.records import (
-    DIRECT,
-    ActionOutcome,
-    BudgetKind,
-    DeviceInfo,
-    DeviceState,
-    GoalVerdict,
-    Job,
-    JobStatus,
-    JobType,
-    RunOutcome,
-    RunRecord,
-    RunStatus,
-    Session,
-    SessionState,
-    TargetPresentation,
-    TargetRuntime,
-    VerifiedBy,
-)
 from agent.safety.capabilities import Capability
 from agent.state.event_text import sentence
 from agent.state.reducer import ActionView, SessionView, State, attention
@@ -89,28 +57,28 @@ def test_every_value_has_a_word_that_is_no_identifier() -> None:
         assert not re.search(r"[A-Z]{3,}|_|\w\.\w", word), value
 
 
-EVENTS: list[EventMsg] = [
-    *(SessionStateChanged(state=state) for state in SessionState),
-    *(SessionDeferred(state=state) for state in SessionState),
-    *(TurnAborted(turn_id="t", reason=reason) for reason in AbortReason),
+EVENTS: list[protocol.EventMsg] = [
+    *(protocol.SessionStateChanged(state=state) for state in records.SessionState),
+    *(protocol.SessionDeferred(state=state) for state in records.SessionState),
+    *(protocol.TurnAborted(turn_id="t", reason=reason) for reason in protocol.AbortReason),
     *(
-        TargetObserved(presentation=TargetPresentation.ATTACHED, runtime=one)
-        for one in TargetRuntime
+        protocol.TargetObserved(presentation=records.TargetPresentation.ATTACHED, runtime=one)
+        for one in records.TargetRuntime
     ),
-    *(BudgetExtended(kind=kind, amount=1) for kind in BudgetKind),
-    *(WheelActed(serial="d", said="Tap", outcome=one) for one in ActionOutcome),
+    *(protocol.BudgetExtended(kind=kind, amount=1) for kind in records.BudgetKind),
+    *(protocol.WheelActed(serial="d", said="Tap", outcome=one) for one in records.ActionOutcome),
     *(
-        ToolCallRequested(step=1, call_id="c", tool=name, arguments="{}")
+        protocol.ToolCallRequested(step=1, call_id="c", tool=name, arguments="{}")
         for name in (*TOOLS, *PLANNING, "some_other_tool")
     ),
 ]
 
 
 @pytest.mark.parametrize("msg", EVENTS, ids=lambda msg: type(msg).__name__)
-def test_no_event_is_told_by_an_identifier(msg: EventMsg) -> None:
-    event = Event(event_id=1, session_id="s", seq=1, ts_ms=1, msg=msg)
+def test_no_event_is_told_by_an_identifier(msg: protocol.EventMsg) -> None:
+    event = protocol.Event(event_id=1, session_id="s", seq=1, ts_ms=1, msg=msg)
     said = [narrate(event)]
-    if not isinstance(msg, ToolCallRequested):
+    if not isinstance(msg, protocol.ToolCallRequested):
         said += sentence(msg)[1:]  # type: ignore[arg-type]
     for text in said:
         assert not identifiers(str(text)), text
@@ -131,31 +99,35 @@ def text_of(parts: object) -> str:
     return ""
 
 
-@pytest.mark.parametrize("kind", list(JobType))
-@pytest.mark.parametrize("state", list(JobStatus))
-def test_no_job_is_shown_by_an_identifier(state: JobStatus, kind: JobType) -> None:
-    job: Job = job_record(1, status=state, type=kind, last_result="background.action_denied: no")
+@pytest.mark.parametrize("kind", list(records.JobType))
+@pytest.mark.parametrize("state", list(records.JobStatus))
+def test_no_job_is_shown_by_an_identifier(state: records.JobStatus, kind: records.JobType) -> None:
+    job: records.Job = job_record(
+        1, status=state, type=kind, last_result="background.action_denied: no"
+    )
     runs = [
-        RunRecord(
+        records.RunRecord(
             run_id=str(at),
             job_id=1,
             due_at=1,
             started_at=1,
             ended_at=2,
-            status=RunStatus.ENDED,
+            status=records.RunStatus.ENDED,
             outcome=outcome,
             result="background.confirmation_timeout: tap",
         )
-        for at, outcome in enumerate(RunOutcome)
+        for at, outcome in enumerate(records.RunOutcome)
     ]
     shown = text_of(job_detail(job, 10, runs)) + text_of(job_rows([job], now_ms=10, width=140))
     assert not identifiers(shown), identifiers(shown)
 
 
-@pytest.mark.parametrize("runtime", list(TargetRuntime))
-@pytest.mark.parametrize("state", list(SessionState))
-def test_no_session_is_shown_by_an_identifier(state: SessionState, runtime: TargetRuntime) -> None:
-    session = Session(
+@pytest.mark.parametrize("runtime", list(records.TargetRuntime))
+@pytest.mark.parametrize("state", list(records.SessionState))
+def test_no_session_is_shown_by_an_identifier(
+    state: records.SessionState, runtime: records.TargetRuntime
+) -> None:
+    session = records.Session(
         session_id="s1",
         goal="turn on Bluetooth",
         created_ms=1,
@@ -171,14 +143,16 @@ def test_no_session_is_shown_by_an_identifier(state: SessionState, runtime: Targ
 
 
 def test_a_head_names_other_sessions_by_their_titles() -> None:
-    other = SessionView(session=Session(session_id="s0ff", goal="tidy the downloads", created_ms=1))
-    phone = DeviceInfo(serial="p1", state=DeviceState.ONLINE, driver="s0ff")
-    waiting = Session(
+    other = SessionView(
+        session=records.Session(session_id="s0ff", goal="tidy the downloads", created_ms=1)
+    )
+    phone = records.DeviceInfo(serial="p1", state=records.DeviceState.ONLINE, driver="s0ff")
+    waiting = records.Session(
         session_id="s1",
         goal="look",
         created_ms=1,
         serial="p1",
-        state=SessionState.QUEUED,
+        state=records.SessionState.QUEUED,
         forked_from="s0ff",
     )
 
@@ -194,8 +168,12 @@ def test_a_head_names_other_sessions_by_their_titles() -> None:
 
 
 def test_a_head_names_the_program_that_drives_and_the_servers_that_were_given() -> None:
-    driven = Session(session_id="s1", goal="look", created_ms=1, model=f"{DIRECT}opencode")
-    given = Session(session_id="s2", goal="look", created_ms=1, tool_servers=("files", "tracker"))
+    driven = records.Session(
+        session_id="s1", goal="look", created_ms=1, model=f"{records.DIRECT}opencode"
+    )
+    given = records.Session(
+        session_id="s2", goal="look", created_ms=1, tool_servers=("files", "tracker")
+    )
     heads = [
         text_of(session_head(SessionView(session=one), {}, 10, asks=False))
         for one in (driven, given)
@@ -204,9 +182,9 @@ def test_a_head_names_the_program_that_drives_and_the_servers_that_were_given() 
     assert "tools of files, tracker" in heads[1]
 
 
-@pytest.mark.parametrize("state", list(DeviceState))
-def test_no_device_waits_under_an_identifier(state: DeviceState) -> None:
-    device = DeviceInfo(serial="d", state=state, note="Unlock it.")
+@pytest.mark.parametrize("state", list(records.DeviceState))
+def test_no_device_waits_under_an_identifier(state: records.DeviceState) -> None:
+    device = records.DeviceInfo(serial="d", state=state, note="Unlock it.")
     for one in attention(State(devices={"d": device})):
         assert not identifiers(one.text), one.text
 
@@ -225,8 +203,12 @@ def test_a_code_in_a_stored_result_is_left_out() -> None:
 
 
 def test_a_session_that_has_planned_and_has_no_phone_yet_is_queued_and_not_running() -> None:
-    planned = Session(
-        session_id="s1", goal="open Contacts", created_ms=1, state=SessionState.RUNNING, last_step=1
+    planned = records.Session(
+        session_id="s1",
+        goal="open Contacts",
+        created_ms=1,
+        state=records.SessionState.RUNNING,
+        last_step=1,
     )
     assert status.of_session(planned).word == status.state_word(planned) == "queued"
     for running in (
@@ -239,19 +221,19 @@ def test_a_session_that_has_planned_and_has_no_phone_yet_is_queued_and_not_runni
 
 
 def test_where_one_line_stands_over_a_transcript_it_has_the_state_in_words() -> None:
-    session = Session(session_id="s1", goal="turn on Bluetooth", created_ms=1, lost=True)
+    session = records.Session(session_id="s1", goal="turn on Bluetooth", created_ms=1, lost=True)
     head = session_head(SessionView(session=session), {}, 10, asks=True, is_one_line=True)
     assert "".join(text for text, _ in head) == " ! device away  turn on Bluetooth"
 
 
 def test_a_stopped_session_says_stopped_and_a_branch_where_it_begins() -> None:
-    session = Session(session_id="s1", goal="turn on Bluetooth", created_ms=1)
-    idle = replace(session, state=SessionState.WAITING_FOR_USER)
+    session = records.Session(session_id="s1", goal="turn on Bluetooth", created_ms=1)
+    idle = replace(session, state=records.SessionState.WAITING_FOR_USER)
     assert status.of_session(idle).word == "idle"
     assert status.of_session(replace(idle, stopped=True)).word == "stopped"
-    done = replace(idle, state=SessionState.COMPLETED)
+    done = replace(idle, state=records.SessionState.COMPLETED)
     assert status.of_session(done).word == "unverified"
-    met = replace(done, verified_by=VerifiedBy.RULES, verdict=GoalVerdict.MET)
+    met = replace(done, verified_by=records.VerifiedBy.RULES, verdict=records.GoalVerdict.MET)
     assert status.of_session(met).word == "done"
     assert status.of_session(replace(met, one_act=True)).word == "act done"
     branch = replace(idle, forked_from="s0", forked_step=6)
@@ -269,6 +251,11 @@ def test_a_stopped_session_says_stopped_and_a_branch_where_it_begins() -> None:
     ],
 )
 def test_a_reason_in_a_transcript_is_a_sentence(reason: str, said: str) -> None:
-    assert sentence(SessionStateChanged(state=SessionState.FAILED, reason=reason))[1] == said
-    assert sentence(SessionFlagsChanged(paused=True, reason=reason))[1] == said
-    assert sentence(SessionFlagsChanged(paused=True))[1] == "", "what says nothing is not shown"
+    assert (
+        sentence(protocol.SessionStateChanged(state=records.SessionState.FAILED, reason=reason))[1]
+        == said
+    )
+    assert sentence(protocol.SessionFlagsChanged(paused=True, reason=reason))[1] == said
+    assert sentence(protocol.SessionFlagsChanged(paused=True))[1] == "", (
+        "what says nothing is not shown"
+    )

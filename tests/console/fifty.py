@@ -2,13 +2,7 @@
 
 from __future__ import annotations
 
-from agent.protocol import (
-    DeviceChanged,
-    ErrorEvent,
-    RequestUserInput,
-    SessionFlagsChanged,
-    SessionStateChanged,
-)
+from agent import protocol
 from agent.records import Question, QuestionKind, QuestionOption, SessionState
 from tests.console.fakes import FakeCore, phone
 from tests.console.script import ask, configure, run, step
@@ -27,7 +21,7 @@ _GOALS = (
 def play(core: FakeCore) -> None:
     """Play them: a tree of eight, ten that ask, five approvals, some paused, ended and failed."""
     for number in range(1, PHONES + 1):
-        core.tell(DeviceChanged(device=phone(f"phone-{number}", model=f"Pixel {number}")))
+        core.tell(protocol.DeviceChanged(device=phone(f"phone-{number}", model=f"Pixel {number}")))
     configure(core, "s1", "Install the update everywhere")
     for number in range(2, 10):
         serial = f"phone-{number - 1}"
@@ -46,12 +40,12 @@ def play(core: FakeCore) -> None:
         elif 20 <= number < 25:
             _ask_approval(core, one, f"a{number}")
         elif 25 <= number < 28:
-            core.tell(SessionFlagsChanged(paused=True), one)
+            core.tell(protocol.SessionFlagsChanged(paused=True), one)
         elif 35 <= number <= 38:
-            core.tell(SessionStateChanged(state=SessionState.COMPLETED), one)
+            core.tell(protocol.SessionStateChanged(state=SessionState.COMPLETED), one)
         elif number in (39, 40):
-            core.tell(ErrorEvent(message="The app closed by itself."), one)
-            core.tell(SessionStateChanged(state=SessionState.FAILED), one)
+            core.tell(protocol.ErrorEvent(message="The app closed by itself."), one)
+            core.tell(protocol.SessionStateChanged(state=SessionState.FAILED), one)
 
 
 def _ask_approval(core: FakeCore, session_id: str, question_id: str) -> None:
@@ -63,4 +57,4 @@ def _ask_approval(core: FakeCore, session_id: str, question_id: str) -> None:
         options=(QuestionOption(label="Approve"), QuestionOption(label="Deny")),
         asked_ms=core.now_ms,
     )
-    core.tell(RequestUserInput(question=question), session_id)
+    core.tell(protocol.RequestUserInput(question=question), session_id)

@@ -6,24 +6,7 @@ from io import BytesIO
 
 from PIL import Image
 
-from agent.protocol import (
-    AgentMessage,
-    ObservationRecorded,
-    SessionVerify,
-    StepStarted,
-    ToolCallFinished,
-    ToolCallRequested,
-)
-from agent.records import (
-    ActionOutcome,
-    Foreground,
-    Frame,
-    GoalVerdict,
-    Observation,
-    Point,
-    SessionState,
-    VerifiedBy,
-)
+from agent import protocol, records
 from agent.store.store import EventDraft
 from tests.stage import Stage
 
@@ -43,12 +26,12 @@ def png(shade: int) -> bytes:
 async def recorded(stage: Stage, goal: str, steps: int = 3) -> str:
     """Make an ended session that saw a screen before each of its calls, and one after."""
     session_id = await stage.create(goal)
-    await stage.reach(session_id, SessionState.COMPLETED)
+    await stage.reach(session_id, records.SessionState.COMPLETED)
     store = stage.store
     tree = await store.blobs.put(TREE, "application/xml")
     drafts = []
     for step in range(1, steps + 1):
-        frame = Frame(
+        frame = records.Frame(
             digest=await store.blobs.put(png(step * 20), "image/png"),
             width_px=108,
             height_px=240,
@@ -57,36 +40,38 @@ async def recorded(stage: Stage, goal: str, steps: int = 3) -> str:
         prompt = await store.blobs.put(
             f'[{{"text": "{goal} {step}"}}]'.encode(), "application/json"
         )
-        seen = Observation(
+        seen = records.Observation(
             started_ms=1,
             ended_ms=2,
-            foreground=Foreground(package="com.android.settings", activity=".Main"),
+            foreground=records.Foreground(package="com.android.settings", activity=".Main"),
             screen_text="[1] Wi-Fi",
             frame=frame,
             tree_digest=tree,
         )
         drafts += [
-            StepStarted(step=step),
-            ObservationRecorded(step=step, observation=seen),
-            AgentMessage(step=step, text=f"thought {step}"),
-            ToolCallRequested(
+            protocol.StepStarted(step=step),
+            protocol.ObservationRecorded(step=step, observation=seen),
+            protocol.AgentMessage(step=step, text=f"thought {step}"),
+            protocol.ToolCallRequested(
                 step=step,
                 call_id=f"c{step}",
                 tool="swipe",
                 arguments='{"direction": "up"}',
-                point=Point(x=0.5, y=0.75),
-                path=(Point(x=0.5, y=0.75), Point(x=0.5, y=0.25)),
+                point=records.Point(x=0.5, y=0.75),
+                path=(records.Point(x=0.5, y=0.75), records.Point(x=0.5, y=0.25)),
                 prompt_digest=prompt,
             ),
-            ToolCallFinished(
-                step=step, call_id=f"c{step}", outcome=ActionOutcome.DONE, text="OK: Swiped"
+            protocol.ToolCallFinished(
+                step=step, call_id=f"c{step}", outcome=records.ActionOutcome.DONE, text="OK: Swiped"
             ),
         ]
-    last = ObservationRecorded(step=steps, observation=seen)
+    last = protocol.ObservationRecorded(step=steps, observation=seen)
     await store.append(*(EventDraft(session_id, msg) for msg in (*drafts, last)))
     await stage.do(
-        SessionVerify(
-            session_id=session_id, verdict=GoalVerdict.MET, verified_by=VerifiedBy.CHECKER
+        protocol.SessionVerify(
+            session_id=session_id,
+            verdict=records.GoalVerdict.MET,
+            verified_by=records.VerifiedBy.CHECKER,
         )
     )
     return session_id

@@ -13,16 +13,8 @@ from typing import Any
 import msgspec
 import pytest
 
+from agent import protocol
 from agent.errors import NotAllowedError, SwitchboardError, UsageError
-from agent.protocol import (
-    Interrupt,
-    JobCreate,
-    Op,
-    SessionCreate,
-    SessionMove,
-    UserInputAnswer,
-    WatcherCreate,
-)
 from agent.records import Campaign, JobType, WatcherType
 from agent.rpc.credentials import TokenShown
 from agent.rpc.remote_core import Client
@@ -106,14 +98,14 @@ async def _furnish(fleet: Fleet) -> None:
         )
         assert tagged.code == 0, tagged
         goal = f'tell Ben "I look at the {WORDS[tag]}"'
-        made = await client.request(SessionCreate(goal=goal, serial=serial, model="pilot"))
+        made = await client.request(protocol.SessionCreate(goal=goal, serial=serial, model="pilot"))
         fleet.sessions[tag] = made.session_id
         later = time.time_ns() // 1_000_000 + 24 * 3_600_000
-        job = JobCreate(title=goal, prompt=goal, serial=serial, next_run_at=later)
+        job = protocol.JobCreate(title=goal, prompt=goal, serial=serial, next_run_at=later)
         made = await client.request(job)
         assert made.job is not None
         fleet.jobs[tag] = made.job.id
-        watcher = WatcherCreate(
+        watcher = protocol.WatcherCreate(
             watcher_type=WatcherType.SCREEN_TEXT, texts=(WORDS[tag],), serial=serial
         )
         made = await client.request(watcher)
@@ -175,17 +167,20 @@ def _all_on(tag: str) -> tuple[str, ...]:
     return (*(word for right in rights for word in ("--may", right)), "--tag", tag)
 
 
-def across(fleet: Fleet, tag: str) -> Iterator[tuple[str, Op]]:
+def across(fleet: Fleet, tag: str) -> Iterator[tuple[str, protocol.Op]]:
     """List what would reach the other's phone through both hosts at once."""
     own, other = fleet.serials[OTHER[tag]], fleet.serials[tag]
-    yield "moved away", SessionMove(session_id=fleet.sessions[tag], serial=own)
-    yield "moved to", SessionMove(session_id=fleet.sessions[OTHER[tag]], serial=other)
-    yield "by the phone's own name", SessionCreate(goal="x", serial=other.rpartition("/")[2] + "x")
-    yield "by another host's name", SessionCreate(goal="x", serial=f"nowhere/{other}")
+    yield "moved away", protocol.SessionMove(session_id=fleet.sessions[tag], serial=own)
+    yield "moved to", protocol.SessionMove(session_id=fleet.sessions[OTHER[tag]], serial=other)
+    yield (
+        "by the phone's own name",
+        protocol.SessionCreate(goal="x", serial=other.rpartition("/")[2] + "x"),
+    )
+    yield "by another host's name", protocol.SessionCreate(goal="x", serial=f"nowhere/{other}")
     for phones in ((other,), (own, other)):
         yield (
             "a campaign over both hosts",
-            JobCreate(
+            protocol.JobCreate(
                 title="x",
                 prompt="y",
                 job_type=JobType.CAMPAIGN,
@@ -263,7 +258,9 @@ async def _each_drives_their_own_from_the_other_host(fleet: Fleet) -> None:
     host_of = {tag: host for host, tag in TAGS.items()}
     for tag, name in NAMES.items():
         client = await fleet.come(host_of[OTHER[tag]], name)
-        answer = UserInputAnswer(question_id=fleet.questions[tag].question_id, answer="Ben Okafor")
+        answer = protocol.UserInputAnswer(
+            question_id=fleet.questions[tag].question_id, answer="Ben Okafor"
+        )
         assert (await client.request(answer)).session_id == fleet.sessions[tag]
         events = await client.history(fleet.sessions[tag])
         acted = [one.msg for one in events if type(one.msg).__name__ == "OperatorActed"]
@@ -316,8 +313,8 @@ async def test_what_is_revoked_is_gone_at_both_hosts_and_from_what_is_under_way(
     following = {host: asyncio.create_task(_follow(one)) for host, one in clients.items()}
     # At the second host, as if the first had let it pass: for the other's session, of an operator
     # who is not there, and later of one who was revoked.
-    stop = Interrupt(session_id=fleet.sessions["bank"])
-    own = Interrupt(session_id=fleet.sessions["lab"])
+    stop = protocol.Interrupt(session_id=fleet.sessions["bank"])
+    own = protocol.Interrupt(session_id=fleet.sessions["lab"])
     for name in ("ana", "eve", "boss"):
         said = await _forwarded(fleet, "second", name, stop)
         assert ("problem" in said) is (name != "boss"), said
@@ -349,7 +346,7 @@ async def _follow(client: Client) -> None:
     raise SwitchboardError("hung up")
 
 
-async def _forwarded(fleet: Fleet, host: str, name: str, op: Op) -> str:
+async def _forwarded(fleet: Fleet, host: str, name: str, op: protocol.Op) -> str:
     """Ask a host by the database, as another host does for an operator; returns its answer."""
     body: dict[str, Any] = {"client_id": "c-test@desk", "name": "test", "operator": name}
     body["op"] = msgspec.to_builtins(op)

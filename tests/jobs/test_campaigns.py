@@ -10,38 +10,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from agent import protocol, records
 from agent.errors import StoreError, UsageError
 from agent.jobs.campaign_rules import advanced, begins, standing
-from agent.protocol import (
-    JobCreate,
-    JobEdit,
-    JobHistory,
-    JobPause,
-    JobResume,
-    JobRun,
-    JobStop,
-)
-from agent.records import (
-    Campaign,
-    Job,
-    JobStatus,
-    JobType,
-    RunOutcome,
-    RunRecord,
-    RunStatus,
-    SessionState,
-    Usage,
-)
 from tests.fakes import FakeFleet
 from tests.stage import Cue, Stage, waiting_at
 
 PHONES = tuple(f"phone-{n}" for n in range(1, 7))
 
 
-def job_of(status: JobStatus = JobStatus.ACTIVE) -> Job:
-    return Job(
+def job_of(status: records.JobStatus = records.JobStatus.ACTIVE) -> records.Job:
+    return records.Job(
         id=1,
-        type=JobType.CAMPAIGN,
+        type=records.JobType.CAMPAIGN,
         title="t",
         prompt="p",
         payload_json={},
@@ -60,16 +41,16 @@ def job_of(status: JobStatus = JobStatus.ACTIVE) -> Job:
     )
 
 
-def run_at(serial: str, at_ms: int, outcome: RunOutcome | None) -> RunRecord:
-    return RunRecord(
+def run_at(serial: str, at_ms: int, outcome: records.RunOutcome | None) -> records.RunRecord:
+    return records.RunRecord(
         run_id=serial,
         job_id=1,
         due_at=at_ms,
         started_at=at_ms,
         serial=serial,
-        status=RunStatus.RUNNING if outcome is None else RunStatus.ENDED,
+        status=records.RunStatus.RUNNING if outcome is None else records.RunStatus.ENDED,
         outcome=outcome,
-        usage=Usage(input_tokens=1000, output_tokens=234, cost_usd=0.5),
+        usage=records.Usage(input_tokens=1000, output_tokens=234, cost_usd=0.5),
     )
 
 
@@ -92,23 +73,27 @@ def test_the_bounds_hold_in_any_order_of_things(
     steps: list[tuple[int, str]],
 ) -> None:
     serials = tuple(f"p{n}" for n in range(phones))
-    campaign = Campaign(
+    campaign = records.Campaign(
         phones=serials, per_minute=per_minute, at_once=at_once, stop_after=stop_after
     )
-    job, runs, begun, now_ms = job_of(), dict[str, RunRecord](), list[int](), 1_000_000
+    job, runs, begun, now_ms = job_of(), dict[str, records.RunRecord](), list[int](), 1_000_000
     here: Mapping[str, bool] = dict.fromkeys(serials, True)
     for later_ms, what in [*steps, *[(9_000, "end")] * 3 * phones]:
         now_ms += later_ms
-        working = [one for one in runs.values() if one.status is RunStatus.RUNNING]
+        working = [one for one in runs.values() if one.status is records.RunStatus.RUNNING]
         if what in ("end", "fail") and working:
-            outcome = RunOutcome.FINISHED if what == "end" else RunOutcome.FAILED
+            outcome = records.RunOutcome.FINISHED if what == "end" else records.RunOutcome.FAILED
             one = working[0]
-            runs[one.serial] = replace(one, status=RunStatus.ENDED, outcome=outcome)
-        if what == "pause" or job.status is JobStatus.PAUSED:
-            status = JobStatus.PAUSED if job.status is JobStatus.ACTIVE else JobStatus.ACTIVE
+            runs[one.serial] = replace(one, status=records.RunStatus.ENDED, outcome=outcome)
+        if what == "pause" or job.status is records.JobStatus.PAUSED:
+            status = (
+                records.JobStatus.PAUSED
+                if job.status is records.JobStatus.ACTIVE
+                else records.JobStatus.ACTIVE
+            )
             job = replace(job, status=status) if job.status.value in ("active", "paused") else job
         while (serial := begins(job, campaign, runs, here, now_ms)[0]) != "":
-            assert job.status is JobStatus.ACTIVE
+            assert job.status is records.JobStatus.ACTIVE
             assert serial not in runs
             before = standing(campaign, runs)
             assert not at_once or before.at_work < at_once
@@ -118,20 +103,20 @@ def test_the_bounds_hold_in_any_order_of_things(
             runs[serial] = run_at(serial, now_ms, None)
         job = advanced(job, campaign, standing(campaign, runs), now_ms) or job
     stands = standing(campaign, runs)
-    if job.status in {JobStatus.COMPLETED, JobStatus.FAILED}:
+    if job.status in {records.JobStatus.COMPLETED, records.JobStatus.FAILED}:
         assert not stands.at_work
         assert stands.left == 0 or stands.is_halted(campaign)
-        assert (job.status is JobStatus.COMPLETED) == (stands.done == phones)
-    elif job.status is JobStatus.ACTIVE:
+        assert (job.status is records.JobStatus.COMPLETED) == (stands.done == phones)
+    elif job.status is records.JobStatus.ACTIVE:
         assert stands.at_work or stands.left
     assert begins(job, campaign, runs, {}, now_ms)[0] == "", "on no phone that is not there"
 
 
 def test_the_sum_says_what_was_done_and_spent() -> None:
-    campaign = Campaign(phones=("a", "b", "c", "d"))
+    campaign = records.Campaign(phones=("a", "b", "c", "d"))
     runs = {
-        "a": run_at("a", 1, RunOutcome.FINISHED),
-        "b": run_at("b", 2, RunOutcome.FAILED),
+        "a": run_at("a", 1, records.RunOutcome.FINISHED),
+        "b": run_at("b", 2, records.RunOutcome.FAILED),
         "c": run_at("c", 3, None),
     }
     said = standing(campaign, runs).said
@@ -146,33 +131,33 @@ async def stage(tmp_path: Path) -> Stage:
     return Stage(tmp_path / "data", FakeFleet(*PHONES))
 
 
-def campaign(goal: str, **given: object) -> JobCreate:
-    return JobCreate(
+def campaign(goal: str, **given: object) -> protocol.JobCreate:
+    return protocol.JobCreate(
         title=goal,
         prompt=goal,
-        job_type=JobType.CAMPAIGN,
-        campaign=Campaign(**given),  # type: ignore[arg-type]
+        job_type=records.JobType.CAMPAIGN,
+        campaign=records.Campaign(**given),  # type: ignore[arg-type]
     )
 
 
-async def begun(stage: Stage, op: JobCreate) -> int:
+async def begun(stage: Stage, op: protocol.JobCreate) -> int:
     job = (await stage.do(op)).job
     assert job is not None
     return job.id
 
 
-async def over(stage: Stage, job_id: int, *statuses: JobStatus) -> Job:
-    async def found() -> Job | None:
+async def over(stage: Stage, job_id: int, *statuses: records.JobStatus) -> records.Job:
+    async def found() -> records.Job | None:
         job = await stage.store.job(job_id)
         assert job is not None
-        good = job.status in (statuses or {JobStatus.COMPLETED, JobStatus.FAILED})
+        good = job.status in (statuses or {records.JobStatus.COMPLETED, records.JobStatus.FAILED})
         return job if good and (job.last_result or statuses) else None
 
     return await stage.until(found, f"job {job_id} to be over")
 
 
-async def counted(stage: Stage, job_id: int, part: str) -> Job:
-    async def found() -> Job | None:
+async def counted(stage: Stage, job_id: int, part: str) -> records.Job:
+    async def found() -> records.Job | None:
         job = await stage.store.job(job_id)
         assert job is not None
         return job if part in job.progress_text else None
@@ -184,13 +169,13 @@ async def test_every_phone_gets_the_goal_once_and_the_sum_is_told(stage: Stage) 
     async with stage.play():
         job_id = await begun(stage, campaign("quick", at_once=2, account="ana"))
         job = await over(stage, job_id)
-        history = (await stage.do(JobHistory(job_id=job_id, limit=200))).runs
+        history = (await stage.do(protocol.JobHistory(job_id=job_id, limit=200))).runs
         sessions = await stage.core.sessions()
-    assert job.status is JobStatus.COMPLETED
+    assert job.status is records.JobStatus.COMPLETED
     assert job.last_result == "6 of 6 done"
     assert (job.progress_current, job.progress_total) == (6, 6)
     assert sorted(run.serial for run in history) == list(PHONES)
-    assert {run.outcome for run in history} == {RunOutcome.FINISHED}
+    assert {run.outcome for run in history} == {records.RunOutcome.FINISHED}
     assert sorted(one.serial for one in sessions) == list(PHONES)
     assert {(one.account, one.job_id, one.for_job) for one in sessions} == {("ana", job_id, 0)}
 
@@ -203,7 +188,7 @@ async def test_failures_halt_it_and_the_rest_is_not_started(stage: Stage) -> Non
     async with stage.play():
         job_id = await begun(stage, campaign("broken", at_once=1, stop_after=2))
         job = await over(stage, job_id)
-    assert job.status is JobStatus.FAILED
+    assert job.status is records.JobStatus.FAILED
     assert job.last_result == "stopped after 2 failures: 0 of 6 done, 2 failed, 4 not started"
 
 
@@ -213,20 +198,22 @@ async def test_a_pause_begins_no_more_and_a_stop_ends_those_at_work(stage: Stage
     async with stage.play():
         job_id = await begun(stage, campaign("slow", at_once=2))
         await counted(stage, job_id, "2 at work, 4 not started")
-        await stage.do(JobPause(job_id=job_id))
+        await stage.do(protocol.JobPause(job_id=job_id))
         cue.go.set()
         await counted(stage, job_id, "2 of 6 done, 4 not started")
         paused = await stage.store.job(job_id)
         assert paused is not None
-        assert paused.status is JobStatus.PAUSED
+        assert paused.status is records.JobStatus.PAUSED
         cue.go.clear()
-        await stage.do(JobResume(job_id=job_id))
+        await stage.do(protocol.JobResume(job_id=job_id))
         await counted(stage, job_id, "2 of 6 done, 2 at work, 2 not started")
-        await stage.do(JobStop(job_id=job_id))
+        await stage.do(protocol.JobStop(job_id=job_id))
         job = await counted(stage, job_id, "2 of 6 done, 2 cancelled, 2 not started")
-        assert job.status is JobStatus.STOPPED
+        assert job.status is records.JobStatus.STOPPED
         states = [one.state for one in await stage.core.sessions()]
-    assert sorted(states) == sorted([SessionState.COMPLETED] * 2 + [SessionState.CANCELLED] * 2)
+    assert sorted(states) == sorted(
+        [records.SessionState.COMPLETED] * 2 + [records.SessionState.CANCELLED] * 2
+    )
 
 
 async def test_a_core_that_dies_goes_on_where_it_was_and_begins_none_twice(stage: Stage) -> None:
@@ -272,7 +259,7 @@ async def test_a_campaign_that_cannot_be_read_holds_up_no_other(
         broken = await begun(stage, campaign("quick", phones=PHONES[:1], per_minute=0.001))
         asked = 0
 
-        async def job(job_id: int) -> Job | None:
+        async def job(job_id: int) -> records.Job | None:
             nonlocal asked
             if job_id == broken:
                 asked += 1
@@ -295,13 +282,19 @@ async def test_a_campaign_that_cannot_be_read_holds_up_no_other(
         (campaign("quick", per_minute=6001.0), "campaign.per_minute is 6001"),
         (campaign("quick", max_steps=10_001), "campaign.max_steps is 10001"),
         (campaign(" "), "title is empty"),
-        (JobCreate(title="t", prompt="p", job_type=JobType.CAMPAIGN), "campaign says otherwise"),
-        (JobCreate(title="t", prompt="p", campaign=Campaign()), "campaign says otherwise"),
+        (
+            protocol.JobCreate(title="t", prompt="p", job_type=records.JobType.CAMPAIGN),
+            "campaign says otherwise",
+        ),
+        (
+            protocol.JobCreate(title="t", prompt="p", campaign=records.Campaign()),
+            "campaign says otherwise",
+        ),
         (replace(campaign("quick"), interval_ms=60_000), "begins at once"),
     ],
 )
 async def test_what_cannot_be_is_refused_and_nothing_begins(
-    stage: Stage, op: JobCreate, said: str
+    stage: Stage, op: protocol.JobCreate, said: str
 ) -> None:
     async with stage.play():
         with pytest.raises(UsageError) as refused:
@@ -314,6 +307,6 @@ async def test_a_campaign_is_neither_edited_nor_run_again(stage: Stage) -> None:
     async with stage.play():
         job_id = await begun(stage, campaign("quick"))
         await over(stage, job_id)
-        for op in (JobRun(job_id=job_id), JobEdit(job_id=job_id, prompt="other")):
+        for op in (protocol.JobRun(job_id=job_id), protocol.JobEdit(job_id=job_id, prompt="other")):
             with pytest.raises(UsageError, match="is a campaign"):
                 await stage.do(op)

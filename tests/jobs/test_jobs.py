@@ -5,24 +5,20 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
-from agent import protocol, wake_timer
+from agent import protocol, records, wake_timer
 from agent.errors import ModelError, UsageError
 from agent.jobs.history import begun
 from agent.jobs.schedule import NEVER_MS, STUCK_AFTER_MS, STUCK_RESULT
 from agent.loop.task_context import TaskContext, TurnEnd
-from agent.records import (
-    DeviceState,
-    Job,
-    JobStatus,
-    JobType,
-    SessionState,
-    Trigger,
-)
 from tests.jobs.reviewing import create, ring, sessions_of, settled
 from tests.stage import Cue, Stage, of_type, waiting_at
 
-ACTIVE, RUNNING, STOPPED = JobStatus.ACTIVE, JobStatus.RUNNING, JobStatus.STOPPED
-COMPLETED, FAILED = JobStatus.COMPLETED, JobStatus.FAILED
+ACTIVE, RUNNING, STOPPED = (
+    records.JobStatus.ACTIVE,
+    records.JobStatus.RUNNING,
+    records.JobStatus.STOPPED,
+)
+COMPLETED, FAILED = records.JobStatus.COMPLETED, records.JobStatus.FAILED
 
 
 async def test_a_job_runs_in_a_background_session_with_the_limits_of_a_job(stage: Stage) -> None:
@@ -41,7 +37,7 @@ async def test_a_job_runs_in_a_background_session_with_the_limits_of_a_job(stage
         job = await settled(stage, job.id, COMPLETED)
         [session] = await sessions_of(stage, job.id)
     assert seen == [(True, 25, 300.0)]
-    assert job.last_result == "watered" and session.state is SessionState.COMPLETED
+    assert job.last_result == "watered" and session.state is records.SessionState.COMPLETED
 
 
 async def test_a_job_that_is_not_due_stays_asleep(stage: Stage) -> None:
@@ -84,8 +80,8 @@ async def test_of_five_due_jobs_three_start_and_the_next_ring_is_in_fifteen_seco
 async def test_a_heartbeat_and_a_system_event_complete_without_a_session(stage: Stage) -> None:
     async with stage.play():
         for kind, result in (
-            (JobType.HEARTBEAT, "heartbeat"),
-            (JobType.SYSTEM_EVENT, "system_event_recorded"),
+            (records.JobType.HEARTBEAT, "heartbeat"),
+            (records.JobType.SYSTEM_EVENT, "system_event_recorded"),
         ):
             job = await create(stage, prompt="", job_type=kind)
             await ring(stage)
@@ -126,7 +122,7 @@ async def test_what_could_go_on_later_in_the_foreground_is_a_failure_in_the_back
         await ring(stage)
         failed = await settled(stage, job.id, ACTIVE)
         [session] = await sessions_of(stage, job.id)
-    assert failed.last_result == "Busy." and session.state is SessionState.FAILED
+    assert failed.last_result == "Busy." and session.state is records.SessionState.FAILED
 
 
 async def test_stop_while_running_stays_stopped_and_ends_the_session(stage: Stage) -> None:
@@ -139,7 +135,7 @@ async def test_stop_while_running_stays_stopped_and_ends_the_session(stage: Stag
         stopped = (await stage.do(protocol.JobStop(job_id=job.id))).job
         assert stopped is not None and (stopped.status, stopped.next_run_at) == (STOPPED, 0)
         [session] = await sessions_of(stage, job.id)
-        assert session.state is SessionState.CANCELLED
+        assert session.state is records.SessionState.CANCELLED
         assert (await stage.do(protocol.JobStop(job_id=job.id))).job == stopped
         await ring(stage, after_ms=3_600_000)
         assert await stage.store.job(job.id) == stopped
@@ -147,7 +143,7 @@ async def test_stop_while_running_stays_stopped_and_ends_the_session(stage: Stag
 
 async def test_a_late_success_of_a_stopped_job_changes_nothing(stage: Stage) -> None:
     async with stage.play():
-        job = await create(stage, interval_ms=60_000, job_type=JobType.HEARTBEAT)
+        job = await create(stage, interval_ms=60_000, job_type=records.JobType.HEARTBEAT)
         running = replace(job, status=RUNNING, running_at=stage.clock())
         assert await stage.store.replace_job(running, expect=ACTIVE, reason="claimed")
         stopped = (await stage.do(protocol.JobStop(job_id=job.id))).job
@@ -157,7 +153,7 @@ async def test_a_late_success_of_a_stopped_job_changes_nothing(stage: Stage) -> 
 
 async def test_a_late_result_of_an_earlier_claim_does_not_end_the_later_one(stage: Stage) -> None:
     async with stage.play():
-        job = await create(stage, job_type=JobType.HEARTBEAT)
+        job = await create(stage, job_type=records.JobType.HEARTBEAT)
         earlier = replace(job, status=RUNNING, running_at=stage.clock() - 1)
         later = replace(job, status=RUNNING, running_at=stage.clock())
         assert await stage.store.replace_job(later, expect=ACTIVE, reason="claimed")
@@ -178,7 +174,7 @@ async def test_a_run_that_takes_too_long_is_repaired_and_its_session_ends(stage:
         job = await settled(stage, job.id, ACTIVE)
         [session] = await sessions_of(stage, job.id)
     assert (job.last_result, job.failure_count) == (STUCK_RESULT, 1)
-    assert session.state is SessionState.CANCELLED
+    assert session.state is records.SessionState.CANCELLED
 
 
 async def test_a_job_that_ran_when_the_core_died_comes_again_and_its_session_has_ended(
@@ -193,7 +189,7 @@ async def test_a_job_that_ran_when_the_core_died_comes_again_and_its_session_has
     async with stage.play():
         job = await settled(stage, job.id, ACTIVE)
         [session] = await sessions_of(stage, job.id)
-        assert session.state is SessionState.FAILED
+        assert session.state is records.SessionState.FAILED
         assert job.failure_count == 1 and job.next_run_at == stage.clock() + 60_000
 
 
@@ -213,7 +209,7 @@ async def test_the_timer_rings_by_itself(stage: Stage) -> None:
 async def test_a_job_goes_on_in_the_session_it_names(stage: Stage) -> None:
     async with stage.play():
         session_id = await stage.create("tidy up")
-        await stage.reach(session_id, SessionState.COMPLETED)
+        await stage.reach(session_id, records.SessionState.COMPLETED)
         job = await create(stage, session_target=f"session:{session_id}")
         await ring(stage)
         job = await settled(stage, job.id, COMPLETED)
@@ -231,7 +227,7 @@ async def test_a_stopped_session_that_a_job_takes_on_says_that_it_was_the_job(
         session_id = await stage.create("tidy up")
         await cue.there()
         await stage.do(protocol.Interrupt(session_id=session_id))
-        await stage.reach(session_id, SessionState.WAITING_FOR_USER)
+        await stage.reach(session_id, records.SessionState.WAITING_FOR_USER)
         cue.go.set()
         job = await create(stage, session_target=f"session:{session_id}")
         await ring(stage)
@@ -252,9 +248,9 @@ async def test_a_stopped_session_that_a_job_takes_on_says_that_it_was_the_job(
         {"serial": "nowhere"},
         {"interval_ms": -1},
         {"next_run_at": 1 << 60},
-        {"on": (Trigger.MANUAL,), "interval_ms": 60_000},
-        {"on": (Trigger.MANUAL, Trigger.CONSOLE_START)},
-        {"on": (Trigger.MANUAL,), "next_run_at": 2_000_000_000},
+        {"on": (records.Trigger.MANUAL,), "interval_ms": 60_000},
+        {"on": (records.Trigger.MANUAL, records.Trigger.CONSOLE_START)},
+        {"on": (records.Trigger.MANUAL,), "next_run_at": 2_000_000_000},
         {"payload": {"call": {"tool": "click_element", "arguments": {"element": 1}}}},
     ],
 )
@@ -300,7 +296,7 @@ async def test_a_paused_job_sleeps_until_it_is_resumed(stage: Stage) -> None:
         job = await create(stage)
         await stage.do(protocol.JobPause(job_id=job.id))
         await ring(stage)
-        assert (await stage.store.job(job.id)).status is JobStatus.PAUSED
+        assert (await stage.store.job(job.id)).status is records.JobStatus.PAUSED
         with pytest.raises(UsageError, match="no job 99"):
             await stage.do(protocol.JobPause(job_id=99))
         await stage.do(protocol.JobResume(job_id=job.id))
@@ -310,13 +306,13 @@ async def test_a_paused_job_sleeps_until_it_is_resumed(stage: Stage) -> None:
 
 async def test_a_job_is_run_at_once_when_the_operator_says_so(stage: Stage) -> None:
     async with stage.play():
-        job = await create(stage, on=(Trigger.MANUAL,))
+        job = await create(stage, on=(records.Trigger.MANUAL,))
         await ring(stage, after_ms=90_000_000)
         assert (await stage.store.job(job.id)).status is ACTIVE
         await stage.do(protocol.JobRun(job_id=job.id))
         await ring(stage, after_ms=0)
 
-        async def there() -> Job | None:
+        async def there() -> records.Job | None:
             now = await stage.store.job(job.id)
             return now if now is not None and now.last_result else None
 
@@ -326,7 +322,7 @@ async def test_a_job_is_run_at_once_when_the_operator_says_so(stage: Stage) -> N
 
 async def test_a_job_waits_for_a_phone_to_be_plugged_in(stage: Stage) -> None:
     async with stage.play():
-        job = await create(stage, on=(Trigger.DEVICE_CONNECTED,))
+        job = await create(stage, on=(records.Trigger.DEVICE_CONNECTED,))
         await ring(stage)
         assert (await stage.store.job(job.id)).last_result == ""
         stage.fleet.unplug("phone-1")
@@ -334,19 +330,19 @@ async def test_a_job_waits_for_a_phone_to_be_plugged_in(stage: Stage) -> None:
         async def gone() -> bool | None:
             told = [event.msg for event in await stage.all_events()]
             devices = [msg.device for msg in told if isinstance(msg, protocol.DeviceChanged)]
-            return devices[-1].state is DeviceState.GONE or None
+            return devices[-1].state is records.DeviceState.GONE or None
 
         await stage.until(gone, "the phone to be gone")
         stage.fleet.plug("phone-1")
 
-        async def due() -> Job | None:
+        async def due() -> records.Job | None:
             now = await stage.store.job(job.id)
             return now if now is not None and now.next_run_at <= stage.clock() else None
 
         await stage.until(due, "the job to be due")
         await ring(stage, after_ms=0)
 
-        async def ran() -> Job | None:
+        async def ran() -> records.Job | None:
             now = await stage.store.job(job.id)
             return now if now is not None and now.last_result else None
 

@@ -15,11 +15,8 @@ from mcp import Client
 from mcp.client.session import ClientSession
 from mcp.shared.memory import create_client_server_memory_streams
 
+from agent import protocol
 from agent.knowledge.library import load
-from agent.protocol import (
-    RequestUserInput,
-    UserInputAnswer,
-)
 from agent.records import Question
 from agent.rpc.remote_core import Client as CoreClient
 from bench.exercises.house import House
@@ -144,13 +141,13 @@ class Stand:
         """Wait for the next question to the operator."""
         async with self.at.core.events(after=0) as events:
             async for event in events:
-                if isinstance(event.msg, RequestUserInput):
+                if isinstance(event.msg, protocol.RequestUserInput):
                     return event.msg.question
         raise AssertionError("the core ended")
 
     async def operator_answers(self, answer: str) -> Question:
         question = await self.question()
-        op = UserInputAnswer(question_id=question.question_id, answer=answer)
+        op = protocol.UserInputAnswer(question_id=question.question_id, answer=answer)
         await self.at.core.request(op)
         return question
 

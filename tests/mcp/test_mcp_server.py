@@ -8,15 +8,10 @@ from typing import cast
 import pytest
 from mcp_types import ElicitResult
 
+from agent import protocol
 from agent.core import Core
 from agent.errors import SwitchboardError, WrongStateError
 from agent.knowledge.library import Library
-from agent.protocol import (
-    DirectCall,
-    Interrupt,
-    SessionCreate,
-    UserInput,
-)
 from agent.records import DirectStatus, SessionState
 from agent.rpc.remote_core import Client as CoreClient
 from console.mcp.clients import OneClient
@@ -120,16 +115,18 @@ async def test_what_an_agent_held_is_free_once_it_hangs_up(stand: Stand) -> None
 async def test_two_agents_share_one_phone_one_after_the_other(stand: Stand) -> None:
     async with stand.agent() as first:
         await first.call("take_phone", purpose="First")
-        op = SessionCreate(goal="Second", serial=stand.at.serials[0], direct=True, model="x")
+        op = protocol.SessionCreate(
+            goal="Second", serial=stand.at.serials[0], direct=True, model="x"
+        )
         second = await CoreClient.connect(stand.socket, name="second")
         session_id = (await second.request(op)).session_id
-        look = DirectCall(session_id=session_id, wait_s=0.1)
+        look = protocol.DirectCall(session_id=session_id, wait_s=0.1)
         waiting = (await second.request(look)).direct
         assert waiting is not None
         assert waiting.status is DirectStatus.WAITING
         assert "in use" in waiting.text
         await first.call("release_phone", success=False, summary="enough")
-        ready = (await second.request(DirectCall(session_id=session_id))).direct
+        ready = (await second.request(protocol.DirectCall(session_id=session_id))).direct
         assert ready is not None
         assert ready.status is DirectStatus.READY
         await second.close()
@@ -139,10 +136,10 @@ async def test_the_operators_hint_and_stop_reach_the_agent(stand: Stand) -> None
     async with stand.agent() as agent:
         await agent.call("take_phone", purpose="Look around")
         session_id = agent.session_id
-        hint = UserInput(session_id=session_id, text="Open the Clock instead")
+        hint = protocol.UserInput(session_id=session_id, text="Open the Clock instead")
         await stand.at.core.request(hint)
         assert "Open the Clock instead" in await agent.call("launch_app", app="Settings")
-        await stand.at.core.request(Interrupt(session_id=session_id))
+        await stand.at.core.request(protocol.Interrupt(session_id=session_id))
         assert "stopped" in await agent.call("launch_app", app="Clock")
         assert "take_phone" in await agent.refused("launch_app", app="Clock")
 
@@ -153,7 +150,7 @@ async def test_an_agent_has_no_hold_of_what_others_began(stand: Stand) -> None:
         theirs = first.session_id
         assert "no phone" in await second.refused("launch_app", app="Clock", session=theirs)
         with pytest.raises(WrongStateError):
-            await second.core.request(DirectCall(session_id=theirs, tool="wait"))
+            await second.core.request(protocol.DirectCall(session_id=theirs, tool="wait"))
         for name in ("steer_session", "stop_session", "resume_session", "fork_session"):
             more = {"text": "x"} if name == "steer_session" else {}
             assert "not started by you" in await second.refused(name, session=theirs, **more)
@@ -184,7 +181,7 @@ async def test_what_no_tool_takes_is_answered_with_what_to_do(stand: Stand) -> N
         for arguments in ({"element": "one"}, {"element": 999}, {}):
             assert "FAILED" in await agent.call("click_element", **arguments)
         with pytest.raises(SwitchboardError):
-            await agent.core.request(SessionCreate(goal="x", model="direct:me"))
+            await agent.core.request(protocol.SessionCreate(goal="x", model="direct:me"))
 
 
 def test_the_phone_tools_cost_few_tokens() -> None:

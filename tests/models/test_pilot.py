@@ -4,17 +4,12 @@ from __future__ import annotations
 
 import json
 
+from agent import protocol
 from agent.loop.conversation.memory import Memory
 from agent.loop.conversation.prompts import observation_text
 from agent.loop.screen.elements import number_elements
 from agent.models.model import ModelReply, ModelRequest
 from agent.models.pilot import Pilot
-from agent.protocol import (
-    ObservationRecorded,
-    StepStarted,
-    ToolCallFinished,
-    ToolCallRequested,
-)
 from agent.records import ActionOutcome, AppInfo, Foreground, Observation, UiNode
 from agent.tools.registry import schemas
 from tests.loop.paper_phone import button, field, node
@@ -41,19 +36,19 @@ class Talk:
         )
         text = observation_text(seen, steps_left=30 - self.step, plan=(), warnings=())
         seen = Observation(started_ms=1, ended_ms=2, foreground=front, screen_text=text)
-        self.memory.fold(StepStarted(step=self.step))
-        self.memory.fold(ObservationRecorded(step=self.step, observation=seen))
+        self.memory.fold(protocol.StepStarted(step=self.step))
+        self.memory.fold(protocol.ObservationRecorded(step=self.step, observation=seen))
 
     def hears(self, reply: ModelReply, result: str) -> None:
         """Carry a call out with a result."""
         [call] = reply.tool_calls
         self.memory.fold(
-            ToolCallRequested(
+            protocol.ToolCallRequested(
                 step=self.step, call_id=call.call_id, tool=call.name, arguments=call.arguments
             )
         )
         self.memory.fold(
-            ToolCallFinished(
+            protocol.ToolCallFinished(
                 step=self.step,
                 call_id=call.call_id,
                 outcome=ActionOutcome.DONE,

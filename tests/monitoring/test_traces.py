@@ -11,13 +11,7 @@ from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
-from agent.protocol import (
-    AbortReason,
-    SessionsDeleted,
-    StepStarted,
-    TaskStarted,
-    TurnAborted,
-)
+from agent import protocol
 from console.monitoring.traces import MOST_TURNS, Traces
 from tests.monitoring.facts import BEGAN_MS, PRIVATE, Facts, a_session
 
@@ -85,15 +79,18 @@ def test_no_text_of_a_session_is_in_a_span() -> None:
 
 
 @pytest.mark.parametrize(
-    ("reason", "is_error"), [(AbortReason.FAILED, True), (AbortReason.INTERRUPTED, False)]
+    ("reason", "is_error"),
+    [(protocol.AbortReason.FAILED, True), (protocol.AbortReason.INTERRUPTED, False)],
 )
 def test_a_turn_that_failed_is_an_error_and_a_stopped_one_is_not(
-    reason: AbortReason, is_error: bool
+    reason: protocol.AbortReason, is_error: bool
 ) -> None:
     collected = Collected()
     collected.take(
         Facts().add(
-            TaskStarted(turn_id="t"), StepStarted(step=1), TurnAborted(turn_id="t", reason=reason)
+            protocol.TaskStarted(turn_id="t"),
+            protocol.StepStarted(step=1),
+            protocol.TurnAborted(turn_id="t", reason=reason),
         )
     )
     root = collected.spans()["invoke_agent switchboard"]
@@ -106,9 +103,9 @@ def test_a_turn_that_failed_is_an_error_and_a_stopped_one_is_not(
 def test_a_turn_of_a_deleted_session_and_one_too_many_end() -> None:
     collected = Collected()
     for at in range(MOST_TURNS + 1):
-        collected.take(Facts(session_id=f"s{at}").add(TaskStarted(turn_id="t")))
+        collected.take(Facts(session_id=f"s{at}").add(protocol.TaskStarted(turn_id="t")))
     assert len(collected.exporter.get_finished_spans()) == 1
-    collected.take(Facts(session_id="").add(SessionsDeleted(session_ids=("s1", "s2"))))
+    collected.take(Facts(session_id="").add(protocol.SessionsDeleted(session_ids=("s1", "s2"))))
     assert len(collected.exporter.get_finished_spans()) == 3
 
 
@@ -121,5 +118,5 @@ def test_every_span_that_began_ends_whatever_the_order_of_events(events: list[ob
     ended = collected.exporter.get_finished_spans()
     known = {span.context.span_id for span in ended if span.context is not None}
     assert {span.parent.span_id for span in ended if span.parent is not None} <= known
-    begun = sum(isinstance(event.msg, TaskStarted) for event in events)  # type: ignore[attr-defined]
+    begun = sum(isinstance(event.msg, protocol.TaskStarted) for event in events)  # type: ignore[attr-defined]
     assert sum(span.parent is None for span in ended) == begun

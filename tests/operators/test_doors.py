@@ -9,76 +9,34 @@ from typing import Any
 import msgspec
 import pytest
 
+from agent import protocol, records
 from agent.errors import NotAllowedError, SwitchboardError, UsageError
 from agent.operators.scope import LISTS, NAMING_FIELDS
-from agent.protocol import (
-    LOOK_UPS,
-    AgentMessage,
-    CommitmentCreate,
-    CommitmentUpdate,
-    DeviceTag,
-    DirectCall,
-    Interrupt,
-    JobCreate,
-    JobHistory,
-    JobList,
-    JobStop,
-    ListHosts,
-    ListPhonesInUse,
-    NoticeReply,
-    Op,
-    SearchEvents,
-    SessionAssigned,
-    SessionAttach,
-    SessionCreate,
-    SessionHosted,
-    SessionMove,
-    SumSpending,
-    Target,
-    TargetControl,
-    UserInputAnswer,
-    WatcherCreate,
-    WatcherList,
-    WatcherStop,
-    WheelAct,
-    WheelButton,
-    WheelTake,
-)
-from agent.records import (
-    Allowance,
-    Campaign,
-    CommitmentStatus,
-    EffectVerb,
-    JobType,
-    Right,
-    TargetAction,
-    WatcherType,
-)
 from agent.rpc.connection import BEFORE_SIGN_IN, METHODS
 from agent.rpc.remote_core import Client
 from agent.rpc.rpc_messages import Nothing, OpParams
 from agent.store.store import EventDraft
 from tests.operators.house import BANK_WORD, LAB_WORD, Furniture, House
 
-OPS: tuple[type[Any], ...] = typing.get_args(Op)
+OPS: tuple[type[Any], ...] = typing.get_args(protocol.Op)
 FILLED: dict[str, Any] = {
-    "action": TargetAction.CLOSE,
+    "action": records.TargetAction.CLOSE,
     "answer": "yes",
     "commitment_id": 1,
-    "gesture": WheelButton(button="HOME"),
+    "gesture": protocol.WheelButton(button="HOME"),
     "goal": "x",
     "message_id": "m",
     "name": "x",
     "path": "/etc/passwd",
-    "status": CommitmentStatus.COMPLETED,
+    "status": records.CommitmentStatus.COMPLETED,
     "text": "x",
     "title": "x",
     "token": "t",
-    "watcher_type": WatcherType.SCREEN_TEXT,
+    "watcher_type": records.WatcherType.SCREEN_TEXT,
 }
 
 
-def aimed(kind: type[Any], house: Furniture, tag: str) -> Op:
+def aimed(kind: type[Any], house: Furniture, tag: str) -> protocol.Op:
     """Make an op that concerns what is on the phone of a tag."""
     fields = {one.name: one for one in msgspec.structs.fields(kind)}
     aims: dict[str, Any] = {
@@ -92,67 +50,83 @@ def aimed(kind: type[Any], house: Furniture, tag: str) -> Op:
     for name, field in fields.items():
         if name not in values and field.required:
             values[name] = FILLED[name]
-    if kind is UserInputAnswer:
+    if kind is protocol.UserInputAnswer:
         values["answer"] = "yes"
-    made: Op = kind(**values)
+    made: protocol.Op = kind(**values)
     return made
 
 
-def shut(house: Furniture, tag: str) -> Iterator[tuple[str, Op]]:
+def shut(house: Furniture, tag: str) -> Iterator[tuple[str, protocol.Op]]:
     """List the ops that would act on, or tell of, the phone of a tag."""
     for kind in OPS:
         if kind not in LISTS:
             yield kind.__name__, aimed(kind, house, tag)
     serial, session_id = house.serials[tag], house.sessions[tag]
     other = house.serials["lab" if tag == "bank" else "bank"]
-    yield "any phone", SessionCreate(goal="x")
-    yield "a tree", SessionCreate(goal="x", targets=(Target(objective="y", serial=serial),))
-    yield "a job of any phone", JobCreate(title="x", prompt="y")
-    yield "a job by tag", JobCreate(title="x", prompt="y", tags=(tag,))
+    yield "any phone", protocol.SessionCreate(goal="x")
+    yield (
+        "a tree",
+        protocol.SessionCreate(goal="x", targets=(protocol.Target(objective="y", serial=serial),)),
+    )
+    yield "a job of any phone", protocol.JobCreate(title="x", prompt="y")
+    yield "a job by tag", protocol.JobCreate(title="x", prompt="y", tags=(tag,))
     yield (
         "a job by payload",
-        JobCreate(title="x", prompt="y", serial=other, payload={"serial": serial}),
+        protocol.JobCreate(title="x", prompt="y", serial=other, payload={"serial": serial}),
     )
     for what, campaign in (
-        ("a campaign", Campaign(phones=(serial,))),
-        ("a campaign on both", Campaign(phones=(other, serial))),
-        ("a campaign by tag", Campaign(needs=f"tag:{tag}")),
-        ("a campaign by both", Campaign(phones=(other,), needs=f"tag:{tag}")),
+        ("a campaign", records.Campaign(phones=(serial,))),
+        ("a campaign on both", records.Campaign(phones=(other, serial))),
+        ("a campaign by tag", records.Campaign(needs=f"tag:{tag}")),
+        ("a campaign by both", records.Campaign(phones=(other,), needs=f"tag:{tag}")),
     ):
-        kind_of = JobType.CAMPAIGN
-        yield what, JobCreate(title="x", prompt="y", job_type=kind_of, campaign=campaign)
+        kind_of = records.JobType.CAMPAIGN
+        yield what, protocol.JobCreate(title="x", prompt="y", job_type=kind_of, campaign=campaign)
     yield (
         "a campaign by payload",
-        JobCreate(
+        protocol.JobCreate(
             title="x",
             prompt="y",
-            job_type=JobType.CAMPAIGN,
-            campaign=Campaign(phones=(other,)),
+            job_type=records.JobType.CAMPAIGN,
+            campaign=records.Campaign(phones=(other,)),
             payload={"serial": serial},
         ),
     )
-    yield "by needs", SessionCreate(goal="x", phone_needs=f"tag:{tag}")
-    yield "a job by needs", JobCreate(title="x", prompt="y", phone_needs=f"tag:{tag}")
+    yield "by needs", protocol.SessionCreate(goal="x", phone_needs=f"tag:{tag}")
+    yield "a job by needs", protocol.JobCreate(title="x", prompt="y", phone_needs=f"tag:{tag}")
     yield (
         "a job in a session",
-        JobCreate(title="x", prompt="y", serial=other, session_target=f"session:{session_id}"),
+        protocol.JobCreate(
+            title="x", prompt="y", serial=other, session_target=f"session:{session_id}"
+        ),
     )
-    yield "a watcher of all", WatcherCreate(watcher_type=WatcherType.NOTIFICATION, texts=("x",))
-    yield "all watchers", WatcherStop(all=True)
-    yield "watchers by words", WatcherStop(query="look")
-    yield "hither", SessionMove(session_id=session_id, serial=other)
+    yield (
+        "a watcher of all",
+        protocol.WatcherCreate(watcher_type=records.WatcherType.NOTIFICATION, texts=("x",)),
+    )
+    yield "all watchers", protocol.WatcherStop(all=True)
+    yield "watchers by words", protocol.WatcherStop(query="look")
+    yield "hither", protocol.SessionMove(session_id=session_id, serial=other)
     yield (
         "thither",
-        SessionMove(session_id=house.sessions["lab" if tag == "bank" else "bank"], serial=serial),
+        protocol.SessionMove(
+            session_id=house.sessions["lab" if tag == "bank" else "bank"], serial=serial
+        ),
     )
-    yield "tags", DeviceTag(serial=other, tags=(tag,))
-    yield "wheel by session", WheelTake(session_id=session_id)
-    yield "act by session", WheelAct(gesture=WheelButton(button="HOME"), session_id=session_id)
-    yield "prefix", SessionAttach(session_id=session_id[:8], drive=False)
-    yield "target", TargetControl(session_id=session_id, action=TargetAction.SHOW)
-    yield "direct", DirectCall(session_id=session_id, tool="tap")
-    yield "promise", CommitmentCreate(title="x")
-    yield "kept", CommitmentUpdate(commitment_id=1, status=CommitmentStatus.COMPLETED)
+    yield "tags", protocol.DeviceTag(serial=other, tags=(tag,))
+    yield "wheel by session", protocol.WheelTake(session_id=session_id)
+    yield (
+        "act by session",
+        protocol.WheelAct(gesture=protocol.WheelButton(button="HOME"), session_id=session_id),
+    )
+    yield "prefix", protocol.SessionAttach(session_id=session_id[:8], drive=False)
+    yield "target", protocol.TargetControl(session_id=session_id, action=records.TargetAction.SHOW)
+    yield "direct", protocol.DirectCall(session_id=session_id, tool="tap")
+    yield "promise", protocol.CommitmentCreate(title="x")
+    yield (
+        "kept",
+        protocol.CommitmentUpdate(commitment_id=1, status=records.CommitmentStatus.COMPLETED),
+    )
 
 
 async def looks(client: Client, house: Furniture, tag: str) -> list[tuple[str, object]]:
@@ -174,12 +148,12 @@ async def looks(client: Client, house: Furniture, tag: str) -> list[tuple[str, o
     await tried("history back", client.history(session_id, before_seq=1000))
     await tried("overview", client.overview())
     await tried("status", client.status())
-    await tried("search", client.look_up(SearchEvents(query="look")))
-    await tried("phones in use", client.look_up(ListPhonesInUse()))
-    await tried("hosts", client.look_up(ListHosts()))
-    await tried("spending", client.look_up(SumSpending(since_ms=0)))
-    await tried("jobs", client.request(JobList()))
-    await tried("watchers", client.request(WatcherList()))
+    await tried("search", client.look_up(protocol.SearchEvents(query="look")))
+    await tried("phones in use", client.look_up(protocol.ListPhonesInUse()))
+    await tried("hosts", client.look_up(protocol.ListHosts()))
+    await tried("spending", client.look_up(protocol.SumSpending(since_ms=0)))
+    await tried("jobs", client.request(protocol.JobList()))
+    await tried("watchers", client.request(protocol.WatcherList()))
     await tried("bridge list", client._caller.call("androidSession/list", Nothing(), Any))
     for call in ("read", "attach", "cancel", "letThrough", "attachTarget"):
         params: Any = {"sessionId": session_id}
@@ -197,8 +171,8 @@ async def looks(client: Client, house: Furniture, tag: str) -> list[tuple[str, o
 
 @pytest.mark.parametrize(("tag", "name"), [("bank", "ana"), ("lab", "ben")])
 async def test_no_door_of_the_other_opens(house: House, tag: str, name: str) -> None:
-    await house.add("ana", *Right, tags=("lab",))
-    await house.add("ben", *Right, tags=("bank",))
+    await house.add("ana", *records.Right, tags=("lab",))
+    await house.add("ben", *records.Right, tags=("bank",))
     client = await house.come(name)
     word, serial = (BANK_WORD, "bank-1") if tag == "bank" else (LAB_WORD, "lab-1")
     before = await house.stage.store.session_events(house.sessions[tag])
@@ -222,7 +196,7 @@ async def test_no_door_of_the_other_opens(house: House, tag: str, name: str) -> 
 
 
 async def test_what_is_theirs_opens(house: House) -> None:
-    await house.add("ana", Right.ANSWER, Right.DRIVE, tags=("lab",))
+    await house.add("ana", records.Right.ANSWER, records.Right.DRIVE, tags=("lab",))
     client = await house.come("ana")
     session_id = house.sessions["lab"]
     picture = await client.overview()
@@ -233,21 +207,21 @@ async def test_what_is_theirs_opens(house: House) -> None:
     assert [one.id for one in picture.watchers] == [house.watchers["lab"]]
     assert await client.history(session_id)
     assert (await client.session(session_id[:8])).session_id == session_id
-    assert await client.look_up(SearchEvents(query="look"))
+    assert await client.look_up(protocol.SearchEvents(query="look"))
     answered = await client.request(
-        UserInputAnswer(question_id=house.questions["lab"].question_id, answer="go on")
+        protocol.UserInputAnswer(question_id=house.questions["lab"].question_id, answer="go on")
     )
     assert answered.session_id == session_id
-    begun = await client.request(SessionCreate(goal="more", serial="lab-1"))
+    begun = await client.request(protocol.SessionCreate(goal="more", serial="lab-1"))
     assert (await client.session(begun.session_id)).serial == "lab-1"
 
 
-@pytest.mark.parametrize("right", list(Right))
-async def test_each_right_opens_its_ops_and_no_others(house: House, right: Right) -> None:
+@pytest.mark.parametrize("right", list(records.Right))
+async def test_each_right_opens_its_ops_and_no_others(house: House, right: records.Right) -> None:
     await house.add("ana", right, tags=("bank",))
     client = await house.come("ana")
-    held = set(Right) if right is Right.ADMINISTER else {right, Right.WATCH}
-    whole = (SessionCreate, UserInputAnswer, NoticeReply, *LISTS)
+    held = set(records.Right) if right is records.Right.ADMINISTER else {right, records.Right.WATCH}
+    whole = (protocol.SessionCreate, protocol.UserInputAnswer, protocol.NoticeReply, *LISTS)
     for kind in OPS:
         op = aimed(kind, house, "bank")
         if kind in whole or held & set(op.needs):
@@ -255,8 +229,8 @@ async def test_each_right_opens_its_ops_and_no_others(house: House, right: Right
         with pytest.raises(NotAllowedError):
             await client.request(op)
     asked = house.questions["bank"]
-    answer = UserInputAnswer(question_id=asked.question_id, answer="yes")
-    if Right.APPROVE in held:
+    answer = protocol.UserInputAnswer(question_id=asked.question_id, answer="yes")
+    if records.Right.APPROVE in held:
         assert (await client.request(answer)).session_id == house.sessions["bank"]
     else:
         with pytest.raises(NotAllowedError, match="approve"):
@@ -264,31 +238,31 @@ async def test_each_right_opens_its_ops_and_no_others(house: House, right: Right
 
 
 async def test_who_drives_gives_no_allowance(house: House) -> None:
-    await house.add("ana", Right.DRIVE)
+    await house.add("ana", records.Right.DRIVE)
     client = await house.come("ana")
-    allowance = Allowance(verb=EffectVerb.SEND, limit=3, recipients=("Bo",))
-    free = SessionCreate(goal="pay", serial="lab-1", allowances=(allowance,))
+    allowance = records.Allowance(verb=records.EffectVerb.SEND, limit=3, recipients=("Bo",))
+    free = protocol.SessionCreate(goal="pay", serial="lab-1", allowances=(allowance,))
     with pytest.raises(NotAllowedError, match="approve"):
         await client.request(free)
 
 
 async def test_stopping_all_stops_ones_own(house: House) -> None:
-    await house.add("ana", Right.ANSWER, tags=("lab",))
+    await house.add("ana", records.Right.ANSWER, tags=("lab",))
     client = await house.come("ana")
-    await client.request(Interrupt())
+    await client.request(protocol.Interrupt())
     assert not (await house.stage.store.session(house.sessions["lab"])).turn_id
     assert (await house.stage.store.session(house.sessions["bank"])).turn_id
 
 
 async def test_events_of_another_phone_do_not_come(house: House) -> None:
-    await house.add("ana", Right.WATCH, tags=("lab",))
-    await house.add("eve", Right.WATCH)
+    await house.add("ana", records.Right.WATCH, tags=("lab",))
+    await house.add("eve", records.Right.WATCH)
     ana, eve = await house.come("ana"), await house.come("eve")
     last = (await eve.overview()).event_id
     seen: dict[str, list[str]] = {"ana": [], "eve": []}
     for name, client in (("ana", ana), ("eve", eve)):
         async with client.events(after=0) as events:
-            await house.stage.do(SessionCreate(goal="the end", serial="lab-1"))
+            await house.stage.do(protocol.SessionCreate(goal="the end", serial="lab-1"))
             ended = 0
             async for event in events:
                 seen[name].append(repr(event))
@@ -302,13 +276,16 @@ async def test_events_of_another_phone_do_not_come(house: House) -> None:
 
 @pytest.mark.parametrize(
     "moved",
-    [SessionHosted(host="desk", serial="bank-1"), SessionAssigned(serial="bank-1")],
+    [
+        protocol.SessionHosted(host="desk", serial="bank-1"),
+        protocol.SessionAssigned(serial="bank-1"),
+    ],
     ids=["to another host", "to another phone"],
 )
 async def test_a_session_that_moved_to_another_phone_is_followed_no_more(
-    house: House, moved: SessionHosted | SessionAssigned
+    house: House, moved: protocol.SessionHosted | protocol.SessionAssigned
 ) -> None:
-    await house.add("ana", Right.WATCH, tags=("lab",))
+    await house.add("ana", records.Right.WATCH, tags=("lab",))
     ana, session_id = await house.come("ana"), house.sessions["lab"]
     seen: list[str] = []
     async with ana.events(after=0) as events:
@@ -318,9 +295,9 @@ async def test_a_session_that_moved_to_another_phone_is_followed_no_more(
         before = (await house.stage.core.overview()).event_id
         await house.stage.store.append(
             EventDraft(session_id, moved),
-            EventDraft(session_id, AgentMessage(step=1, text=f"it says {BANK_WORD}")),
+            EventDraft(session_id, protocol.AgentMessage(step=1, text=f"it says {BANK_WORD}")),
         )
-        await house.stage.do(SessionCreate(goal="the end", serial="lab-1"))
+        await house.stage.do(protocol.SessionCreate(goal="the end", serial="lab-1"))
         async for event in events:
             if event.event_id > before:
                 seen.append(repr(event))
@@ -333,13 +310,15 @@ async def test_a_campaign_is_seen_and_stopped_by_those_who_may_on_all_its_phones
     house: House,
 ) -> None:
     """However its phones were found: tags may have changed, and needs stand beside names."""
-    await house.add("ana", *Right, tags=("lab",))
-    await house.add("bo", *Right, tags=("lab", "bank"))
+    await house.add("ana", *records.Right, tags=("lab",))
+    await house.add("bo", *records.Right, tags=("lab", "bank"))
     ana, bo = await house.come("ana"), await house.come("bo")
     made: dict[str, int] = {}
     for name, phones in (("own", ("lab-1",)), ("both", ("lab-1", "bank-1"))):
-        campaign = Campaign(phones=phones, needs="tag:lab")
-        op = JobCreate(title=name, prompt=name, job_type=JobType.CAMPAIGN, campaign=campaign)
+        campaign = records.Campaign(phones=phones, needs="tag:lab")
+        op = protocol.JobCreate(
+            title=name, prompt=name, job_type=records.JobType.CAMPAIGN, campaign=campaign
+        )
         job = (await house.stage.do(op)).job
         assert job is not None
         made[name] = job.id
@@ -347,17 +326,17 @@ async def test_a_campaign_is_seen_and_stopped_by_those_who_may_on_all_its_phones
     assert made["own"] in listed
     assert made["both"] not in listed
     assert made["both"] in {one.id for one in (await bo.overview()).jobs}
-    for op in (JobHistory(job_id=made["both"]), JobStop(job_id=made["both"])):
+    for op in (protocol.JobHistory(job_id=made["both"]), protocol.JobStop(job_id=made["both"])):
         with pytest.raises(UsageError, match="There is no job"):
             await ana.request(op)
-    await ana.request(JobStop(job_id=made["own"]))
-    await bo.request(JobStop(job_id=made["both"]))
+    await ana.request(protocol.JobStop(job_id=made["own"]))
+    await bo.request(protocol.JobStop(job_id=made["both"]))
 
 
 def test_every_op_and_look_up_says_what_it_needs() -> None:
     for kind in OPS:
         assert kind.__dict__.get("needs"), f"{kind.__name__} does not say which right it needs"
-    for name, query in LOOK_UPS.items():
+    for name, query in protocol.LOOK_UPS.items():
         assert query.needs, name
 
 
@@ -372,11 +351,11 @@ def test_every_field_that_names_something_is_known() -> None:
 
 async def test_every_method_asks_for_a_sign_in(house: House) -> None:
     client = await house.come()
-    await house.add("ana", Right.WATCH)
+    await house.add("ana", records.Right.WATCH)
     for method, params in METHODS.items():
         if method in BEFORE_SIGN_IN:
             continue
-        given: Any = OpParams(op=JobList()) if params is OpParams else {}
+        given: Any = OpParams(op=protocol.JobList()) if params is OpParams else {}
         with pytest.raises(NotAllowedError, match="sign in"):
             await client._caller.call(method, given, Any)
     with pytest.raises(NotAllowedError, match="sign in"):

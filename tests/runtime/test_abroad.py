@@ -8,35 +8,10 @@ from contextlib import AbstractAsyncContextManager
 import pytest
 from msgspec.structs import replace
 
+from agent import protocol, records
 from agent.core import OWNER, Carrier, ClientInfo, TextDelta
 from agent.devices.fleet.naming import serial_of
 from agent.errors import UsageError, WrongStateError
-from agent.protocol import (
-    DeviceTag,
-    Interrupt,
-    JobCreate,
-    JobList,
-    Op,
-    Reply,
-    SessionClear,
-    SessionCreate,
-    SessionMove,
-    SessionPrune,
-    SessionReplay,
-    UserInput,
-)
-from agent.records import (
-    Campaign,
-    DeviceInfo,
-    DeviceState,
-    HostInfo,
-    HostState,
-    JobType,
-    LiveFrame,
-    at_host,
-    host_of,
-    on_host,
-)
 from agent.runtime.abroad import Abroad
 from agent.store.store import EventDraft
 from console.core.device_setup import EmptyFleet
@@ -50,39 +25,39 @@ class Hosts:
     def __init__(self) -> None:
         self.host = self.unhosted = "desk"
         self.is_guest = False
-        self.phones: tuple[DeviceInfo, ...] = ()
+        self.phones: tuple[records.DeviceInfo, ...] = ()
         self.here = {"desk": True, "one": True, "two": False}
-        self.asked: list[tuple[str, Op]] = []
+        self.asked: list[tuple[str, protocol.Op]] = []
         self.fails: set[str] = set()
 
-    def hosts(self) -> tuple[HostInfo, ...]:
+    def hosts(self) -> tuple[records.HostInfo, ...]:
         return tuple(
-            HostInfo(
+            records.HostInfo(
                 name=name,
-                state=HostState.HERE if here else HostState.GONE,
+                state=records.HostState.HERE if here else records.HostState.GONE,
                 is_here=name == self.host,
             )
             for name, here in self.here.items()
         )
 
-    def devices(self) -> tuple[DeviceInfo, ...]:
+    def devices(self) -> tuple[records.DeviceInfo, ...]:
         return self.phones
 
     def is_there(self, host: str) -> bool:
         return self.here.get(host, False)
 
-    async def request(self, host: str, client: ClientInfo, op: Op) -> Reply:
+    async def request(self, host: str, client: ClientInfo, op: protocol.Op) -> protocol.Reply:
         assert client == OWNER
         if host in self.fails:
             raise WrongStateError(f"Host {host} does not answer.")
         self.asked.append((host, op))
-        return Reply(submission_id=f"at {host}")
+        return protocol.Reply(submission_id=f"at {host}")
 
     async def leave(self, client: ClientInfo) -> None: ...
 
     def frames(
         self, serial: str, *, width_px: int, height_px: int, max_hz: float
-    ) -> AbstractAsyncContextManager[AsyncIterator[LiveFrame]]:
+    ) -> AbstractAsyncContextManager[AsyncIterator[records.LiveFrame]]:
         raise NotImplementedError
 
     def deltas(
@@ -94,8 +69,8 @@ class Hosts:
         raise NotImplementedError
 
 
-def phone(serial: str, *, driver: str = "") -> DeviceInfo:
-    return DeviceInfo(serial=serial, state=DeviceState.ONLINE, driver=driver)
+def phone(serial: str, *, driver: str = "") -> records.DeviceInfo:
+    return records.DeviceInfo(serial=serial, state=records.DeviceState.ONLINE, driver=driver)
 
 
 async def stored(*hosts: str) -> MemoryStore:
@@ -111,21 +86,21 @@ async def test_an_op_is_carried_to_the_host_that_what_it_names_belongs_to() -> N
     hosts = Hosts()
     abroad = Abroad(hosts, await stored("desk", "one", "two"), EmptyFleet())
     for op, host in (
-        (UserInput(session_id="s-one", text="go on"), "one"),
-        (DeviceTag(serial="one/emulator-5554", name="x"), "one"),
-        (SessionCreate(goal="g", serial="one/emulator-5554"), "one"),
-        (SessionReplay(session_id="s-desk", serial="one/emulator-5554"), "one"),
-        (SessionMove(session_id="s-one", serial="desk/emulator-5554"), "one"),
+        (protocol.UserInput(session_id="s-one", text="go on"), "one"),
+        (protocol.DeviceTag(serial="one/emulator-5554", name="x"), "one"),
+        (protocol.SessionCreate(goal="g", serial="one/emulator-5554"), "one"),
+        (protocol.SessionReplay(session_id="s-desk", serial="one/emulator-5554"), "one"),
+        (protocol.SessionMove(session_id="s-one", serial="desk/emulator-5554"), "one"),
     ):
         reply = await abroad.carry(OWNER, op)
         assert reply is not None
         assert hosts.asked.pop() == (host, op)
     for op in (
-        UserInput(session_id="s-desk", text="go on"),
-        UserInput(session_id="s-nobody", text="go on"),
-        JobList(),
+        protocol.UserInput(session_id="s-desk", text="go on"),
+        protocol.UserInput(session_id="s-nobody", text="go on"),
+        protocol.JobList(),
         # A host that is gone gives nothing away: it is taken.
-        SessionMove(session_id="s-two", serial="desk/emulator-5554"),
+        protocol.SessionMove(session_id="s-two", serial="desk/emulator-5554"),
     ):
         assert await abroad.carry(OWNER, op) is None
     assert not hosts.asked
@@ -134,7 +109,7 @@ async def test_an_op_is_carried_to_the_host_that_what_it_names_belongs_to() -> N
 async def test_a_stop_of_everything_goes_to_every_host_that_is_there() -> None:
     hosts = Hosts()
     abroad = Abroad(hosts, await stored(), EmptyFleet())
-    assert await abroad.carry(OWNER, Interrupt()) is None
+    assert await abroad.carry(OWNER, protocol.Interrupt()) is None
     while abroad.sending:
         await next(iter(abroad.sending))
     assert [host for host, _ in hosts.asked] == ["one"]
@@ -143,7 +118,7 @@ async def test_a_stop_of_everything_goes_to_every_host_that_is_there() -> None:
 async def test_what_clears_away_is_answered_by_every_host_that_is_there() -> None:
     hosts = Hosts()
     abroad = Abroad(hosts, await stored(), EmptyFleet())
-    clear = SessionClear(all=True)
+    clear = protocol.SessionClear(all=True)
     assert await abroad.carry(OWNER, clear) is None
     assert not abroad.sending
     found = await abroad.carried_elsewhere(OWNER, clear)
@@ -152,7 +127,7 @@ async def test_what_clears_away_is_answered_by_every_host_that_is_there() -> Non
     # One that went in the middle keeps what it has; the others are counted.
     hosts.here["three"] = True
     hosts.fails = {"one"}
-    found = await abroad.carried_elsewhere(OWNER, SessionPrune())
+    found = await abroad.carried_elsewhere(OWNER, protocol.SessionPrune())
     assert [one.submission_id for one in found] == ["at three"]
 
 
@@ -160,19 +135,21 @@ async def test_a_session_for_no_phone_goes_where_one_is_free() -> None:
     hosts = Hosts()
     hosts.phones = (phone("one/a", driver="s-one"), phone("two/b"))
     abroad = Abroad(hosts, await stored(), EmptyFleet())
-    assert await abroad.owner(SessionCreate(goal="g")) == "two"
+    assert await abroad.owner(protocol.SessionCreate(goal="g")) == "two"
     hosts.phones = (phone("one/a", driver="s-one"),)
-    assert await abroad.owner(SessionCreate(goal="g")) == "one"
+    assert await abroad.owner(protocol.SessionCreate(goal="g")) == "one"
     hosts.phones = ()
-    assert await abroad.owner(SessionCreate(goal="g")) == "desk"
+    assert await abroad.owner(protocol.SessionCreate(goal="g")) == "desk"
 
 
 async def test_work_goes_to_the_host_whose_phones_it_needs() -> None:
     hosts = Hosts()
-    wall = DeviceInfo(serial="two/b", state=DeviceState.ONLINE, tags=("wall",), android="14")
+    wall = records.DeviceInfo(
+        serial="two/b", state=records.DeviceState.ONLINE, tags=("wall",), android="14"
+    )
     hosts.phones = (phone("desk/c"), phone("one/a"), wall)
     abroad = Abroad(hosts, await stored("one"), EmptyFleet())
-    campaign = JobCreate(title="t", prompt="g", job_type=JobType.CAMPAIGN)
+    campaign = protocol.JobCreate(title="t", prompt="g", job_type=records.JobType.CAMPAIGN)
     for needs, host in (
         ("tag:wall", "two"),
         ("android>=14", "two"),
@@ -184,14 +161,16 @@ async def test_work_goes_to_the_host_whose_phones_it_needs() -> None:
         ("same:s-nobody", "desk"),
         ("tag:none", "desk"),
     ):
-        assert await abroad.owner(SessionCreate(goal="g", phone_needs=needs)) == host, needs
-        job = JobCreate(title="t", prompt="g", phone_needs=needs)
+        assert await abroad.owner(protocol.SessionCreate(goal="g", phone_needs=needs)) == host, (
+            needs
+        )
+        job = protocol.JobCreate(title="t", prompt="g", phone_needs=needs)
         assert await abroad.owner(job) == host, needs
         if not needs.startswith("same"):
-            each = replace(campaign, campaign=Campaign(needs=needs))
+            each = replace(campaign, campaign=records.Campaign(needs=needs))
             assert await abroad.owner(each) == host, needs
     for phones, host in ((("two/b",), "two"), (("one/a", "two/b"), "desk")):
-        named = replace(campaign, campaign=Campaign(phones=phones))
+        named = replace(campaign, campaign=records.Campaign(phones=phones))
         assert await abroad.owner(named) == host
 
 
@@ -214,10 +193,10 @@ async def test_words_come_from_the_host_that_a_session_is_at() -> None:
     ],
 )
 def test_a_phone_is_named_with_its_host(host: str, serial: str) -> None:
-    named = at_host(host, serial)
-    assert (host_of(named), on_host(named)) == (host, serial)
-    assert (host_of(serial), on_host(serial)) == ("", serial)
-    assert at_host("", serial) == serial
+    named = records.at_host(host, serial)
+    assert (records.host_of(named), records.on_host(named)) == (host, serial)
+    assert (records.host_of(serial), records.on_host(serial)) == ("", serial)
+    assert records.at_host("", serial) == serial
     assert serial_of(serial, [phone(named)]) == named
     with pytest.raises(UsageError, match="hosts have a phone"):
-        serial_of(serial, [phone(named), phone(at_host("other", serial))])
+        serial_of(serial, [phone(named), phone(records.at_host("other", serial))])

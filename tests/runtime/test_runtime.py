@@ -8,22 +8,10 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
+from agent import protocol
 from agent.core import Core, TextDelta
 from agent.errors import AdbError, RuntimeDiedError, UsageError
 from agent.loop.task_context import TaskContext
-from agent.protocol import (
-    AdbServerChanged,
-    AgentMessage,
-    DeviceChanged,
-    ErrorEvent,
-    Event,
-    Interrupt,
-    SessionCreate,
-    SessionStart,
-    Shutdown,
-    ShutdownComplete,
-    StepCompleted,
-)
 from agent.records import SessionState, TimeSplit, Usage
 from agent.runtime.op_queue import QUEUE_LIMIT
 from agent.state.reducer import fold_session
@@ -40,7 +28,7 @@ async def stage(tmp_path: Path) -> Stage:
 
 async def chatters(context: TaskContext) -> str:
     for step in range(40):
-        await context.emit(AgentMessage(step=step, text=f"word {step}"))
+        await context.emit(protocol.AgentMessage(step=step, text=f"word {step}"))
     return "done"
 
 
@@ -58,12 +46,12 @@ async def test_request_raises_what_the_op_failed_with_and_submit_makes_it_an_eve
 ) -> None:
     async with stage.play():
         with pytest.raises(UsageError, match="nothing-here"):
-            await stage.do(SessionStart(session_id="nothing-here"))
-        submission_id = await stage.core.submit(SessionStart(session_id="nothing-here"))
+            await stage.do(protocol.SessionStart(session_id="nothing-here"))
+        submission_id = await stage.core.submit(protocol.SessionStart(session_id="nothing-here"))
 
-        async def told() -> Event | None:
+        async def told() -> protocol.Event | None:
             for event in await stage.all_events():
-                if isinstance(event.msg, ErrorEvent):
+                if isinstance(event.msg, protocol.ErrorEvent):
                     return event
             return None
 
@@ -73,7 +61,7 @@ async def test_request_raises_what_the_op_failed_with_and_submit_makes_it_an_eve
 
 async def test_events_of_an_op_carry_its_submission(stage: Stage) -> None:
     async with stage.play():
-        reply = await stage.do(SessionCreate(goal="go", start=False))
+        reply = await stage.do(protocol.SessionCreate(goal="go", start=False))
         [configured] = await stage.store.session_events(reply.session_id)
     assert configured.submission_id == reply.submission_id
 
@@ -85,23 +73,23 @@ async def test_the_65th_op_waits_until_there_is_room(
     async with stage.play():
         create = stage.core._operations.create
 
-        async def slow(op: SessionCreate, submission_id: str = "") -> object:
+        async def slow(op: protocol.SessionCreate, submission_id: str = "") -> object:
             await gate.wait()
             return await create(op, submission_id)
 
         monkeypatch.setattr(stage.core._operations, "create", slow)
-        await stage.core.submit(SessionCreate(goal="first", start=False))
+        await stage.core.submit(protocol.SessionCreate(goal="first", start=False))
         await asyncio.sleep(0)
         for number in range(QUEUE_LIMIT):
             async with asyncio.timeout(PATIENCE_S):
-                await stage.core.submit(SessionCreate(goal=f"{number}", start=False))
-        one_more = asyncio.create_task(stage.core.submit(Interrupt()))
+                await stage.core.submit(protocol.SessionCreate(goal=f"{number}", start=False))
+        one_more = asyncio.create_task(stage.core.submit(protocol.Interrupt()))
         done, _ = await asyncio.wait({one_more}, timeout=0.05)
         assert not done
         gate.set()
         async with asyncio.timeout(PATIENCE_S):
             await one_more
-            await stage.do(Interrupt())
+            await stage.do(protocol.Interrupt())
         assert len(await stage.store.sessions()) == QUEUE_LIMIT + 1
 
 
@@ -114,7 +102,7 @@ async def test_a_defect_in_one_op_fails_that_op_and_the_core_lives(
     async with stage.play():
         monkeypatch.setattr(stage.core._operations, "start", broken)
         with pytest.raises(Exception, match="ZeroDivisionError"):
-            await stage.do(SessionStart(session_id="x"))
+            await stage.do(protocol.SessionStart(session_id="x"))
         await stage.reach(await stage.create("go"), COMPLETED)
 
 
@@ -127,7 +115,7 @@ async def test_a_closed_core_refuses_everything_instead_of_hanging(stage: Stage)
         for call in (stage.core.submit, stage.core.request):
             with pytest.raises(RuntimeDiedError):
                 async with asyncio.timeout(30):
-                    await call(Interrupt())
+                    await call(protocol.Interrupt())
         with pytest.raises(RuntimeDiedError):
             async with stage.core.events():
                 pass
@@ -138,14 +126,14 @@ async def test_a_core_that_dies_fails_listeners_and_waiting_ops(
 ) -> None:
     gate = asyncio.Event()
 
-    async def never(op: SessionCreate, submission_id: str = "") -> object:
+    async def never(op: protocol.SessionCreate, submission_id: str = "") -> object:
         await gate.wait()
         raise AssertionError
 
     async with stage.play():
         monkeypatch.setattr(stage.core._operations, "create", never)
         waiting = [
-            asyncio.create_task(stage.core.request(SessionCreate(goal=str(number))))
+            asyncio.create_task(stage.core.request(protocol.SessionCreate(goal=str(number))))
             for number in range(QUEUE_LIMIT + 5)
         ]
         async with stage.core.events() as events:
@@ -169,11 +157,11 @@ async def test_a_core_that_dies_fails_listeners_and_waiting_ops(
 async def test_shutdown_answers_then_ends_the_stream_after_its_last_fact(stage: Stage) -> None:
     async with stage.play():
         async with stage.core.events() as events:
-            await stage.do(Shutdown())
+            await stage.do(protocol.Shutdown())
             async with asyncio.timeout(PATIENCE_S):
                 seen = [event.msg async for event in events]
         await stage.core.wait_closed()
-    assert seen[-1] == ShutdownComplete()
+    assert seen[-1] == protocol.ShutdownComplete()
     assert stage.fleet.closed
 
 
@@ -232,7 +220,9 @@ async def test_the_overview_is_one_moment_that_events_go_on_from(stage: Stage) -
     async def counts(context: TaskContext) -> str:
         for step in range(1, 60):
             usage = Usage(input_tokens=1, calls=1)
-            await context.emit(StepCompleted(step=step, time=TimeSplit(act_ms=1), usage=usage))
+            await context.emit(
+                protocol.StepCompleted(step=step, time=TimeSplit(act_ms=1), usage=usage)
+            )
         return "done"
 
     stage.parts["count"] = counts
@@ -294,11 +284,11 @@ async def test_only_real_changes_of_a_device_become_events(stage: Stage) -> None
         stage.fleet.tell(replace(info, model="Pixel"))
         stage.fleet.unplug("phone-2")
 
-        async def gone() -> list[DeviceChanged] | None:
+        async def gone() -> list[protocol.DeviceChanged] | None:
             told = [
                 event.msg
                 for event in await stage.all_events()
-                if isinstance(event.msg, DeviceChanged)
+                if isinstance(event.msg, protocol.DeviceChanged)
             ]
             return told if told[-1].device.state == "gone" else None
 
@@ -314,8 +304,10 @@ async def test_only_real_changes_of_a_device_become_events(stage: Stage) -> None
 async def test_an_adb_server_is_told_of_when_it_goes_away_and_when_it_answers_again(
     stage: Stage,
 ) -> None:
-    async def told(count: int) -> list[AdbServerChanged] | None:
-        found = [e.msg for e in await stage.all_events() if isinstance(e.msg, AdbServerChanged)]
+    async def told(count: int) -> list[protocol.AdbServerChanged] | None:
+        found = [
+            e.msg for e in await stage.all_events() if isinstance(e.msg, protocol.AdbServerChanged)
+        ]
         return found if len(found) >= count else None
 
     async with stage.play():
@@ -348,5 +340,5 @@ async def test_a_session_is_found_by_a_prefix_and_an_unknown_one_is_a_usage_erro
         with pytest.raises(UsageError):
             await stage.core.history("zzz")
         await cue.there()
-        await stage.do(Interrupt(session_id=session_id[:6]))
+        await stage.do(protocol.Interrupt(session_id=session_id[:6]))
         await stage.idle(session_id)

@@ -5,24 +5,8 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from agent import protocol
 from agent.core import Overview
-from agent.protocol import (
-    AbortReason,
-    AdbServerChanged,
-    DeviceChanged,
-    ErrorEvent,
-    JobChanged,
-    QuestionClosed,
-    SessionContinued,
-    SessionFlagsChanged,
-    SessionPruned,
-    SessionStateChanged,
-    ShutdownComplete,
-    SteerApplied,
-    StepStarted,
-    TurnAborted,
-    UserMessage,
-)
 from agent.records import ActionOutcome, DeviceState, SessionState
 from agent.state.reducer import (
     AttentionKind,
@@ -75,7 +59,7 @@ def test_what_an_event_does_not_touch_is_shared() -> None:
     core = FakeCore()
     evening(core)
     before = folded(core)
-    core.tell(StepStarted(step=9), "s1")
+    core.tell(protocol.StepStarted(step=9), "s1")
     after = reduce(before, core.stored[-1])
     assert after.sessions["s2"] is before.sessions["s2"]
     assert after.devices is before.devices
@@ -134,7 +118,7 @@ def test_old_settled_sessions_forget_what_they_did_until_it_is_read_again() -> N
         configure(core, f"s{number}", "a goal")
         step(core, f"s{number}", 1, "I see it.")
         if number < 4:
-            core.tell(SessionStateChanged(state=SessionState.COMPLETED), f"s{number}")
+            core.tell(protocol.SessionStateChanged(state=SessionState.COMPLETED), f"s{number}")
     whole = folded(core)
     state = without_old_transcripts(whole, keep={"s1"}, most=1)
     assert [key for key, view in state.sessions.items() if view.is_behind] == ["s2"]
@@ -147,7 +131,7 @@ def test_a_question_is_open_until_it_is_answered_or_closed() -> None:
     configure(core, "s1", "a goal")
     ask(core, "s1", "q1", "Which one?", "A", "B")
     assert list(folded(core).questions) == ["q1"]
-    core.tell(QuestionClosed(question_id="q1", reason="superseded"), "s1")
+    core.tell(protocol.QuestionClosed(question_id="q1", reason="superseded"), "s1")
     state = folded(core)
     assert state.questions == {}
     [item] = state.sessions["s1"].transcript.items
@@ -158,11 +142,11 @@ def test_a_question_is_open_until_it_is_answered_or_closed() -> None:
 def test_a_hint_waits_until_a_step_applies_it() -> None:
     core = FakeCore()
     configure(core, "s1", "a goal")
-    core.tell(UserMessage(text="left, not right", message_id="m1", steer=True), "s1")
+    core.tell(protocol.UserMessage(text="left, not right", message_id="m1", steer=True), "s1")
     [item] = folded(core).sessions["s1"].transcript.items
     assert isinstance(item, MessageItem)
     assert item.applied_step == 0
-    core.tell(SteerApplied(message_id="m1", step=4), "s1")
+    core.tell(protocol.SteerApplied(message_id="m1", step=4), "s1")
     [item] = folded(core).sessions["s1"].transcript.items
     assert isinstance(item, MessageItem)
     assert item.applied_step == 4
@@ -171,8 +155,10 @@ def test_a_hint_waits_until_a_step_applies_it() -> None:
 def test_a_failure_is_told_once() -> None:
     core = FakeCore()
     configure(core, "s1", "a goal")
-    core.tell(ErrorEvent(message="No such thread."), "s1")
-    core.tell(SessionStateChanged(state=SessionState.FAILED, reason="No such thread."), "s1")
+    core.tell(protocol.ErrorEvent(message="No such thread."), "s1")
+    core.tell(
+        protocol.SessionStateChanged(state=SessionState.FAILED, reason="No such thread."), "s1"
+    )
     items = folded(core).sessions["s1"].transcript.items
     assert [item.tone for item in items if isinstance(item, NoticeItem)] == [Tone.ERROR]
 
@@ -180,12 +166,12 @@ def test_a_failure_is_told_once() -> None:
 def test_turns_that_end_early_say_why() -> None:
     core = FakeCore()
     configure(core, "s1", "a goal")
-    for reason in AbortReason:
-        core.tell(TurnAborted(turn_id="t", reason=reason), "s1")
-    core.tell(SessionContinued(generation=1, after_step=3), "s1")
+    for reason in protocol.AbortReason:
+        core.tell(protocol.TurnAborted(turn_id="t", reason=reason), "s1")
+    core.tell(protocol.SessionContinued(generation=1, after_step=3), "s1")
     items = folded(core).sessions["s1"].transcript.items
     assert len({item.text for item in items if isinstance(item, NoticeItem)}) == len(items)
-    assert len(items) == len(AbortReason) + 1
+    assert len(items) == len(protocol.AbortReason) + 1
 
 
 def test_attention_puts_questions_first_and_news_last() -> None:
@@ -193,9 +179,9 @@ def test_attention_puts_questions_first_and_news_last() -> None:
     configure(core, "s1", "one")
     configure(core, "s2", "two", serial="phone-1")
     ask(core, "s1", "q1", "Which?")
-    core.tell(SessionFlagsChanged(lost=True, reason="The phone is away."), "s2")
+    core.tell(protocol.SessionFlagsChanged(lost=True, reason="The phone is away."), "s2")
     core.tell(
-        DeviceChanged(
+        protocol.DeviceChanged(
             device=phone("phone-9", state=DeviceState.UNAUTHORIZED, note="Allow debugging on it.")
         )
     )
@@ -206,7 +192,7 @@ def test_attention_puts_questions_first_and_news_last() -> None:
 def test_a_failure_that_was_seen_waits_no_longer() -> None:
     core = FakeCore()
     configure(core, "s1", "one")
-    core.tell(SessionStateChanged(state=SessionState.FAILED), "s1")
+    core.tell(protocol.SessionStateChanged(state=SessionState.FAILED), "s1")
     [one] = attention(folded(core))
     assert one.kind is AttentionKind.FAILED
     assert attention(folded(core), frozenset({one.key})) == ()
@@ -215,22 +201,22 @@ def test_a_failure_that_was_seen_waits_no_longer() -> None:
 def test_what_is_cleared_away_after_the_end_makes_a_session_neither_longer_nor_younger() -> None:
     core = FakeCore()
     configure(core, "s1", "one")
-    core.tell(SessionStateChanged(state=SessionState.COMPLETED), "s1")
+    core.tell(protocol.SessionStateChanged(state=SessionState.COMPLETED), "s1")
     ended = folded(core).sessions["s1"].session
     core.now_ms += 3_600_000
-    core.tell(SessionPruned(), "s1")
+    core.tell(protocol.SessionPruned(), "s1")
     assert core.stored[-1].ts_ms > ended.updated_ms
     assert folded(core).sessions["s1"].session.updated_ms == ended.updated_ms
     of_it = [event for event in core.stored if event.session_id == "s1"]
     assert fold_all(None, of_it) == folded(core).sessions["s1"].session
-    core.tell(SessionStateChanged(state=SessionState.QUEUED), "s1")
+    core.tell(protocol.SessionStateChanged(state=SessionState.QUEUED), "s1")
     assert folded(core).sessions["s1"].session.updated_ms == core.stored[-1].ts_ms
 
 
 def test_the_tree_puts_children_under_their_parent_and_live_roots_first() -> None:
     core = FakeCore()
     configure(core, "old", "done long ago")
-    core.tell(SessionStateChanged(state=SessionState.COMPLETED), "old")
+    core.tell(protocol.SessionStateChanged(state=SessionState.COMPLETED), "old")
     configure(core, "parent", "delegates")
     configure(core, "a", "first part", parent_id="parent")
     configure(core, "b", "second part", parent_id="parent")
@@ -241,13 +227,13 @@ def test_the_tree_puts_children_under_their_parent_and_live_roots_first() -> Non
 
 def test_devices_jobs_and_the_end_are_in_the_picture() -> None:
     core = FakeCore()
-    core.tell(DeviceChanged(device=phone("phone-1")))
-    core.tell(DeviceChanged(device=phone("phone-1", state=DeviceState.GONE)))
-    core.tell(AdbServerChanged(address="there:5037", why="It went away. Start it."))
-    core.tell(AdbServerChanged(address="here:5037", why="It went away. Start it."))
-    core.tell(AdbServerChanged(address="there:5037"))
-    core.tell(JobChanged(job=job(3)))
-    core.tell(ShutdownComplete())
+    core.tell(protocol.DeviceChanged(device=phone("phone-1")))
+    core.tell(protocol.DeviceChanged(device=phone("phone-1", state=DeviceState.GONE)))
+    core.tell(protocol.AdbServerChanged(address="there:5037", why="It went away. Start it."))
+    core.tell(protocol.AdbServerChanged(address="here:5037", why="It went away. Start it."))
+    core.tell(protocol.AdbServerChanged(address="there:5037"))
+    core.tell(protocol.JobChanged(job=job(3)))
+    core.tell(protocol.ShutdownComplete())
     state = folded(core)
     assert state.servers_away == {"here:5037": "It went away. Start it."}
     assert state.devices["phone-1"].state is DeviceState.GONE
@@ -257,7 +243,7 @@ def test_devices_jobs_and_the_end_are_in_the_picture() -> None:
 
 def test_an_event_of_an_unknown_session_is_counted_and_does_nothing_else() -> None:
     core = FakeCore()
-    core.tell(StepStarted(step=1), "nobody")
+    core.tell(protocol.StepStarted(step=1), "nobody")
     state = folded(core)
     assert state.event_id == 1
     assert not state.sessions

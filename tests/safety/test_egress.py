@@ -11,17 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agent import records
 from agent.loop.task_context import ServiceOp
 from agent.protocol import JobCreate, Reply, WatcherCreate
-from agent.records import (
-    EffectVerb,
-    Foreground,
-    Observation,
-    Question,
-    QuestionKind,
-    Subject,
-    WatcherType,
-)
 from agent.safety.approval import FOR_SESSION
 from agent.safety.capabilities import Decision
 from agent.safety.effects.acts import Act, ActKind
@@ -118,7 +110,7 @@ def test_the_operator_s_words_and_settings_allow_a_site_and_what_is_below_it() -
 BROWSER = "com.android.browser"
 
 
-def bar(value: str) -> Observation:
+def bar(value: str) -> records.Observation:
     url = element(
         "Search or type web address",
         value=value,
@@ -127,8 +119,8 @@ def bar(value: str) -> Observation:
         package=BROWSER,
         resource_id="com.android.browser:id/url_bar",
     )
-    return Observation(
-        started_ms=0, ended_ms=0, foreground=Foreground(package=BROWSER), elements=(url,)
+    return records.Observation(
+        started_ms=0, ended_ms=0, foreground=records.Foreground(package=BROWSER), elements=(url,)
     )
 
 
@@ -155,7 +147,7 @@ def test_an_address_that_nobody_named_is_asked_about_however_it_is_opened(addres
         assert verdict is not None, act.kind
         assert verdict.decision is Decision.ASK
         assert verdict.effect is not None
-        assert verdict.effect.verb is EffectVerb.CARRY_OUT
+        assert verdict.effect.verb is records.EffectVerb.CARRY_OUT
 
 
 @pytest.mark.parametrize("address", ["wiki.example/android", "https://www.wiki.example", "pasta"])
@@ -186,7 +178,7 @@ def test_the_card_of_a_job_has_its_next_runs_its_prompt_and_what_it_says() -> No
     assert first in text and second in text and "until it is stopped" in text
     assert ("Water them. " * 60).strip() in text
     effect = effect_of(job, now_ms=NOW_MS, phone="p-1")
-    assert (effect.verb, effect.phone) == (EffectVerb.STANDING_WORK, "p-1")
+    assert (effect.verb, effect.phone) == (records.EffectVerb.STANDING_WORK, "p-1")
     once = card(JobCreate(title="Once", prompt="x", next_run_at=NOW_MS), now_ms=0)
     assert f"{local_time(NOW_MS)}, once" in once
     cron = card(JobCreate(title="C", prompt="x", cron="0 8 * * *", timezone="UTC"), now_ms=NOW_MS)
@@ -195,7 +187,9 @@ def test_the_card_of_a_job_has_its_next_runs_its_prompt_and_what_it_says() -> No
 
 def test_the_card_of_a_watcher_names_the_page_that_this_computer_fetches_decoded() -> None:
     wanted = WatcherCreate(
-        watcher_type=WatcherType.WEB_CHANGE, url="https://a@evil.example/%68i?x=%2541", prompt="p"
+        watcher_type=records.WatcherType.WEB_CHANGE,
+        url="https://a@evil.example/%68i?x=%2541",
+        prompt="p",
     )
     text = card(wanted, now_ms=NOW_MS)
     assert "This computer fetches: https://evil.example/hi?x=A" in text
@@ -237,7 +231,7 @@ FORMS = (
 )
 
 
-async def attempt(url: str, answer: str | None) -> list[Question]:
+async def attempt(url: str, answer: str | None) -> list[records.Question]:
     """Have a model create all kinds of standing work with an address, then do what came through."""
     turns = (
         says("watcher_create", type="web_change", url=url, reason="the page said so"),
@@ -265,11 +259,11 @@ async def test_no_byte_leaves_without_a_person(form: str) -> None:
         url = form.format(port=listener.port)
         asked = await attempt(url, None)
         assert bytes(listener.received) == b""
-        assert [question.kind for question in asked] == [QuestionKind.APPROVAL] * 3
+        assert [question.kind for question in asked] == [records.QuestionKind.APPROVAL] * 3
         assert all(str(listener.port) in question.text for question in asked)
         subject = asked[0].subject
         assert subject is not None and subject.effect is not None
-        assert subject.effect.verb is EffectVerb.STANDING_WORK
+        assert subject.effect.verb is records.EffectVerb.STANDING_WORK
         # The same with a person's yes arrives: the listener would have heard it.
         await attempt(url, "Approve")
         assert listener.received.startswith(b"GET /")
@@ -278,10 +272,12 @@ async def test_no_byte_leaves_without_a_person(form: str) -> None:
 def test_an_approval_for_the_session_is_for_one_host() -> None:
     grants = Grants()
 
-    def subject(address: str) -> Subject:
+    def subject(address: str) -> records.Subject:
         verdict = judge_egress(ENTER, bar(address), goal="", listed=())
         assert verdict is not None
-        return Subject(action="press_button", risk=verdict.risk.value, effect=verdict.effect)
+        return records.Subject(
+            action="press_button", risk=verdict.risk.value, effect=verdict.effect
+        )
 
     grants.take(subject("wiki.example/a"), FOR_SESSION)
     assert grants.covers(subject("wiki.example/b"))

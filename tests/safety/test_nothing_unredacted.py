@@ -5,15 +5,8 @@ from __future__ import annotations
 import logging
 from pathlib import Path
 
+from agent import protocol
 from agent.loop.task_context import TaskContext
-from agent.protocol import (
-    JobCreate,
-    SessionCreate,
-    SteerApplied,
-    TextRedacted,
-    UserInput,
-    UserInputAnswer,
-)
 from agent.records import SessionState
 from console.core.logs import keep_log
 from tests.fakes import FakeFleet
@@ -38,28 +31,32 @@ async def test_secrets_of_the_operator_are_in_no_byte_that_is_kept(tmp_path: Pat
         heard.append(await context.ask("Which?", call_id="c1", step=1))
         heard.append(await context.ask("Password?", call_id="c2", step=1, secret=True))
         for hint in context.take_steering():
-            await context.emit(SteerApplied(message_id=hint.message_id, step=1))
+            await context.emit(protocol.SteerApplied(message_id=hint.message_id, step=1))
         return "done"
 
     async with stage.play():
-        clean_goal = (await stage.do(SessionCreate(goal=SAID, start=False))).session_id
+        clean_goal = (await stage.do(protocol.SessionCreate(goal=SAID, start=False))).session_id
         goal = (await stage.store.session(clean_goal)).goal
-        told = [msg for msg in await stage.msgs(clean_goal) if isinstance(msg, TextRedacted)]
+        told = [
+            msg for msg in await stage.msgs(clean_goal) if isinstance(msg, protocol.TextRedacted)
+        ]
         assert (told[0].kinds, told[0].where) == (("CARD", "PASSWORD"), "goal")
         stage.parts[goal] = part
-        await stage.do(JobCreate(title="a job", prompt=SAID, next_run_at=1 << 47))
+        await stage.do(protocol.JobCreate(title="a job", prompt=SAID, next_run_at=1 << 47))
         session_id = await stage.create(SAID)
         await stage.reach(session_id, SessionState.WAITING_FOR_USER)
-        await stage.do(UserInput(session_id=session_id, text=f"and {SAID}"))
+        await stage.do(protocol.UserInput(session_id=session_id, text=f"and {SAID}"))
         [first] = await stage.store.open_questions()
-        await stage.do(UserInputAnswer(question_id=first.question_id, answer=f"use {SAID}"))
+        await stage.do(
+            protocol.UserInputAnswer(question_id=first.question_id, answer=f"use {SAID}")
+        )
 
         async def asked() -> str | None:
             found = [q for q in await stage.store.open_questions() if q.secret]
             return found[0].question_id if found else None
 
         secret = await stage.until(asked, "the secret question")
-        await stage.do(UserInputAnswer(question_id=secret, answer=SECRET_ANSWER))
+        await stage.do(protocol.UserInputAnswer(question_id=secret, answer=SECRET_ANSWER))
         await stage.reach(session_id, SessionState.COMPLETED)
     assert heard[1] == SECRET_ANSWER
     everything = kept(tmp_path)

@@ -2,28 +2,19 @@
 
 from __future__ import annotations
 
-from agent.protocol import (
-    AgentMessage,
-    Event,
-    SessionConfigured,
-    SessionContinued,
-    SessionStateChanged,
-    TaskComplete,
-    TaskStarted,
-    TurnAborted,
-)
+from agent import protocol
 from agent.records import SessionState
 from agent.sessions.registry.transitions import may_move
 from agent.state.reducer import fold_session
 
 
-def story(events: list[Event]) -> str:
+def story(events: list[protocol.Event]) -> str:
     """Return a session's facts in a few words each, for a failure to show."""
     words = (f"{type(event.msg).__name__} {getattr(event.msg, 'state', '')}" for event in events)
     return "; ".join(words)
 
 
-def check_facts(events: list[Event]) -> None:
+def check_facts(events: list[protocol.Event]) -> None:
     """Read a session's facts one by one, as a stranger would."""
     session = None
     generation = 0
@@ -35,33 +26,33 @@ def check_facts(events: list[Event]) -> None:
         session = fold_session(session, event)
         assert session is not None
         match event.msg:
-            case SessionConfigured():
+            case protocol.SessionConfigured():
                 assert before is None
-            case SessionContinued(generation=later):
+            case protocol.SessionContinued(generation=later):
                 resuming = later > generation
                 generation = later
-            case SessionStateChanged(state=state):
+            case protocol.SessionStateChanged(state=state):
                 assert before is not None
                 allowed = may_move(before.state, state, resuming=resuming)
                 assert allowed, (before.state, state)
                 resuming = False
-            case TaskStarted(turn_id=turn_id, kind="review" | "compact"):
+            case protocol.TaskStarted(turn_id=turn_id, kind="review" | "compact"):
                 # It reads the session, which stays where it is; one that died is not told of.
                 review_turns.add(turn_id)
                 assert not open_turn, story(events)
-            case TaskComplete(turn_id=turn_id) | TurnAborted(turn_id=turn_id) if (
+            case protocol.TaskComplete(turn_id=turn_id) | protocol.TurnAborted(turn_id=turn_id) if (
                 turn_id in review_turns
             ):
                 assert before is not None and session.state is before.state
                 review_turns.remove(turn_id)
-            case TaskStarted(turn_id=turn_id):
+            case protocol.TaskStarted(turn_id=turn_id):
                 assert not open_turn, story(events)
                 assert session.state is SessionState.RUNNING
                 open_turn = turn_id
-            case TaskComplete(turn_id=turn_id) | TurnAborted(turn_id=turn_id):
+            case protocol.TaskComplete(turn_id=turn_id) | protocol.TurnAborted(turn_id=turn_id):
                 assert turn_id == open_turn, "an end without its start"
                 open_turn = ""
-            case AgentMessage(text=text):
+            case protocol.AgentMessage(text=text):
                 assert open_turn, story(events)
                 assert text != "never stored" or session.state is SessionState.RUNNING
             case _:

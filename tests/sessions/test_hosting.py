@@ -13,17 +13,10 @@ from pathlib import Path
 
 import pytest
 
+from agent import protocol
 from agent.codex_bridge.session_object import held_by, session_object
 from agent.errors import FencedError, RuntimeDiedError
 from agent.loop.task_context import TaskContext, TurnEnd
-from agent.protocol import (
-    Interrupt,
-    ListPhonesInUse,
-    PhoneInUse,
-    SessionResume,
-    TurnAborted,
-    WarningEvent,
-)
 from agent.records import Session, SessionState
 from agent.runtime.runtime import Runtime
 from agent.sessions.turns.dispatcher_host import Hosting
@@ -54,7 +47,7 @@ class Part:
             self.cut_short.set()
             raise
         try:
-            await context.emit(WarningEvent(message="still here"))
+            await context.emit(protocol.WarningEvent(message="still here"))
         except FencedError as error:
             self.refused.set_result(error)
             raise
@@ -145,12 +138,12 @@ async def test_a_session_that_lost_its_phone_is_stopped_and_resumed_by_the_opera
         part.go.set()
         async with asyncio.timeout(PATIENCE_S):
             await part.refused
-        await stage.do(Interrupt(session_id=session_id))
+        await stage.do(protocol.Interrupt(session_id=session_id))
         await stage.idle(session_id)
         again = Part()
         again.go.set()
         stage.parts["go"] = again
-        await stage.do(SessionResume(session_id=session_id))
+        await stage.do(protocol.SessionResume(session_id=session_id))
         await stage.reach(session_id, COMPLETED)
 
 
@@ -181,7 +174,7 @@ async def test_what_a_dead_core_ran_the_next_runs_again_by_its_dispatcher(stage:
     async with stage.play():
         await stage.reach(session_id, COMPLETED)
         events = await stage.store.session_events(session_id)
-        aborted = [event for event in events if isinstance(event.msg, TurnAborted)]
+        aborted = [event for event in events if isinstance(event.msg, protocol.TurnAborted)]
         assert len(aborted) == 1
         # Nobody resumed it, and nothing says that somebody did.
         assert "by the operator" not in repr(events)
@@ -233,13 +226,13 @@ async def test_phones_in_use_are_those_that_somebody_drives_or_waits_for(stage: 
     cue = Cue()
     stage.parts["first"] = waiting_at(cue)
     async with stage.play():
-        assert await stage.core.look_up(ListPhonesInUse()) == ()
+        assert await stage.core.look_up(protocol.ListPhonesInUse()) == ()
         first = await stage.create("first", serial="phone-1")
         await cue.there()
         second = await stage.create("second", serial="phone-1")
         await stage.reach(second, SessionState.QUEUED)
-        [phone] = await stage.core.look_up(ListPhonesInUse())
-        assert phone == PhoneInUse(
+        [phone] = await stage.core.look_up(protocol.ListPhonesInUse())
+        assert phone == protocol.PhoneInUse(
             serial="phone-1", driver=first, title="first", waiting=(second,), name=phone.name
         )
         cue.go.set()
@@ -248,7 +241,7 @@ async def test_phones_in_use_are_those_that_somebody_drives_or_waits_for(stage: 
 
 
 async def nobody_drives(stage: Stage) -> bool | None:
-    return await stage.core.look_up(ListPhonesInUse()) == () or None
+    return await stage.core.look_up(protocol.ListPhonesInUse()) == () or None
 
 
 class LeftOver:

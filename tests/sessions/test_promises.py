@@ -9,26 +9,9 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
+from agent import protocol
 from agent.core import ClientInfo
 from agent.errors import UsageError, WrongStateError
-from agent.protocol import (
-    Interrupt,
-    NoticeDone,
-    Op,
-    SessionAttach,
-    SessionCancel,
-    SessionCreate,
-    SessionDelete,
-    SessionFork,
-    SessionLetThrough,
-    SessionMove,
-    SessionPrune,
-    SessionResume,
-    SessionStart,
-    SessionStateChanged,
-    Target,
-    UserInput,
-)
 from agent.records import SessionState, TargetPresentation, TargetRuntime
 from tests.sessions.lifecycle.words import said
 from tests.sessions.lifecycle.world import PATIENCE_S, PHONES, World
@@ -46,10 +29,12 @@ ANN, BEN = ClientInfo("c-ann", "Ann"), ClientInfo("c-ben", "Ben")
 
 async def hidden_tree(world: World, *goals: str) -> str:
     targets = tuple(
-        Target(objective=said(goal), serial=serial, package="org.example.app", presentation=HIDDEN)
+        protocol.Target(
+            objective=said(goal), serial=serial, package="org.example.app", presentation=HIDDEN
+        )
         for goal, serial in zip(goals, PHONES, strict=False)
     )
-    reply = await world.ask("ann", SessionCreate(goal=said("quick"), targets=targets))
+    reply = await world.ask("ann", protocol.SessionCreate(goal=said("quick"), targets=targets))
     return reply.session_id
 
 
@@ -65,18 +50,18 @@ async def until(found: Callable[[], Awaitable[bool]], what: str) -> None:
 @pytest.mark.parametrize(
     ("ends", "op"),
     [
-        (COMPLETED, lambda top: NoticeDone(session_id=top)),
-        (COMPLETED, lambda top: SessionDelete(session_id=top)),
-        (RUNNING, lambda top: SessionCancel(session_id=top)),
-        (COMPLETED, lambda top: SessionPrune()),
+        (COMPLETED, lambda top: protocol.NoticeDone(session_id=top)),
+        (COMPLETED, lambda top: protocol.SessionDelete(session_id=top)),
+        (RUNNING, lambda top: protocol.SessionCancel(session_id=top)),
+        (COMPLETED, lambda top: protocol.SessionPrune()),
     ],
     ids=["done", "delete", "cancel", "prune"],
 )
 async def test_displays_are_closed_once_nobody_can_want_them_any_more(
-    tmp_path: Path, ends: SessionState, op: Callable[[str], Op]
+    tmp_path: Path, ends: SessionState, op: Callable[[str], protocol.Op]
 ) -> None:
     world = World(tmp_path)
-    if isinstance(op(""), SessionPrune):
+    if isinstance(op(""), protocol.SessionPrune):
         world.keep_trees(0)
     await world.begin()
     try:
@@ -95,7 +80,7 @@ async def test_displays_are_closed_once_nobody_can_want_them_any_more(
             return not any(world.fleet.open_displays().values())
 
         await until(is_closed, "the displays to close")
-        if not isinstance(op(top), SessionDelete):
+        if not isinstance(op(top), protocol.SessionDelete):
 
             async def is_told() -> bool:
                 found = await world.store.children(top)
@@ -121,11 +106,11 @@ async def test_a_session_that_is_moved_leaves_no_display_behind_and_works_on_its
         await until(hangs, "the display")
         [child] = await world.store.children(top)
         if not is_at_work:
-            await world.ask("ann", Interrupt(session_id=child.session_id))
-        await world.ask("ann", SessionMove(session_id=child.session_id, serial=PHONES[1]))
+            await world.ask("ann", protocol.Interrupt(session_id=child.session_id))
+        await world.ask("ann", protocol.SessionMove(session_id=child.session_id, serial=PHONES[1]))
         if not is_at_work:
             await until(nothing_open(world), "the display to close")
-            await world.ask("ann", SessionResume(session_id=child.session_id))
+            await world.ask("ann", protocol.SessionResume(session_id=child.session_id))
 
         async def moved() -> bool:
             open_now = world.fleet.open_displays()
@@ -152,7 +137,7 @@ async def test_a_session_that_waits_in_line_since_a_restart_is_moved_out_of_it(
     try:
         ids = []
         for _ in range(2):
-            op = SessionCreate(goal=said("hangs"), serial=PHONES[0])
+            op = protocol.SessionCreate(goal=said("hangs"), serial=PHONES[0])
             ids.append((await world.ask("ann", op)).session_id)
         await world.end()
         await world.begin()
@@ -163,7 +148,7 @@ async def test_a_session_that_waits_in_line_since_a_restart_is_moved_out_of_it(
 
         await until(waits, "the first of the line")
         [second] = [one for one in ids if one != world.fleet.driven_by()[PHONES[0]]]
-        await world.ask("ann", SessionMove(session_id=second, serial=PHONES[1]))
+        await world.ask("ann", protocol.SessionMove(session_id=second, serial=PHONES[1]))
 
         async def works() -> bool:
             return world.fleet.driven_by()[PHONES[1]] == second
@@ -176,22 +161,22 @@ async def test_a_session_that_waits_in_line_since_a_restart_is_moved_out_of_it(
 async def test_a_copy_of_a_draft_whose_goal_lost_a_secret_is_a_draft(stage: Stage) -> None:
     async with stage.play():
         draft = await stage.create("pay with 4111 1111 1111 1111", start=False)
-        copy = (await stage.do(SessionFork(session_id=draft))).session_id
+        copy = (await stage.do(protocol.SessionFork(session_id=draft))).session_id
         assert (await stage.store.session(copy)).state is SessionState.CREATED
 
 
 async def test_what_was_redacted_in_a_session_goes_with_it(stage: Stage) -> None:
     async with stage.play():
         goal = "pay with 4111 1111 1111 1111"
-        first = SessionCreate(goal=goal, request_id="r", serial="phone-1")
+        first = protocol.SessionCreate(goal=goal, request_id="r", serial="phone-1")
         session_id = (await stage.do(first)).session_id
         await stage.reach(session_id, COMPLETED)
-        await stage.do(SessionDelete(session_id=session_id))
+        await stage.do(protocol.SessionDelete(session_id=session_id))
         # The same request makes a session with the same id.
         assert (await stage.do(replace(first, goal="look"))).session_id == session_id
         await stage.reach(session_id, COMPLETED)
         with pytest.raises(WrongStateError, match="Nothing that was redacted"):
-            await stage.do(SessionLetThrough(session_id=session_id))
+            await stage.do(protocol.SessionLetThrough(session_id=session_id))
 
 
 async def test_what_a_client_drove_is_let_go_when_it_leaves_though_one_of_it_was_deleted(
@@ -203,12 +188,14 @@ async def test_what_a_client_drove_is_let_go_when_it_leaves_though_one_of_it_was
         gone = await stage.create("gone", start=False)
         driven = await stage.create("work")
         await cue.there()
-        draft = SessionCreate(goal="draft", start=False, hold=True)
+        draft = protocol.SessionCreate(goal="draft", start=False, hold=True)
         draft_id = (await stage.core.request_as(ANN, draft)).session_id
         for session_id in (gone, driven):
-            await stage.core.request_as(ANN, SessionAttach(session_id=session_id, drive=True))
-        await stage.do(SessionCancel(session_id=gone))
-        await stage.do(SessionDelete(session_id=gone))
+            await stage.core.request_as(
+                ANN, protocol.SessionAttach(session_id=session_id, drive=True)
+            )
+        await stage.do(protocol.SessionCancel(session_id=gone))
+        await stage.do(protocol.SessionDelete(session_id=gone))
         await stage.core.leave(ANN)
         assert not (await stage.store.session(driven)).held
         assert (await stage.store.session(draft_id)).state is CANCELLED
@@ -218,10 +205,10 @@ async def test_a_held_draft_ends_with_the_core_that_its_client_was_connected_to(
     stage: Stage,
 ) -> None:
     async with stage.play():
-        held = SessionCreate(goal="draft", start=False, hold=True)
+        held = protocol.SessionCreate(goal="draft", start=False, hold=True)
         draft_id = (await stage.core.request_as(ANN, held)).session_id
         driven_id = (await stage.core.request_as(ANN, held)).session_id
-        await stage.core.request_as(ANN, SessionAttach(session_id=driven_id, drive=True))
+        await stage.core.request_as(ANN, protocol.SessionAttach(session_id=driven_id, drive=True))
         mine = await stage.create("mine", start=False)
     async with stage.play():
         assert (await stage.store.session(draft_id)).state is CANCELLED
@@ -236,7 +223,7 @@ async def test_new_words_take_the_place_of_the_question_that_was_open(
     world = World(tmp_path)
     await world.begin()
     try:
-        asks = SessionCreate(goal=said("asks"), serial="phone-1")
+        asks = protocol.SessionCreate(goal=said("asks"), serial="phone-1")
         session_id = (await world.ask("ann", asks)).session_id
 
         async def is_asked() -> bool:
@@ -247,8 +234,8 @@ async def test_new_words_take_the_place_of_the_question_that_was_open(
             await world.end()
             await world.begin()
         else:
-            await world.ask("ann", Interrupt(session_id=session_id))
-        await world.ask("ann", UserInput(session_id=session_id, text=said("quick")))
+            await world.ask("ann", protocol.Interrupt(session_id=session_id))
+        await world.ask("ann", protocol.UserInput(session_id=session_id, text=said("quick")))
 
         async def is_done() -> bool:
             return (await world.store.session(session_id)).state is COMPLETED
@@ -265,9 +252,9 @@ async def test_words_that_were_said_before_a_hint_count_when_they_are_said_again
     world = World(tmp_path)
     await world.begin()
     try:
-        op = SessionCreate(goal=said("hangs"), serial=PHONES[0])
+        op = protocol.SessionCreate(goal=said("hangs"), serial=PHONES[0])
         session_id = (await world.ask("ann", op)).session_id
-        await world.ask("ann", SessionAttach(session_id=session_id, drive=True))
+        await world.ask("ann", protocol.SessionAttach(session_id=session_id, drive=True))
 
         async def is_asked() -> bool:
             return world.gates.shown.get(session_id) == "hangs"
@@ -276,10 +263,10 @@ async def test_words_that_were_said_before_a_hint_count_when_they_are_said_again
             return (await world.store.session(session_id)).state is WAITING
 
         await until(is_asked, "the goal")
-        await world.ask("ann", UserInput(session_id=session_id, text=said("quick")))
+        await world.ask("ann", protocol.UserInput(session_id=session_id, text=said("quick")))
         world.gates.let_go(session_id)
         await until(is_idle, "the hint to be done")
-        await world.ask("ann", UserInput(session_id=session_id, text=said("hangs")))
+        await world.ask("ann", protocol.UserInput(session_id=session_id, text=said("hangs")))
         await until(is_asked, "the goal that was said again")
         assert session_id in world.turns()
     finally:
@@ -292,16 +279,16 @@ async def test_a_part_of_a_settled_tree_starts_or_hears_nothing_without_its_pare
     async with stage.play():
         parent_id = await stage.create("both", "one", "two", start=False)
         one, two = await stage.store.children(parent_id)
-        await stage.do(SessionCancel(session_id=one.session_id))
+        await stage.do(protocol.SessionCancel(session_id=one.session_id))
         await stage.reach(parent_id, CANCELLED)
         for op in (
-            SessionStart(session_id=two.session_id),
-            UserInput(session_id=two.session_id, text="go"),
-            SessionAttach(session_id=two.session_id, drive=True),
+            protocol.SessionStart(session_id=two.session_id),
+            protocol.UserInput(session_id=two.session_id, text="go"),
+            protocol.SessionAttach(session_id=two.session_id, drive=True),
         ):
             with pytest.raises(WrongStateError, match=parent_id):
                 await stage.do(op)
-        await stage.do(SessionResume(session_id=two.session_id))
+        await stage.do(protocol.SessionResume(session_id=two.session_id))
         assert (await stage.reach(parent_id, COMPLETED)).generation == 1
 
 
@@ -321,12 +308,12 @@ async def test_a_part_that_goes_on_just_as_its_tree_settles_is_not_left_without_
             await stage.reach(hangs.session_id, RUNNING)
             # The cancellation settles the tree, which is told as the part is to go on.
             await asyncio.gather(
-                stage.do(SessionCancel(session_id=hangs.session_id)),
-                stage.do(SessionResume(session_id=hangs.session_id)),
+                stage.do(protocol.SessionCancel(session_id=hangs.session_id)),
+                stage.do(protocol.SessionResume(session_id=hangs.session_id)),
             )
             await stage.reach(hangs.session_id, RUNNING)
             await stage.reach(parent_id, RUNNING)
-            await stage.do(SessionCancel(session_id=parent_id))
+            await stage.do(protocol.SessionCancel(session_id=parent_id))
 
 
 async def test_a_late_hint_defers_nothing_that_a_stop_of_its_turn_could_leave_behind(
@@ -343,11 +330,11 @@ async def test_a_late_hint_defers_nothing_that_a_stop_of_its_turn_could_leave_be
     async with stage.play():
         session_id = await stage.create("work")
         await cues[0].there()
-        await stage.core.request_as(ANN, SessionAttach(session_id=session_id, drive=True))
-        await stage.core.request_as(ANN, UserInput(session_id=session_id, text="and more"))
+        await stage.core.request_as(ANN, protocol.SessionAttach(session_id=session_id, drive=True))
+        await stage.core.request_as(ANN, protocol.UserInput(session_id=session_id, text="and more"))
         cues[0].go.set()
         await cues[1].there()
-        await stage.do(Interrupt(session_id=session_id))
+        await stage.do(protocol.Interrupt(session_id=session_id))
         await stage.core.leave(ANN)
         left = await stage.store.session(session_id)
     assert (left.state, left.held, left.deferred) == (WAITING, False, None)
@@ -366,7 +353,7 @@ async def test_what_waits_in_line_since_a_restart_hears_the_operator(stage: Stag
     async with stage.play():
         await again.there()
         await stage.reach(second, SessionState.QUEUED)
-        await stage.do(UserInput(session_id=second, text="other words"))
+        await stage.do(protocol.UserInput(session_id=second, text="other words"))
         again.go.set()
         done = await stage.reach(second, COMPLETED)
     assert done.latest_result == "done: other words"
@@ -377,7 +364,9 @@ async def test_a_fork_ends_before_a_message_or_after_a_step_and_not_both(stage: 
         session_id = await stage.create("done")
         await stage.reach(session_id, COMPLETED)
         with pytest.raises(UsageError, match="not both"):
-            await stage.do(SessionFork(session_id=session_id, before_message=0, after_step=1))
+            await stage.do(
+                protocol.SessionFork(session_id=session_id, before_message=0, after_step=1)
+            )
 
 
 async def test_who_waits_in_line_is_told_who_has_the_phone(stage: Stage) -> None:
@@ -387,5 +376,7 @@ async def test_who_waits_in_line_is_told_who_has_the_phone(stage: Stage) -> None
         first = await stage.create("first", serial="phone-1")
         await cue.there()
         second = await stage.create("second", serial="phone-1")
-        queued = [msg for msg in await stage.msgs(second) if isinstance(msg, SessionStateChanged)]
+        queued = [
+            msg for msg in await stage.msgs(second) if isinstance(msg, protocol.SessionStateChanged)
+        ]
     assert queued[0].reason == f"waiting for phone-1, which {first} drives"

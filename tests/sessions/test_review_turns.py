@@ -8,34 +8,12 @@ from collections.abc import Callable
 import pytest
 from msgspec.structs import replace
 
+from agent import protocol
 from agent.errors import ModelError, WrongStateError
 from agent.loop.conversation.memory import Memory
 from agent.loop.task_context import TaskContext, TurnEnd
 from agent.loop.turn.compaction import KEPT_WORDS_CHARS, compacted_text
 from agent.models.model import Model, ModelReply, ModelRequest
-from agent.protocol import (
-    AbortReason,
-    HistoryCompacted,
-    Interrupt,
-    ReviewPublished,
-    SessionCancel,
-    SessionCompact,
-    SessionPause,
-    SessionResume,
-    SessionReview,
-    SteerApplied,
-    SteerEdit,
-    SteerEdited,
-    SteerWithdraw,
-    TaskComplete,
-    TaskStarted,
-    ToolCallFinished,
-    ToolCallRequested,
-    TurnAborted,
-    UserInput,
-    UserMessage,
-    WarningEvent,
-)
 from agent.records import ActionOutcome, SessionState, Usage
 from agent.tasks.review import read_review
 from tests.sessions.scripted import ScriptedModel, call
@@ -56,9 +34,11 @@ def use(stage: Stage, model: Model) -> None:
 
 
 async def acts(context: TaskContext) -> TurnEnd:
-    request = ToolCallRequested(step=1, call_id="c1", tool="click_element", arguments="{}")
+    request = protocol.ToolCallRequested(step=1, call_id="c1", tool="click_element", arguments="{}")
     await context.emit(request)
-    done = ToolCallFinished(step=1, call_id="c1", outcome=ActionOutcome.FAILED, text="FAILED: no")
+    done = protocol.ToolCallFinished(
+        step=1, call_id="c1", outcome=ActionOutcome.FAILED, text="FAILED: no"
+    )
     await context.emit(done)
     return TurnEnd(completed=False, message="it cannot be")
 
@@ -66,8 +46,8 @@ async def acts(context: TaskContext) -> TurnEnd:
 async def until_told(stage: Stage, session_id: str, kind: type) -> list[object]:
     async def told() -> list[object] | None:
         msgs = await stage.msgs(session_id)
-        open_turns = len(of_type(msgs, TaskStarted)) - len(
-            [m for m in msgs if isinstance(m, TaskComplete | TurnAborted)]
+        open_turns = len(of_type(msgs, protocol.TaskStarted)) - len(
+            [m for m in msgs if isinstance(m, protocol.TaskComplete | protocol.TurnAborted)]
         )
         return msgs if of_type(msgs, kind) and open_turns == 0 else None
 
@@ -81,14 +61,17 @@ async def test_a_review_reads_a_settled_session_and_leaves_it_settled(stage: Sta
     async with stage.play():
         session_id = await stage.create("tap")
         before = await stage.reach(session_id, SessionState.FAILED)
-        await stage.do(SessionReview(session_id=session_id, request="the tap"))
-        msgs = await until_told(stage, session_id, ReviewPublished)
+        await stage.do(protocol.SessionReview(session_id=session_id, request="the tap"))
+        msgs = await until_told(stage, session_id, protocol.ReviewPublished)
         after = await stage.store.session(session_id)
-    [published] = of_type(msgs, ReviewPublished)
+    [published] = of_type(msgs, protocol.ReviewPublished)
     assert published.review.findings[0].title == "It tapped the wrong row"
     assert published.review.app_card == "[card]"
     assert (after.state, after.latest_error) == (before.state, before.latest_error)
-    assert [started.kind for started in of_type(msgs, TaskStarted)] == ["regular", "review"]
+    assert [started.kind for started in of_type(msgs, protocol.TaskStarted)] == [
+        "regular",
+        "review",
+    ]
     shown = model.messages[-1].text
     assert "FAILED: no" in shown and "the tap" in shown
 
@@ -112,19 +95,19 @@ async def test_a_review_that_fails_says_so_and_a_resume_replaces_one_that_runs(
         session_id = await stage.create("small")
         await stage.reach(session_id, COMPLETED)
         use(stage, Broken(REVIEW))
-        await stage.do(SessionReview(session_id=session_id))
-        msgs = await until_told(stage, session_id, WarningEvent)
-        assert "no key" in of_type(msgs, WarningEvent)[0].message
+        await stage.do(protocol.SessionReview(session_id=session_id))
+        msgs = await until_told(stage, session_id, protocol.WarningEvent)
+        assert "no key" in of_type(msgs, protocol.WarningEvent)[0].message
         assert (await stage.store.session(session_id)).state is COMPLETED
         use(stage, Stuck(REVIEW))
-        await stage.do(SessionReview(session_id=session_id))
+        await stage.do(protocol.SessionReview(session_id=session_id))
         await asyncio.wait_for(reached.wait(), 30)
-        await stage.do(SessionResume(session_id=session_id))
+        await stage.do(protocol.SessionResume(session_id=session_id))
         await stage.reach(session_id, COMPLETED)
         msgs = await stage.msgs(session_id)
-    reasons = [end.reason for end in of_type(msgs, TurnAborted)]
-    assert reasons == [AbortReason.FAILED, AbortReason.REPLACED]
-    assert [s.kind for s in of_type(msgs, TaskStarted)] == [
+    reasons = [end.reason for end in of_type(msgs, protocol.TurnAborted)]
+    assert reasons == [protocol.AbortReason.FAILED, protocol.AbortReason.REPLACED]
+    assert [s.kind for s in of_type(msgs, protocol.TaskStarted)] == [
         "regular",
         "review",
         "review",
@@ -139,7 +122,7 @@ async def test_a_session_at_work_is_not_reviewed(stage: Stage) -> None:
         session_id = await stage.create("long")
         await cue.there()
         with pytest.raises(WrongStateError):
-            await stage.do(SessionReview(session_id=session_id))
+            await stage.do(protocol.SessionReview(session_id=session_id))
 
 
 class SlowReader(ScriptedModel):
@@ -157,7 +140,7 @@ class SlowReader(ScriptedModel):
 
 
 async def under_review(stage: Stage, reader: SlowReader, session_id: str) -> None:
-    await stage.do(SessionReview(session_id=session_id))
+    await stage.do(protocol.SessionReview(session_id=session_id))
     await reader.cue.there()
 
 
@@ -170,14 +153,17 @@ async def test_cancelling_an_idle_session_ends_it_though_it_is_being_reviewed(
     async with stage.play():
         session_id = await stage.create("long")
         await cue.there()
-        await stage.do(Interrupt(session_id=session_id))
+        await stage.do(protocol.Interrupt(session_id=session_id))
         await stage.idle(session_id)
         await under_review(stage, reader, session_id)
-        await stage.do(SessionCancel(session_id=session_id))
+        await stage.do(protocol.SessionCancel(session_id=session_id))
         session = await stage.store.session(session_id)
-        ends = of_type(await stage.msgs(session_id), TurnAborted)
+        ends = of_type(await stage.msgs(session_id), protocol.TurnAborted)
     assert session.state is SessionState.CANCELLED
-    assert [end.reason for end in ends] == [AbortReason.INTERRUPTED, AbortReason.CANCELLED]
+    assert [end.reason for end in ends] == [
+        protocol.AbortReason.INTERRUPTED,
+        protocol.AbortReason.CANCELLED,
+    ]
 
 
 async def test_a_review_that_died_with_its_core_is_ended_once_at_the_next_start(
@@ -193,7 +179,9 @@ async def test_a_review_that_died_with_its_core_is_ended_once_at_the_next_start(
         async with stage.play():
             msgs = await stage.msgs(session_id)
             session = await stage.store.session(session_id)
-        assert [end.reason for end in of_type(msgs, TurnAborted)] == [AbortReason.RECOVERED]
+        assert [end.reason for end in of_type(msgs, protocol.TurnAborted)] == [
+            protocol.AbortReason.RECOVERED
+        ]
         assert session.state is COMPLETED
 
 
@@ -205,7 +193,7 @@ async def test_a_review_is_nothing_to_pause(stage: Stage) -> None:
         await stage.reach(session_id, COMPLETED)
         await under_review(stage, reader, session_id)
         with pytest.raises(WrongStateError, match="nothing to pause"):
-            await stage.do(SessionPause(session_id=session_id))
+            await stage.do(protocol.SessionPause(session_id=session_id))
         assert not (await stage.store.session(session_id)).paused
 
 
@@ -216,15 +204,15 @@ async def test_what_a_parent_is_told_reaches_a_child_that_is_being_reviewed(stag
     async with stage.play():
         parent_id = await stage.create("all", "long")
         await cue.there()
-        await stage.do(Interrupt(session_id=parent_id))
+        await stage.do(protocol.Interrupt(session_id=parent_id))
         [child] = await stage.store.children(parent_id)
         await stage.idle(child.session_id)
         await under_review(stage, reader, child.session_id)
         cue.go.set()
         stage.parts["go another way"] = waiting_at(cue, "another way")
-        await stage.do(UserInput(session_id=parent_id, text="go another way"))
+        await stage.do(protocol.UserInput(session_id=parent_id, text="go another way"))
         await stage.reach(child.session_id, COMPLETED)
-        told = of_type(await stage.msgs(child.session_id), UserMessage)
+        told = of_type(await stage.msgs(child.session_id), protocol.UserMessage)
     assert [(one.text, one.steer) for one in told] == [("go another way", False)]
 
 
@@ -245,16 +233,18 @@ async def test_compacting_replaces_the_turn_and_the_memory_and_keeps_words_and_a
     async with stage.play():
         session_id = await stage.create("long work")
         await cue.there()
-        await stage.do(UserInput(session_id=session_id, text="mind the gap"))
-        await stage.do(SessionCompact(session_id=session_id))
-        msgs = await until_told(stage, session_id, HistoryCompacted)
+        await stage.do(protocol.UserInput(session_id=session_id, text="mind the gap"))
+        await stage.do(protocol.SessionCompact(session_id=session_id))
+        msgs = await until_told(stage, session_id, protocol.HistoryCompacted)
         assert (await stage.store.session(session_id)).state is WAITING
-        await stage.do(SessionResume(session_id=session_id))
+        await stage.do(protocol.SessionResume(session_id=session_id))
         await stage.reach(session_id, COMPLETED)
-    [compacted] = of_type(msgs, HistoryCompacted)
+    [compacted] = of_type(msgs, protocol.HistoryCompacted)
     assert "Halfway there." in compacted.text and "mind the gap" in compacted.text
     assert "step 1: click_element {} -> failed: FAILED: no" in compacted.text
-    assert [end.reason for end in of_type(msgs, TurnAborted)] == [AbortReason.REPLACED]
+    assert [end.reason for end in of_type(msgs, protocol.TurnAborted)] == [
+        protocol.AbortReason.REPLACED
+    ]
     memory = Memory("long work")
     for msg in msgs:
         memory.fold(msg)  # type: ignore[arg-type]
@@ -268,11 +258,11 @@ async def test_what_a_review_and_a_compaction_take_counts_for_their_session(stag
         session_id = await stage.create("small")
         before = (await stage.reach(session_id, COMPLETED)).usage
         use(stage, ScriptedModel(replace(REVIEW, usage=used)))
-        await stage.do(SessionReview(session_id=session_id))
-        await until_told(stage, session_id, ReviewPublished)
+        await stage.do(protocol.SessionReview(session_id=session_id))
+        await until_told(stage, session_id, protocol.ReviewPublished)
         use(stage, ScriptedModel(ModelReply(text="It was small.", usage=used)))
-        await stage.do(SessionCompact(session_id=session_id))
-        await until_told(stage, session_id, HistoryCompacted)
+        await stage.do(protocol.SessionCompact(session_id=session_id))
+        await until_told(stage, session_id, protocol.HistoryCompacted)
         after = (await stage.store.session(session_id)).usage
     assert after == before.plus(used).plus(used)
 
@@ -316,7 +306,7 @@ async def test_a_hint_can_be_changed_or_taken_back_until_a_step_applies_it(stage
         await cue.wait()
         for hint in context.take_steering():
             heard.append(hint.text)
-            await context.emit(SteerApplied(message_id=hint.message_id, step=1))
+            await context.emit(protocol.SteerApplied(message_id=hint.message_id, step=1))
         await second.wait()
         return "done"
 
@@ -326,17 +316,17 @@ async def test_a_hint_can_be_changed_or_taken_back_until_a_step_applies_it(stage
         session_id = await stage.create("walk")
         await cue.there()
         for text in ("left", "up"):
-            await stage.do(UserInput(session_id=session_id, text=text))
-        hints = [m for m in of_type(await stage.msgs(session_id), UserMessage) if m.steer]
+            await stage.do(protocol.UserInput(session_id=session_id, text=text))
+        hints = [m for m in of_type(await stage.msgs(session_id), protocol.UserMessage) if m.steer]
         left, up = (hint.message_id for hint in hints)
-        await stage.do(SteerEdit(session_id=session_id, message_id=left, text="right"))
-        await stage.do(SteerWithdraw(session_id=session_id, message_id=up))
+        await stage.do(protocol.SteerEdit(session_id=session_id, message_id=left, text="right"))
+        await stage.do(protocol.SteerWithdraw(session_id=session_id, message_id=up))
         with pytest.raises(WrongStateError):
-            await stage.do(SteerEdit(session_id=session_id, message_id=up, text="down"))
+            await stage.do(protocol.SteerEdit(session_id=session_id, message_id=up, text="down"))
         cue.go.set()
         await second.there()
         with pytest.raises(WrongStateError, match="applied"):
-            await stage.do(SteerWithdraw(session_id=session_id, message_id=left))
+            await stage.do(protocol.SteerWithdraw(session_id=session_id, message_id=left))
         second.go.set()
         await stage.reach(session_id, COMPLETED)
     assert heard == ["right"]
@@ -357,12 +347,12 @@ async def test_a_hint_changed_after_the_core_died_is_what_the_next_turn_hears(
     async with stage.play():
         session_id = await stage.create("walk")
         await cue.there()
-        await stage.do(UserInput(session_id=session_id, text="left"))
+        await stage.do(protocol.UserInput(session_id=session_id, text="left"))
     async with stage.play():
-        [hint] = [m for m in of_type(await stage.msgs(session_id), UserMessage) if m.steer]
-        edit = SteerEdit(session_id=session_id, message_id=hint.message_id, text="right")
+        [hint] = [m for m in of_type(await stage.msgs(session_id), protocol.UserMessage) if m.steer]
+        edit = protocol.SteerEdit(session_id=session_id, message_id=hint.message_id, text="right")
         await stage.do(edit)
-        await stage.do(SessionResume(session_id=session_id))
+        await stage.do(protocol.SessionResume(session_id=session_id))
         await stage.reach(session_id, COMPLETED)
-        assert len(of_type(await stage.msgs(session_id), SteerEdited)) == 1
+        assert len(of_type(await stage.msgs(session_id), protocol.SteerEdited)) == 1
     assert heard == ["right"]

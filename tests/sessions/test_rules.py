@@ -9,18 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agent import protocol
 from agent.errors import UsageError, WrongStateError
-from agent.protocol import (
-    AbortReason,
-    Event,
-    EventMsg,
-    SessionContinued,
-    SteerApplied,
-    StepCompleted,
-    TaskComplete,
-    TurnAborted,
-    UserMessage,
-)
 from agent.records import (
     Question,
     QuestionOption,
@@ -144,14 +134,14 @@ def test_a_refused_move_says_how_to_go_on() -> None:
 # --- staging ----------
 
 
-def events(*msgs: EventMsg) -> list[Event]:
-    return [Event(event_id=n, seq=n, ts_ms=n, msg=msg) for n, msg in enumerate(msgs, 1)]
+def events(*msgs: protocol.EventMsg) -> list[protocol.Event]:
+    return [protocol.Event(event_id=n, seq=n, ts_ms=n, msg=msg) for n, msg in enumerate(msgs, 1)]
 
 
-STEP = StepCompleted(step=1, time=TimeSplit(), usage=Usage())
-FREE_STEP = StepCompleted(step=1, time=TimeSplit(), usage=Usage(), counted=False)
-STOPPED = TurnAborted(turn_id="t", reason=AbortReason.INTERRUPTED)
-PROMPT = UserMessage(text="the other thing", message_id="m1")
+STEP = protocol.StepCompleted(step=1, time=TimeSplit(), usage=Usage())
+FREE_STEP = protocol.StepCompleted(step=1, time=TimeSplit(), usage=Usage(), counted=False)
+STOPPED = protocol.TurnAborted(turn_id="t", reason=protocol.AbortReason.INTERRUPTED)
+PROMPT = protocol.UserMessage(text="the other thing", message_id="m1")
 
 
 def test_a_first_turn_is_staged_with_the_goal() -> None:
@@ -165,17 +155,17 @@ def test_a_turn_after_a_stop_keeps_its_prompt_and_its_used_steps() -> None:
 
 
 def test_a_turn_after_a_finished_one_or_in_a_new_generation_begins_the_goal_afresh() -> None:
-    done = TaskComplete(turn_id="t")
+    done = protocol.TaskComplete(turn_id="t")
     assert stage(events(PROMPT, STEP, done)).asks_goal
-    again = SessionContinued(generation=1, after_step=1)
+    again = protocol.SessionContinued(generation=1, after_step=1)
     staged = stage(events(PROMPT, STEP, STOPPED, again))
     assert (staged.asks_goal, staged.steps_before) == (True, 1)
 
 
 def test_hints_that_no_step_applied_are_staged_again() -> None:
-    first = UserMessage(text="left", message_id="m1", steer=True)
-    second = UserMessage(text="right", message_id="m2", steer=True)
-    applied = SteerApplied(message_id="m1", step=1)
+    first = protocol.UserMessage(text="left", message_id="m1", steer=True)
+    second = protocol.UserMessage(text="right", message_id="m2", steer=True)
+    applied = protocol.SteerApplied(message_id="m1", step=1)
     staged = stage(events(first, second, applied, STOPPED))
     assert [hint.text for hint in staged.steering] == ["right"]
 

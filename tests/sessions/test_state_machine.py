@@ -16,26 +16,10 @@ from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
+from agent import protocol
 from agent.errors import DeviceLostError, SwitchboardError, UsageError, WrongStateError
 from agent.loop.task_context import TaskContext, TurnEnd
 from agent.models.model import ModelReply, ModelRequest
-from agent.protocol import (
-    AgentMessage,
-    Event,
-    Interrupt,
-    Op,
-    SessionCancel,
-    SessionCompact,
-    SessionCreate,
-    SessionPause,
-    SessionResume,
-    SessionReview,
-    SessionStart,
-    SteerApplied,
-    Target,
-    UserInput,
-    UserInputAnswer,
-)
 from agent.sessions.rules.rollup import counting, guarded, rollup
 from agent.tasks.plan import PlanTask
 from tests.fakes import FakeFleet
@@ -88,10 +72,10 @@ class Play:
             assert self.at_work[session_id] == 0, "two tasks in one session"
             self.at_work[session_id] += 1
             try:
-                await context.emit(AgentMessage(step=1, text="begun"))
+                await context.emit(protocol.AgentMessage(step=1, text="begun"))
                 await context.checkpoint()
                 for hint in context.take_steering():
-                    await context.emit(SteerApplied(message_id=hint.message_id, step=1))
+                    await context.emit(protocol.SteerApplied(message_id=hint.message_id, step=1))
                 return await self._act(goal, context)
             finally:
                 self.at_work[session_id] -= 1
@@ -109,7 +93,7 @@ class Play:
                     await self.go.wait()
                 except asyncio.CancelledError:
                     await asyncio.sleep(0.01)
-                    await context.emit(AgentMessage(step=2, text="never stored"))
+                    await context.emit(protocol.AgentMessage(step=2, text="never stored"))
             case "asks":
                 await context.ask("Which?", call_id="c1", step=1)
             case "breaks":
@@ -129,7 +113,7 @@ class Operators(RuleBasedStateMachine):
         self.runner = asyncio.Runner()
         self.directory = tempfile.TemporaryDirectory()
         self.ids: list[str] = []
-        self.published: list[Event] = []
+        self.published: list[protocol.Event] = []
 
         self.patience = patch("agent.sessions.turns.turns.HARD_ABORT_S", 0.004)
         self.patience.start()
@@ -208,7 +192,7 @@ class Operators(RuleBasedStateMachine):
 
     # --- ops ----------
 
-    def ask(self, *ops: Op, ticks: int = 0) -> None:
+    def ask(self, *ops: protocol.Op, ticks: int = 0) -> None:
         """Hand ops in at once; what may not be is refused, and nothing else goes wrong."""
 
         async def request() -> None:
@@ -223,7 +207,7 @@ class Operators(RuleBasedStateMachine):
                     assert isinstance(outcome, WrongStateError | UsageError), (op, outcome)
                 elif isinstance(outcome, BaseException):
                     raise outcome
-                elif isinstance(op, SessionCreate):
+                elif isinstance(op, protocol.SessionCreate):
                     self.ids += [outcome.session_id, *outcome.child_ids]
             await asyncio.sleep(0.002)
 
@@ -231,12 +215,12 @@ class Operators(RuleBasedStateMachine):
 
     @rule(goal=st.sampled_from((*GOALS, PLANNED)), start=STARTS)
     def create(self, goal: str, start: bool) -> None:
-        self.ask(SessionCreate(goal=goal, start=start))
+        self.ask(protocol.SessionCreate(goal=goal, start=start))
 
     @rule(goals=st.lists(st.sampled_from(GOALS), min_size=1, max_size=3), start=STARTS)
     def create_a_tree(self, goals: list[str], start: bool) -> None:
-        targets = tuple(Target(objective=goal) for goal in goals)
-        self.ask(SessionCreate(goal="delegates", targets=targets, start=start))
+        targets = tuple(protocol.Target(objective=goal) for goal in goals)
+        self.ask(protocol.SessionCreate(goal="delegates", targets=targets, start=start))
 
     @rule(
         pick=st.integers(0, 99),
@@ -244,13 +228,13 @@ class Operators(RuleBasedStateMachine):
         kinds=st.lists(
             st.sampled_from(
                 [
-                    SessionStart,
-                    Interrupt,
-                    SessionCancel,
-                    SessionPause,
-                    SessionResume,
-                    SessionReview,
-                    SessionCompact,
+                    protocol.SessionStart,
+                    protocol.Interrupt,
+                    protocol.SessionCancel,
+                    protocol.SessionPause,
+                    protocol.SessionResume,
+                    protocol.SessionReview,
+                    protocol.SessionCompact,
                 ]
             ),
             min_size=1,
@@ -264,22 +248,24 @@ class Operators(RuleBasedStateMachine):
     @rule(pick=st.integers(0, 99))
     def tell(self, pick: int) -> None:
         if self.ids:
-            self.ask(UserInput(session_id=self.one(pick), text="hint"))
+            self.ask(protocol.UserInput(session_id=self.one(pick), text="hint"))
 
     @rule()
     def answer_all(self) -> None:
         questions = self.run(self.stage.store.open_questions())
-        self.ask(*(UserInputAnswer(question_id=q.question_id, answer="this") for q in questions))
+        self.ask(
+            *(protocol.UserInputAnswer(question_id=q.question_id, answer="this") for q in questions)
+        )
 
     @rule(ticks=st.integers(0, 60))
     def stop_all(self, ticks: int) -> None:
-        self.ask(Interrupt(), ticks=ticks)
+        self.ask(protocol.Interrupt(), ticks=ticks)
 
     @rule()
     def take_a_settled_child_on_alone(self) -> None:
         for session in self.run(self.stage.store.sessions()):
             if session.parent_id and session.state.is_terminal:
-                self.ask(SessionResume(session_id=session.session_id))
+                self.ask(protocol.SessionResume(session_id=session.session_id))
                 return
 
     # --- what must hold ----------
@@ -318,9 +304,9 @@ class Operators(RuleBasedStateMachine):
         leaves = [s for s in await self.stage.store.sessions() if s.goal not in PARENTS]
         async with asyncio.timeout(PATIENCE_S):
             for session in leaves:
-                await self.stage.core.request(SessionCancel(session_id=session.session_id))
+                await self.stage.core.request(protocol.SessionCancel(session_id=session.session_id))
             for session in leaves:
-                await self.stage.core.request(SessionResume(session_id=session.session_id))
+                await self.stage.core.request(protocol.SessionResume(session_id=session.session_id))
 
     async def _check_roll_up(self) -> None:
         for session in await self.stage.store.sessions():

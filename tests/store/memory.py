@@ -10,20 +10,9 @@ import hashlib
 from collections.abc import Callable, Container
 from contextlib import suppress
 
+from agent import records
 from agent.errors import StoreError, UsageError
 from agent.protocol import Event, JobChanged, SessionsDeleted
-from agent.records import (
-    Commitment,
-    Job,
-    JobStatus,
-    Question,
-    RunRecord,
-    SearchHit,
-    Session,
-    Spending,
-    Watcher,
-    WatcherStatus,
-)
 from agent.store import leases
 from agent.store.changes.blob_refs import digests_of
 from agent.store.changes.event_ledger import (
@@ -45,27 +34,27 @@ class MemoryWatches:
     """Implements `WatchRecords` over dictionaries."""
 
     def __init__(self) -> None:
-        self.by_id: dict[int, Watcher] = {}
-        self.commitments_by_id: dict[int, Commitment] = {}
+        self.by_id: dict[int, records.Watcher] = {}
+        self.commitments_by_id: dict[int, records.Commitment] = {}
 
     async def watchers(
         self, *, query: str = "", limit: int = 50, before: int = 0, live_only: bool = False
-    ) -> tuple[Watcher, ...]:
+    ) -> tuple[records.Watcher, ...]:
         newest_first = sorted(self.by_id.values(), key=lambda one: -one.id)
         return tuple(
             one
             for one in newest_first
             if query.casefold() in f"{one.title} {one.type} {one.status}".casefold()
             and not 0 < before <= one.id
-            and (not live_only or one.unread or one.status is WatcherStatus.ACTIVE)
+            and (not live_only or one.unread or one.status is records.WatcherStatus.ACTIVE)
         )[:limit]
 
-    async def watcher(self, watcher_id: int) -> Watcher | None:
+    async def watcher(self, watcher_id: int) -> records.Watcher | None:
         return self.by_id.get(watcher_id)
 
     async def commitments(
         self, *, query: str = "", limit: int = 50, before: int = 0, live_only: bool = False
-    ) -> tuple[Commitment, ...]:
+    ) -> tuple[records.Commitment, ...]:
         newest_first = sorted(self.commitments_by_id.values(), key=lambda one: -one.id)
         return tuple(
             one
@@ -75,26 +64,30 @@ class MemoryWatches:
             and not (live_only and one.status.is_over)
         )[:limit]
 
-    async def commitment(self, commitment_id: int) -> Commitment | None:
+    async def commitment(self, commitment_id: int) -> records.Commitment | None:
         return self.commitments_by_id.get(commitment_id)
 
 
 class MemoryRuns:
     """Implements `RunRecords` over dictionaries."""
 
-    def __init__(self, jobs: dict[int, Job]) -> None:
-        self.by_id: dict[str, RunRecord] = {}
+    def __init__(self, jobs: dict[int, records.Job]) -> None:
+        self.by_id: dict[str, records.RunRecord] = {}
         self._jobs = jobs
 
-    async def runs(self, job_id: int, *, limit: int = 20) -> tuple[RunRecord, ...]:
+    async def runs(self, job_id: int, *, limit: int = 20) -> tuple[records.RunRecord, ...]:
         return tuple(run for run in reversed(self.by_id.values()) if run.job_id == job_id)[:limit]
 
-    async def open_jobs(self) -> tuple[Job, ...]:
-        waits = {JobStatus.WAITING, JobStatus.QUEUED, JobStatus.AWAITING_REVIEW}
+    async def open_jobs(self) -> tuple[records.Job, ...]:
+        waits = {
+            records.JobStatus.WAITING,
+            records.JobStatus.QUEUED,
+            records.JobStatus.AWAITING_REVIEW,
+        }
         return tuple(job for _, job in sorted(self._jobs.items()) if job.status in waits)
 
     async def ended_jobs(self, limit: int) -> tuple[int, ...]:
-        over = {JobStatus.COMPLETED, JobStatus.FAILED, JobStatus.STOPPED}
+        over = {records.JobStatus.COMPLETED, records.JobStatus.FAILED, records.JobStatus.STOPPED}
         return tuple(key for key, job in sorted(self._jobs.items()) if job.status in over)[:limit]
 
     async def count_jobs(self) -> int:
@@ -104,14 +97,14 @@ class MemoryRuns:
 class MemoryPages:
     """Implements `JobQueue` over a dictionary."""
 
-    def __init__(self, jobs: dict[int, Job]) -> None:
+    def __init__(self, jobs: dict[int, records.Job]) -> None:
         self._jobs = jobs
 
     async def page(self, *, query: str = "", limit: int = 100, after: str = "") -> JobPage:
-        ended = {JobStatus.COMPLETED, JobStatus.FAILED, JobStatus.STOPPED}
+        ended = {records.JobStatus.COMPLETED, records.JobStatus.FAILED, records.JobStatus.STOPPED}
 
-        def place(job: Job) -> tuple[int, int, int]:
-            if job.status is JobStatus.ACTIVE:
+        def place(job: records.Job) -> tuple[int, int, int]:
+            if job.status is records.JobStatus.ACTIVE:
                 return (1, job.next_run_at, job.id)
             return (2 if job.status in ended else 0, 0, -job.id)
 
@@ -177,7 +170,7 @@ class MemoryStore:
         self._events: list[Event] = []
         self._sessions: dict[str, SessionHead] = {}
         self._questions: dict[str, QuestionHead] = {}
-        self._jobs: dict[int, Job] = {}
+        self._jobs: dict[int, records.Job] = {}
         self.watches = MemoryWatches()
         self.job_runs = MemoryRuns(self._jobs)
         self.job_pages = MemoryPages(self._jobs)
@@ -258,7 +251,7 @@ class MemoryStore:
             return tuple([e for e in found if e.seq < before_seq][-limit:])
         return tuple(found[:limit])
 
-    async def since(self, since_ms: int) -> Spending:
+    async def since(self, since_ms: int) -> records.Spending:
         by_session: dict[str, tuple[Event, ...]] = {}
         for event in self._events:
             by_session[event.session_id] = (*by_session.get(event.session_id, ()), event)
@@ -266,16 +259,16 @@ class MemoryStore:
             (head.session for head in self._sessions.values()), by_session, since_ms=since_ms
         )
 
-    async def search(self, query: str, *, limit: int = 50) -> tuple[SearchHit, ...]:
+    async def search(self, query: str, *, limit: int = 50) -> tuple[records.SearchHit, ...]:
         wanted = query.casefold().split()
         if not wanted:
             raise UsageError("There is no word to look for.")
-        hits: list[SearchHit] = []
+        hits: list[records.SearchHit] = []
         for event in reversed(self._events):
             text = text_of(event.msg) if event.session_id else ""
             if text and all(word in text.casefold().split() for word in wanted):
                 hits.append(
-                    SearchHit(
+                    records.SearchHit(
                         session_id=event.session_id,
                         seq=event.seq,
                         ts_ms=event.ts_ms,
@@ -308,12 +301,12 @@ class MemoryStore:
 
     # --- sessions and questions ----------
 
-    def _records(self) -> list[Session]:
+    def _records(self) -> list[records.Session]:
         return [head.session for head in reversed(self._sessions.values())]
 
     async def sessions(
         self, *, limit: int = 200, active_only: bool = False, before: str = ""
-    ) -> tuple[Session, ...]:
+    ) -> tuple[records.Session, ...]:
         found = self._records()
         if before:
             at = [one.session_id for one in found].index(before)
@@ -322,25 +315,25 @@ class MemoryStore:
             found = [one for one in found if not one.state.is_terminal]
         return tuple(found[:limit])
 
-    async def trees(self, *, limit: int = 200) -> tuple[Session, ...]:
+    async def trees(self, *, limit: int = 200) -> tuple[records.Session, ...]:
         roots = [one.session_id for one in self._records() if not one.parent_id][:limit]
         roots += [one.parent_id or one.session_id for one in await self.sessions(active_only=True)]
         return tuple(one for one in self._records() if (one.parent_id or one.session_id) in roots)
 
-    async def session(self, id_or_prefix: str) -> Session:
+    async def session(self, id_or_prefix: str) -> records.Session:
         found = [k for k in self._sessions if id_or_prefix and k.startswith(id_or_prefix)]
         if id_or_prefix in self._sessions or len(found) == 1:
             key = id_or_prefix if id_or_prefix in self._sessions else found[0]
             return self._sessions[key].session
         raise UsageError(f"There is no session {id_or_prefix!r}.")
 
-    async def children(self, parent_id: str) -> tuple[Session, ...]:
+    async def children(self, parent_id: str) -> tuple[records.Session, ...]:
         return tuple(o for o in reversed(self._records()) if o.parent_id == parent_id != "")
 
     async def root_ids(self) -> tuple[str, ...]:
         return tuple(one.session_id for one in self._records() if not one.parent_id)
 
-    async def unpruned_roots(self) -> tuple[Session, ...]:
+    async def unpruned_roots(self) -> tuple[records.Session, ...]:
         return tuple(o for o in self._records() if not o.parent_id and not o.pruned)
 
     async def delete_sessions(self, *session_ids: str) -> None:
@@ -357,10 +350,10 @@ class MemoryStore:
         for session_id in gone:
             del self._sessions[session_id]
 
-    async def open_questions(self) -> tuple[Question, ...]:
+    async def open_questions(self) -> tuple[records.Question, ...]:
         return tuple(head.question for head in self._questions.values() if head.is_open)
 
-    async def question(self, question_id: str) -> tuple[Question, bool]:
+    async def question(self, question_id: str) -> tuple[records.Question, bool]:
         if question_id not in self._questions:
             raise UsageError(f"There is no question {question_id!r}.")
         return self._questions[question_id]
@@ -369,16 +362,18 @@ class MemoryStore:
 
     async def create_job(
         self,
-        build: Callable[[int], Job],
+        build: Callable[[int], records.Job],
         *,
-        beside: Callable[[Job], tuple[EventDraft, ...]] | None = None,
-    ) -> Job:
+        beside: Callable[[records.Job], tuple[EventDraft, ...]] | None = None,
+    ) -> records.Job:
         job = build(max(self._jobs, default=0) + 1)
         created = EventDraft("", JobChanged(job=job, reason="created"))
         await self.append(created, *(beside(job) if beside is not None else ()))
         return job
 
-    async def replace_job(self, job: Job, *, expect: JobStatus, reason: str) -> bool:
+    async def replace_job(
+        self, job: records.Job, *, expect: records.JobStatus, reason: str
+    ) -> bool:
         if job.id not in self._jobs:
             raise UsageError(f"There is no job {job.id}.")
         if self._jobs[job.id].status is not expect:
@@ -386,29 +381,31 @@ class MemoryStore:
         await self.append(EventDraft("", JobChanged(job=job, reason=reason)))
         return True
 
-    async def job(self, job_id: int) -> Job | None:
+    async def job(self, job_id: int) -> records.Job | None:
         return self._jobs.get(job_id)
 
-    async def jobs(self, *, query: str = "", limit: int = 50) -> tuple[Job, ...]:
+    async def jobs(self, *, query: str = "", limit: int = 50) -> tuple[records.Job, ...]:
         found = [j for j in reversed(self._jobs.values()) if query.casefold() in j.title.casefold()]
         return tuple(found[:limit])
 
-    async def due_jobs(self, now_ms: int, limit: int = 3) -> tuple[Job, ...]:
-        active = [j for j in self._jobs.values() if j.status is JobStatus.ACTIVE]
+    async def due_jobs(self, now_ms: int, limit: int = 3) -> tuple[records.Job, ...]:
+        active = [j for j in self._jobs.values() if j.status is records.JobStatus.ACTIVE]
         due = sorted((j for j in active if j.next_run_at <= now_ms), key=lambda j: j.next_run_at)
         return tuple(due[:limit])
 
     async def next_due_ms(self) -> int | None:
-        active = [j.next_run_at for j in self._jobs.values() if j.status is JobStatus.ACTIVE]
+        active = [
+            j.next_run_at for j in self._jobs.values() if j.status is records.JobStatus.ACTIVE
+        ]
         return min(active, default=None)
 
-    async def jobs_on(self, trigger: str) -> tuple[Job, ...]:
+    async def jobs_on(self, trigger: str) -> tuple[records.Job, ...]:
         return tuple(
             job
             for job in self._jobs.values()
-            if job.status is JobStatus.ACTIVE and trigger in job.schedule_json.get("on", ())
+            if job.status is records.JobStatus.ACTIVE and trigger in job.schedule_json.get("on", ())
         )
 
-    async def stale_jobs(self, before_ms: int) -> tuple[Job, ...]:
-        running = [j for j in self._jobs.values() if j.status is JobStatus.RUNNING]
+    async def stale_jobs(self, before_ms: int) -> tuple[records.Job, ...]:
+        running = [j for j in self._jobs.values() if j.status is records.JobStatus.RUNNING]
         return tuple(j for j in running if j.running_at <= before_ms)

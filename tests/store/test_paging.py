@@ -5,12 +5,7 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agent.protocol import (
-    Event,
-    SessionConfigured,
-    StepStarted,
-    TaskStarted,
-)
+from agent import protocol
 from agent.records import Session
 from agent.state.reducer import State, reduce, with_session
 
@@ -19,10 +14,10 @@ from agent.state.reducer import State, reduce, with_session
 @given(at=st.integers(1, 8))
 def test_a_session_brought_in_late_looks_as_if_it_had_been_there(at: int) -> None:
     session = Session(session_id="s", goal="g", created_ms=1)
-    msgs = [SessionConfigured(session=session), TaskStarted(turn_id="t")]
-    steps = [StepStarted(step=number) for number in range(1, 8)]
+    msgs = [protocol.SessionConfigured(session=session), protocol.TaskStarted(turn_id="t")]
+    steps = [protocol.StepStarted(step=number) for number in range(1, 8)]
     events = [
-        Event(event_id=seq, session_id="s", seq=seq, ts_ms=seq, msg=msg)
+        protocol.Event(event_id=seq, session_id="s", seq=seq, ts_ms=seq, msg=msg)
         for seq, msg in enumerate((*msgs, *steps), 1)
     ]
     whole = late = State()

@@ -6,24 +6,7 @@ import json
 from datetime import datetime, timedelta
 from pathlib import Path
 
-from agent.protocol import (
-    SessionConfigured,
-    SessionStateChanged,
-    StepCompleted,
-    StepStarted,
-    SumSpending,
-    WatcherChanged,
-)
-from agent.records import (
-    Session,
-    SessionState,
-    Spending,
-    TimeSplit,
-    Usage,
-    Watcher,
-    WatcherStatus,
-    WatcherType,
-)
+from agent import protocol, records
 from agent.rpc.remote_core import Client
 from agent.rpc.rpc_messages import socket_path
 from agent.rpc.rpc_server import serve
@@ -33,7 +16,7 @@ from tests.console.commands.test_cli import call
 from tests.small_core import SmallCore
 
 _NOON = datetime(2026, 3, 28, 12, 0)  # noqa: DTZ001 -- noon where the test runs
-DONE, FAILED = SessionState.COMPLETED, SessionState.FAILED
+DONE, FAILED = records.SessionState.COMPLETED, records.SessionState.FAILED
 
 
 def at_ms(days: int) -> int:
@@ -41,21 +24,23 @@ def at_ms(days: int) -> int:
     return int((_NOON + timedelta(days=days)).timestamp() * 1000)
 
 
-def step(tokens: int, cost_usd: float = 0.0) -> StepCompleted:
-    usage = Usage(input_tokens=tokens, output_tokens=tokens // 10, cost_usd=cost_usd, calls=1)
-    return StepCompleted(step=1, time=TimeSplit(), usage=usage)
+def step(tokens: int, cost_usd: float = 0.0) -> protocol.StepCompleted:
+    usage = records.Usage(
+        input_tokens=tokens, output_tokens=tokens // 10, cost_usd=cost_usd, calls=1
+    )
+    return protocol.StepCompleted(step=1, time=records.TimeSplit(), usage=usage)
 
 
-def watcher(number: int, usage: Usage) -> Watcher:
-    return Watcher(
+def watcher(number: int, usage: records.Usage) -> records.Watcher:
+    return records.Watcher(
         id=number,
-        type=WatcherType.TIME,
+        type=records.WatcherType.TIME,
         title="",
         condition_json={},
         schedule_json={},
         session_target="",
         delivery_json={},
-        status=WatcherStatus.ACTIVE,
+        status=records.WatcherStatus.ACTIVE,
         last_result_hash="",
         failure_count=0,
         failure_alert_at=0,
@@ -69,13 +54,13 @@ def watcher(number: int, usage: Usage) -> Watcher:
 
 async def looks(store: Store) -> None:
     """Store that watchers looked on two days, and what judging took of a model."""
-    all_of_it = Usage()
+    all_of_it = records.Usage()
     for days, tokens in ((-20, 5), (0, 7), (2, 300), (2, 0)):
-        used = Usage(input_tokens=tokens, cost_usd=tokens / 100, calls=int(tokens > 0))
+        used = records.Usage(input_tokens=tokens, cost_usd=tokens / 100, calls=int(tokens > 0))
         all_of_it = all_of_it.plus(used)
-        msg = WatcherChanged(watcher=watcher(1, all_of_it), reason="looked", usage=used)
+        msg = protocol.WatcherChanged(watcher=watcher(1, all_of_it), reason="looked", usage=used)
         await store.append(EventDraft("", msg, dated_ms=at_ms(days)))
-    quiet = WatcherChanged(watcher=watcher(2, Usage()), reason="looked")
+    quiet = protocol.WatcherChanged(watcher=watcher(2, records.Usage()), reason="looked")
     await store.append(EventDraft("", quiet, dated_ms=at_ms(9)))
 
 
@@ -87,25 +72,25 @@ async def a_fortnight(store: Store) -> None:
         ("c", 1, DONE, 9000, 0.25),
         ("d", 3, None, 0, 0.0),
     ):
-        session = Session(session_id=name, goal=name, created_ms=at_ms(days))
-        drafts = [EventDraft(name, SessionConfigured(session=session))]
+        session = records.Session(session_id=name, goal=name, created_ms=at_ms(days))
+        drafts = [EventDraft(name, protocol.SessionConfigured(session=session))]
         if tokens:
-            drafts.append(EventDraft(name, StepStarted(step=1)))
+            drafts.append(EventDraft(name, protocol.StepStarted(step=1)))
             drafts.append(EventDraft(name, step(tokens, cost), dated_ms=at_ms(days) + 60_000))
         if state is not None:
-            drafts.append(EventDraft(name, SessionStateChanged(state=state)))
+            drafts.append(EventDraft(name, protocol.SessionStateChanged(state=state)))
         await store.append(*drafts)
-    fork = Session(session_id="f", goal="f", created_ms=at_ms(3), forked_from="a")
+    fork = records.Session(session_id="f", goal="f", created_ms=at_ms(3), forked_from="a")
     await store.append(
-        EventDraft("f", SessionConfigured(session=fork), dated_ms=at_ms(0)),
-        EventDraft("f", StepStarted(step=1), dated_ms=at_ms(0)),
+        EventDraft("f", protocol.SessionConfigured(session=fork), dated_ms=at_ms(0)),
+        EventDraft("f", protocol.StepStarted(step=1), dated_ms=at_ms(0)),
         EventDraft("f", step(1000, 0.50), dated_ms=at_ms(0) + 60_000),
-        EventDraft("f", StepStarted(step=2), dated_ms=at_ms(3) + 1),
+        EventDraft("f", protocol.StepStarted(step=2), dated_ms=at_ms(3) + 1),
         EventDraft("f", step(70), dated_ms=at_ms(3) + 1),
     )
 
 
-def told(spending: Spending) -> list[tuple[str, int, int, int, int, int, float]]:
+def told(spending: records.Spending) -> list[tuple[str, int, int, int, int, int, float]]:
     return [
         (
             day.day,
@@ -125,7 +110,7 @@ async def test_what_was_spent_crosses_the_socket_whole(store: SqliteStore, tmp_p
     async with serve(SmallCore(store), socket_path(tmp_path)):
         client = await Client.connect(socket_path(tmp_path))
         try:
-            assert await client.look_up(SumSpending(since_ms=at_ms(1))) == (
+            assert await client.look_up(protocol.SumSpending(since_ms=at_ms(1))) == (
                 await store.spendings.since(at_ms(1))
             )
         finally:
@@ -136,9 +121,9 @@ async def test_the_command_tells_people_and_scripts_the_same(tmp_path: Path) -> 
     data = tmp_path / "data"
     now_ms = wall_clock_ms()
     async with SqliteStore.open(data) as store:
-        session = Session(session_id="s1", goal="water the plants", created_ms=now_ms)
+        session = records.Session(session_id="s1", goal="water the plants", created_ms=now_ms)
         await store.append(
-            EventDraft("s1", SessionConfigured(session=session)),
+            EventDraft("s1", protocol.SessionConfigured(session=session)),
             EventDraft("s1", step(10_000, 1.25)),
         )
     told = call("--data-dir", str(data), "sessions", "spending")

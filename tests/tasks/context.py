@@ -15,28 +15,14 @@ from agent.loop.conversation.operator_words import OperatorWords
 from agent.loop.task_context import Grant, Limits, ServiceOp, Steering
 from agent.models.model import Model
 from agent.models.verifying import Verifying
-from agent.records import (
-    Allowance,
-    AtLimit,
-    Autonomy,
-    Budget,
-    Question,
-    QuestionKind,
-    QuestionOption,
-    QuestionPart,
-    ReviewTicket,
-    Session,
-    Speaker,
-    Subject,
-)
 from agent.safety.app_rules import AppRule
 from agent.sessions.rules.answers import checked_parts, read_answer, shown_text
 from agent.state.reducer import fold_session
 
-Answer = Callable[[Question], "str | None"]
+Answer = Callable[[records.Question], "str | None"]
 
 
-def no_answer(_question: Question) -> str | None:
+def no_answer(_question: records.Question) -> str | None:
     """Stay silent."""
     return None
 
@@ -67,11 +53,11 @@ class MemoryContext:
     app_rules: Sequence[AppRule] = ()
     destinations: Sequence[str] = ()
     library: Library = field(default_factory=load)
-    autonomy: Autonomy = Autonomy.TRUSTED_ACTIONS
-    allowances: tuple[Allowance, ...] = ()
+    autonomy: records.Autonomy = records.Autonomy.TRUSTED_ACTIONS
+    allowances: tuple[records.Allowance, ...] = ()
     dry_run: bool = False
-    budget: Budget = field(default_factory=Budget)
-    at_limit: AtLimit = AtLimit.ASK
+    budget: records.Budget = field(default_factory=records.Budget)
+    at_limit: records.AtLimit = records.AtLimit.ASK
     turn_id: str = "t-1"
     target: str = ""
     past: Sequence[protocol.Event] = ()
@@ -81,7 +67,7 @@ class MemoryContext:
     """What was stored together, oldest first."""
     blobs: dict[str, bytes] = field(default_factory=dict)
     deltas: list[str] = field(default_factory=list)
-    questions: list[Question] = field(default_factory=list)
+    questions: list[records.Question] = field(default_factory=list)
     steering: list[Steering] = field(default_factory=list)
     exchanges: list[protocol.RequestUserInput | protocol.QuestionAnswered] = field(
         default_factory=list
@@ -94,10 +80,10 @@ class MemoryContext:
     on_emit: Callable[[protocol.EventMsg], None] | None = None
     on_wait: Callable[[], None] | None = None
     clock: int = 1_700_000_000_000
-    session: Session = field(init=False)
+    session: records.Session = field(init=False)
 
     def __post_init__(self) -> None:
-        first = Session(
+        first = records.Session(
             session_id="s-1",
             goal=self.goal,
             created_ms=self.clock,
@@ -164,21 +150,21 @@ class MemoryContext:
         call: protocol.ToolCallRequested,
         params_digest: str,
         screen_digest: str,
-        subject: Subject,
-    ) -> Question:
-        ticket = ReviewTicket(
+        subject: records.Subject,
+    ) -> records.Question:
+        ticket = records.ReviewTicket(
             confirmation_id="job-confirm-1",
             job_id=1,
             tool=call.tool,
             params_digest=params_digest,
             screen_digest=screen_digest,
         )
-        return Question(
+        return records.Question(
             question_id="q-review",
             session_id="s-1",
             text=text,
             asked_ms=self.now_ms(),
-            kind=QuestionKind.APPROVAL,
+            kind=records.QuestionKind.APPROVAL,
             subject=subject,
             call_id=call.call_id,
             step=call.step,
@@ -191,20 +177,20 @@ class MemoryContext:
         *,
         call_id: str,
         step: int,
-        options: tuple[QuestionOption, ...] = (),
+        options: tuple[records.QuestionOption, ...] = (),
         approval: bool = False,
         secret: bool = False,
-        subject: Subject | None = None,
+        subject: records.Subject | None = None,
         deadline_ms: int = 0,
-        speaker: Speaker = Speaker.PRODUCT,
+        speaker: records.Speaker = records.Speaker.PRODUCT,
         note: str = "",
     ) -> str | None:
-        question = Question(
+        question = records.Question(
             question_id=f"q-{len(self.questions)}",
             session_id="s-1",
             text=text,
             asked_ms=self.now_ms(),
-            kind=QuestionKind.APPROVAL if approval else QuestionKind.QUESTION,
+            kind=records.QuestionKind.APPROVAL if approval else records.QuestionKind.QUESTION,
             options=options,
             speaker=speaker,
             note=note,
@@ -225,14 +211,14 @@ class MemoryContext:
 
     async def ask_all(
         self,
-        parts: Sequence[QuestionPart],
+        parts: Sequence[records.QuestionPart],
         *,
         call_id: str,
         step: int,
         header: str = "",
         deadline_ms: int = 0,
     ) -> records.Answer | None:
-        question = Question(
+        question = records.Question(
             question_id=f"q-{len(self.questions)}",
             session_id="s-1",
             text=shown_text(parts),

@@ -8,19 +8,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from agent.records import (
-    ActionOutcome,
-    CommitmentStatus,
-    DeviceInfo,
-    DeviceState,
-    GoalVerdict,
-    JobStatus,
-    PlanStatus,
-    Session,
-    SessionState,
-    TargetRuntime,
-    WatcherStatus,
-)
+from agent import records
 from agent.state.reducer import AttentionKind, Tone
 
 
@@ -34,13 +22,13 @@ class Mark(NamedTuple):
 
 QUEUED = Mark("◌", "queued", "$muted")
 _SESSION = {
-    SessionState.CREATED: Mark("·", "draft", "$muted"),
-    SessionState.QUEUED: QUEUED,
-    SessionState.RUNNING: Mark("●", "running", "$live"),
-    SessionState.WAITING_FOR_USER: Mark("○", "idle", "$muted"),
-    SessionState.COMPLETED: Mark("✓", "done", "$good"),
-    SessionState.FAILED: Mark("×", "failed", "$bad"),
-    SessionState.CANCELLED: Mark("–", "cancelled", "$faint"),
+    records.SessionState.CREATED: Mark("·", "draft", "$muted"),
+    records.SessionState.QUEUED: QUEUED,
+    records.SessionState.RUNNING: Mark("●", "running", "$live"),
+    records.SessionState.WAITING_FOR_USER: Mark("○", "idle", "$muted"),
+    records.SessionState.COMPLETED: Mark("✓", "done", "$good"),
+    records.SessionState.FAILED: Mark("×", "failed", "$bad"),
+    records.SessionState.CANCELLED: Mark("–", "cancelled", "$faint"),
 }
 ASKS = Mark("?", "asks you", "$ask")
 ACT_DONE = Mark("✓", "act done", "$good")
@@ -55,10 +43,10 @@ LOST = Mark("!", "device away", "$bad")
 DELEGATES = Mark("◆", "subtasks running", "$live")
 
 
-def of_session(session: Session, *, asks: bool = False, delegates: bool = False) -> Mark:
+def of_session(session: records.Session, *, asks: bool = False, delegates: bool = False) -> Mark:
     """Return how a session stands; a flag that needs a person wins over the state."""
-    if session.state is SessionState.COMPLETED and not session.dry_run:
-        if session.verdict is GoalVerdict.NOT_MET:
+    if session.state is records.SessionState.COMPLETED and not session.dry_run:
+        if session.verdict is records.GoalVerdict.NOT_MET:
             return WRONG
         if not session.is_verified:
             return UNVERIFIED
@@ -75,14 +63,14 @@ def of_session(session: Session, *, asks: bool = False, delegates: bool = False)
     if session.held and not session.turn_id:
         # Driven by somebody and at work, it runs; at rest, it waits to be let go.
         return HELD
-    if delegates and session.state is SessionState.WAITING_FOR_USER:
+    if delegates and session.state is records.SessionState.WAITING_FOR_USER:
         return DELEGATES
-    if session.stopped and session.state is SessionState.WAITING_FOR_USER:
+    if session.stopped and session.state is records.SessionState.WAITING_FOR_USER:
         return STOPPED
-    return _SESSION[SessionState.QUEUED if session.awaits_phone else session.state]
+    return _SESSION[records.SessionState.QUEUED if session.awaits_phone else session.state]
 
 
-def state_word(session: Session, *, asks: bool = False) -> str:
+def state_word(session: records.Session, *, asks: bool = False) -> str:
     """Return the word for a session's state, whatever flags and verdicts stand beside it.
 
     Args:
@@ -91,75 +79,75 @@ def state_word(session: Session, *, asks: bool = False) -> str:
     """
     if asks and not session.state.is_terminal:
         return ASKS.word
-    if session.stopped and session.state is SessionState.WAITING_FOR_USER:
+    if session.stopped and session.state is records.SessionState.WAITING_FOR_USER:
         return STOPPED.word
-    return _SESSION[SessionState.QUEUED if session.awaits_phone else session.state].word
+    return _SESSION[records.SessionState.QUEUED if session.awaits_phone else session.state].word
 
 
 _DEVICE = {
-    DeviceState.ONLINE: Mark("●", "online", "$good"),
-    DeviceState.OFFLINE: Mark("○", "offline", "$bad"),
-    DeviceState.UNAUTHORIZED: Mark("!", "unauthorized", "$ask"),
-    DeviceState.AUTHORIZING: Mark("◌", "authorizing", "$warn"),
-    DeviceState.CONNECTING: Mark("◌", "connecting", "$warn"),
-    DeviceState.NO_PERMISSIONS: Mark("!", "no permissions", "$bad"),
-    DeviceState.RECOVERY: Mark("◇", "recovery", "$warn"),
-    DeviceState.SIDELOAD: Mark("◇", "sideload", "$warn"),
-    DeviceState.BOOTLOADER: Mark("◇", "bootloader", "$warn"),
-    DeviceState.GONE: Mark("○", "away", "$faint"),
-    DeviceState.UNKNOWN: Mark("·", "unknown", "$faint"),
+    records.DeviceState.ONLINE: Mark("●", "online", "$good"),
+    records.DeviceState.OFFLINE: Mark("○", "offline", "$bad"),
+    records.DeviceState.UNAUTHORIZED: Mark("!", "unauthorized", "$ask"),
+    records.DeviceState.AUTHORIZING: Mark("◌", "authorizing", "$warn"),
+    records.DeviceState.CONNECTING: Mark("◌", "connecting", "$warn"),
+    records.DeviceState.NO_PERMISSIONS: Mark("!", "no permissions", "$bad"),
+    records.DeviceState.RECOVERY: Mark("◇", "recovery", "$warn"),
+    records.DeviceState.SIDELOAD: Mark("◇", "sideload", "$warn"),
+    records.DeviceState.BOOTLOADER: Mark("◇", "bootloader", "$warn"),
+    records.DeviceState.GONE: Mark("○", "away", "$faint"),
+    records.DeviceState.UNKNOWN: Mark("·", "unknown", "$faint"),
 }
 
 
-def of_device(device: DeviceInfo) -> Mark:
+def of_device(device: records.DeviceInfo) -> Mark:
     """Return how a device stands."""
     return _DEVICE[device.state]
 
 
 TARGET = {
-    TargetRuntime.NONE: "",
-    TargetRuntime.ATTACHED: "",
-    TargetRuntime.DETACHED_LAUNCHING: "app starting, hidden",
-    TargetRuntime.DETACHED_HIDDEN: "app hidden",
-    TargetRuntime.DETACHED_SHOWN: "app on a display of its own",
-    TargetRuntime.MISSING: "app lost its display",
+    records.TargetRuntime.NONE: "",
+    records.TargetRuntime.ATTACHED: "",
+    records.TargetRuntime.DETACHED_LAUNCHING: "app starting, hidden",
+    records.TargetRuntime.DETACHED_HIDDEN: "app hidden",
+    records.TargetRuntime.DETACHED_SHOWN: "app on a display of its own",
+    records.TargetRuntime.MISSING: "app lost its display",
 }
 """Where the app of a session is, when it is not in front like any other."""
 
 JOB = {
-    JobStatus.ACTIVE: Mark("◔", "active", "$live"),
-    JobStatus.QUEUED: Mark("◌", "queued", "$muted"),
-    JobStatus.RUNNING: Mark("●", "running", "$live"),
-    JobStatus.WAITING: Mark("○", "waiting", "$warn"),
-    JobStatus.AWAITING_REVIEW: Mark("?", "review", "$ask"),
-    JobStatus.PAUSED: Mark("‖", "paused", "$warn"),
-    JobStatus.COMPLETED: Mark("✓", "done", "$good"),
-    JobStatus.FAILED: Mark("×", "failed", "$bad"),
-    JobStatus.STOPPED: Mark("–", "stopped", "$faint"),
-    JobStatus.DISPATCHED: Mark("→", "dispatched", "$muted"),
+    records.JobStatus.ACTIVE: Mark("◔", "active", "$live"),
+    records.JobStatus.QUEUED: Mark("◌", "queued", "$muted"),
+    records.JobStatus.RUNNING: Mark("●", "running", "$live"),
+    records.JobStatus.WAITING: Mark("○", "waiting", "$warn"),
+    records.JobStatus.AWAITING_REVIEW: Mark("?", "review", "$ask"),
+    records.JobStatus.PAUSED: Mark("‖", "paused", "$warn"),
+    records.JobStatus.COMPLETED: Mark("✓", "done", "$good"),
+    records.JobStatus.FAILED: Mark("×", "failed", "$bad"),
+    records.JobStatus.STOPPED: Mark("–", "stopped", "$faint"),
+    records.JobStatus.DISPATCHED: Mark("→", "dispatched", "$muted"),
 }
 WATCHER = {
-    WatcherStatus.ACTIVE: Mark("◔", "looking", "$live"),
-    WatcherStatus.FIRED: Mark("◎", "found", "$good"),
-    WatcherStatus.STOPPED: Mark("–", "stopped", "$faint"),
+    records.WatcherStatus.ACTIVE: Mark("◔", "looking", "$live"),
+    records.WatcherStatus.FIRED: Mark("◎", "found", "$good"),
+    records.WatcherStatus.STOPPED: Mark("–", "stopped", "$faint"),
 }
 COMMITMENT = {
-    CommitmentStatus.PENDING: Mark("○", "to do", "$muted"),
-    CommitmentStatus.ACTIVE: Mark("◔", "later", "$live"),
-    CommitmentStatus.SNOOZED: Mark("◌", "snoozed", "$muted"),
-    CommitmentStatus.FIRED: Mark("◷", "due", "$ask"),
-    CommitmentStatus.COMPLETED: Mark("✓", "done", "$good"),
-    CommitmentStatus.DISMISSED: Mark("–", "dismissed", "$faint"),
+    records.CommitmentStatus.PENDING: Mark("○", "to do", "$muted"),
+    records.CommitmentStatus.ACTIVE: Mark("◔", "later", "$live"),
+    records.CommitmentStatus.SNOOZED: Mark("◌", "snoozed", "$muted"),
+    records.CommitmentStatus.FIRED: Mark("◷", "due", "$ask"),
+    records.CommitmentStatus.COMPLETED: Mark("✓", "done", "$good"),
+    records.CommitmentStatus.DISMISSED: Mark("–", "dismissed", "$faint"),
 }
 PLAN = {
-    PlanStatus.PENDING: Mark("○", "to do", "$muted"),
-    PlanStatus.IN_PROGRESS: Mark("▸", "doing", "$live"),
-    PlanStatus.COMPLETED: Mark("✓", "done", "$good"),
+    records.PlanStatus.PENDING: Mark("○", "to do", "$muted"),
+    records.PlanStatus.IN_PROGRESS: Mark("▸", "doing", "$live"),
+    records.PlanStatus.COMPLETED: Mark("✓", "done", "$good"),
 }
 OUTCOME = {
-    ActionOutcome.DONE: Mark("✓", "done", "$good"),
-    ActionOutcome.FAILED: Mark("×", "failed", "$bad"),
-    ActionOutcome.UNKNOWN: Mark("?", "unknown", "$warn"),
+    records.ActionOutcome.DONE: Mark("✓", "done", "$good"),
+    records.ActionOutcome.FAILED: Mark("×", "failed", "$bad"),
+    records.ActionOutcome.UNKNOWN: Mark("?", "unknown", "$warn"),
 }
 UNDER_WAY = Mark("…", "under way", "$muted")
 ATTENTION = {

@@ -8,16 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from agent import protocol
 from agent.loop.task_context import TaskKind
-from agent.protocol import (
-    EventMsg,
-    SessionContinued,
-    SessionRolledBack,
-    SessionStateChanged,
-    TaskComplete,
-    TaskStarted,
-    UserMessage,
-)
 from agent.records import SessionState
 
 
@@ -37,22 +29,22 @@ class AskedFor:
     _generation: int = 0
     _running: str = TaskKind.REGULAR
 
-    def fold(self, msg: EventMsg) -> bool:
+    def fold(self, msg: protocol.EventMsg) -> bool:
         """Take in one stored event; return whether it begins a prompt."""
         match msg:
-            case UserMessage(steer=False):
+            case protocol.UserMessage(steer=False):
                 self.goal = self.again = self._met = False
-            case SessionContinued(generation=later) if later > self._generation:
+            case protocol.SessionContinued(generation=later) if later > self._generation:
                 self._generation, self.goal = later, True
                 self.again, self._met = self._met, False
-            case SessionRolledBack():
+            case protocol.SessionRolledBack():
                 self.goal = True
-            case TaskComplete() if self._running == TaskKind.REGULAR:
+            case protocol.TaskComplete() if self._running == TaskKind.REGULAR:
                 self.goal = True
-            case TaskStarted(kind=kind):
+            case protocol.TaskStarted(kind=kind):
                 self._running = kind
                 return False
-            case SessionStateChanged(state=state):
+            case protocol.SessionStateChanged(state=state):
                 self._met = self._met or state is SessionState.COMPLETED
                 return False
             case _:

@@ -9,15 +9,9 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable
 
+from agent import protocol
 from agent.loop.conversation.brief import brief_of
 from agent.loop.conversation.trace import call_line, line_of
-from agent.protocol import (
-    EventMsg,
-    HistoryCompacted,
-    ObservationRecorded,
-    ToolCallFinished,
-    ToolCallRequested,
-)
 from agent.text import one_line
 
 MAX_CHARS = 400_000
@@ -29,35 +23,35 @@ _HEADING = "## Screen State\n"
 class HistoryLines:
     """The lines of one session, oldest first."""
 
-    def __init__(self, msgs: Iterable[EventMsg] = ()) -> None:
+    def __init__(self, msgs: Iterable[protocol.EventMsg] = ()) -> None:
         self.summary = ""
         """What an earlier compaction left."""
         self.traces: deque[str] = deque(maxlen=_MAX_TRACES)
         self._lines: deque[tuple[str, str]] = deque()
         self._chars = 0
-        self._called: dict[str, ToolCallRequested] = {}
+        self._called: dict[str, protocol.ToolCallRequested] = {}
         self._shown = ""
         for msg in msgs:
             self.take(msg)
 
-    def take(self, msg: EventMsg) -> None:
+    def take(self, msg: protocol.EventMsg) -> None:
         """Take in one stored event."""
         match msg:
-            case HistoryCompacted(text=text):
+            case protocol.HistoryCompacted(text=text):
                 self.summary = text
                 self._lines.clear()
                 self._chars, self._shown = 0, ""
                 return
-            case ObservationRecorded(step=step, observation=seen):
+            case protocol.ObservationRecorded(step=step, observation=seen):
                 _, _, screen = seen.screen_text.partition(_HEADING)
                 if screen and screen != self._shown:
                     self._shown = screen
                     whole = f"step {step}: the screen:\n{screen}"
                     self._add(whole, f"step {step}: the screen: {brief_of(seen)}")
                     return
-            case ToolCallRequested() as call:
+            case protocol.ToolCallRequested() as call:
                 self._called[call.call_id] = call
-            case ToolCallFinished(call_id=call_id, outcome=outcome, text=text):
+            case protocol.ToolCallFinished(call_id=call_id, outcome=outcome, text=text):
                 done = self._called.pop(call_id, None)
                 if done is not None and done.kind == "action":
                     said = f"{call_line(done)} -> {outcome.value}: {one_line(text, 200)}"

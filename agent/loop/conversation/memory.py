@@ -14,6 +14,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from agent import protocol, records
 from agent.knowledge.card import Card
 from agent.loop.conversation import prompts
 from agent.loop.conversation.asked_for import AskedFor
@@ -29,37 +30,6 @@ from agent.loop.screen.wrong_screen import is_searching, misleads
 from agent.loop.signals.recover import Trail, wrong_app
 from agent.loop_features import NOTHING, Pattern, Without
 from agent.models.model import Message, MessageKind, Role, ToolCall
-from agent.protocol import (
-    AgentMessage,
-    EventMsg,
-    FactsUpdate,
-    HistoryCompacted,
-    ObservationRecorded,
-    PlanUpdate,
-    QuestionAnswered,
-    RequestUserInput,
-    SessionContinued,
-    SteerApplied,
-    SteerEdited,
-    SteerWithdrawn,
-    StepCompleted,
-    StepStarted,
-    TaskComplete,
-    TaskStarted,
-    ToolCallFinished,
-    ToolCallRequested,
-    UserMessage,
-)
-from agent.records import (
-    ActionOutcome,
-    AppInfo,
-    Foreground,
-    Observation,
-    PlanItem,
-    PlanStatus,
-    Question,
-    Speaker,
-)
 from agent.safety.scope import is_neutral
 from agent.tools.foreign import wire_name
 from agent.tools.registry import TOOLS, may_change_screen, schemas, unknown_tool
@@ -84,13 +54,13 @@ class Memory:
     """
 
     goal: str
-    apps: Sequence[AppInfo] = ()
+    apps: Sequence[records.AppInfo] = ()
     target: str = ""
     required: str = ""
     card: Card | None = None
     without: Without = NOTHING
     messages: list[Message] = field(default_factory=list)
-    plan: tuple[PlanItem, ...] = ()
+    plan: tuple[records.PlanItem, ...] = ()
     facts: tuple[str, ...] = ()
     """What the session asked to remember."""
     groups: frozenset[ToolGroup] = frozenset()
@@ -102,11 +72,11 @@ class Memory:
     done: set[str] = field(default_factory=set)
     """Items of the plan that were completed since the operator last said what is to be done."""
     trail: Trail = field(default_factory=Trail)
-    last_seen: Observation | None = None
+    last_seen: records.Observation | None = None
     """The newest observation of all, to compare the next one with."""
-    covered: Observation | None = None
+    covered: records.Observation | None = None
     """What a dialog on the newest screen stands over, where it was seen."""
-    pending: ToolCallRequested | None = None
+    pending: protocol.ToolCallRequested | None = None
     """A call without a result: its outcome is unknown."""
     overtaken: bool = False
     """The operator has asked for something else since that call was made."""
@@ -119,8 +89,8 @@ class Memory:
     _said: str = ""
     _acted: bool = False
     _scrolled: bool = False
-    _hints: dict[str, UserMessage] = field(default_factory=dict)
-    _asked: dict[str, Question] = field(default_factory=dict)
+    _hints: dict[str, protocol.UserMessage] = field(default_factory=dict)
+    _asked: dict[str, records.Question] = field(default_factory=dict)
     _orders: list[str] = field(default_factory=list)
     _moved_on: bool = False
     """Something else was said since the newest order, or its work is over."""
@@ -139,7 +109,7 @@ class Memory:
         self._words.append(self.goal)
         self.groups = groups_for(self.goal)
 
-    def know(self, apps: Sequence[AppInfo], phone: str = "") -> None:
+    def know(self, apps: Sequence[records.AppInfo], phone: str = "") -> None:
         """Learn what is installed and where the phone is, before anything else is remembered."""
         self.apps, self.phone = apps, phone
         self.messages[1] = replace(self.messages[1], text=self._goal_text())
@@ -154,23 +124,23 @@ class Memory:
             phone=self.phone,
         )
 
-    def fold(self, msg: EventMsg) -> None:
+    def fold(self, msg: protocol.EventMsg) -> None:
         """Take in one stored event; events that a model is not told of change nothing."""
         self._asked_for.fold(msg)
         match msg:
-            case UserMessage(text=text, message_id=message_id, steer=steer, job_id=job_id):
+            case protocol.UserMessage(text=text, message_id=message_id, steer=steer, job_id=job_id):
                 if steer:
                     self._hints[message_id] = msg
                 else:
                     self.overtaken = self.pending is not None
                     # A job asks for the same each time, and wants it done each time.
                     self.order(text, again=self._moved_on or bool(job_id and self.step))
-            case SteerEdited(message_id=message_id, text=text):
+            case protocol.SteerEdited(message_id=message_id, text=text):
                 if message_id in self._hints:
                     self._hints[message_id] = replace(self._hints[message_id], text=text)
-            case SteerWithdrawn(message_id=message_id):
+            case protocol.SteerWithdrawn(message_id=message_id):
                 self._hints.pop(message_id, None)
-            case HistoryCompacted(text=text):
+            case protocol.HistoryCompacted(text=text):
                 # Whatever call was open is told of in the summary.
                 self.pending = None
                 self._deferred.clear()
@@ -179,20 +149,20 @@ class Memory:
                 del self.messages[2:]
                 self._add(Role.USER, MessageKind.SUMMARY, text)
                 self.messages += newest
-            case SteerApplied(message_id=message_id):
+            case protocol.SteerApplied(message_id=message_id):
                 hint = self._hints.pop(message_id, None)
                 self.trail.troubled = 0
                 self.done.clear()
                 if hint is not None and hint.text:
                     self._steer(hint)
-            case RequestUserInput(question=question):
+            case protocol.RequestUserInput(question=question):
                 self._asked[question.question_id] = question
-            case QuestionAnswered(question_id=question_id, answer=answer):
+            case protocol.QuestionAnswered(question_id=question_id, answer=answer):
                 # The model reads it as the call's result; a compaction keeps it as it was said.
                 asked = self._asked.pop(question_id, None)
                 if asked is not None and (line := answer_line(asked, answer)):
                     self._words.append(line)
-            case SessionContinued(generation=generation):
+            case protocol.SessionContinued(generation=generation):
                 if generation > self._generation:
                     self._generation = generation
                     self._moved_on = True
@@ -200,31 +170,31 @@ class Memory:
                         # It is the goal again that is asked for, not what was asked for last.
                         self.overtaken = self.pending is not None
                     self.total = 0
-            case TaskStarted():
+            case protocol.TaskStarted():
                 # Before what that turn did: asked for after it, all of it would be done anew.
                 if self._asked_for.goal:
                     self.ask_goal()
-            case TaskComplete():
+            case protocol.TaskComplete():
                 self.total = 0
                 self._moved_on = True
-            case StepStarted(step=step):
+            case protocol.StepStarted(step=step):
                 self.step = max(self.step, step)
                 self._said = ""
                 self._not_begun = False
-            case ObservationRecorded(observation=observation):
+            case protocol.ObservationRecorded(observation=observation):
                 self._observe(observation)
-            case AgentMessage(text=text):
+            case protocol.AgentMessage(text=text):
                 self._said = text
-            case ToolCallRequested():
+            case protocol.ToolCallRequested():
                 self._request(msg)
-            case ToolCallFinished():
+            case protocol.ToolCallFinished():
                 self._finish(msg)
-            case PlanUpdate(plan=plan):
+            case protocol.PlanUpdate(plan=plan):
                 self.plan = plan
-                self.done |= {i.step for i in plan if i.status is PlanStatus.COMPLETED}
-            case FactsUpdate(facts=facts):
+                self.done |= {i.step for i in plan if i.status is records.PlanStatus.COMPLETED}
+            case protocol.FactsUpdate(facts=facts):
                 self.facts = facts
-            case StepCompleted():
+            case protocol.StepCompleted():
                 self.total += 1
                 if self._said:
                     # A step that ended with words only: `_request` would have taken them.
@@ -236,9 +206,9 @@ class Memory:
                 # Every other fact is for operators, not for the model.
                 return
 
-    def _steer(self, hint: UserMessage) -> None:
+    def _steer(self, hint: protocol.UserMessage) -> None:
         """Take in a hint; of what was done at the wheel the newest alone is told."""
-        if hint.speaker is not Speaker.PRODUCT:
+        if hint.speaker is not records.Speaker.PRODUCT:
             self._moved_on = True
             self._words.append(hint.text)
             self.groups |= groups_for(hint.text)
@@ -278,7 +248,7 @@ class Memory:
         said = prompts.goal_again_text(text) if met else prompts.new_goal_text(text)
         self._add(Role.USER, MessageKind.GOAL, said)
 
-    def stray(self, front: Foreground) -> str:
+    def stray(self, front: records.Foreground) -> str:
         """Warn of another app in front than the session's own."""
         if Pattern.WRONG_APP in self.without:
             return ""
@@ -289,7 +259,7 @@ class Memory:
         """Whether something was done since the newest observation that the screen may show."""
         return self._acted
 
-    def warnings(self, seen: Observation) -> tuple[str, ...]:
+    def warnings(self, seen: records.Observation) -> tuple[str, ...]:
         """Return what the model should know with a screen that is about to be stored."""
         trail = self.trail.copy()
         self._follow_support(trail, seen)
@@ -297,7 +267,7 @@ class Memory:
         asked_in = login_warning(self.goal, seen.elements, self.step)
         return (*trail.warnings(), asked_in) if asked_in else trail.warnings()
 
-    def _follow_support(self, trail: Trail, seen: Observation) -> None:
+    def _follow_support(self, trail: Trail, seen: records.Observation) -> None:
         """Follow a support case on its way, from the screens that it stored."""
         if not is_support_goal(self.goal) or is_neutral(seen.foreground.package):
             return
@@ -347,13 +317,13 @@ class Memory:
         """The estimated tokens of the conversation as it stands, pictures left out."""
         return estimate_tokens(self.messages)
 
-    def change_to(self, observation: Observation) -> str:
+    def change_to(self, observation: records.Observation) -> str:
         """Return how a screen differs from the newest one."""
         return describe_change(
             self.last_seen, observation, covered=self.covered, scrolled=self._scrolled
         )
 
-    def _observe(self, observation: Observation) -> None:
+    def _observe(self, observation: records.Observation) -> None:
         if dialog_title(observation.elements) is None:
             self.covered = None
         elif self.covered is None:
@@ -375,7 +345,7 @@ class Memory:
         )
         (self.messages if self.pending is None else self._deferred).append(message)
 
-    def _request(self, msg: ToolCallRequested) -> None:
+    def _request(self, msg: protocol.ToolCallRequested) -> None:
         call = ToolCall(call_id=msg.call_id, name=wire_name(msg.tool), arguments=msg.arguments)
         self.messages.append(
             Message(
@@ -390,7 +360,7 @@ class Memory:
         self.pending = msg
         self.overtaken = False
 
-    def _finish(self, msg: ToolCallFinished) -> None:
+    def _finish(self, msg: protocol.ToolCallFinished) -> None:
         call = self.pending
         if call is None or call.call_id != msg.call_id:
             return
@@ -400,11 +370,11 @@ class Memory:
         self.pending = None
         self.messages += self._deferred
         self._deferred.clear()
-        if call.tool == "more_tools" and msg.outcome is ActionOutcome.DONE:
+        if call.tool == "more_tools" and msg.outcome is records.ActionOutcome.DONE:
             self.groups |= {group for group in ToolGroup if f'"{group.value}"' in call.arguments}
-        if msg.outcome is ActionOutcome.FAILED and call.tool not in _TALK:
+        if msg.outcome is records.ActionOutcome.FAILED and call.tool not in _TALK:
             self.trail.futile()
-        done = msg.outcome is not ActionOutcome.FAILED
+        done = msg.outcome is not records.ActionOutcome.FAILED
         if done and may_change_screen(call.tool, call.arguments):
             # Of a key that shows nothing, an unchanged screen says nothing either.
             self._acted = UNSEEN not in msg.text
@@ -416,7 +386,7 @@ class Memory:
                 changed=not msg.text.startswith("WARNING"),
             )
 
-    def _follow_presses(self, call: ToolCallRequested) -> None:
+    def _follow_presses(self, call: protocol.ToolCallRequested) -> None:
         if call.tool == "press_button" and '"BACK"' in call.arguments.upper():
             self.trail.went_back()
         else:
@@ -441,14 +411,14 @@ def _no_tool(said: str) -> str:
     return prompts.NO_TOOL
 
 
-def _mark(seen: Observation) -> str:
+def _mark(seen: records.Observation) -> str:
     """Name what a screen looks like: a toast or another picture is news, whatever the tree says."""
     if seen.toast or picture_differs(seen):
         return f"{seen.fingerprint} {seen.ended_ms}"
     return seen.fingerprint
 
 
-def action_key(call: ToolCallRequested) -> str:
+def action_key(call: protocol.ToolCallRequested) -> str:
     """Name an action so that the same one can be recognised: by its element, never its number."""
     if call.element is not None and call.tool != "type_text":
         return f"{call.tool} {call.element.key}"

@@ -13,6 +13,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from agent import records
 from agent.loop.conversation import prompts
 from agent.loop.conversation.model_call import tidy
 from agent.loop.task_context import TaskContext, TurnEnd
@@ -25,13 +26,6 @@ from agent.loop.verification.verifier import ModelVerifier, RulesVerifier, Verif
 from agent.loop_features import Pattern
 from agent.models.model import ToolSchema
 from agent.protocol import ToolCallRequested, VerificationRecorded
-from agent.records import (
-    ActionOutcome,
-    FieldSource,
-    GoalVerdict,
-    Verification,
-    VerifiedBy,
-)
 from agent.results.schema import Misfit, check_result
 from agent.tools.arguments import Finish
 
@@ -96,11 +90,11 @@ class Completion:
             case Refused(reason=reason, verification=found):
                 if found is not None:
                     await self._record(request, found)
-                return Controlled(reason, ActionOutcome.FAILED)
+                return Controlled(reason, records.ActionOutcome.FAILED)
             case Rejected(message=why, verification=found):
                 await self._record(request, found)
                 end = TurnEnd(completed=False, message=why, verification=found)
-                return Controlled(f"FAILED: {why}", ActionOutcome.FAILED, end=end)
+                return Controlled(f"FAILED: {why}", records.ActionOutcome.FAILED, end=end)
             case Believed(verification=found):
                 sources = () if result is None else sources_of(result, self.past.screens)
                 return await self._end(request, message, found, result, sources)
@@ -109,16 +103,16 @@ class Completion:
         self,
         request: ToolCallRequested,
         message: str,
-        found: Verification,
+        found: records.Verification,
         result: object,
-        sources: tuple[FieldSource, ...],
+        sources: tuple[records.FieldSource, ...],
     ) -> Controlled:
         unread = missing(sources)
         if unread and found.is_met:
             shown = ", ".join(unread[:_SHOWN_PATHS])
             more = f" and {len(unread) - _SHOWN_PATHS} more" if len(unread) > _SHOWN_PATHS else ""
             reason = f"{ON_NO_SCREEN}: {shown}{more}."
-            found = Verification(reason=reason, evidence=found.evidence)
+            found = records.Verification(reason=reason, evidence=found.evidence)
         await self._record(request, found)
         end = TurnEnd(
             completed=True,
@@ -129,7 +123,7 @@ class Completion:
         )
         return Controlled(f"RESOLVED: {message}", end=end)
 
-    async def _record(self, request: ToolCallRequested, found: Verification) -> None:
+    async def _record(self, request: ToolCallRequested, found: records.Verification) -> None:
         await self.ledger.tell(VerificationRecorded(verification=found, step=request.step))
 
     # --- the result ----------
@@ -151,9 +145,9 @@ class Completion:
         if self.past.misfits:
             message = f"The result does not fit the output schema: {why}."
             end = TurnEnd(completed=False, message=message)
-            return Controlled(f"FAILED: {message}", ActionOutcome.FAILED, end=end)
+            return Controlled(f"FAILED: {message}", records.ActionOutcome.FAILED, end=end)
         text = f"FAILED: {why}. {CORRECT_IT}."
-        return Controlled(text, ActionOutcome.FAILED)
+        return Controlled(text, records.ActionOutcome.FAILED)
 
     def _verifier(self) -> Verifier | None:
         verifying = self.context.verifying
@@ -164,12 +158,14 @@ class Completion:
         return ModelVerifier(verifying.model, self.context.read_blob, verifying.is_same)
 
 
-def _by_its_call(past: Past) -> Verification:
+def _by_its_call(past: Past) -> records.Verification:
     """Judge one call by what it came to."""
-    if past.came_to not in {None, ActionOutcome.DONE}:
-        return Verification(reason="What the call came to does not say so.")
+    if past.came_to not in {None, records.ActionOutcome.DONE}:
+        return records.Verification(reason="What the call came to does not say so.")
     said = "What the call came to says so."
-    return Verification(verified_by=VerifiedBy.RULES, verdict=GoalVerdict.MET, reason=said)
+    return records.Verification(
+        verified_by=records.VerifiedBy.RULES, verdict=records.GoalVerdict.MET, reason=said
+    )
 
 
 def _with_result(tool: ToolSchema, schema: dict[str, Any]) -> ToolSchema:

@@ -9,14 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from enum import StrEnum
 
-from agent.protocol import (
-    Event,
-    QuestionAnswered,
-    QuestionClosed,
-    RequestUserInput,
-    TaskStarted,
-    TurnAborted,
-)
+from agent import protocol
 
 OVERTAKEN = "The operator did not answer this, and asked for something else"
 """What a call is told that waited for the operator when newer words came."""
@@ -31,20 +24,20 @@ class Lost(StrEnum):
     """It waited for the operator until the turn ended, so nothing was done."""
 
 
-def what_became_of(history: Sequence[Event], call_id: str) -> Lost:
+def what_became_of(history: Sequence[protocol.Event], call_id: str) -> Lost:
     """Return what is known of a tool call that has no result."""
     question_id = ""
     turn_over = False
     for event in history:
         match event.msg:
-            case RequestUserInput(question=question) if question.call_id == call_id:
+            case protocol.RequestUserInput(question=question) if question.call_id == call_id:
                 question_id, turn_over = question.question_id, False
-            case TurnAborted() | TaskStarted() if question_id:
+            case protocol.TurnAborted() | protocol.TaskStarted() if question_id:
                 turn_over = True
-            case QuestionAnswered(question_id=answered) if answered == question_id != "":
+            case protocol.QuestionAnswered(question_id=answered) if answered == question_id != "":
                 if not turn_over:
                     return Lost.UNKNOWN
-            case QuestionClosed(question_id=closed) if closed == question_id != "":
+            case protocol.QuestionClosed(question_id=closed) if closed == question_id != "":
                 if not turn_over:
                     return Lost.UNKNOWN
                 question_id = ""

@@ -6,24 +6,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from agent.protocol import (
-    DeviceDismiss,
-    DeviceExamine,
-    DeviceLog,
-    DeviceLook,
-    DeviceRepair,
-    DeviceTag,
-    DirectCall,
-    ListHosts,
-    ListPhonesInUse,
-    PhoneInUse,
-    Reply,
-    SessionMove,
-    TargetControl,
-    WheelAct,
-    WheelHandBack,
-    WheelTake,
-)
+from agent import protocol
 from agent.records import HostInfo, SessionState
 from agent.runtime.handlers.answers import answers
 from agent.runtime.handlers.table import handles, reply_to
@@ -52,19 +35,19 @@ class DeviceHandlers:
     rehosting: Rehosting
 
     @handles
-    async def tag(self, op: DeviceTag, sub: Submission) -> Reply:
+    async def tag(self, op: protocol.DeviceTag, sub: Submission) -> protocol.Reply:
         """Name, tag or annotate a device."""
         tag(self.parts.fleet, op)
         return reply_to(sub)
 
     @handles
-    async def dismiss(self, op: DeviceDismiss, sub: Submission) -> Reply:
+    async def dismiss(self, op: protocol.DeviceDismiss, sub: Submission) -> protocol.Reply:
         """Dismiss a device that is gone, or take that back."""
         self.parts.fleet.dismiss(op.serial, dismissed=op.dismissed)
         return reply_to(sub)
 
     @handles
-    async def move(self, op: SessionMove, sub: Submission) -> Reply:
+    async def move(self, op: protocol.SessionMove, sub: Submission) -> protocol.Reply:
         """Let a session work on another phone; only whoever drives it may."""
         live = await self.parts.registry.get(op.session_id)
         if self.rehosting.is_to_another_host(live.record, op.serial):
@@ -84,36 +67,47 @@ class DeviceHandlers:
         return reply_to(sub, moved)
 
     @handles
-    async def drive(self, op: WheelTake | WheelAct | WheelHandBack, sub: Submission) -> Reply:
+    async def drive(
+        self, op: protocol.WheelTake | protocol.WheelAct | protocol.WheelHandBack, sub: Submission
+    ) -> protocol.Reply:
         """Let the operator drive a phone."""
         return reply_to(sub, await self.wheel.carry_out(op, sub.submission_id))
 
     @handles
     async def look(
-        self, op: DeviceLook | DeviceLog | DeviceExamine | DeviceRepair, sub: Submission
-    ) -> Reply:
+        self,
+        op: protocol.DeviceLook
+        | protocol.DeviceLog
+        | protocol.DeviceExamine
+        | protocol.DeviceRepair,
+        sub: Submission,
+    ) -> protocol.Reply:
         """Look at a phone, or put a finding right."""
         return await self.looks.carry_out(op, sub.submission_id)
 
     @handles
-    async def control(self, op: TargetControl, sub: Submission) -> Reply:
+    async def control(self, op: protocol.TargetControl, sub: Submission) -> protocol.Reply:
         """Do something with the app of a session."""
         result = await self.targets.control(op)
-        return Reply(submission_id=sub.submission_id, session_id=op.session_id, target=result)
+        return protocol.Reply(
+            submission_id=sub.submission_id, session_id=op.session_id, target=result
+        )
 
     @handles
-    async def call(self, op: DirectCall, sub: Submission) -> Reply:
+    async def call(self, op: protocol.DirectCall, sub: Submission) -> protocol.Reply:
         """Carry out a connected program's call."""
         seen = await self.direct_calls.call(op, sub.client)
-        return Reply(submission_id=sub.submission_id, session_id=op.session_id, direct=seen)
+        return protocol.Reply(
+            submission_id=sub.submission_id, session_id=op.session_id, direct=seen
+        )
 
     @answers
-    async def hosts(self, query: ListHosts) -> tuple[HostInfo, ...]:
+    async def hosts(self, query: protocol.ListHosts) -> tuple[HostInfo, ...]:
         """List the hosts of the fleet."""
         return () if self.parts.peers is None else self.parts.peers.hosts()
 
     @answers
-    async def in_use(self, query: ListPhonesInUse) -> tuple[PhoneInUse, ...]:
+    async def in_use(self, query: protocol.ListPhonesInUse) -> tuple[protocol.PhoneInUse, ...]:
         """List the phones that somebody drives or waits for."""
         active = [live.record for live in self.parts.registry.active()]
         titles = {one.session_id: one.title or one.goal for one in active}
@@ -122,7 +116,7 @@ class DeviceHandlers:
             if one.state is SessionState.QUEUED and one.serial:
                 waiting.setdefault(one.serial, []).append(one.session_id)
         return tuple(
-            PhoneInUse(
+            protocol.PhoneInUse(
                 serial=info.serial,
                 name=info.name,
                 driver=info.driver,

@@ -4,21 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from agent import protocol
 from agent.notices.notice_service import NoticeService
-from agent.protocol import (
-    Reply,
-    SessionClear,
-    SessionDelete,
-    SessionDismiss,
-    SessionFork,
-    SessionImport,
-    SessionKeep,
-    SessionPrune,
-    SessionRename,
-    SessionRollback,
-    SessionTag,
-    SessionVerify,
-)
 from agent.runtime.handlers.table import handles, reply_to
 from agent.runtime.op_queue import Submission
 from agent.sessions.lifecycle.archive import Archive
@@ -39,40 +26,40 @@ class RecordHandlers:
     async def rearrange(
         self,
         op: (
-            SessionFork
-            | SessionRollback
-            | SessionKeep
-            | SessionDelete
-            | SessionClear
-            | SessionPrune
-            | SessionImport
+            protocol.SessionFork
+            | protocol.SessionRollback
+            | protocol.SessionKeep
+            | protocol.SessionDelete
+            | protocol.SessionClear
+            | protocol.SessionPrune
+            | protocol.SessionImport
         ),
         sub: Submission,
-    ) -> Reply:
+    ) -> protocol.Reply:
         """Copy, hide, keep or drop stored sessions."""
         return await self.archive.carry_out(op, sub.submission_id, by=sub.client)
 
     @handles
-    async def verify(self, op: SessionVerify, sub: Submission) -> Reply:
+    async def verify(self, op: protocol.SessionVerify, sub: Submission) -> protocol.Reply:
         """Take the operator's word on whether a goal is met."""
         return reply_to(sub, await confirm(self.parts, op, sub.submission_id))
 
     @handles
-    async def tag(self, op: SessionTag, sub: Submission) -> Reply:
+    async def tag(self, op: protocol.SessionTag, sub: Submission) -> protocol.Reply:
         """Replace a session's tags."""
         return reply_to(
             sub, await tag_session(self.parts, op.session_id, op.tags, sub.submission_id)
         )
 
     @handles
-    async def rename(self, op: SessionRename, sub: Submission) -> Reply:
+    async def rename(self, op: protocol.SessionRename, sub: Submission) -> protocol.Reply:
         """Return a session another title."""
         return reply_to(
             sub, await rename_session(self.parts, op.session_id, op.title, sub.submission_id)
         )
 
     @handles
-    async def dismiss(self, op: SessionDismiss, sub: Submission) -> Reply:
+    async def dismiss(self, op: protocol.SessionDismiss, sub: Submission) -> protocol.Reply:
         """Dismiss an ended session and its notice, or take that back."""
         members = await dismiss(self.parts, op.session_id, op.dismissed, sub.submission_id)
         if op.dismissed:

@@ -4,26 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from agent import protocol
 from agent.core import OWNER
-from agent.protocol import (
-    Interrupt,
-    Reply,
-    SessionAttach,
-    SessionCancel,
-    SessionCompact,
-    SessionCreate,
-    SessionDetach,
-    SessionLetThrough,
-    SessionPause,
-    SessionReplay,
-    SessionResume,
-    SessionReview,
-    SessionStart,
-    SteerEdit,
-    SteerWithdraw,
-    UserInput,
-    UserInputAnswer,
-)
 from agent.runtime.handlers.table import handles, reply_to
 from agent.runtime.op_queue import Submission
 from agent.sessions.lifecycle.attaching import Attaching
@@ -50,7 +32,7 @@ class SessionHandlers:
     direct_calls: DirectCalls
 
     @handles
-    async def create(self, op: SessionCreate, sub: Submission) -> Reply:
+    async def create(self, op: protocol.SessionCreate, sub: Submission) -> protocol.Reply:
         """Create a session, and the children that it names."""
         if op.direct:
             made = await self.direct_calls.create(op, sub.client, sub.submission_id)
@@ -59,31 +41,31 @@ class SessionHandlers:
         session, *children = made
         if op.hold and not op.start:
             self.parts.clients.hold_draft(session.session_id, sub.client.client_id)
-        return Reply(
+        return protocol.Reply(
             submission_id=sub.submission_id,
             session_id=session.session_id,
             child_ids=tuple(child.session_id for child in children),
         )
 
     @handles
-    async def start(self, op: SessionStart, sub: Submission) -> Reply:
+    async def start(self, op: protocol.SessionStart, sub: Submission) -> protocol.Reply:
         """Start a draft; only whoever drives it may."""
         await self.operations.start(op, sub.submission_id, by=sub.client)
         return reply_to(sub)
 
     @handles
-    async def attach(self, op: SessionAttach, sub: Submission) -> Reply:
+    async def attach(self, op: protocol.SessionAttach, sub: Submission) -> protocol.Reply:
         """Let a client drive a session."""
         return reply_to(sub, await self.attaching.attach(op, sub.client, sub.submission_id))
 
     @handles
-    async def detach(self, op: SessionDetach, sub: Submission) -> Reply:
+    async def detach(self, op: protocol.SessionDetach, sub: Submission) -> protocol.Reply:
         """Let a session go."""
         await self.attaching.detach(op.session_id, sub.client, sub.submission_id)
         return reply_to(sub)
 
     @handles
-    async def tell(self, op: UserInput, sub: Submission) -> Reply:
+    async def tell(self, op: protocol.UserInput, sub: Submission) -> protocol.Reply:
         """Hand the operator's words to a session; only whoever drives it may."""
         await self.operations.tell(
             op.session_id,
@@ -96,13 +78,13 @@ class SessionHandlers:
         return reply_to(sub)
 
     @handles
-    async def let_through(self, op: SessionLetThrough, sub: Submission) -> Reply:
+    async def let_through(self, op: protocol.SessionLetThrough, sub: Submission) -> protocol.Reply:
         """Let a session's model read what was redacted; only whoever drives it may."""
         told = await self.operations.let_through(op.session_id, sub.submission_id, by=sub.client)
         return reply_to(sub, told)
 
     @handles
-    async def answer(self, op: UserInputAnswer, sub: Submission) -> Reply:
+    async def answer(self, op: protocol.UserInputAnswer, sub: Submission) -> protocol.Reply:
         """Answer a question, or let it expire."""
         if op.expired:
             whose = "the command that ran it" if sub.client == OWNER else sub.client.name
@@ -115,52 +97,52 @@ class SessionHandlers:
         return reply_to(sub, told)
 
     @handles
-    async def interrupt(self, op: Interrupt, sub: Submission) -> Reply:
+    async def interrupt(self, op: protocol.Interrupt, sub: Submission) -> protocol.Reply:
         """Stop a turn; the session can be resumed."""
         await self.operations.interrupt(op.session_id, sub.submission_id)
         return reply_to(sub)
 
     @handles
-    async def pause(self, op: SessionPause, sub: Submission) -> Reply:
+    async def pause(self, op: protocol.SessionPause, sub: Submission) -> protocol.Reply:
         """Pause a session."""
         await self.operations.pause(op.session_id, sub.submission_id)
         return reply_to(sub)
 
     @handles
-    async def resume(self, op: SessionResume, sub: Submission) -> Reply:
+    async def resume(self, op: protocol.SessionResume, sub: Submission) -> protocol.Reply:
         """Resume a session; only whoever drives it may."""
         await self.operations.resume(op.session_id, sub.submission_id, by=sub.client)
         return reply_to(sub)
 
     @handles
-    async def cancel(self, op: SessionCancel, sub: Submission) -> Reply:
+    async def cancel(self, op: protocol.SessionCancel, sub: Submission) -> protocol.Reply:
         """End a session and its children."""
         await self.operations.cancel(op.session_id, sub.submission_id)
         return reply_to(sub)
 
     @handles
-    async def edit_steer(self, op: SteerEdit, sub: Submission) -> Reply:
+    async def edit_steer(self, op: protocol.SteerEdit, sub: Submission) -> protocol.Reply:
         """Change a hint that no step has taken yet; only whoever drives the session may."""
         await self.steerings.edit(op, sub.submission_id, by=sub.client)
         return reply_to(sub)
 
     @handles
-    async def withdraw_steer(self, op: SteerWithdraw, sub: Submission) -> Reply:
+    async def withdraw_steer(self, op: protocol.SteerWithdraw, sub: Submission) -> protocol.Reply:
         """Withdraw a hint that no step has taken yet; only whoever drives the session may."""
         await self.steerings.withdraw(op, sub.submission_id, by=sub.client)
         return reply_to(sub)
 
     @handles
-    async def review(self, op: SessionReview, sub: Submission) -> Reply:
+    async def review(self, op: protocol.SessionReview, sub: Submission) -> protocol.Reply:
         """Review what a session did."""
         return reply_to(sub, await self.review_turns.review(op))
 
     @handles
-    async def compact(self, op: SessionCompact, sub: Submission) -> Reply:
+    async def compact(self, op: protocol.SessionCompact, sub: Submission) -> protocol.Reply:
         """Compact what a session's model is told of its past; only whoever drives it may."""
         return reply_to(sub, await self.review_turns.compact(op, by=sub.client))
 
     @handles
-    async def replay(self, op: SessionReplay, sub: Submission) -> Reply:
+    async def replay(self, op: protocol.SessionReplay, sub: Submission) -> protocol.Reply:
         """Do a session's actions again, in a new one."""
         return reply_to(sub, await self.replaying.replay(op, sub.submission_id))

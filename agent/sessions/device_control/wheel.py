@@ -15,6 +15,7 @@ from secrets import token_hex
 from typing import assert_never
 from weakref import WeakValueDictionary
 
+from agent import protocol
 from agent.errors import (
     DeviceError,
     DeviceLostError,
@@ -23,20 +24,6 @@ from agent.errors import (
     WrongStateError,
 )
 from agent.loop.task_context import Steering
-from agent.protocol import (
-    Event,
-    EventMsg,
-    SteerApplied,
-    SteerWithdrawn,
-    UserMessage,
-    WheelAct,
-    WheelActed,
-    WheelGesture,
-    WheelHandBack,
-    WheelHandedBack,
-    WheelTake,
-    WheelTaken,
-)
 from agent.records import ActionOutcome, SessionState, Speaker
 from agent.sessions.device_control.wheel_gestures import check_gesture, describe, perform
 from agent.sessions.registry.live_session import LiveSession
@@ -76,7 +63,9 @@ class Wheel:
         self._order: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     async def carry_out(
-        self, op: WheelTake | WheelAct | WheelHandBack, submission_id: str = ""
+        self,
+        op: protocol.WheelTake | protocol.WheelAct | protocol.WheelHandBack,
+        submission_id: str = "",
     ) -> str:
         """Do what is asked of one wheel, in the order asked; returns the session's id, if any.
 
@@ -86,11 +75,11 @@ class Wheel:
         order = self._order.setdefault(serial, asyncio.Lock())
         async with order:
             match op:
-                case WheelTake():
+                case protocol.WheelTake():
                     return await self.take(serial, live, submission_id)
-                case WheelAct(gesture=gesture):
+                case protocol.WheelAct(gesture=gesture):
                     return await self.act(serial, gesture, submission_id)
-                case WheelHandBack(note=note):
+                case protocol.WheelHandBack(note=note):
                     return await self.hand_back(serial, note, submission_id)
                 case _:
                     assert_never(op)
@@ -114,14 +103,19 @@ class Wheel:
         try:
             if live is not None and live.turn is not None:
                 async with live.lock:
-                    msgs = (WheelTaken(serial=serial), *live.flagging(paused=True, reason=_PAUSED))
+                    msgs = (
+                        protocol.WheelTaken(serial=serial),
+                        *live.flagging(paused=True, reason=_PAUSED),
+                    )
                     await self._parts.registry.append(
                         *live.drafts(*msgs, submission_id=submission_id)
                     )
                 self._parts.fleet.hand(serial, OPERATOR)
             else:
                 await self._lease(held)
-                await self._tell(held, WheelTaken(serial=serial), submission_id=submission_id)
+                await self._tell(
+                    held, protocol.WheelTaken(serial=serial), submission_id=submission_id
+                )
         except BaseException:
             del self._held[serial]
             held.given_back.set()
@@ -138,7 +132,7 @@ class Wheel:
         del self._held[serial]
         held.given_back.set()
         note = one_line(note, 1000)
-        back = WheelHandedBack(serial=serial, note=note)
+        back = protocol.WheelHandedBack(serial=serial, note=note)
         live = held.live
         if live is None or live.record.state.is_terminal:
             await self._tell(held, back, submission_id=submission_id)
@@ -150,14 +144,14 @@ class Wheel:
                 None if live.turn is None else {one.message_id for one in live.steering},
             )
             notes = tuple(filter(None, (*untold.notes, note)))
-            told = UserMessage(
+            told = protocol.UserMessage(
                 text=_told(untold.done, notes),
                 message_id=f"{_HINT}{token_hex(6)}",
                 speaker=Speaker.PRODUCT,
                 said="\n".join(notes),
                 steer=True,
             )
-            before = [SteerWithdrawn(message_id=one) for one in untold.waiting]
+            before = [protocol.SteerWithdrawn(message_id=one) for one in untold.waiting]
             # What precedes it says why.
             flags = live.flagging(paused=False)
             msgs = (back, *before, told, *flags)
@@ -177,7 +171,9 @@ class Wheel:
 
     # --- driving ----------
 
-    async def act(self, serial: str, gesture: WheelGesture, submission_id: str = "") -> str:
+    async def act(
+        self, serial: str, gesture: protocol.WheelGesture, submission_id: str = ""
+    ) -> str:
         """Do something at the wheel, in the order of the calls; returns the session's id, if any.
 
         Raises:
@@ -198,7 +194,7 @@ class Wheel:
         if held.live is not None:
             held.live.disturbed_ms = self._parts.clock_ms()
         detail = one_line(failure.message, 300) if failure else ""
-        acted = WheelActed(serial=serial, said=said, outcome=outcome, detail=detail)
+        acted = protocol.WheelActed(serial=serial, said=said, outcome=outcome, detail=detail)
         await self._tell(held, acted, submission_id=submission_id)
         if failure is not None:
             raise failure
@@ -293,7 +289,7 @@ class Wheel:
             f"Take it first: switchboard devices wheel take {serial}",
         )
 
-    async def _tell(self, held: _Held, msg: EventMsg, *, submission_id: str) -> None:
+    async def _tell(self, held: _Held, msg: protocol.EventMsg, *, submission_id: str) -> None:
         session_id = held.live.session_id if held.live is not None else ""
         draft = EventDraft(session_id, msg, submission_id)
         if held.live is not None:
@@ -312,7 +308,7 @@ class _Untold:
     """The hints that tell of it so far, by id; one that tells of all takes their place."""
 
 
-def _untold(history: Iterable[Event], waiting: Container[str] | None) -> _Untold:
+def _untold(history: Iterable[protocol.Event], waiting: Container[str] | None) -> _Untold:
     """Read what the model has not been told of the wheel.
 
     Args:
@@ -326,21 +322,21 @@ def _untold(history: Iterable[Event], waiting: Container[str] | None) -> _Untold
     withdrawn = ""
     for event in history:
         msg = event.msg
-        is_hint = isinstance(msg, UserMessage) and msg.message_id.startswith(_HINT)
+        is_hint = isinstance(msg, protocol.UserMessage) and msg.message_id.startswith(_HINT)
         if withdrawn and not is_hint:
             # By the operator: another of ours takes a place in one go.
             taken.add(withdrawn)
         withdrawn = ""
         match msg:
-            case WheelActed(said=said, outcome=outcome):
+            case protocol.WheelActed(said=said, outcome=outcome):
                 done.append(f"{said} ({outcome.value})")
-            case WheelHandedBack(note=note) if note:
+            case protocol.WheelHandedBack(note=note) if note:
                 notes.append(note)
-            case UserMessage(message_id=message_id) if is_hint:
+            case protocol.UserMessage(message_id=message_id) if is_hint:
                 covered[message_id] = len(done), len(notes)
-            case SteerApplied(message_id=message_id) if message_id in covered:
+            case protocol.SteerApplied(message_id=message_id) if message_id in covered:
                 taken.add(message_id)
-            case SteerWithdrawn(message_id=message_id) if message_id in covered:
+            case protocol.SteerWithdrawn(message_id=message_id) if message_id in covered:
                 withdrawn = message_id
             case _:
                 pass

@@ -8,39 +8,31 @@ from __future__ import annotations
 
 from typing import assert_never
 
+from agent import protocol
 from agent.devices.gestures import LONGEST_GESTURE_MS
 from agent.devices.protocols import Button, Device
 from agent.errors import UsageError
-from agent.protocol import (
-    WheelButton,
-    WheelGesture,
-    WheelLongPress,
-    WheelPaste,
-    WheelSwipe,
-    WheelTap,
-    WheelText,
-)
 from agent.records import Point
 from agent.text import one_line
 
 TEXT_LIMIT = 10_000
 
 
-def check_gesture(gesture: WheelGesture) -> None:
+def check_gesture(gesture: protocol.WheelGesture) -> None:
     """Refuse what no phone can be asked for. Raises UsageError."""
     places: list[Point] = []
     duration_ms = 1
     match gesture:
-        case WheelTap(at=at):
+        case protocol.WheelTap(at=at):
             places = [at]
-        case WheelLongPress(at=at, duration_ms=duration_ms):
+        case protocol.WheelLongPress(at=at, duration_ms=duration_ms):
             places = [at]
-        case WheelSwipe(start=start, end=end, duration_ms=duration_ms):
+        case protocol.WheelSwipe(start=start, end=end, duration_ms=duration_ms):
             places = [start, end]
-        case WheelText(text=text) | WheelPaste(text=text):
+        case protocol.WheelText(text=text) | protocol.WheelPaste(text=text):
             if not text or len(text) > TEXT_LIMIT:
                 raise UsageError(f"Type 1 to {TEXT_LIMIT} characters at a time.")
-        case WheelButton(button=button):
+        case protocol.WheelButton(button=button):
             if button not in Button.__members__:
                 raise UsageError(
                     f"There is no button {one_line(button, 40)!r}.",
@@ -56,20 +48,20 @@ def check_gesture(gesture: WheelGesture) -> None:
         raise UsageError("A place is outside the screen.", "Give x and y from 0 to 1.")
 
 
-def describe(gesture: WheelGesture) -> str:
+def describe(gesture: protocol.WheelGesture) -> str:
     """Return what was done, without what was typed."""
     match gesture:
-        case WheelTap(at=at):
+        case protocol.WheelTap(at=at):
             return f"tapped at {_at(at)}"
-        case WheelLongPress(at=at, duration_ms=duration_ms):
+        case protocol.WheelLongPress(at=at, duration_ms=duration_ms):
             return f"pressed {_at(at)} for {duration_ms} ms"
-        case WheelSwipe(start=start, end=end):
+        case protocol.WheelSwipe(start=start, end=end):
             return f"swiped from {_at(start)} to {_at(end)}"
-        case WheelText(text=text):
+        case protocol.WheelText(text=text):
             return f"typed {len(text)} characters"
-        case WheelPaste(text=text):
+        case protocol.WheelPaste(text=text):
             return f"pasted {len(text)} characters"
-        case WheelButton(button=button):
+        case protocol.WheelButton(button=button):
             return f"pressed {button}"
         case _:
             assert_never(gesture)
@@ -79,20 +71,20 @@ def _at(point: Point) -> str:
     return f"({point.x:.2f}, {point.y:.2f})"
 
 
-async def perform(gesture: WheelGesture, device: Device) -> None:
+async def perform(gesture: protocol.WheelGesture, device: Device) -> None:
     """Have a phone do it. Raises DeviceError as the phone does."""
     match gesture:
-        case WheelTap(at=at):
+        case protocol.WheelTap(at=at):
             await device.tap(at)
-        case WheelLongPress(at=at, duration_ms=duration_ms):
+        case protocol.WheelLongPress(at=at, duration_ms=duration_ms):
             await device.long_press(at, duration_ms=duration_ms)
-        case WheelSwipe(start=start, end=end, duration_ms=duration_ms):
+        case protocol.WheelSwipe(start=start, end=end, duration_ms=duration_ms):
             await device.swipe(start, end, duration_ms=duration_ms)
-        case WheelText(text=text):
+        case protocol.WheelText(text=text):
             await device.type_text(text)
-        case WheelPaste(text=text):
+        case protocol.WheelPaste(text=text):
             await device.set_clipboard(text, paste=True)
-        case WheelButton(button=button):
+        case protocol.WheelButton(button=button):
             await device.press(Button(button))
         case _:
             assert_never(gesture)

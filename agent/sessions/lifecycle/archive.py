@@ -17,24 +17,9 @@ from typing import TypeAlias, assert_never
 
 from msgspec.structs import replace
 
+from agent import protocol
 from agent.core import ClientInfo
 from agent.errors import UsageError, WrongStateError
-from agent.protocol import (
-    Event,
-    QuestionAnswered,
-    Reply,
-    SessionClear,
-    SessionConfigured,
-    SessionDelete,
-    SessionFork,
-    SessionImport,
-    SessionKeep,
-    SessionKept,
-    SessionPrune,
-    SessionPruned,
-    SessionRollback,
-    UserMessage,
-)
 from agent.records import Autonomy, Session, Speaker
 from agent.sessions.lifecycle.operations import Operations
 from agent.sessions.registry.live_session import LiveSession
@@ -49,13 +34,13 @@ from agent.store.store import EventDraft
 from agent.text import one_line
 
 RecordOp: TypeAlias = (
-    SessionFork
-    | SessionRollback
-    | SessionKeep
-    | SessionDelete
-    | SessionClear
-    | SessionPrune
-    | SessionImport
+    protocol.SessionFork
+    | protocol.SessionRollback
+    | protocol.SessionKeep
+    | protocol.SessionDelete
+    | protocol.SessionClear
+    | protocol.SessionPrune
+    | protocol.SessionImport
 )
 _DAY_MS = 86_400_000
 _GB = 1_000_000_000
@@ -74,26 +59,26 @@ class Archive:
 
     async def carry_out(
         self, op: RecordOp, submission_id: str, *, by: ClientInfo | None = None
-    ) -> Reply:
+    ) -> protocol.Reply:
         """Carry out an op on the record. Raises what the methods below raise.
 
         Args:
             by: who asks for it; None where the core does by itself.
         """
-        reply = partial(Reply, submission_id=submission_id)
+        reply = partial(protocol.Reply, submission_id=submission_id)
         match op:
-            case SessionFork():
+            case protocol.SessionFork():
                 return reply(session_id=await self.fork(op, submission_id))
-            case SessionRollback(session_id=session_id, turns=turns):
+            case protocol.SessionRollback(session_id=session_id, turns=turns):
                 rolled_back_id = await self.rollback(session_id, turns, submission_id, by=by)
                 return reply(session_id=rolled_back_id)
-            case SessionKeep(session_id=session_id, kept=kept):
+            case protocol.SessionKeep(session_id=session_id, kept=kept):
                 return reply(session_id=await self.keep(session_id, kept, submission_id))
-            case SessionDelete(session_id=session_id):
+            case protocol.SessionDelete(session_id=session_id):
                 deleted = await self.delete(session_id)
                 await self._parts.store.blobs.collect()
                 return reply(session_ids=deleted)
-            case SessionClear(all=is_meant):
+            case protocol.SessionClear(all=is_meant):
                 if not is_meant:
                     raise UsageError(CLEAR_REFUSED)
                 cleared = await clear(self._roots, self._drop)
@@ -103,9 +88,9 @@ class Archive:
                     failed_ids=cleared.failed,
                     remaining_ids=cleared.remaining,
                 )
-            case SessionPrune():
+            case protocol.SessionPrune():
                 return reply(session_ids=await self.prune())
-            case SessionImport(path=path, as_new=as_new):
+            case protocol.SessionImport(path=path, as_new=as_new):
                 session_id, skipped = await self.import_(Path(path), as_new, submission_id)
                 return reply(session_id=session_id, skipped_lines=skipped)
             case _:
@@ -113,7 +98,7 @@ class Archive:
 
     # --- copies ----------
 
-    async def fork(self, op: SessionFork, submission_id: str = "") -> str:
+    async def fork(self, op: protocol.SessionFork, submission_id: str = "") -> str:
         """Copy a session's past into a new one; see `SessionFork`. Raises UsageError."""
         if op.after_step and op.before_message >= 0:
             raise UsageError(
@@ -164,10 +149,10 @@ class Archive:
         await self._parts.registry.append(*_submitted(drafts, submission_id))
         return own_id, rollout.skipped_lines
 
-    def _within_bounds(self, events: Sequence[Event]) -> tuple[Event, ...]:
+    def _within_bounds(self, events: Sequence[protocol.Event]) -> tuple[protocol.Event, ...]:
         """Let a session that comes from elsewhere do no more unasked than those that begin here."""
         first, *others = events
-        assert isinstance(first.msg, SessionConfigured), "a rollout begins with it"
+        assert isinstance(first.msg, protocol.SessionConfigured), "a rollout begins with it"
         session = first.msg.session
         order = tuple(Autonomy)
         most = Autonomy(self._parts.settings.safety.autonomy)
@@ -176,7 +161,7 @@ class Archive:
         ours = replace(
             session, autonomy=autonomy, tool_servers=(), goal_speaker=Speaker.MODEL, goal_said=""
         )
-        own = SessionConfigured(session=ours)
+        own = protocol.SessionConfigured(session=ours)
         return (replace(first, msg=own), *map(_not_ours, others))
 
     async def _put_blobs(self, path: Path, rollout: Rollout) -> None:
@@ -241,7 +226,7 @@ class Archive:
             live = await self._parts.registry.get(live.record.parent_id)
         if live.record.kept != kept:
             await self._parts.registry.append(
-                *live.drafts(SessionKept(kept=kept), submission_id=submission_id)
+                *live.drafts(protocol.SessionKept(kept=kept), submission_id=submission_id)
             )
         return live.session_id
 
@@ -301,7 +286,7 @@ class Archive:
         """Prune a tree, unless it moves again or is kept by now; blobs go with a collection."""
         async with self._at_rest(tree) as still_settled:
             if still_settled:
-                msg = SessionPruned(reason=reason)
+                msg = protocol.SessionPruned(reason=reason)
                 drafts = (EventDraft(one, msg) for one in tree.session_ids)
                 await self._parts.registry.append(*drafts)
         return still_settled
@@ -379,12 +364,12 @@ def _submitted(drafts: tuple[EventDraft, ...], submission_id: str) -> tuple[Even
     return (EventDraft(first.session_id, first.msg, submission_id, first.dated_ms), *others)
 
 
-def _not_ours(event: Event) -> Event:
+def _not_ours(event: protocol.Event) -> protocol.Event:
     """Take no words in a file for the operator's."""
     match event.msg:
-        case UserMessage() as msg:
+        case protocol.UserMessage() as msg:
             return replace(event, msg=replace(msg, speaker=Speaker.MODEL, said=""))
-        case QuestionAnswered() as msg:
+        case protocol.QuestionAnswered() as msg:
             return replace(event, msg=replace(msg, speaker=Speaker.MODEL))
         case _:
             return event

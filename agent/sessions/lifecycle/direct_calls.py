@@ -13,18 +13,11 @@ from secrets import token_hex
 
 from msgspec.structs import replace
 
+from agent import records
 from agent.core import ClientInfo
 from agent.direct.programs import Programs
 from agent.errors import SwitchboardError, UsageError, WrongStateError
 from agent.protocol import MAX_DIRECT_WAIT_S, DirectCall, SessionCreate
-from agent.records import (
-    DIRECT,
-    DeviceState,
-    DirectStatus,
-    DirectView,
-    Session,
-    SessionState,
-)
 from agent.sessions.lifecycle.operations import Operations
 from agent.sessions.registry.live_session import LiveSession
 from agent.sessions.registry.services import Services
@@ -45,7 +38,7 @@ class DirectCalls:
 
     async def create(
         self, op: SessionCreate, client: ClientInfo, submission_id: str = ""
-    ) -> tuple[Session, ...]:
+    ) -> tuple[records.Session, ...]:
         """Create a session whose calls the client makes.
 
         Raises:
@@ -56,16 +49,20 @@ class DirectCalls:
                 "A direct session begins at once, on one phone.", "Leave targets and start out."
             )
         if not op.serial:
-            online = [one for one in self._parts.fleet.devices() if one.state is DeviceState.ONLINE]
+            online = [
+                one
+                for one in self._parts.fleet.devices()
+                if one.state is records.DeviceState.ONLINE
+            ]
             if len(online) > 1:
                 serials = ", ".join(one.serial for one in online[:10])
                 raise UsageError(
                     f"{len(online)} phones are online, and none was named.", f"Name one: {serials}."
                 )
-        program = one_line(op.model or client.name, _NAME_CHARS).removeprefix(DIRECT)
+        program = one_line(op.model or client.name, _NAME_CHARS).removeprefix(records.DIRECT)
         request_id = op.request_id or token_hex(16)
         session_id = requested_id(request_id)
-        made = replace(op, model=f"{DIRECT}{program}", request_id=request_id)
+        made = replace(op, model=f"{records.DIRECT}{program}", request_id=request_id)
         if await self._is_known(session_id):
             return await self._operations.create(made, submission_id)
         # Before its turn begins, which asks for the exchange at once.
@@ -83,7 +80,7 @@ class DirectCalls:
             return False
         return True
 
-    async def call(self, op: DirectCall, client: ClientInfo) -> DirectView:
+    async def call(self, op: DirectCall, client: ClientInfo) -> records.DirectView:
         """Carry out one call, and return what is seen afterwards.
 
         Raises:
@@ -107,16 +104,16 @@ class DirectCalls:
             if op.picture and exchange.picture is not None:
                 store = self._parts.store
                 picture = await store.blobs.put(exchange.picture, exchange.picture_type)
-            return DirectView(
-                status=DirectStatus.READY,
+            return records.DirectView(
+                status=records.DirectStatus.READY,
                 text=exchange.text,
                 picture=picture,
                 picture_type=exchange.picture_type if picture else "",
             )
         if live.turn is None:
             exchange.clear()
-            return DirectView(status=DirectStatus.OVER, text=_ending(live.record))
-        return DirectView(status=DirectStatus.WAITING, text=self._why(live.record))
+            return records.DirectView(status=records.DirectStatus.OVER, text=_ending(live.record))
+        return records.DirectView(status=records.DirectStatus.WAITING, text=self._why(live.record))
 
     async def leave(self, client: ClientInfo) -> None:
         """End the sessions whose calls a client made: it has hung up or died."""
@@ -148,10 +145,10 @@ class DirectCalls:
             wait.cancel()
         await asyncio.gather(*waits, return_exceptions=True)
 
-    def _why(self, record: Session) -> str:
+    def _why(self, record: records.Session) -> str:
         for asked in self._parts.questions.of(record.session_id):
             return f"The operator is asked: {asked.shown}"
-        if record.state is SessionState.QUEUED:
+        if record.state is records.SessionState.QUEUED:
             return f"{record.serial or 'The phone'} is in use; the session waits for it."
         if record.lost:
             return f"{record.serial} is disconnected; the session waits for it."
@@ -160,14 +157,14 @@ class DirectCalls:
         return "The last call is not over yet."
 
 
-def _ending(record: Session) -> str:
+def _ending(record: records.Session) -> str:
     said = record.latest_error or record.latest_result
     match record.state:
-        case SessionState.COMPLETED:
+        case records.SessionState.COMPLETED:
             return f"The session is done. {said}".strip()
-        case SessionState.FAILED:
+        case records.SessionState.FAILED:
             return f"The session failed. {said}".strip()
-        case SessionState.CANCELLED:
+        case records.SessionState.CANCELLED:
             return "The session was cancelled."
         case _:
             return "The operator stopped the session; only the operator resumes it."

@@ -13,24 +13,11 @@ from contextlib import AsyncExitStack, asynccontextmanager
 
 from msgspec.structs import replace
 
+from agent import protocol
 from agent.core import ClientInfo
 from agent.errors import ErrorKind, UsageError, WrongStateError
 from agent.loop.task_context import Steering
 from agent.placement.needs import LAST, Needs, parse_needs
-from agent.protocol import (
-    AbortReason,
-    CloseReason,
-    ErrorEvent,
-    EventMsg,
-    QuestionClosed,
-    RecoveryScheduled,
-    SessionConfigured,
-    SessionCreate,
-    SessionStart,
-    SessionStateChanged,
-    TextLetThrough,
-    UserMessage,
-)
 from agent.records import Session, SessionState, Speaker
 from agent.safety.redacting.redaction import redact_secrets
 from agent.sessions.registry.live_session import Errand, LiveSession, Turn
@@ -64,7 +51,9 @@ class Operations:
 
     # --- beginning ----------
 
-    async def create(self, op: SessionCreate, submission_id: str = "") -> tuple[Session, ...]:
+    async def create(
+        self, op: protocol.SessionCreate, submission_id: str = ""
+    ) -> tuple[Session, ...]:
         """Create a session and its children, and send off those that work, unless it is a draft.
 
         A request with the id of one that was carried out creates nothing.
@@ -92,7 +81,7 @@ class Operations:
         )
         return planned
 
-    async def _on_the_same_phone(self, op: SessionCreate) -> SessionCreate:
+    async def _on_the_same_phone(self, op: protocol.SessionCreate) -> protocol.SessionCreate:
         """Return a request with the phone of the session that its needs name. Raises UsageError."""
         needs = parse_needs(op.phone_needs)
         if not needs.same or needs != Needs(same=needs.same) or op.serial or op.targets:
@@ -138,14 +127,16 @@ class Operations:
         parent = planned[0] if len(planned) > 1 else None
         drafts: list[EventDraft] = []
         for session in planned:
-            msgs: list[EventMsg] = [SessionConfigured(session=session)]
+            msgs: list[protocol.EventMsg] = [protocol.SessionConfigured(session=session)]
             if text := lost.get(session.session_id, ""):
                 msgs.append(redacted(kinds_in(text), "The goal"))
                 self._parts.withheld.keep(session.session_id, text)
             if session.let_through and session is planned[0]:
-                msgs.append(TextLetThrough(texts=session.let_through))
+                msgs.append(protocol.TextLetThrough(texts=session.let_through))
             if start and session is parent:
-                msgs.append(SessionStateChanged(state=SessionState.RUNNING, reason="delegates"))
+                msgs.append(
+                    protocol.SessionStateChanged(state=SessionState.RUNNING, reason="delegates")
+                )
             elif start:
                 msgs.append(self._resuming.queueing(session))
             drafts += [EventDraft(session.session_id, msg, submission_id) for msg in msgs]
@@ -159,7 +150,7 @@ class Operations:
                     self._turns.begin(live, errand=errand)
 
     async def start(
-        self, op: SessionStart, submission_id: str = "", *, by: ClientInfo | None = None
+        self, op: protocol.SessionStart, submission_id: str = "", *, by: ClientInfo | None = None
     ) -> str:
         """Start a draft; the children of a driven one wait with their objectives (A6).
 
@@ -187,7 +178,7 @@ class Operations:
                 )
             moves: list[Move] = []
             if said is not None:
-                message = UserMessage(text=said.text, message_id=new_message_id())
+                message = protocol.UserMessage(text=said.text, message_id=new_message_id())
                 moves.append((top, (*said.events, message)))
                 moves += [(live, _allowed(said)) for live in children if _allowed(said)]
             if top.delegates:
@@ -233,7 +224,7 @@ class Operations:
             hearers = [top]
             moves: list[Move] = [(top, said.events)] if said.events else []
             if top.delegates:
-                noted = UserMessage(
+                noted = protocol.UserMessage(
                     text=said.text, message_id=new_message_id(), speaker=speaker, steer=True
                 )
                 moves.append((top, (noted,)))
@@ -295,7 +286,7 @@ class Operations:
         members = await self._members(session_id) if session_id else self._parts.registry.active()
         await self._abort_all(
             [live for live in members if live.turn is not None or live.is_forsaken],
-            AbortReason.INTERRUPTED,
+            protocol.AbortReason.INTERRUPTED,
             SessionState.WAITING_FOR_USER,
             _STOPPED,
             submission_id,
@@ -309,12 +300,12 @@ class Operations:
         # Phones first: storing may take its time.
         for live in members:
             if live.turn is not None:
-                self._turns.strike(live.turn, AbortReason.CANCELLED)
+                self._turns.strike(live.turn, protocol.AbortReason.CANCELLED)
         # The parent before its children, so that their ends do not roll up into another state.
         for group in (members[:1], members[1:]):
             await self._abort_all(
                 group,
-                AbortReason.CANCELLED,
+                protocol.AbortReason.CANCELLED,
                 SessionState.CANCELLED,
                 reason,
                 submission_id,
@@ -384,7 +375,7 @@ class Operations:
                 return
             attempt = live.record.recoveries + 1
             if attempt > limit:
-                tired = ErrorEvent(
+                tired = protocol.ErrorEvent(
                     message=f"The core ended under this session, and resuming it failed "
                     f"{limit} times.",
                     kind=ErrorKind.INTERNAL,
@@ -393,7 +384,7 @@ class Operations:
                 )
                 await self._parts.registry.append(*live.drafts(tired))
                 return
-            scheduled = RecoveryScheduled(
+            scheduled = protocol.RecoveryScheduled(
                 attempt=attempt, limit=limit, reason="The core was restarted."
             )
             queueing = self._resuming.queueing(live.record)
@@ -442,7 +433,7 @@ class Operations:
                 )
             generation = max(one.record.generation for one in (top, *children)) + 1
             moves = self._resuming.going_on(top, generation)
-            message = UserMessage(text=read.text, message_id=new_message_id(), said=own)
+            message = protocol.UserMessage(text=read.text, message_id=new_message_id(), said=own)
             # After the resume, which would begin the goal again; before the queueing, to be staged.
             await self.send_off(
                 [(top, (*moves[:-1], *read.events, message, moves[-1]))], submission_id
@@ -464,16 +455,18 @@ class Operations:
             self._parts.withheld.keep(live.session_id, said.withheld)
         return said
 
-    def _hearing(self, live: LiveSession, hint: Steering) -> tuple[EventMsg, ...]:
+    def _hearing(self, live: LiveSession, hint: Steering) -> tuple[protocol.EventMsg, ...]:
         """Return what makes a session hear a message: steering, or a turn with it as the prompt."""
         steers = live.turn is not None
-        message = UserMessage(
+        message = protocol.UserMessage(
             text=hint.text, message_id=hint.message_id, speaker=hint.speaker, steer=steers
         )
         if steers:
             return (message,)
         superseded = (
-            QuestionClosed(question_id=question.question_id, reason=CloseReason.NEWER_MESSAGE)
+            protocol.QuestionClosed(
+                question_id=question.question_id, reason=protocol.CloseReason.NEWER_MESSAGE
+            )
             for question in self._parts.questions.of(live.session_id)
         )
         # One that waits in line since a restart has no turn yet, and is queued already.
@@ -528,7 +521,7 @@ class Operations:
     async def _abort_all(
         self,
         members: Iterable[LiveSession],
-        abort: AbortReason,
+        abort: protocol.AbortReason,
         state: SessionState,
         reason: str,
         submission_id: str,
@@ -568,17 +561,17 @@ class Operations:
                 self._turns.begin(live)
 
 
-def _sets_to_work(msg: EventMsg) -> bool:
+def _sets_to_work(msg: protocol.EventMsg) -> bool:
     match msg:
-        case SessionStateChanged(state=state):
+        case protocol.SessionStateChanged(state=state):
             return state is SessionState.QUEUED
-        case UserMessage(steer=steer):
+        case protocol.UserMessage(steer=steer):
             return not steer
         case _:
             return False
 
 
-def _written(planned: tuple[Session, ...], op: SessionCreate) -> dict[str, str]:
+def _written(planned: tuple[Session, ...], op: protocol.SessionCreate) -> dict[str, str]:
     """Return by session the goals that lost secrets, as the operator wrote them."""
     if op.let_through:
         return {}
@@ -593,6 +586,6 @@ def _written(planned: tuple[Session, ...], op: SessionCreate) -> dict[str, str]:
     }
 
 
-def _allowed(said: OperatorText) -> tuple[EventMsg, ...]:
+def _allowed(said: OperatorText) -> tuple[protocol.EventMsg, ...]:
     """Return what a text lets a part of the session have too."""
-    return tuple(msg for msg in said.events if isinstance(msg, TextLetThrough))
+    return tuple(msg for msg in said.events if isinstance(msg, protocol.TextLetThrough))

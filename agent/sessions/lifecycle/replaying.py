@@ -9,18 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from agent import protocol
 from agent.errors import UsageError
 from agent.loop.acting.action_replay import PLANS
-from agent.protocol import (
-    Event,
-    ObservationRecorded,
-    RouteGiven,
-    SessionCreate,
-    SessionReplay,
-    SessionStart,
-    ToolCallFinished,
-    ToolCallRequested,
-)
 from agent.records import ActionOutcome, RouteAction, Speaker
 from agent.sessions.lifecycle.operations import Operations
 from agent.sessions.registry.services import Services
@@ -34,7 +25,7 @@ class Replaying:
         self._parts = parts
         self._operations = operations
 
-    async def replay(self, op: SessionReplay, submission_id: str = "") -> str:
+    async def replay(self, op: protocol.SessionReplay, submission_id: str = "") -> str:
         """Begin a session that goes by what another one did; returns its id.
 
         Raises:
@@ -49,7 +40,7 @@ class Replaying:
                 "Replay a session that worked itself; of a tree, one of its children.",
             )
         serial = op.serial or origin.serial
-        create = SessionCreate(
+        create = protocol.SessionCreate(
             goal=origin.goal,
             said=origin.goal_said,
             speaker=Speaker.OPERATOR if origin.has_operators_goal else Speaker.MODEL,
@@ -67,30 +58,34 @@ class Replaying:
         )
         [made] = await self._operations.create(create, submission_id)
         fresh = await self._parts.registry.get(made.session_id)
-        given = RouteGiven(origin=live.session_id, actions=actions)
+        given = protocol.RouteGiven(origin=live.session_id, actions=actions)
         async with fresh.lock:
             await self._parts.registry.append(*fresh.drafts(given, submission_id=submission_id))
-        await self._operations.start(SessionStart(session_id=made.session_id), submission_id)
+        await self._operations.start(
+            protocol.SessionStart(session_id=made.session_id), submission_id
+        )
         return made.session_id
 
 
-def actions_of(events: Sequence[Event]) -> tuple[RouteAction, ...]:
+def actions_of(events: Sequence[protocol.Event]) -> tuple[RouteAction, ...]:
     """List what was done, without what failed or was rolled back."""
     asked: dict[str, RouteAction] = {}
     actions: list[RouteAction] = []
     package = ""
     for event in visible(events):
         match event.msg:
-            case ObservationRecorded(observation=seen):
+            case protocol.ObservationRecorded(observation=seen):
                 package = seen.foreground.package
-            case ToolCallRequested() as call if call.kind == "action" or call.tool == PLANS:
+            case protocol.ToolCallRequested() as call if (
+                call.kind == "action" or call.tool == PLANS
+            ):
                 asked[call.call_id] = RouteAction(
                     tool=call.tool,
                     arguments=call.arguments,
                     element=call.element,
                     package=package,
                 )
-            case ToolCallFinished(call_id=call_id, outcome=ActionOutcome.DONE):
+            case protocol.ToolCallFinished(call_id=call_id, outcome=ActionOutcome.DONE):
                 action = asked.pop(call_id, None)
                 if action is not None:
                     actions.append(action)

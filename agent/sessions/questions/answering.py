@@ -12,14 +12,8 @@ from typing import TypeAlias
 
 from msgspec.structs import replace
 
+from agent import protocol
 from agent.errors import WrongStateError
-from agent.protocol import (
-    ApprovalGiven,
-    EventMsg,
-    QuestionAnswered,
-    TextLetThrough,
-    UserInputAnswer,
-)
 from agent.records import Question, SessionState
 from agent.safety.approval import is_yes
 from agent.safety.redacting.let_through import letting_through
@@ -49,7 +43,7 @@ class Answering:
 
     async def answer(
         self,
-        op: UserInputAnswer,
+        op: protocol.UserInputAnswer,
         submission_id: str = "",
         *,
         by: str = "operator",
@@ -96,12 +90,14 @@ class Answering:
         await self._turns.replace_study(live)
         async with live.lock:
             self._check_asked(question)
-            msgs: list[EventMsg] = [TextLetThrough(texts=allowed)] if allowed else []
+            msgs: list[protocol.EventMsg] = (
+                [protocol.TextLetThrough(texts=allowed)] if allowed else []
+            )
             if kinds:
                 msgs.append(redacted(kinds, "An answer"))
                 self._parts.withheld.keep(live.session_id, given)
             msgs.append(
-                QuestionAnswered(
+                protocol.QuestionAnswered(
                     question_id=question.question_id,
                     answer=kept.text,
                     answers=kept.by_part,
@@ -132,7 +128,7 @@ class Answering:
             may, serial = self._parts.approvers.may_approve, live.record.serial
             yes_by = yes_of(asked, answer, operator, lambda name: may(name, serial))
             if len(yes_by) < question.people:
-                given = ApprovalGiven(
+                given = protocol.ApprovalGiven(
                     question_id=question.question_id, yes_by=yes_by, people=question.people
                 )
                 drafts = live.drafts(given, submission_id=submission_id)
@@ -159,7 +155,7 @@ class Answering:
         live = await self._parts.registry.get(question.session_id)
         async with live.lock:
             self._check_asked(question)
-            msgs: list[EventMsg] = [expired(question, self._parts.clock_ms(), by=by)]
+            msgs: list[protocol.EventMsg] = [expired(question, self._parts.clock_ms(), by=by)]
             if questions.is_awaited(question.question_id):
                 msgs += live.moving(SessionState.RUNNING, "goes on without an answer")
             await self._parts.registry.append(*live.drafts(*msgs, submission_id=submission_id))
@@ -173,7 +169,7 @@ class Answering:
             )
 
 
-def _text_of(op: UserInputAnswer) -> str:
+def _text_of(op: protocol.UserInputAnswer) -> str:
     """Return all that an answer says."""
     several = (one for given in op.answers.values() for one in given)
     return "\n\n".join(filter(None, (op.answer, *several)))

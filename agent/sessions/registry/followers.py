@@ -9,28 +9,20 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
-from agent.protocol import (
-    AgentMessage,
-    Event,
-    ObservationRecorded,
-    StepCompleted,
-    StepStarted,
-    ToolCallFinished,
-    ToolCallRequested,
-)
+from agent import protocol
 from agent.state.commit import Commit
 
-Follow: TypeAlias = Callable[[tuple[Event, ...]], None]
+Follow: TypeAlias = Callable[[tuple[protocol.Event, ...]], None]
 FollowCommit: TypeAlias = Callable[[Commit], None]
 
 _OF_STEPS = frozenset(
     {
-        StepStarted,
-        ObservationRecorded,
-        AgentMessage,
-        ToolCallRequested,
-        ToolCallFinished,
-        StepCompleted,
+        protocol.StepStarted,
+        protocol.ObservationRecorded,
+        protocol.AgentMessage,
+        protocol.ToolCallRequested,
+        protocol.ToolCallFinished,
+        protocol.StepCompleted,
     }
 )
 """Nearly every event is one of these; only the registry and the listeners follow them."""

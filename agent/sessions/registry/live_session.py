@@ -10,17 +10,11 @@ import asyncio
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+from agent import protocol
 from agent.errors import SwitchboardError
 from agent.loop.task_context import Grant, Steering, TaskKind
 from agent.models.model import ToolCall
 from agent.placement.needs import Needs
-from agent.protocol import (
-    AbortReason,
-    ErrorEvent,
-    EventMsg,
-    SessionFlagsChanged,
-    SessionStateChanged,
-)
 from agent.records import Session, SessionKind, SessionState
 from agent.safety.redacting.asked_for import Detail, all_asked_for
 from agent.store.leases import Lease
@@ -60,7 +54,7 @@ class Turn:
     """How long it waits for its device; 0 = for ever."""
     runner: asyncio.Task[None] | None = None
     """What carries the turn out; a turn that follows at once is carried out by the same."""
-    aborting: AbortReason | None = None
+    aborting: protocol.AbortReason | None = None
     """Why it is being ended early; set before the runner is cancelled."""
     started: bool = False
     """Its start is stored, so its end has to be."""
@@ -174,17 +168,17 @@ class LiveSession:
         else:
             self.may_go.set()
 
-    def drafts(self, *msgs: EventMsg, submission_id: str = "") -> tuple[EventDraft, ...]:
+    def drafts(self, *msgs: protocol.EventMsg, submission_id: str = "") -> tuple[EventDraft, ...]:
         """Make drafts of facts about this session."""
         return tuple(EventDraft(self.session_id, msg, submission_id) for msg in msgs)
 
     def moving(
         self, state: SessionState, reason: str = "", *, stopped: bool = False
-    ) -> tuple[EventMsg, ...]:
+    ) -> tuple[protocol.EventMsg, ...]:
         """Return the move to a state, by a stop or not; nothing when the session is there."""
         if self.record.state is state:
             return ()
-        return (SessionStateChanged(state=state, reason=reason, stopped=stopped),)
+        return (protocol.SessionStateChanged(state=state, reason=reason, stopped=stopped),)
 
     def flagging(
         self,
@@ -195,7 +189,7 @@ class LiveSession:
         held: bool | None = None,
         driver: str | None = None,
         reason: str = "",
-    ) -> tuple[EventMsg, ...]:
+    ) -> tuple[protocol.EventMsg, ...]:
         """Return the change of flags; nothing when they are so already."""
         now = self.record
         before = (now.paused, now.held, now.lost, now.driver)
@@ -210,7 +204,7 @@ class LiveSession:
         paused, held, lost, driver = wanted
         until_ms = (lost_until_ms or now.lost_until_ms) if lost else 0
         return (
-            SessionFlagsChanged(
+            protocol.SessionFlagsChanged(
                 paused=paused,
                 held=held,
                 lost=lost,
@@ -226,8 +220,8 @@ def may_delegate(session: Session) -> bool:
     return session.kind is SessionKind.AGENT and not session.parent_id
 
 
-def error_event(error: SwitchboardError, *, retryable: bool = False) -> ErrorEvent:
+def error_event(error: SwitchboardError, *, retryable: bool = False) -> protocol.ErrorEvent:
     """Make the fact that something failed."""
-    return ErrorEvent(
+    return protocol.ErrorEvent(
         message=error.message, kind=error.kind, remedy=error.remedy, retryable=retryable
     )

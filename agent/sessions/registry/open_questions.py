@@ -12,14 +12,7 @@ from collections.abc import Iterable, Sequence
 
 from msgspec.structs import replace
 
-from agent.protocol import (
-    ApprovalGiven,
-    Event,
-    QuestionAnswered,
-    QuestionClosed,
-    RequestUserInput,
-    ToolCallFinished,
-)
+from agent import protocol
 from agent.records import Answer, Question
 
 
@@ -35,18 +28,18 @@ class Questions:
         """Take up the questions that were open when the core started."""
         self._open.update((question.question_id, question) for question in questions)
 
-    def on_commit(self, events: Iterable[Event]) -> None:
+    def on_commit(self, events: Iterable[protocol.Event]) -> None:
         """Follow the store."""
         for event in events:
             match event.msg:
-                case RequestUserInput(question=question):
+                case protocol.RequestUserInput(question=question):
                     self._open[question.question_id] = question
-                case ApprovalGiven(question_id=question_id, yes_by=yes_by):
+                case protocol.ApprovalGiven(question_id=question_id, yes_by=yes_by):
                     if question_id in self._open:
                         self._open[question_id] = replace(self._open[question_id], yes_by=yes_by)
-                case QuestionAnswered(question_id=question_id):
+                case protocol.QuestionAnswered(question_id=question_id):
                     self._open.pop(question_id, None)
-                case QuestionClosed(question_id=question_id):
+                case protocol.QuestionClosed(question_id=question_id):
                     self._open.pop(question_id, None)
                     self._resolve(question_id, None)
                 case _:
@@ -106,22 +99,22 @@ class Questions:
 
 
 def asked_before(
-    history: Sequence[Event], call_id: str
-) -> tuple[Question, QuestionAnswered | None] | None:
+    history: Sequence[protocol.Event], call_id: str
+) -> tuple[Question, protocol.QuestionAnswered | None] | None:
     """Find the question of a tool call that never finished, and its answer if it has one."""
     question: Question | None = None
-    answer: QuestionAnswered | None = None
+    answer: protocol.QuestionAnswered | None = None
     for event in history:
         match event.msg:
-            case RequestUserInput(question=asked) if asked.call_id == call_id:
+            case protocol.RequestUserInput(question=asked) if asked.call_id == call_id:
                 question, answer = asked, None
-            case QuestionAnswered(question_id=question_id) as answered:
+            case protocol.QuestionAnswered(question_id=question_id) as answered:
                 if question is not None and question.question_id == question_id:
                     answer = answered
-            case QuestionClosed(question_id=question_id):
+            case protocol.QuestionClosed(question_id=question_id):
                 if question is not None and question.question_id == question_id:
                     question = None
-            case ToolCallFinished(call_id=finished) if finished == call_id:
+            case protocol.ToolCallFinished(call_id=finished) if finished == call_id:
                 question = None
             case _:
                 pass

@@ -13,14 +13,8 @@ from contextlib import asynccontextmanager
 from itertools import groupby
 from weakref import WeakValueDictionary
 
+from agent import protocol
 from agent.errors import FencedError
-from agent.protocol import (
-    Event,
-    SessionConfigured,
-    SessionContinued,
-    SessionsDeleted,
-    SessionStateChanged,
-)
 from agent.records import Session
 from agent.sessions.registry.live_session import LiveSession, may_delegate
 from agent.sessions.registry.transitions import check_move
@@ -77,9 +71,9 @@ class SessionRegistry:
         """Return the children of a session, oldest first."""
         return tuple([await self.get(child_id) for child_id in live.child_ids])
 
-    async def events(self, session_id: str) -> tuple[Event, ...]:
+    async def events(self, session_id: str) -> tuple[protocol.Event, ...]:
         """Read all stored events of a session."""
-        found: list[Event] = []
+        found: list[protocol.Event] = []
         while page := await self._store.session_events(
             session_id, after_seq=found[-1].seq if found else 0, limit=PAGE_EVENTS
         ):
@@ -88,7 +82,9 @@ class SessionRegistry:
                 break
         return tuple(found)
 
-    async def append(self, *drafts: EventDraft, under: Lease | None = None) -> tuple[Event, ...]:
+    async def append(
+        self, *drafts: EventDraft, under: Lease | None = None
+    ) -> tuple[protocol.Event, ...]:
         """Store facts together, a turn's under the lease on its phone.
 
         Raises what `Store.append` raises, and WrongStateError for a move that the tables of
@@ -136,7 +132,7 @@ class SessionRegistry:
                 self._see(session_id, tuple(run), commit)
                 continue
             for event in run:
-                if isinstance(event.msg, SessionsDeleted):
+                if isinstance(event.msg, protocol.SessionsDeleted):
                     self._forget(event.msg.session_ids)
 
     def forget(self, session_ids: Iterable[str]) -> None:
@@ -150,7 +146,7 @@ class SessionRegistry:
         self._keep(live)
         return live
 
-    def _see(self, session_id: str, run: tuple[Event, ...], commit: Commit) -> None:
+    def _see(self, session_id: str, run: tuple[protocol.Event, ...], commit: Commit) -> None:
         """Take in a session's events that follow one another, each of which is committed."""
         live = self._known.get(session_id)
         record = commit.record_of(session_id, live.record if live else None, run)
@@ -161,7 +157,7 @@ class SessionRegistry:
             self._tell_parent(live)
         else:
             live.see(record)
-            if any(type(event.msg) is SessionContinued for event in run):
+            if any(type(event.msg) is protocol.SessionContinued for event in run):
                 self._tell_parent(live)
         self._keep(live)
 
@@ -206,17 +202,17 @@ class SessionRegistry:
         for draft in drafts:
             live = self._known.get(draft.session_id)
             match draft.msg:
-                case SessionConfigured():
+                case protocol.SessionConfigured():
                     fresh.add(draft.session_id)
-                case SessionContinued(generation=generation):
+                case protocol.SessionContinued(generation=generation):
                     if live is not None and generation > live.record.generation:
                         resuming.add(draft.session_id)
-                case SessionStateChanged(state=state):
+                case protocol.SessionStateChanged(state=state):
                     if live is not None and draft.session_id not in fresh:
                         check_move(live.record, state, resuming=draft.session_id in resuming)
                 case _:
                     pass
 
 
-def _session_of(event: Event) -> str:
+def _session_of(event: protocol.Event) -> str:
     return event.session_id

@@ -11,19 +11,10 @@ from secrets import token_hex
 
 from msgspec.structs import replace
 
+from agent import records
 from agent.errors import UsageError
 from agent.placement.needs import parse_needs
 from agent.protocol import SessionCreate, Target
-from agent.records import (
-    DIRECT,
-    AtLimit,
-    Autonomy,
-    Budget,
-    ReasoningEffort,
-    Session,
-    SessionKind,
-    Speaker,
-)
 from agent.results.schema import checked_schema
 from agent.safety.allowances.parsing import checked_allowances
 from agent.safety.redacting.let_through import letting_through
@@ -44,7 +35,7 @@ _ACCOUNT = re.compile(r"\w[\w.@+-]{0,79}")
 
 def planned_sessions(
     op: SessionCreate, *, settings: Settings, assignment: Assignment, now_ms: int, job_id: int = 0
-) -> tuple[Session, ...]:
+) -> tuple[records.Session, ...]:
     """Make the records that a request asks for: the session itself, then its children.
 
     Raises:
@@ -59,7 +50,7 @@ def planned_sessions(
 
 def _planned(
     op: SessionCreate, settings: Settings, assignment: Assignment, now_ms: int, job_id: int
-) -> tuple[Session, ...]:
+) -> tuple[records.Session, ...]:
     # A draft may be started with its goal later (CONTRACTS 1.1).
     is_blank_draft = not op.start and not op.goal.strip() and not op.targets
     goal = "" if is_blank_draft else checked_text(op.goal, "The goal")
@@ -89,7 +80,7 @@ def _planned(
     _check_allowances_fit(op, autonomy)
     _check_two_people(op, settings)
     model = op.model or settings.model.name
-    if model.startswith(DIRECT) and not op.direct:
+    if model.startswith(records.DIRECT) and not op.direct:
         raise UsageError(
             f"{model} is not a model: a program makes the calls of such a session.",
             "Name a model, or start the program and have it take a phone.",
@@ -98,13 +89,13 @@ def _planned(
         raise UsageError("one_act needs a direct session.", "Set direct, or leave one_act out.")
     _check_tool_servers(op, settings)
     max_steps = op.max_steps or settings.run.max_steps
-    top = Session(
+    top = records.Session(
         session_id=requested_id(op.request_id) or new_session_id(),
         goal=goal,
-        goal_speaker=Speaker.MODEL if op.direct else op.speaker,
+        goal_speaker=records.Speaker.MODEL if op.direct else op.speaker,
         goal_said=checked_text(op.said, "What was said") if op.said else "",
         created_ms=now_ms,
-        kind=SessionKind.HOME if op.target_package else SessionKind.AGENT,
+        kind=records.SessionKind.HOME if op.target_package else records.SessionKind.AGENT,
         title=one_line(redact_secrets(op.title) or goal, TITLE_LIMIT_CHARS),
         serial=op.serial,
         needs=str(needs),
@@ -114,7 +105,7 @@ def _planned(
         reasoning_effort=op.reasoning_effort or _effort(settings),
         max_steps=max_steps,
         budget=_budget(op, settings),
-        at_limit=op.at_limit or AtLimit(settings.run.at_limit),
+        at_limit=op.at_limit or records.AtLimit(settings.run.at_limit),
         autonomy=autonomy,
         one_act=op.one_act,
         tool_servers=tuple(dict.fromkeys(op.tool_servers)),
@@ -141,10 +132,10 @@ def _check_two_people(op: SessionCreate, settings: Settings) -> None:
             )
 
 
-def _check_allowances_fit(op: SessionCreate, autonomy: Autonomy) -> None:
+def _check_allowances_fit(op: SessionCreate, autonomy: records.Autonomy) -> None:
     if not op.allowances:
         return
-    if autonomy is not Autonomy.TRUSTED_ACTIONS:
+    if autonomy is not records.Autonomy.TRUSTED_ACTIONS:
         raise UsageError(
             f"The session has allowances, and its autonomy is {autonomy.value}.",
             "Use trusted_actions, or leave the allowances out.",
@@ -171,18 +162,20 @@ def _check_tool_servers(op: SessionCreate, settings: Settings) -> None:
         )
 
 
-def child_session(parent: Session, target: Target, *, speaker: Speaker, now_ms: int) -> Session:
+def child_session(
+    parent: records.Session, target: Target, *, speaker: records.Speaker, now_ms: int
+) -> records.Session:
     """Make the record of a genie child: its target, and for the rest what its parent has.
 
     Args:
         speaker: who wrote the target's objective.
     """
-    return Session(
+    return records.Session(
         session_id=new_session_id(),
         goal=target.objective,
         goal_speaker=speaker,
         created_ms=now_ms,
-        kind=SessionKind.GENIE,
+        kind=records.SessionKind.GENIE,
         parent_id=parent.session_id,
         title=one_line(target.objective, TITLE_LIMIT_CHARS),
         serial=target.serial,
@@ -214,35 +207,35 @@ def checked_account(name: str) -> str:
     return name
 
 
-def _effort(settings: Settings) -> ReasoningEffort | None:
+def _effort(settings: Settings) -> records.ReasoningEffort | None:
     wanted = settings.model.reasoning_effort
-    return ReasoningEffort(wanted) if wanted else None
+    return records.ReasoningEffort(wanted) if wanted else None
 
 
-def _autonomy(op: SessionCreate, settings: Settings) -> Autonomy:
+def _autonomy(op: SessionCreate, settings: Settings) -> records.Autonomy:
     """Return how much it may do unasked; a program can only ask for less than is set."""
-    known = Autonomy(settings.safety.autonomy)
+    known = records.Autonomy(settings.safety.autonomy)
     if op.autonomy is None:
         return known
-    if op.speaker is Speaker.OPERATOR:
+    if op.speaker is records.Speaker.OPERATOR:
         return op.autonomy
-    order = list(Autonomy)
+    order = list(records.Autonomy)
     return order[min(order.index(op.autonomy), order.index(known))]
 
 
-def _budget(op: SessionCreate, settings: Settings) -> Budget:
+def _budget(op: SessionCreate, settings: Settings) -> records.Budget:
     """Return its limits; a program can only ask for tighter ones than are set."""
-    asked, run = op.budget or Budget(), settings.run
-    return Budget(
+    asked, run = op.budget or records.Budget(), settings.run
+    return records.Budget(
         seconds=_chosen(asked.seconds, run.max_seconds, op.speaker),
         tokens=int(_chosen(asked.tokens, run.max_tokens, op.speaker)),
         cost_usd=_chosen(asked.cost_usd, run.max_cost_usd, op.speaker),
     )
 
 
-def _chosen(asked: float, known: float, speaker: Speaker) -> float:
+def _chosen(asked: float, known: float, speaker: records.Speaker) -> float:
     """Return a limit: what was asked, else the setting; the tighter one where a program asks."""
-    if asked and known and speaker is not Speaker.OPERATOR:
+    if asked and known and speaker is not records.Speaker.OPERATOR:
         return min(asked, known)
     return asked or known
 

@@ -8,25 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from agent import protocol
 from agent.errors import UsageError
-from agent.protocol import (
-    Event,
-    SessionContinued,
-    SessionRolledBack,
-    SessionStateChanged,
-    TaskComplete,
-    TaskStarted,
-    TurnAborted,
-    UserMessage,
-)
 from agent.records import SessionState
 
 
-def visible(events: Sequence[Event]) -> tuple[Event, ...]:
+def visible(events: Sequence[protocol.Event]) -> tuple[protocol.Event, ...]:
     """Leave out what was rolled back, and the rollbacks themselves."""
-    seen: list[Event] = []
+    seen: list[protocol.Event] = []
     for event in events:
-        if isinstance(event.msg, SessionRolledBack):
+        if isinstance(event.msg, protocol.SessionRolledBack):
             while seen and seen[-1].seq >= event.msg.from_seq:
                 seen.pop()
         else:
@@ -34,7 +25,7 @@ def visible(events: Sequence[Event]) -> tuple[Event, ...]:
     return tuple(seen)
 
 
-def beginnings(events: Sequence[Event]) -> tuple[int, ...]:
+def beginnings(events: Sequence[protocol.Event]) -> tuple[int, ...]:
     """Return the seq of the first event of each turn that counts.
 
     That is what asked for the turn, a message, a resume or the move to QUEUED, when one did.
@@ -44,13 +35,15 @@ def beginnings(events: Sequence[Event]) -> tuple[int, ...]:
     in_turn = False
     for event in visible(events):
         match event.msg:
-            case TaskStarted():
+            case protocol.TaskStarted():
                 begun.append(asked_seq or event.seq)
                 asked_seq, in_turn = 0, True
-            case TaskComplete() | TurnAborted():
+            case protocol.TaskComplete() | protocol.TurnAborted():
                 asked_seq, in_turn = 0, False
             case (
-                UserMessage() | SessionContinued() | SessionStateChanged(state=SessionState.QUEUED)
+                protocol.UserMessage()
+                | protocol.SessionContinued()
+                | protocol.SessionStateChanged(state=SessionState.QUEUED)
             ) if not in_turn:
                 asked_seq = asked_seq or event.seq
             case _:
@@ -58,7 +51,7 @@ def beginnings(events: Sequence[Event]) -> tuple[int, ...]:
     return tuple(begun)
 
 
-def rolled_back(events: Sequence[Event], turns: int) -> SessionRolledBack:
+def rolled_back(events: Sequence[protocol.Event], turns: int) -> protocol.SessionRolledBack:
     """Return the fact that hides the newest turns; all of them when there are fewer.
 
     Raises:
@@ -70,4 +63,4 @@ def rolled_back(events: Sequence[Event], turns: int) -> SessionRolledBack:
     if not begun:
         raise UsageError("The session has no turn that could be rolled back.")
     hidden = min(turns, len(begun))
-    return SessionRolledBack(turns=hidden, from_seq=begun[-hidden])
+    return protocol.SessionRolledBack(turns=hidden, from_seq=begun[-hidden])

@@ -12,21 +12,9 @@ from secrets import token_hex
 
 from msgspec.structs import replace
 
+from agent import protocol
 from agent.loop.conversation.asked_for import AskedFor
 from agent.loop.task_context import Steering, TaskKind
-from agent.protocol import (
-    Event,
-    HistoryCompacted,
-    SessionRolledBack,
-    SteerApplied,
-    SteerEdited,
-    SteerWithdrawn,
-    StepCompleted,
-    TaskComplete,
-    TaskStarted,
-    TurnAborted,
-    UserMessage,
-)
 
 
 @dataclass(frozen=True)
@@ -41,7 +29,7 @@ class Staging:
     """Hints that no step has applied."""
 
 
-def stage(history: Iterable[Event]) -> Staging:
+def stage(history: Iterable[protocol.Event]) -> Staging:
     """Read where the next turn begins. A prompt has a limit of its own."""
     asked = AskedFor()
     steps = 0
@@ -51,47 +39,47 @@ def stage(history: Iterable[Event]) -> Staging:
         if asked.fold(event.msg):
             steps_before = steps
         match event.msg:
-            case UserMessage(message_id=message_id, steer=True) as told:
+            case protocol.UserMessage(message_id=message_id, steer=True) as told:
                 steering[message_id] = Steering(
                     message_id=message_id, text=told.text, speaker=told.speaker, said=told.said
                 )
-            case SteerEdited(message_id=message_id, text=text):
+            case protocol.SteerEdited(message_id=message_id, text=text):
                 if message_id in steering:
                     steering[message_id] = replace(steering[message_id], text=text)
-            case SteerWithdrawn(message_id=message_id):
+            case protocol.SteerWithdrawn(message_id=message_id):
                 steering.pop(message_id, None)
-            case SteerApplied(message_id=message_id):
+            case protocol.SteerApplied(message_id=message_id):
                 steering.pop(message_id, None)
-            case StepCompleted(counted=True):
+            case protocol.StepCompleted(counted=True):
                 steps += 1
-            case SessionRolledBack():
+            case protocol.SessionRolledBack():
                 steering.clear()
             case _:
                 pass
     return Staging(asked.goal, steps_before, tuple(steering.values()))
 
 
-def seen_by(kind: TaskKind, history: Sequence[Event]) -> tuple[Event, ...]:
+def seen_by(kind: TaskKind, history: Sequence[protocol.Event]) -> tuple[protocol.Event, ...]:
     """Keep what a turn of this kind is to remember: a planner's steps are not a phone's.
 
     What happened between turns, the operator's words and a compaction are everybody's.
     """
     if kind.is_review_turn:
         return tuple(history)
-    kept: list[Event] = []
+    kept: list[protocol.Event] = []
     running = ""
     for event in history:
         match event.msg:
-            case TaskStarted(kind=started):
+            case protocol.TaskStarted(kind=started):
                 running = started
-            case TaskComplete() | TurnAborted():
+            case protocol.TaskComplete() | protocol.TurnAborted():
                 ended, running = running, ""
                 if ended in {"", kind.value}:
                     kept.append(event)
                 continue
             case _:
                 pass
-        shared = isinstance(event.msg, UserMessage | HistoryCompacted)
+        shared = isinstance(event.msg, protocol.UserMessage | protocol.HistoryCompacted)
         if shared or running in {"", kind.value}:
             kept.append(event)
     return tuple(kept)

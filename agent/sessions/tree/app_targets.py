@@ -14,6 +14,7 @@ import logging
 from collections import defaultdict
 from collections.abc import Iterable
 
+from agent import protocol
 from agent.devices.frames.target_capture import MEDIA_TYPE, small_picture
 from agent.devices.protocols import Device, Display
 from agent.errors import (
@@ -23,14 +24,6 @@ from agent.errors import (
     SwitchboardError,
     UsageError,
     WrongStateError,
-)
-from agent.protocol import (
-    Event,
-    SessionPruned,
-    SessionsDeleted,
-    SessionStateChanged,
-    TargetControl,
-    TargetObserved,
 )
 from agent.records import (
     SessionState,
@@ -67,13 +60,16 @@ class Targets:
         """Sessions whose displays are to be closed."""
         self._ring = asyncio.Event()
 
-    def on_commit(self, events: Iterable[Event]) -> None:
+    def on_commit(self, events: Iterable[protocol.Event]) -> None:
         """Note which sessions need their displays no more (CONTRACTS 1.15)."""
         for event in events:
             match event.msg:
-                case SessionStateChanged(state=SessionState.CANCELLED) | SessionPruned():
+                case (
+                    protocol.SessionStateChanged(state=SessionState.CANCELLED)
+                    | protocol.SessionPruned()
+                ):
                     self.release(event.session_id)
-                case SessionsDeleted(session_ids=session_ids):
+                case protocol.SessionsDeleted(session_ids=session_ids):
                     self.release(*session_ids)
                 case _:
                     pass
@@ -129,7 +125,7 @@ class Targets:
         if live is None:
             self._moving.pop(session_id, None)
 
-    async def control(self, op: TargetControl) -> TargetResult:
+    async def control(self, op: protocol.TargetControl) -> TargetResult:
         """Carry out what the operator asks for.
 
         Raises:
@@ -306,7 +302,7 @@ class Targets:
         record = live.record
         if now == (record.presentation, record.target_runtime, record.target_display):
             return
-        observed = TargetObserved(
+        observed = protocol.TargetObserved(
             presentation=presentation,
             runtime=result.runtime,
             display=result.display,

@@ -14,16 +14,9 @@ from typing import TypeAlias
 
 from msgspec.structs import replace
 
+from agent import protocol
 from agent.devices.protocols import Dated, Device
 from agent.errors import DeviceError, UsageError, WrongStateError
-from agent.protocol import (
-    EventMsg,
-    SessionConfigured,
-    SteerApplied,
-    Target,
-    TargetsPlanned,
-    UserMessage,
-)
 from agent.records import DeviceInfo, DeviceState, Session, SessionState, Speaker
 from agent.sessions.registry.live_session import LiveSession, Turn
 from agent.sessions.registry.services import Services
@@ -59,7 +52,7 @@ class Delegating:
         online = [i for i in self._parts.fleet.devices() if i.state is DeviceState.ONLINE]
         return tuple(await asyncio.gather(*(self._look(info) for info in online)))
 
-    async def delegate(self, targets: Sequence[Target], reason: str) -> tuple[str, ...]:
+    async def delegate(self, targets: Sequence[protocol.Target], reason: str) -> tuple[str, ...]:
         """Store a child for each target, and send them off.
 
         Raises:
@@ -76,16 +69,16 @@ class Delegating:
                 for target in targets
             ]
             ids = tuple(child.session_id for child in children)
-            planned = TargetsPlanned(targets=tuple(targets), child_ids=ids, reason=reason)
+            planned = protocol.TargetsPlanned(targets=tuple(targets), child_ids=ids, reason=reason)
             # What the operator said while the plan was being made is for who carries it out.
             late = tuple(parent.steering)
             step = parent.record.last_step
-            heard = [SteerApplied(message_id=hint.message_id, step=step) for hint in late]
+            heard = [protocol.SteerApplied(message_id=hint.message_id, step=step) for hint in late]
             drafts = list(parent.drafts(planned, *heard))
             for child in children:
                 first, *others = self._birth(child)
                 hints = [
-                    UserMessage(
+                    protocol.UserMessage(
                         text=hint.text,
                         message_id=new_message_id(),
                         speaker=hint.speaker,
@@ -105,8 +98,8 @@ class Delegating:
                     self._begin(live)
         return ids
 
-    def _birth(self, child: Session) -> tuple[EventMsg, ...]:
-        first = SessionConfigured(session=child)
+    def _birth(self, child: Session) -> tuple[protocol.EventMsg, ...]:
+        first = protocol.SessionConfigured(session=child)
         parent = self._live.record
         if parent.held:
             return (first, *staged(parent.driver))

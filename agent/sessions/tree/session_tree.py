@@ -11,28 +11,8 @@ import asyncio
 import logging
 from collections.abc import Iterable, Sequence
 
+from agent import protocol, records
 from agent.errors import ErrorKind, StoreError
-from agent.protocol import (
-    ErrorEvent,
-    Event,
-    EventMsg,
-    ResultPublished,
-    SessionContinued,
-    SessionFlagsChanged,
-    SessionStateChanged,
-    TaskComplete,
-    TurnAborted,
-    VerificationRecorded,
-)
-from agent.records import (
-    FieldSource,
-    Session,
-    SessionState,
-    Speaker,
-    TargetAction,
-    TargetStatus,
-    VerifiedBy,
-)
 from agent.sessions.registry.live_session import LiveSession
 from agent.sessions.registry.session_registry import SessionRegistry
 from agent.sessions.registry.supervisor import Supervisor
@@ -66,14 +46,19 @@ class Tree:
         self._due: dict[str, None] = {}
         self._ring = asyncio.Event()
 
-    def on_commit(self, events: Iterable[Event]) -> None:
+    def on_commit(self, events: Iterable[protocol.Event]) -> None:
         """Note which parents may have to change; the registry has folded these events already."""
         for event in events:
-            if isinstance(event.msg, TaskComplete | TurnAborted):
+            if isinstance(event.msg, protocol.TaskComplete | protocol.TurnAborted):
                 self._note_if_parent(event.session_id)
-            if isinstance(event.msg, SessionFlagsChanged) and not event.msg.held:
+            if isinstance(event.msg, protocol.SessionFlagsChanged) and not event.msg.held:
                 self._note_if_parent(event.session_id)
-            if isinstance(event.msg, SessionStateChanged | SessionContinued | VerificationRecorded):
+            if isinstance(
+                event.msg,
+                protocol.SessionStateChanged
+                | protocol.SessionContinued
+                | protocol.VerificationRecorded,
+            ):
                 parent_id = self._registry.parent_of(event.session_id)
                 if parent_id:
                     self._note(parent_id)
@@ -116,11 +101,13 @@ class Tree:
             if state.is_terminal and parent.record.held:
                 return  # once it is let go (CONTRACTS 1.4)
             parts = [child for child in children if is_part(parent.record, child)]
-            sources = await self._sources(parts) if state is SessionState.COMPLETED else ()
+            sources = await self._sources(parts) if state is records.SessionState.COMPLETED else ()
             told = _telling(parent, state, parts, counted, rolled.mismatches, sources)
             await self._registry.append(*parent.drafts(*told))
 
-    async def _sources(self, children: Sequence[Session]) -> tuple[FieldSource, ...]:
+    async def _sources(
+        self, children: Sequence[records.Session]
+    ) -> tuple[records.FieldSource, ...]:
         """Return where the values of the children's results were read."""
         if not results(children):
             return ()
@@ -129,15 +116,17 @@ class Tree:
         ]
         return sources_of_parts(read)
 
-    async def _keep_verified(self, parent: LiveSession, counted: Sequence[Session]) -> None:
+    async def _keep_verified(self, parent: LiveSession, counted: Sequence[records.Session]) -> None:
         """Follow what was said of a child after its parent was completed."""
         record = parent.record
-        said = record.verified_by in {VerifiedBy.OPERATOR, VerifiedBy.CHECKER}
-        if record.state is not SessionState.COMPLETED or not counted or said:
+        said = record.verified_by in {records.VerifiedBy.OPERATOR, records.VerifiedBy.CHECKER}
+        if record.state is not records.SessionState.COMPLETED or not counted or said:
             return
         found = verified(counted)
         if (found.verified_by, found.verdict) != (record.verified_by, record.verdict):
-            await self._registry.append(*parent.drafts(VerificationRecorded(verification=found)))
+            await self._registry.append(
+                *parent.drafts(protocol.VerificationRecorded(verification=found))
+            )
 
     def _bring_back(self, child_id: str) -> None:
         """Attach the app of a completed child; its parent is rolled up again then."""
@@ -148,8 +137,8 @@ class Tree:
     async def _attach(self, child_id: str) -> None:
         try:
             child = await self._registry.get(child_id)
-            result = await self._targets.move(child, TargetAction.ATTACH)
-            if result.status is not TargetStatus.OK:
+            result = await self._targets.move(child, records.TargetAction.ATTACH)
+            if result.status is not records.TargetStatus.OK:
                 self._unmovable.add(child_id)
         finally:
             self._attaching.discard(child_id)
@@ -166,36 +155,36 @@ class Tree:
 
 def _telling(
     parent: LiveSession,
-    state: SessionState,
-    parts: Iterable[Session],
-    counted: tuple[Session, ...],
+    state: records.SessionState,
+    parts: Iterable[records.Session],
+    counted: tuple[records.Session, ...],
     mismatches: tuple[str, ...],
-    sources: tuple[FieldSource, ...],
-) -> tuple[EventMsg, ...]:
+    sources: tuple[records.FieldSource, ...],
+) -> tuple[protocol.EventMsg, ...]:
     """Return what a parent's move tells: the outcome of its children, then the move."""
-    told: tuple[EventMsg, ...] = ()
+    told: tuple[protocol.EventMsg, ...] = ()
     reason = f"rolled up from {len(counted)} sessions"
-    if state is SessionState.COMPLETED:
+    if state is records.SessionState.COMPLETED:
         found = verified(counted)
         members = tuple(parts)
         told = (
-            VerificationRecorded(verification=found),
-            ResultPublished(
+            protocol.VerificationRecorded(verification=found),
+            protocol.ResultPublished(
                 text=summary(members),
                 result=results(members),
                 sources=sources,
-                speaker=Speaker.PRODUCT,
+                speaker=records.Speaker.PRODUCT,
             ),
         )
         if not found.is_met:
             reason = f"{reason}; {completed_reason(found)}"
-    elif state is SessionState.FAILED:
+    elif state is records.SessionState.FAILED:
         told = (
-            ErrorEvent(
+            protocol.ErrorEvent(
                 message="\n".join((*mismatches, summary(tuple(parts)))),
                 kind=ErrorKind.GOAL,
                 remedy="Resume the session to send off again what did not succeed.",
             ),
         )
     unpaused = parent.flagging(paused=False) if state.is_terminal else ()
-    return (*told, *unpaused, SessionStateChanged(state=state, reason=reason))
+    return (*told, *unpaused, protocol.SessionStateChanged(state=state, reason=reason))

@@ -12,6 +12,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from secrets import token_hex
 from typing import TypeAlias
 
+from agent import protocol, records
 from agent.core import TextDelta
 from agent.devices.protocols import Device
 from agent.errors import DeviceLostError, UsageError
@@ -20,28 +21,6 @@ from agent.loop.conversation.operator_words import OperatorWords
 from agent.loop.task_context import Grant, Limits, ServiceOp, Steering
 from agent.models.model import Model
 from agent.models.verifying import Verifying
-from agent.protocol import (
-    CloseReason,
-    Event,
-    EventMsg,
-    QuestionAnswered,
-    QuestionClosed,
-    Reply,
-    RequestUserInput,
-    ToolCallRequested,
-)
-from agent.records import (
-    Answer,
-    Question,
-    QuestionKind,
-    QuestionOption,
-    QuestionPart,
-    ReviewTicket,
-    Session,
-    SessionState,
-    Speaker,
-    Subject,
-)
 from agent.safety.app_rules import AppRule
 from agent.safety.approval import OPTIONS
 from agent.safety.redacting.let_through import letting_nothing_through
@@ -76,7 +55,7 @@ class TurnContext:
         device: Device | None,
         model: Model,
         verifying: Verifying,
-        history: Sequence[Event],
+        history: Sequence[protocol.Event],
         asks_goal: bool,
         limits: Limits,
         place: Place,
@@ -89,7 +68,7 @@ class TurnContext:
         self._model = model
         self._verifying = verifying
         self._history = history
-        self._exchanges: tuple[RequestUserInput | QuestionAnswered, ...] = ()
+        self._exchanges: tuple[protocol.RequestUserInput | protocol.QuestionAnswered, ...] = ()
         self._asks_goal = asks_goal
         self._limits = limits
         self._place = place
@@ -99,11 +78,11 @@ class TurnContext:
         self._lost_at_s = -_STREAK_S
 
     @property
-    def session(self) -> Session:
+    def session(self) -> records.Session:
         return self._live.record
 
     @property
-    def history(self) -> Sequence[Event]:
+    def history(self) -> Sequence[protocol.Event]:
         return self._history
 
     @property
@@ -130,27 +109,27 @@ class TurnContext:
         self,
         text: str,
         *,
-        call: ToolCallRequested,
+        call: protocol.ToolCallRequested,
         params_digest: str,
         screen_digest: str,
-        subject: Subject,
-    ) -> Question:
+        subject: records.Subject,
+    ) -> records.Question:
         errand = self._turn.errand
         assert errand is not None, "only a job's turn is reviewed"
         asked_ms = self.now_ms()
-        ticket = ReviewTicket(
+        ticket = records.ReviewTicket(
             confirmation_id=f"job-confirm-{token_hex(6)}",
             job_id=errand.job_id,
             tool=call.tool,
             params_digest=params_digest,
             screen_digest=screen_digest,
         )
-        return Question(
+        return records.Question(
             question_id=_question_id(),
             session_id=self._live.session_id,
             text=text,
             asked_ms=asked_ms,
-            kind=QuestionKind.APPROVAL,
+            kind=records.QuestionKind.APPROVAL,
             header=f"Job {errand.job_id}",
             options=OPTIONS,
             subject=subject,
@@ -161,7 +140,7 @@ class TurnContext:
             people=people_for(subject, self._parts.settings.safety.two_people),
         )
 
-    async def request(self, op: ServiceOp) -> Reply:
+    async def request(self, op: ServiceOp) -> protocol.Reply:
         if self._parts.door.carry_out is None:
             raise UsageError("This core keeps no jobs.")
         self._check_open()
@@ -208,7 +187,7 @@ class TurnContext:
     def now_ms(self) -> int:
         return self._parts.clock_ms()
 
-    async def emit(self, *msgs: EventMsg) -> tuple[Event, ...]:
+    async def emit(self, *msgs: protocol.EventMsg) -> tuple[protocol.Event, ...]:
         self._check_open()
         drafts = self._live.drafts(*msgs)
         return await self._parts.registry.append(*drafts, under=self._turn.lease)
@@ -231,22 +210,22 @@ class TurnContext:
         *,
         call_id: str,
         step: int,
-        options: tuple[QuestionOption, ...] = (),
+        options: tuple[records.QuestionOption, ...] = (),
         approval: bool = False,
         secret: bool = False,
-        subject: Subject | None = None,
+        subject: records.Subject | None = None,
         deadline_ms: int = 0,
-        speaker: Speaker = Speaker.PRODUCT,
+        speaker: records.Speaker = records.Speaker.PRODUCT,
         note: str = "",
     ) -> str | None:
         policy = self._parts.settings.safety.two_people
         answer = await self._answer_to(
-            Question(
+            records.Question(
                 question_id=_question_id(),
                 session_id=self._live.session_id,
                 text=text,
                 asked_ms=self.now_ms(),
-                kind=QuestionKind.APPROVAL if approval else QuestionKind.QUESTION,
+                kind=records.QuestionKind.APPROVAL if approval else records.QuestionKind.QUESTION,
                 options=options,
                 speaker=speaker,
                 note=note,
@@ -262,16 +241,16 @@ class TurnContext:
 
     async def ask_all(
         self,
-        parts: Sequence[QuestionPart],
+        parts: Sequence[records.QuestionPart],
         *,
         call_id: str,
         step: int,
         header: str = "",
         deadline_ms: int = 0,
-    ) -> Answer | None:
+    ) -> records.Answer | None:
         asked = checked_parts(parts)
         return await self._answer_to(
-            Question(
+            records.Question(
                 question_id=_question_id(),
                 session_id=self._live.session_id,
                 text=shown_text(asked),
@@ -287,11 +266,11 @@ class TurnContext:
             )
         )
 
-    async def _answer_to(self, question: Question) -> Answer | None:
+    async def _answer_to(self, question: records.Question) -> records.Answer | None:
         """Return the answer to a question; if the call asked before a crash, to that one."""
         before = asked_before(self._history, question.call_id)
         if before is None:
-            return await self._heard(question, RequestUserInput(question=question))
+            return await self._heard(question, protocol.RequestUserInput(question=question))
         asked, answered = before
         if answered is None:
             return await self._heard(asked)
@@ -300,27 +279,31 @@ class TurnContext:
         if kept is not None:
             return kept
         if not asked.secret:
-            return Answer(text=answered.answer, by_part=answered.answers, speaker=answered.speaker)
-        return await self._heard(question, RequestUserInput(question=question))
+            return records.Answer(
+                text=answered.answer, by_part=answered.answers, speaker=answered.speaker
+            )
+        return await self._heard(question, protocol.RequestUserInput(question=question))
 
-    async def _heard(self, question: Question, *msgs: EventMsg) -> Answer | None:
+    async def _heard(
+        self, question: records.Question, *msgs: protocol.EventMsg
+    ) -> records.Answer | None:
         """Wait for an answer, and keep it with its question for `take_exchanges`."""
         answer = await self._wait_for_answer(question, *msgs)
         if answer is not None:
             said = "" if question.secret else answer.text
             by_part = {} if question.secret else answer.by_part
-            answered = QuestionAnswered(
+            answered = protocol.QuestionAnswered(
                 question_id=question.question_id,
                 answer=said,
                 answers=by_part,
                 speaker=answer.speaker,
             )
-            exchange = (RequestUserInput(question=question), answered)
+            exchange = (protocol.RequestUserInput(question=question), answered)
             self._exchanges += exchange
             self._turn.hear(OperatorWords("", exchange).written)
         return answer
 
-    def take_exchanges(self) -> tuple[RequestUserInput | QuestionAnswered, ...]:
+    def take_exchanges(self) -> tuple[protocol.RequestUserInput | protocol.QuestionAnswered, ...]:
         taken, self._exchanges = self._exchanges, ()
         return taken
 
@@ -390,11 +373,13 @@ class TurnContext:
             )
         return 0.0 if self._losses == 1 else min(0.25 * 2.0 ** (self._losses - 2), _LONGEST_PAUSE_S)
 
-    async def _tell(self, *msgs: EventMsg) -> None:
+    async def _tell(self, *msgs: protocol.EventMsg) -> None:
         self._check_open()
         await self._parts.registry.append(*self._live.drafts(*msgs), under=self._turn.lease)
 
-    async def _wait_for_answer(self, question: Question, *asking: EventMsg) -> Answer | None:
+    async def _wait_for_answer(
+        self, question: records.Question, *asking: protocol.EventMsg
+    ) -> records.Answer | None:
         questions, live = self._parts.questions, self._live
         # Before it is asked: an answer may be faster than the way back from the store.
         answer = questions.expect(question.question_id)
@@ -403,13 +388,13 @@ class TurnContext:
                 self._check_open()
                 # One question of a session at a time: a newer one takes an older one's place.
                 older = tuple(
-                    QuestionClosed(
-                        question_id=open_one.question_id, reason=CloseReason.NEWER_QUESTION
+                    protocol.QuestionClosed(
+                        question_id=open_one.question_id, reason=protocol.CloseReason.NEWER_QUESTION
                     )
                     for open_one in questions.of(live.session_id)
                     if open_one.question_id != question.question_id
                 )
-                waiting = live.moving(SessionState.WAITING_FOR_USER, "waits for an answer")
+                waiting = live.moving(records.SessionState.WAITING_FOR_USER, "waits for an answer")
                 drafts = live.drafts(*older, *asking, *waiting)
                 await settled(self._parts.registry.append(*drafts, under=self._turn.lease))
             # Its deadline is kept by whoever keeps them all: `agent.sessions.questions.deadlines`.

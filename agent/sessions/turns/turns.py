@@ -14,6 +14,7 @@ import logging
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 
+from agent import protocol
 from agent.devices.protocols import Device
 from agent.errors import DeviceLostError, UsageError, WrongStateError
 from agent.loop.conversation.operator_words import OperatorWords
@@ -22,13 +23,6 @@ from agent.models.model import Model
 from agent.models.one_call import OneCall
 from agent.models.verifying import Verifying
 from agent.models.windows import context_window
-from agent.protocol import (
-    AbortReason,
-    Event,
-    EventMsg,
-    SessionAssigned,
-    TaskStarted,
-)
 from agent.records import SessionState
 from agent.safety.redacting.asked_for import showing
 from agent.safety.redacting.let_through import letting_through
@@ -109,7 +103,7 @@ class Turns:
         )
         return turn
 
-    def strike(self, turn: Turn, abort: AbortReason) -> None:
+    def strike(self, turn: Turn, abort: protocol.AbortReason) -> None:
         """Cancel a turn's task now, unless it has just ended of itself."""
         # Once: a second cancellation would cut short the task's own cleaning up.
         if turn.finishing or turn.runner is None or turn.aborting is not None:
@@ -120,7 +114,7 @@ class Turns:
     async def abort(
         self,
         live: LiveSession,
-        abort: AbortReason,
+        abort: protocol.AbortReason,
         state: SessionState,
         reason: str,
         *,
@@ -155,7 +149,7 @@ class Turns:
     async def replace_study(self, live: LiveSession) -> None:
         """End a turn that only reads the session: something else is to begin (CONTRACTS D2)."""
         if live.turn is not None and live.turn.kind.is_review_turn:
-            await self.abort(live, AbortReason.REPLACED, live.record.state, "")
+            await self.abort(live, protocol.AbortReason.REPLACED, live.record.state, "")
 
     async def until_idle(self, live: LiveSession) -> None:
         """Wait until no turn of the session is open."""
@@ -254,7 +248,7 @@ class Turns:
             return
         _log.warning("Session %s lost the lease on its phone", live.session_id)
         turn.mute = True
-        self.strike(turn, AbortReason.REPLACED)
+        self.strike(turn, protocol.AbortReason.REPLACED)
         self._parts.supervisor.start(
             self._ends.forsake(live, turn), f"lost lease of session {live.session_id}"
         )
@@ -318,7 +312,9 @@ class Turns:
                         async with asyncio.timeout(_CLOSE_MODEL_S):
                             await used.close()
 
-    async def _said_before(self, live: LiveSession, history: Sequence[Event]) -> tuple[str, ...]:
+    async def _said_before(
+        self, live: LiveSession, history: Sequence[protocol.Event]
+    ) -> tuple[str, ...]:
         """Return the operator's words before a turn; a child's work is for its parent's words.
 
         What a planner wrote for a child is a model's, and no child of before says whose it is.
@@ -341,13 +337,13 @@ class Turns:
         async with live.lock:
             if turn.aborting is not None or turn.over.is_set():
                 raise asyncio.CancelledError
-            msgs: list[EventMsg] = []
+            msgs: list[protocol.EventMsg] = []
             if device is not None and live.record.serial != device.serial:
-                msgs.append(SessionAssigned(serial=device.serial))
+                msgs.append(protocol.SessionAssigned(serial=device.serial))
             if not turn.kind.is_review_turn:
                 msgs += live.flagging(lost=False)
                 msgs += live.moving(SessionState.RUNNING)
-            msgs.append(TaskStarted(turn_id=turn.turn_id, kind=task.kind))
+            msgs.append(protocol.TaskStarted(turn_id=turn.turn_id, kind=task.kind))
             drafts = live.drafts(*msgs)
             writing = asyncio.ensure_future(self._parts.registry.append(*drafts, under=turn.lease))
             try:
@@ -368,7 +364,7 @@ class Turns:
         device: Device | None,
         model: Model,
         verifying: Verifying,
-        history: Sequence[Event],
+        history: Sequence[protocol.Event],
         staging: Staging,
     ) -> TurnContext:
         limits = Limits(

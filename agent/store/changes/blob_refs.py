@@ -9,24 +9,17 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from agent import protocol
 from agent.errors import UsageError
-from agent.protocol import (
-    EventMsg,
-    ObservationRecorded,
-    RequestUserInput,
-    ResultPublished,
-    ToolCallRequested,
-    VerificationRecorded,
-)
 from agent.records import Frame
 
 NAMING = frozenset(
     {
-        ObservationRecorded,
-        RequestUserInput,
-        ResultPublished,
-        ToolCallRequested,
-        VerificationRecorded,
+        protocol.ObservationRecorded,
+        protocol.RequestUserInput,
+        protocol.ResultPublished,
+        protocol.ToolCallRequested,
+        protocol.VerificationRecorded,
     }
 )
 """Known at once, because every event passes here before it is stored."""
@@ -49,28 +42,28 @@ class Use(NamedTuple):
     media_type: str
 
 
-def uses_of(msg: EventMsg) -> tuple[Use, ...]:
+def uses_of(msg: protocol.EventMsg) -> tuple[Use, ...]:
     """List the blobs that an event names."""
     uses: tuple[Use, ...] = ()
     match msg:
-        case ObservationRecorded(observation=seen):
+        case protocol.ObservationRecorded(observation=seen):
             uses = (_frame(seen.frame), Use(seen.tree_digest, _TREE))
-        case ToolCallRequested():
+        case protocol.ToolCallRequested():
             uses = tuple(
                 Use(digest, "application/json") for digest in (msg.prompt_digest, msg.reply_digest)
             )
-        case RequestUserInput(question=question) if question.subject is not None:
+        case protocol.RequestUserInput(question=question) if question.subject is not None:
             uses = (_frame(question.subject.frame),)
-        case VerificationRecorded(verification=verification):
+        case protocol.VerificationRecorded(verification=verification):
             uses = tuple(Use(one.digest, _TREE) for one in verification.evidence)
-        case ResultPublished(sources=sources):
+        case protocol.ResultPublished(sources=sources):
             uses = tuple(Use(one.digest, _TREE) for one in sources)
         case _:
             pass
     return tuple(use for use in uses if use.digest)
 
 
-def digests_of(msg: EventMsg) -> tuple[str, ...]:
+def digests_of(msg: protocol.EventMsg) -> tuple[str, ...]:
     """List the digests of the blobs that an event names."""
     if type(msg) not in NAMING:
         return ()

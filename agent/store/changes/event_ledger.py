@@ -14,23 +14,8 @@ from typing import NamedTuple
 import msgspec
 from msgspec.structs import replace
 
+from agent import protocol
 from agent.errors import StoreError, UsageError, WrongStateError
-from agent.protocol import (
-    ApprovalGiven,
-    CommitmentChanged,
-    Event,
-    EventMsg,
-    JobChanged,
-    JobsDropped,
-    QuestionAnswered,
-    QuestionClosed,
-    RequestUserInput,
-    RunChanged,
-    SessionConfigured,
-    SessionPruned,
-    WatcherChanged,
-    encode,
-)
 from agent.records import Commitment, Job, Question, RunRecord, Session, Watcher
 from agent.state.commit import Commit
 from agent.state.session_fold import fold_all
@@ -43,7 +28,7 @@ class EventDraft(msgspec.Struct, frozen=True):
     """A fact to store: an event without its numbers and time."""
 
     session_id: str
-    msg: EventMsg
+    msg: protocol.EventMsg
     submission_id: str = ""
     dated_ms: int = 0
     """When it happened, for a copy of the past (a fork, an import); 0 = now, by the store's clock.
@@ -72,15 +57,22 @@ class Keys(NamedTuple):
     jobs: frozenset[int] = frozenset()
 
 
-ASKING = frozenset({ApprovalGiven, RequestUserInput, QuestionAnswered, QuestionClosed})
+ASKING = frozenset(
+    {
+        protocol.ApprovalGiven,
+        protocol.RequestUserInput,
+        protocol.QuestionAnswered,
+        protocol.QuestionClosed,
+    }
+)
 """What changes a question."""
 _BESIDE = ASKING | frozenset(
     {
-        JobChanged,
-        WatcherChanged,
-        CommitmentChanged,
-        RunChanged,
-        JobsDropped,
+        protocol.JobChanged,
+        protocol.WatcherChanged,
+        protocol.CommitmentChanged,
+        protocol.RunChanged,
+        protocol.JobsDropped,
     }
 )
 """What changes more than a session; to know the others at once makes every append faster."""
@@ -92,11 +84,14 @@ def keys_of(drafts: tuple[EventDraft, ...]) -> Keys:
     questions: set[str] = set()
     for msg in (draft.msg for draft in drafts if type(draft.msg) in ASKING):
         match msg:
-            case RequestUserInput(question=question):
+            case protocol.RequestUserInput(question=question):
                 questions.add(question.question_id)
-            case QuestionAnswered(question_id=question_id) | ApprovalGiven(question_id=question_id):
+            case (
+                protocol.QuestionAnswered(question_id=question_id)
+                | protocol.ApprovalGiven(question_id=question_id)
+            ):
                 questions.add(question_id)
-            case QuestionClosed(question_id=question_id):
+            case protocol.QuestionClosed(question_id=question_id):
                 questions.add(question_id)
             case _:
                 pass
@@ -135,7 +130,7 @@ class EventLedger:
         self.questions = questions
         self.jobs = jobs
         self.leases = leases
-        self.events: list[tuple[Event, bytes]] = []
+        self.events: list[tuple[protocol.Event, bytes]] = []
         self.watchers: dict[int, Watcher] = {}
         self.commitments: dict[int, Commitment] = {}
         self.runs: dict[str, RunRecord] = {}
@@ -190,14 +185,14 @@ class EventLedger:
             {key: head.session for key, head in changed.items() if key not in self.deleted},
         )
 
-    def fold(self, draft: EventDraft, body: bytes, ts_ms: int) -> Event:
+    def fold(self, draft: EventDraft, body: bytes, ts_ms: int) -> protocol.Event:
         """Number one draft and fold it; see `fold_all`."""
         [event] = self.fold_all((draft,), (body,), ts_ms)
         return event
 
     def fold_all(
         self, drafts: Sequence[EventDraft], bodies: Sequence[bytes], ts_ms: int
-    ) -> tuple[Event, ...]:
+    ) -> tuple[protocol.Event, ...]:
         """Number drafts and fold them, each run of one session in one go.
 
         Args:
@@ -220,16 +215,16 @@ class EventLedger:
         """Fold the drafts of one session, or of none, that follow one another."""
         head = self.sessions.get(session_id) if session_id else None
         seq = head.last_seq if head else 0
-        if session_id and head is None and type(run[0][0].msg) is not SessionConfigured:
+        if session_id and head is None and type(run[0][0].msg) is not protocol.SessionConfigured:
             raise UsageError(f"There is no session {session_id}.")
-        events: list[Event] = []
+        events: list[protocol.Event] = []
         for draft, body in run:
             kind = type(draft.msg)
-            if kind is SessionConfigured:
+            if kind is protocol.SessionConfigured:
                 self._check_new(draft, is_known=bool(head or events))
             self.last_event_id += 1
             seq += bool(session_id)
-            event = Event(
+            event = protocol.Event(
                 event_id=self.last_event_id,
                 session_id=session_id,
                 seq=seq,
@@ -243,7 +238,7 @@ class EventLedger:
                 self._fold_beside(draft.msg)
             if kind in NAMING:
                 self.uses.extend((session_id, digest) for digest in digests_of(draft.msg))
-            elif kind is SessionPruned:
+            elif kind is protocol.SessionPruned:
                 self._forget_uses({session_id})
         session = fold_all(head.session if head else None, events)
         if session is not None:
@@ -254,7 +249,7 @@ class EventLedger:
         self.uses = [use for use in self.uses if use[0] not in session_ids]
 
     def _check_new(self, draft: EventDraft, *, is_known: bool) -> None:
-        assert isinstance(draft.msg, SessionConfigured)
+        assert isinstance(draft.msg, protocol.SessionConfigured)
         configured = draft.msg.session.session_id
         if configured != draft.session_id or not draft.session_id:
             raise UsageError(
@@ -263,30 +258,30 @@ class EventLedger:
         if is_known:
             raise WrongStateError(f"Session {draft.session_id} exists already.")
 
-    def _fold_beside(self, msg: EventMsg) -> None:
+    def _fold_beside(self, msg: protocol.EventMsg) -> None:
         match msg:
-            case JobChanged(job=job):
+            case protocol.JobChanged(job=job):
                 self.jobs[job.id] = job
                 self.last_job_id = max(self.last_job_id, job.id)
-            case RunChanged(run=run):
+            case protocol.RunChanged(run=run):
                 self.runs[run.run_id] = run
-            case JobsDropped(job_ids=job_ids):
+            case protocol.JobsDropped(job_ids=job_ids):
                 self.dropped_jobs += job_ids
-            case WatcherChanged(watcher=watcher):
+            case protocol.WatcherChanged(watcher=watcher):
                 self.watchers[watcher.id] = watcher
-            case CommitmentChanged(commitment=commitment):
+            case protocol.CommitmentChanged(commitment=commitment):
                 self.commitments[commitment.id] = commitment
-            case RequestUserInput(question=question):
+            case protocol.RequestUserInput(question=question):
                 known = self.questions.get(question.question_id)
                 if known is not None and not known.is_open:
                     raise WrongStateError(f"Question {question.question_id} has ended already.")
                 self.questions[question.question_id] = QuestionHead(question, True)
-            case QuestionAnswered(question_id=question_id):
+            case protocol.QuestionAnswered(question_id=question_id):
                 self.questions[question_id] = QuestionHead(self._asked(question_id), False)
-            case ApprovalGiven(question_id=question_id, yes_by=yes_by):
+            case protocol.ApprovalGiven(question_id=question_id, yes_by=yes_by):
                 given = replace(self._asked(question_id), yes_by=yes_by)
                 self.questions[question_id] = QuestionHead(given, True)
-            case QuestionClosed(question_id=question_id):
+            case protocol.QuestionClosed(question_id=question_id):
                 known = self.questions.get(question_id)
                 # Whoever closes all questions of a turn may come after an answer: not an error.
                 if known is not None:
@@ -311,14 +306,14 @@ def _session_of(pair: tuple[EventDraft, bytes]) -> str:
     return pair[0].session_id
 
 
-def body_of(msg: EventMsg) -> bytes:
+def body_of(msg: protocol.EventMsg) -> bytes:
     """Encode a message as it is stored.
 
     Raises:
         StoreError: it holds what JSON cannot, such as a lone surrogate.
     """
     try:
-        return encode(msg)
+        return protocol.encode(msg)
     except (TypeError, ValueError, OverflowError, RecursionError) as error:
         kind = type(msg).__name__
         raise StoreError(

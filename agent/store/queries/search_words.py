@@ -12,27 +12,8 @@ from typing import NamedTuple
 
 import msgspec
 
+from agent import protocol
 from agent.errors import UsageError
-from agent.protocol import (
-    AgentMessage,
-    ErrorEvent,
-    EventMsg,
-    FactsUpdate,
-    PlanUpdate,
-    QuestionAnswered,
-    QuestionClosed,
-    RequestUserInput,
-    ResultPublished,
-    SessionAssigned,
-    SessionConfigured,
-    SessionsDeleted,
-    SessionStateChanged,
-    TaskComplete,
-    ToolCallFinished,
-    ToolCallRequested,
-    UserMessage,
-    WarningEvent,
-)
 from agent.store.changes.row_codec import findable
 
 LONGEST_TEXT_CHARS = 20_000
@@ -53,59 +34,63 @@ _TERM = re.compile(r'(-?)(?:"([^"]*)"?|([^\s"]+))(\*?)')
 
 
 _WORDED = (
-    SessionConfigured,
-    UserMessage,
-    AgentMessage,
-    ResultPublished,
-    TaskComplete,
-    ToolCallRequested,
-    ToolCallFinished,
-    RequestUserInput,
-    QuestionAnswered,
-    QuestionClosed,
-    SessionStateChanged,
-    ErrorEvent,
-    WarningEvent,
-    PlanUpdate,
-    FactsUpdate,
-    SessionAssigned,
-    SessionsDeleted,
+    protocol.SessionConfigured,
+    protocol.UserMessage,
+    protocol.AgentMessage,
+    protocol.ResultPublished,
+    protocol.TaskComplete,
+    protocol.ToolCallRequested,
+    protocol.ToolCallFinished,
+    protocol.RequestUserInput,
+    protocol.QuestionAnswered,
+    protocol.QuestionClosed,
+    protocol.SessionStateChanged,
+    protocol.ErrorEvent,
+    protocol.WarningEvent,
+    protocol.PlanUpdate,
+    protocol.FactsUpdate,
+    protocol.SessionAssigned,
+    protocol.SessionsDeleted,
 )
 WORDED = tuple(str(kind.__struct_config__.tag) for kind in _WORDED)
 """The types of events that the index has to read; a test holds this and `text_of` together."""
 
 
-def text_of(msg: EventMsg) -> str:
+def text_of(msg: protocol.EventMsg) -> str:
     """Return what can be found of an event; empty when that is nothing."""
     text = ""
     match msg:
-        case SessionConfigured(session=session):
+        case protocol.SessionConfigured(session=session):
             text = "\n".join((session.title, session.goal, session.target_package))
-        case UserMessage(text=said) | AgentMessage(text=said) | ResultPublished(text=said):
+        case (
+            protocol.UserMessage(text=said)
+            | protocol.AgentMessage(text=said)
+            | protocol.ResultPublished(text=said)
+        ):
             text = said
-        case TaskComplete(last_agent_message=said):
+        case protocol.TaskComplete(last_agent_message=said):
             text = said
-        case ToolCallRequested(tool=tool, arguments=arguments, element=element):
+        case protocol.ToolCallRequested(tool=tool, arguments=arguments, element=element):
             label = element.label if element is not None else ""
             text = "\n".join((tool.replace("_", " "), _values_of(arguments), label))
-        case ToolCallFinished(text=said):
+        case protocol.ToolCallFinished(text=said):
             text = said
-        case RequestUserInput(question=question):
+        case protocol.RequestUserInput(question=question):
             options = (option.label for option in question.options)
             text = "\n".join((question.header, question.text, *options))
-        case QuestionAnswered(answer=answer):
+        case protocol.QuestionAnswered(answer=answer):
             text = answer
-        case QuestionClosed(reason=reason) | SessionStateChanged(reason=reason):
+        case protocol.QuestionClosed(reason=reason) | protocol.SessionStateChanged(reason=reason):
             text = reason
-        case ErrorEvent(message=message, remedy=remedy):
+        case protocol.ErrorEvent(message=message, remedy=remedy):
             text = f"{message}\n{remedy}"
-        case WarningEvent(message=message):
+        case protocol.WarningEvent(message=message):
             text = message
-        case PlanUpdate(plan=plan, explanation=explanation):
+        case protocol.PlanUpdate(plan=plan, explanation=explanation):
             text = "\n".join((explanation, *(item.step for item in plan)))
-        case FactsUpdate(facts=facts):
+        case protocol.FactsUpdate(facts=facts):
             text = "\n".join(facts)
-        case SessionAssigned(serial=serial):
+        case protocol.SessionAssigned(serial=serial):
             text = serial
         case _:
             pass

@@ -7,20 +7,9 @@ from __future__ import annotations
 
 import click
 
+from agent import protocol
 from agent.core import Core
 from agent.errors import UsageError
-from agent.protocol import (
-    Op,
-    WheelAct,
-    WheelButton,
-    WheelHandBack,
-    WheelLongPress,
-    WheelPaste,
-    WheelSwipe,
-    WheelTake,
-    WheelTap,
-    WheelText,
-)
 from agent.records import Point
 from console.cli_support.exits import ExitCode, end, say
 from console.core.host import run_with_core
@@ -44,7 +33,7 @@ def wheel() -> None:
 @click.pass_context
 def take(ctx: click.Context, serial: str) -> None:
     """Take the wheel of SERIAL: its session waits after the step in flight."""
-    _ask(ctx, WheelTake(serial=serial), f"You have the wheel of {serial}.")
+    _ask(ctx, protocol.WheelTake(serial=serial), f"You have the wheel of {serial}.")
 
 
 @wheel.command()
@@ -53,7 +42,11 @@ def take(ctx: click.Context, serial: str) -> None:
 @click.pass_context
 def back(ctx: click.Context, serial: str, note: str) -> None:
     """Hand the wheel of SERIAL back: its session observes the screen and resumes."""
-    _ask(ctx, WheelHandBack(serial=serial, note=note), f"The wheel of {serial} is handed back.")
+    _ask(
+        ctx,
+        protocol.WheelHandBack(serial=serial, note=note),
+        f"The wheel of {serial} is handed back.",
+    )
 
 
 @wheel.command()
@@ -65,8 +58,10 @@ def back(ctx: click.Context, serial: str, note: str) -> None:
 def tap(ctx: click.Context, serial: str, x: float, y: float, hold_ms: int | None) -> None:
     """Tap the point X Y, each from 0 to 1."""
     at = Point(x=x, y=y)
-    gesture = WheelLongPress(at=at, duration_ms=hold_ms) if hold_ms else WheelTap(at=at)
-    _ask(ctx, WheelAct(serial=serial, gesture=gesture), "Done.")
+    gesture = (
+        protocol.WheelLongPress(at=at, duration_ms=hold_ms) if hold_ms else protocol.WheelTap(at=at)
+    )
+    _ask(ctx, protocol.WheelAct(serial=serial, gesture=gesture), "Done.")
 
 
 @wheel.command()
@@ -79,8 +74,8 @@ def swipe(
 ) -> None:
     """Swipe from X Y to X Y, each from 0 to 1."""
     start, stop = Point(x=places[0], y=places[1]), Point(x=places[2], y=places[3])
-    gesture = WheelSwipe(start=start, end=stop, duration_ms=duration_ms)
-    _ask(ctx, WheelAct(serial=serial, gesture=gesture), "Done.")
+    gesture = protocol.WheelSwipe(start=start, end=stop, duration_ms=duration_ms)
+    _ask(ctx, protocol.WheelAct(serial=serial, gesture=gesture), "Done.")
 
 
 @wheel.command("type")
@@ -90,8 +85,8 @@ def swipe(
 @click.pass_context
 def type_text(ctx: click.Context, serial: str, text: str, paste: bool) -> None:
     """Type TEXT into the focused field; only its length is stored."""
-    gesture = WheelPaste(text=text) if paste else WheelText(text=text)
-    _ask(ctx, WheelAct(serial=serial, gesture=gesture), "Done.")
+    gesture = protocol.WheelPaste(text=text) if paste else protocol.WheelText(text=text)
+    _ask(ctx, protocol.WheelAct(serial=serial, gesture=gesture), "Done.")
 
 
 @wheel.command()
@@ -100,11 +95,11 @@ def type_text(ctx: click.Context, serial: str, text: str, paste: bool) -> None:
 @click.pass_context
 def press(ctx: click.Context, serial: str, button: str) -> None:
     """Press BUTTON: BACK, HOME, ENTER …"""
-    gesture = WheelButton(button=button.upper())
-    _ask(ctx, WheelAct(serial=serial, gesture=gesture), "Done.")
+    gesture = protocol.WheelButton(button=button.upper())
+    _ask(ctx, protocol.WheelAct(serial=serial, gesture=gesture), "Done.")
 
 
-def _ask(ctx: click.Context, op: Op, text: str) -> None:
+def _ask(ctx: click.Context, op: protocol.Op, text: str) -> None:
     async def work(core: Core, owned: bool, _stop: StopRequest) -> ExitCode:
         if owned:
             raise UsageError(

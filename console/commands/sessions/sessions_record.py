@@ -7,19 +7,9 @@ from typing import TYPE_CHECKING
 
 import click
 
+from agent import protocol
 from agent.core import Core
 from agent.errors import UsageError
-from agent.protocol import (
-    SessionDelete,
-    SessionDismiss,
-    SessionFork,
-    SessionImport,
-    SessionKeep,
-    SessionRename,
-    SessionRollback,
-    SessionTag,
-    SessionVerify,
-)
 from agent.records import GoalVerdict, Session, VerifiedBy
 from console.cli_support import plain
 from console.cli_support.exits import ExitCode, end, say
@@ -48,7 +38,7 @@ def keep(ctx: click.Context, session_id: str, release: bool, as_json: bool) -> N
     """Keep a tree's frames and caches for ever; --not reverses it."""
 
     async def act(core: Core, session: Session) -> Told:
-        await core.request(SessionKeep(session_id=session.session_id, kept=not release))
+        await core.request(protocol.SessionKeep(session_id=session.session_id, kept=not release))
         done = "No longer keeps" if release else "Keeps"
         return f"{done} {session.session_id}.", {"ok": True, "kept": not release}
 
@@ -64,7 +54,7 @@ def tag_session(ctx: click.Context, session_id: str, tags: tuple[str, ...], as_j
     """Replace the tags of a session; without TAGS it has none."""
 
     async def act(core: Core, session: Session) -> Told:
-        await core.request(SessionTag(session_id=session.session_id, tags=tags))
+        await core.request(protocol.SessionTag(session_id=session.session_id, tags=tags))
         said = f"Tagged {session.session_id}: {' '.join(tags) or 'no tags'}."
         return said, {"ok": True, "tags": list(tags)}
 
@@ -80,7 +70,9 @@ def rename(ctx: click.Context, session_id: str, title: tuple[str, ...], as_json:
     """Set a session's title; without TITLE, reset it to the goal."""
 
     async def act(core: Core, session: Session) -> Told:
-        await core.request(SessionRename(session_id=session.session_id, title=" ".join(title)))
+        await core.request(
+            protocol.SessionRename(session_id=session.session_id, title=" ".join(title))
+        )
         renamed = await core.session(session.session_id)
         told = {"ok": True, "title": renamed.title}
         return f"Renamed {session.session_id}: {renamed.title}", told
@@ -97,7 +89,9 @@ def dismiss(ctx: click.Context, session_id: str, undo: bool, as_json: bool) -> N
     """Remove an ended session from every Deck; the history keeps it."""
 
     async def act(core: Core, session: Session) -> Told:
-        await core.request(SessionDismiss(session_id=session.session_id, dismissed=not undo))
+        await core.request(
+            protocol.SessionDismiss(session_id=session.session_id, dismissed=not undo)
+        )
         done = "Back on the Deck:" if undo else "Dismissed"
         return f"{done} {session.session_id}.", {"ok": True, "dismissed": not undo}
 
@@ -129,7 +123,7 @@ def confirm_result(
 
     async def act(core: Core, session: Session) -> Told:
         await core.request(
-            SessionVerify(
+            protocol.SessionVerify(
                 session_id=session.session_id, verdict=verdict, verified_by=by, reason=reason
             )
         )
@@ -176,7 +170,7 @@ def fork(
     from agent.codex_bridge.session_object import session_object
 
     async def act(core: Core, session: Session) -> Told:
-        op = SessionFork(
+        op = protocol.SessionFork(
             session_id=session.session_id,
             before_message=-1 if before is None else before,
             after_step=after_step or 0,
@@ -197,7 +191,7 @@ def rollback(ctx: click.Context, session_id: str, turns: int, as_json: bool) -> 
     """Hide the newest TURNS (1) of a session from its model; undoes nothing on a phone."""
 
     async def act(core: Core, session: Session) -> Told:
-        await core.request(SessionRollback(session_id=session.session_id, turns=turns))
+        await core.request(protocol.SessionRollback(session_id=session.session_id, turns=turns))
         return f"Rolled back {turns} of {session.session_id}.", {"ok": True, "turns": turns}
 
     act_on(ctx, session_id, act, as_json=as_json)
@@ -258,7 +252,7 @@ def import_rollout(ctx: click.Context, file: Path, as_new: bool, as_json: bool) 
     """Read a rollout written by 'export'; broken lines are skipped and counted."""
     from agent.codex_bridge.session_object import session_object
 
-    op = SessionImport(path=str(file.resolve()), as_new=as_new)
+    op = protocol.SessionImport(path=str(file.resolve()), as_new=as_new)
 
     async def act(core: Core) -> Told:
         reply = await core.request(op)
@@ -280,7 +274,7 @@ def delete(ctx: click.Context, session_id: str, yes: bool, as_json: bool) -> Non
 
     async def act(core: Core, session: Session) -> Told:
         await confirm(f"Delete {session.session_id} for ever?", yes=yes)
-        reply = await core.request(SessionDelete(session_id=session.session_id))
+        reply = await core.request(protocol.SessionDelete(session_id=session.session_id))
         deleted = list(reply.session_ids or (session.session_id,))
         return f"Deleted {', '.join(deleted)}.", {"ok": True, "deletedSessionIds": deleted}
 

@@ -10,20 +10,9 @@ import click
 import msgspec
 from msgspec.structs import replace
 
+from agent import protocol
 from agent.core import Core
 from agent.errors import UsageError, WrongStateError
-from agent.protocol import (
-    HistoryCompacted,
-    Interrupt,
-    ReviewPublished,
-    SessionAttach,
-    SessionCancel,
-    SessionCompact,
-    SessionLetThrough,
-    SessionResume,
-    SessionReview,
-    UserInputAnswer,
-)
 from agent.records import Question, Review, Session, SessionState
 from agent.text import clean
 from console.cli_support import plain
@@ -110,7 +99,7 @@ def answer(
 
     async def work(host: Host, stop: StopRequest) -> ExitCode:
         question = await find_question(host.core, session_id)
-        op = UserInputAnswer(
+        op = protocol.UserInputAnswer(
             question_id=question.question_id, answers=grouped, let_through=let_through
         )
         if not grouped:
@@ -157,7 +146,7 @@ def let_through(ctx: click.Context, session_id: str, as_json: bool) -> None:
     """
 
     async def act(core: Core, session: Session) -> Told:
-        await core.request(SessionLetThrough(session_id=session.session_id))
+        await core.request(protocol.SessionLetThrough(session_id=session.session_id))
         return f"Session {session.session_id} got it unredacted.", {"ok": True}
 
     act_on(ctx, session_id, act, as_json=as_json)
@@ -175,7 +164,7 @@ def stop(ctx: click.Context, session_id: str, as_json: bool) -> None:
             raise WrongStateError(
                 f"Session {session.session_id} is already {session.state.lower()}; nothing to stop."
             )
-        await core.request(Interrupt(session_id=session.session_id))
+        await core.request(protocol.Interrupt(session_id=session.session_id))
         return f"Stopped {session.session_id}.", {"ok": True}
 
     act_on(ctx, session_id, act, as_json=as_json)
@@ -189,7 +178,7 @@ def cancel(ctx: click.Context, session_id: str, as_json: bool) -> None:
     """End a session for good, and the whole tree of an agent session."""
 
     async def act(core: Core, session: Session) -> Told:
-        await core.request(SessionCancel(session_id=session.session_id))
+        await core.request(protocol.SessionCancel(session_id=session.session_id))
         line = f"Cancelled {session.session_id}."
         if session.state.is_terminal:
             line = f"Session {session.session_id} is already {session.state.lower()}."
@@ -225,7 +214,7 @@ def resume(ctx: click.Context, session_id: str, *, again: bool, **speech: Unpack
         session = await host.core.session(session_id)
         if session.state is SessionState.COMPLETED and not again:
             await _confirm_again(session)
-        act = SessionResume(session_id=session.session_id)
+        act = protocol.SessionResume(session_id=session.session_id)
         if host.owned or manner.json_lines:
             return await pursue_stored(settings, host, session.session_id, act, stop, manner)
         await host.core.request(act)
@@ -268,7 +257,9 @@ def attach(ctx: click.Context, session_id: str, watch: bool) -> None:
 
     async def work(host: Host, stop: StopRequest) -> ExitCode:
         session = await host.core.session(session_id)
-        await host.core.request(SessionAttach(session_id=session.session_id, drive=not watch))
+        await host.core.request(
+            protocol.SessionAttach(session_id=session.session_id, drive=not watch)
+        )
         return await show(host.core, settings, stop, focus_session=session.session_id)
 
     end(run_with_host(settings, EVERYTHING, work))
@@ -299,8 +290,10 @@ def review(ctx: click.Context, session_id: str, request: str, as_json: bool) -> 
 
     async def work(host: Host, _stop: StopRequest) -> ExitCode:
         session = await host.core.session(session_id)
-        op = SessionReview(session_id=session.session_id, request=request)
-        _tell_review((await outcome_of(host.core, session, op, ReviewPublished)).review, as_json)
+        op = protocol.SessionReview(session_id=session.session_id, request=request)
+        _tell_review(
+            (await outcome_of(host.core, session, op, protocol.ReviewPublished)).review, as_json
+        )
         return ExitCode.DONE
 
     _with_session(ctx, session_id, work)
@@ -329,8 +322,8 @@ def compact(ctx: click.Context, session_id: str, as_json: bool) -> None:
 
     async def work(host: Host, _stop: StopRequest) -> ExitCode:
         session = await host.core.session(session_id)
-        op = SessionCompact(session_id=session.session_id)
-        summary = (await outcome_of(host.core, session, op, HistoryCompacted)).text
+        op = protocol.SessionCompact(session_id=session.session_id)
+        summary = (await outcome_of(host.core, session, op, protocol.HistoryCompacted)).text
         if as_json:
             plain.print_json({"ok": True, "summary": summary})
         else:

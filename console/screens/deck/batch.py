@@ -11,21 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from enum import StrEnum
 from typing import NamedTuple
 
-from agent.protocol import (
-    Interrupt,
-    NoticeSend,
-    Op,
-    SessionCancel,
-    SessionDismiss,
-    SessionPause,
-    SessionRename,
-    SessionResume,
-    SessionStart,
-    SessionTag,
-    SteerWithdraw,
-    UserInput,
-    UserInputAnswer,
-)
+from agent import protocol
 from agent.records import Question, Session, SessionState
 from agent.state.reducer import MessageItem, SessionView, State
 from agent.text import one_line
@@ -76,7 +62,7 @@ class Step(NamedTuple):
 
     session_id: str
     title: str
-    op: Op
+    op: protocol.Op
 
 
 class Skipped(NamedTuple):
@@ -100,7 +86,7 @@ class Plan(NamedTuple):
         return f"{len(self.steps)} of {whole}" if self.skipped else f"{whole}"
 
 
-_Chosen = Op | str
+_Chosen = protocol.Op | str
 """An op for a session, or why it gets none."""
 
 
@@ -135,7 +121,7 @@ _ENDED = "has ended"
 def _stop(view: SessionView, state: State, _: str) -> _Chosen:
     if not is_tree_under_way(view.session, state):
         return "is not running"
-    return Interrupt(session_id=view.session.session_id)
+    return protocol.Interrupt(session_id=view.session.session_id)
 
 
 def _pause(view: SessionView, state: State, _: str) -> _Chosen:
@@ -144,7 +130,7 @@ def _pause(view: SessionView, state: State, _: str) -> _Chosen:
         return "is paused already"
     if not is_tree_under_way(session, state):
         return "is not running"
-    return SessionPause(session_id=session.session_id)
+    return protocol.SessionPause(session_id=session.session_id)
 
 
 def _resume(view: SessionView, state: State, _: str) -> _Chosen:
@@ -152,26 +138,26 @@ def _resume(view: SessionView, state: State, _: str) -> _Chosen:
     if session.state.is_terminal:
         return _ENDED
     if session.state is SessionState.CREATED:
-        return SessionStart(session_id=session.session_id)
+        return protocol.SessionStart(session_id=session.session_id)
     if not session.paused and is_tree_under_way(session, state):
         return "is running"
-    return SessionResume(session_id=session.session_id)
+    return protocol.SessionResume(session_id=session.session_id)
 
 
 def _cancel(view: SessionView, _state: State, _: str) -> _Chosen:
     if view.session.state.is_terminal:
         return _ENDED
-    return SessionCancel(session_id=view.session.session_id)
+    return protocol.SessionCancel(session_id=view.session.session_id)
 
 
 def _dismiss(view: SessionView, _state: State, _: str) -> _Chosen:
     if not view.session.state.is_terminal:
         return "has not ended"
-    return SessionDismiss(session_id=view.session.session_id)
+    return protocol.SessionDismiss(session_id=view.session.session_id)
 
 
 def _restore(view: SessionView, _state: State, _: str) -> _Chosen:
-    return SessionDismiss(session_id=view.session.session_id, dismissed=False)
+    return protocol.SessionDismiss(session_id=view.session.session_id, dismissed=False)
 
 
 def _write(view: SessionView, _state: State, text: str) -> _Chosen:
@@ -179,27 +165,27 @@ def _write(view: SessionView, _state: State, text: str) -> _Chosen:
     if session.state.is_terminal:
         return _ENDED
     if session.state is SessionState.CREATED:
-        return SessionStart(session_id=session.session_id, prompt=text)
-    return UserInput(session_id=session.session_id, text=text)
+        return protocol.SessionStart(session_id=session.session_id, prompt=text)
+    return protocol.UserInput(session_id=session.session_id, text=text)
 
 
 def _send(view: SessionView, _state: State, text: str) -> _Chosen:
     if not view.session.state.is_terminal:
         return "has not ended"
-    return NoticeSend(session_id=view.session.session_id, text=text)
+    return protocol.NoticeSend(session_id=view.session.session_id, text=text)
 
 
 def _tag(view: SessionView, _state: State, text: str) -> _Chosen:
     tags = changed_tags(view.session.tags, text)
     if tags == view.session.tags:
         return "has these tags already"
-    return SessionTag(session_id=view.session.session_id, tags=tags)
+    return protocol.SessionTag(session_id=view.session.session_id, tags=tags)
 
 
 def _rename(view: SessionView, _state: State, text: str) -> _Chosen:
     if text == view.session.title:
         return "has this title already"
-    return SessionRename(session_id=view.session.session_id, title=text)
+    return protocol.SessionRename(session_id=view.session.session_id, title=text)
 
 
 def _withdraw(view: SessionView, _state: State, text: str) -> _Chosen:
@@ -208,7 +194,9 @@ def _withdraw(view: SessionView, _state: State, text: str) -> _Chosen:
         if waits and isinstance(item, MessageItem) and item.text == text:
             if item.applied_step:
                 return f"has applied it at step {item.applied_step}"
-            return SteerWithdraw(session_id=view.session.session_id, message_id=item.message_id)
+            return protocol.SteerWithdraw(
+                session_id=view.session.session_id, message_id=item.message_id
+            )
     return "took it as a prompt"
 
 
@@ -263,7 +251,7 @@ def plan_answer(asked: Question, answer: str, ids: Iterable[str], state: State) 
         open_ones = [q for q in state.questions.values() if q.session_id == session_id]
         same = next((q for q in open_ones if same_question(asked, q)), None)
         if same is not None:
-            op = UserInputAnswer(question_id=same.question_id, answer=answer)
+            op = protocol.UserInputAnswer(question_id=same.question_id, answer=answer)
             steps.append(Step(session_id, title, op))
         else:
             asks_other = "has another question" if open_ones else "has no open question"
@@ -282,9 +270,9 @@ _INVERSE = {
 }
 
 
-_REWRITES: dict[Act, Callable[[Session], Op]] = {
-    Act.TAG: lambda was: SessionTag(session_id=was.session_id, tags=was.tags),
-    Act.RENAME: lambda was: SessionRename(session_id=was.session_id, title=was.title),
+_REWRITES: dict[Act, Callable[[Session], protocol.Op]] = {
+    Act.TAG: lambda was: protocol.SessionTag(session_id=was.session_id, tags=was.tags),
+    Act.RENAME: lambda was: protocol.SessionRename(session_id=was.session_id, title=was.title),
 }
 """What an act overwrote, written again."""
 
@@ -314,7 +302,9 @@ def inverse(plan: Plan, before: State, now: State) -> Plan | None:
     if opposite is None:
         return None
     # A draft among them was started with it instead.
-    text = next((step.op.text for step in plan.steps if isinstance(step.op, UserInput)), "")
+    text = next(
+        (step.op.text for step in plan.steps if isinstance(step.op, protocol.UserInput)), ""
+    )
     return plan_for(opposite, ids, now, text=text)
 
 

@@ -8,12 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from agent.protocol import (
-    CommitmentUpdate,
-    DeviceDismiss,
-    JobRead,
-    WatcherRead,
-)
+from agent import protocol
 from agent.records import CommitmentStatus, Session
 from agent.state.reducer import Attention, AttentionKind, State, failure_key
 from console.keys.actions import Action
@@ -98,14 +93,16 @@ class DismissController(Controller):
         app = self._deck.console_app
         match one.kind:
             case AttentionKind.WATCHER:
-                app.request(WatcherRead(watcher_id=one.number))
+                app.request(protocol.WatcherRead(watcher_id=one.number))
             case AttentionKind.RESULT:
-                app.request(JobRead(job_id=one.number))
+                app.request(protocol.JobRead(job_id=one.number))
             case AttentionKind.COMMITMENT:
-                op = CommitmentUpdate(commitment_id=one.number, status=CommitmentStatus.DISMISSED)
+                op = protocol.CommitmentUpdate(
+                    commitment_id=one.number, status=CommitmentStatus.DISMISSED
+                )
                 app.request(op, done="Dismissed. It is still on the Jobs screen.")
             case AttentionKind.DEVICE:
-                app.request(DeviceDismiss(serial=one.serial))
+                app.request(protocol.DeviceDismiss(serial=one.serial))
             case AttentionKind.FAILED:
                 self._runner.run(plan_for(Act.DISMISS, (one.session_id,), app.bridge.state))
             case AttentionKind.QUESTION | AttentionKind.APPROVAL | AttentionKind.LOST:

@@ -6,15 +6,7 @@ key after an act that was not answered yet is for what the act will come to.
 
 from __future__ import annotations
 
-from agent.protocol import (
-    Interrupt,
-    SessionCancel,
-    SessionLetThrough,
-    SessionPause,
-    SessionResume,
-    SessionStart,
-    SessionVerify,
-)
+from agent import protocol
 from agent.records import GoalVerdict, Session, SessionState
 from agent.safety.redacting.notice import named_kinds
 from agent.text import one_line
@@ -96,7 +88,7 @@ class SessionController(Controller):
         if self._beginning.is_awaited:
             self._beginning.stop_awaited()
         elif session is not None and self._is_at_work(session):
-            self._deck.ops.request(Interrupt(session_id=session.session_id))
+            self._deck.ops.request(protocol.Interrupt(session_id=session.session_id))
 
     def do_session_pause(self) -> None:
         """Hold the session, or go on."""
@@ -108,19 +100,21 @@ class SessionController(Controller):
         if is_paused is not None:
             # It was asked for and not answered yet: this asks for the opposite.
             ops.request(
-                SessionResume(session_id=one) if is_paused else SessionPause(session_id=one)
+                protocol.SessionResume(session_id=one)
+                if is_paused
+                else protocol.SessionPause(session_id=one)
             )
         elif session.state is SessionState.CREATED:
-            ops.request(SessionStart(session_id=one))
+            ops.request(protocol.SessionStart(session_id=one))
         elif session.state.is_terminal:
             ended = session.state.value.lower()
             about = f"“{one_line(session_title(session), 40)}”, which has {ended}"
             if self._confirm("session.pause", session, f"resumes {about}"):
-                ops.request(SessionResume(session_id=one))
+                ops.request(protocol.SessionResume(session_id=one))
         elif session.paused or not self._is_at_work(session):
-            ops.request(SessionResume(session_id=one))
+            ops.request(protocol.SessionResume(session_id=one))
         else:
-            ops.request(SessionPause(session_id=one))
+            ops.request(protocol.SessionPause(session_id=one))
 
     def do_session_cancel(self) -> None:
         """End the session and its children, at the second press."""
@@ -132,7 +126,7 @@ class SessionController(Controller):
         children = f" and its {below} children" if below > 1 else " and its child" if below else ""
         what = f"ends “{one_line(session_title(session), 40)}”{children}"
         if self._confirm("session.cancel", session, what):
-            self._deck.ops.request(SessionCancel(session_id=one))
+            self._deck.ops.request(protocol.SessionCancel(session_id=one))
 
     def do_session_let_through(self) -> None:
         """Send again, unredacted, what lost secrets, at the second press."""
@@ -144,7 +138,7 @@ class SessionController(Controller):
             "and the session resumes"
         )
         if self._confirm("session.let_through", session, what):
-            self._deck.ops.request(SessionLetThrough(session_id=session.session_id))
+            self._deck.ops.request(protocol.SessionLetThrough(session_id=session.session_id))
 
     # --- judging a result ----------
 
@@ -159,5 +153,5 @@ class SessionController(Controller):
     def _judge(self, verdict: GoalVerdict) -> None:
         session = self._session()
         if session is not None and session.state is SessionState.COMPLETED:
-            op = SessionVerify(session_id=session.session_id, verdict=verdict)
+            op = protocol.SessionVerify(session_id=session.session_id, verdict=verdict)
             self._deck.ops.request(op)

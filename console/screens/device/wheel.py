@@ -11,26 +11,13 @@ import asyncio
 from collections.abc import Coroutine
 from typing import Any, NamedTuple, Protocol
 
+from agent import protocol
 from agent.core import Core
 from agent.errors import (
     DeviceLostError,
     DeviceTimeoutError,
     SwitchboardError,
     WrongStateError,
-)
-from agent.protocol import (
-    DeviceLook,
-    Reply,
-    WheelAct,
-    WheelButton,
-    WheelGesture,
-    WheelHandBack,
-    WheelLongPress,
-    WheelPaste,
-    WheelSwipe,
-    WheelTake,
-    WheelTap,
-    WheelText,
 )
 from agent.records import DeviceState, Element, Point
 from agent.state.reducer import State
@@ -86,7 +73,7 @@ class WheelPlace(Protocol):
     def go_to_note(self) -> None:
         """Put the operator's hands on the note of handing back."""
 
-    def gesture_done(self, gesture: WheelGesture) -> None:
+    def gesture_done(self, gesture: protocol.WheelGesture) -> None:
         """Hear that the phone has done a gesture."""
 
     def refresh_all(self) -> None:
@@ -106,7 +93,7 @@ class WheelController(Controller):
         """The phone that the operator drives from here; empty while it is none."""
         self.asks_note = False
         """Whether the composer asks for the note of handing back."""
-        self._gestures: list[tuple[str, WheelGesture | PressElement]] = []
+        self._gestures: list[tuple[str, protocol.WheelGesture | PressElement]] = []
         """What hands did and the phone has not, each with the phone that it is for."""
         self._driving: asyncio.Event | None = None
         """Set once all of it was done."""
@@ -158,7 +145,7 @@ class WheelController(Controller):
     do_device_drive = do_wheel_take
 
     async def _take(self, serial: str) -> None:
-        if await self._place.ops.ask(WheelTake(serial=serial)) is None:
+        if await self._place.ops.ask(protocol.WheelTake(serial=serial)) is None:
             return
         self.serial = serial
         self._place.show_driven(True)
@@ -176,12 +163,14 @@ class WheelController(Controller):
         """Give the wheel back, with a note for the session, after the operator's own input."""
         serial, app = self.serial, self._place.ops
         # Asked for before anything is shown: the footer says at once what its keys do then.
-        asked = app.ask(WheelHandBack(serial=serial, note=note)) if serial else None
+        asked = app.ask(protocol.WheelHandBack(serial=serial, note=note)) if serial else None
         self._leave_wheel()
         if asked is not None:
             app.spawn(self._hand_back(serial, asked), "handing the phone back")
 
-    async def _hand_back(self, serial: str, asked: Coroutine[Any, Any, Reply | None]) -> None:
+    async def _hand_back(
+        self, serial: str, asked: Coroutine[Any, Any, protocol.Reply | None]
+    ) -> None:
         app = self._place.ops
         try:
             if self._driving is not None:
@@ -204,12 +193,14 @@ class WheelController(Controller):
     def on_phone_pane_touched(self, event: PhonePane.Touched) -> None:
         touch: Touch = event.touch
         if touch.is_swipe:
-            swipe = WheelSwipe(start=touch.start, end=touch.end, duration_ms=touch.duration_ms)
+            swipe = protocol.WheelSwipe(
+                start=touch.start, end=touch.end, duration_ms=touch.duration_ms
+            )
             self.send(swipe)
         elif touch.is_long:
-            self.send(WheelLongPress(at=touch.start))
+            self.send(protocol.WheelLongPress(at=touch.start))
         else:
-            self.send(WheelTap(at=touch.start))
+            self.send(protocol.WheelTap(at=touch.start))
 
     def on_phone_pane_scrolled(self, event: PhonePane.Scrolled) -> None:
         # Content follows the finger: to see what is below, it goes up.
@@ -217,7 +208,7 @@ class WheelController(Controller):
         top = min(0.9, max(0.1, event.at.y + reach / 2))
         end = min(0.9, max(0.1, event.at.y - reach / 2))
         self.send(
-            WheelSwipe(
+            protocol.WheelSwipe(
                 start=Point(x=event.at.x, y=top),
                 end=Point(x=event.at.x, y=end),
                 duration_ms=_SCROLL_MS,
@@ -226,21 +217,21 @@ class WheelController(Controller):
 
     def on_phone_pane_typed(self, event: PhonePane.Typed) -> None:
         serial, last = self._gestures[-1] if self._gestures else ("", None)
-        if isinstance(last, WheelText) and serial == self.serial:
-            self._gestures[-1] = (serial, WheelText(text=last.text + event.text))
+        if isinstance(last, protocol.WheelText) and serial == self.serial:
+            self._gestures[-1] = (serial, protocol.WheelText(text=last.text + event.text))
         else:
-            self.send(WheelText(text=event.text))
+            self.send(protocol.WheelText(text=event.text))
 
     def on_phone_pane_pasted(self, event: PhonePane.Pasted) -> None:
-        self.send(WheelPaste(text=event.text))
+        self.send(protocol.WheelPaste(text=event.text))
 
     def on_phone_pane_pressed(self, event: PhonePane.Pressed) -> None:
-        self.send(WheelButton(button=event.button))
+        self.send(protocol.WheelButton(button=event.button))
 
     def on_phone_pane_left(self, _event: PhonePane.Left) -> None:
         self.leave()
 
-    def send(self, gesture: WheelGesture | PressElement) -> None:
+    def send(self, gesture: protocol.WheelGesture | PressElement) -> None:
         """Do something at the wheel; nothing while nobody has it."""
         if not self.serial:
             return
@@ -285,24 +276,26 @@ class WheelController(Controller):
             self._driving = None
             driven.set()
 
-    async def _found(self, serial: str, element: Element) -> WheelTap | None:
+    async def _found(self, serial: str, element: Element) -> protocol.WheelTap | None:
         """Return the tap on an element of the screen as it is now; None where it is gone."""
-        look = (await self._place.ops.core.request(DeviceLook(serial=serial))).look
+        look = (await self._place.ops.core.request(protocol.DeviceLook(serial=serial))).look
         same = [one for one in look.elements if one.key == element.key] if look else []
         if not same:
             return None
         near = min(same, key=lambda one: abs(one.number - element.number))
-        return WheelTap(at=near.bounds.center)
+        return protocol.WheelTap(at=near.bounds.center)
 
-    async def _do(self, serial: str, gesture: WheelGesture) -> None:
+    async def _do(self, serial: str, gesture: protocol.WheelGesture) -> None:
         core = self._place.ops.core
         try:
-            await core.request(WheelAct(serial=serial, gesture=gesture))
+            await core.request(protocol.WheelAct(serial=serial, gesture=gesture))
         except (DeviceLostError, DeviceTimeoutError, WrongStateError):
             # Its outcome is unknown, or the wheel is not ours: nothing is done a second time.
             raise
         except SwitchboardError:
-            if not isinstance(gesture, WheelPaste):
+            if not isinstance(gesture, protocol.WheelPaste):
                 raise
             # There is no way to its clipboard: what cannot be pasted is typed.
-            await core.request(WheelAct(serial=serial, gesture=WheelText(text=gesture.text)))
+            await core.request(
+                protocol.WheelAct(serial=serial, gesture=protocol.WheelText(text=gesture.text))
+            )

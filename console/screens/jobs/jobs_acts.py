@@ -7,17 +7,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from agent.protocol import (
-    CommitmentUpdate,
-    JobPause,
-    JobRead,
-    JobResume,
-    JobRun,
-    JobStop,
-    Op,
-    WatcherRead,
-    WatcherStop,
-)
+from agent import protocol
 from agent.records import (
     Commitment,
     CommitmentStatus,
@@ -85,7 +75,8 @@ class JobActs(Controller):
         """Make the job due now."""
         if isinstance(self._list.record, Job) and self.can("job.run"):
             self._send(
-                JobRun(job_id=self._list.record.id), f"Job {self._list.record.id} is due now."
+                protocol.JobRun(job_id=self._list.record.id),
+                f"Job {self._list.record.id} is due now.",
             )
 
     def do_job_pause(self) -> None:
@@ -96,17 +87,17 @@ class JobActs(Controller):
         asked = self._list.ops.pending.pauses_job(job.id)
         is_paused = job.status is JobStatus.PAUSED if asked is None else asked
         if is_paused:
-            self._send(JobResume(job_id=job.id), f"Job {job.id} is resumed.")
+            self._send(protocol.JobResume(job_id=job.id), f"Job {job.id} is resumed.")
         else:
-            self._send(JobPause(job_id=job.id), f"Job {job.id} is paused; p resumes it.")
+            self._send(protocol.JobPause(job_id=job.id), f"Job {job.id} is paused; p resumes it.")
 
     def do_job_read(self) -> None:
         """Take the result or the match as seen; dismiss the commitment."""
         match self._list.record:
             case Job(id=job_id, unread_result=True):
-                self._send(JobRead(job_id=job_id))
+                self._send(protocol.JobRead(job_id=job_id))
             case Watcher(id=watcher_id, unread=True):
-                self._send(WatcherRead(watcher_id=watcher_id))
+                self._send(protocol.WatcherRead(watcher_id=watcher_id))
             case Commitment() as one if not one.status.is_over:
                 self._update(one, CommitmentStatus.DISMISSED, "Dismissed; z reopens it.")
             case _:
@@ -128,9 +119,9 @@ class JobActs(Controller):
             self._update(one, CommitmentStatus.SNOOZED, "Snoozed for an hour.")
 
     def _update(self, one: Commitment, status: CommitmentStatus, done: str) -> None:
-        self._send(CommitmentUpdate(commitment_id=one.id, status=status), done)
+        self._send(protocol.CommitmentUpdate(commitment_id=one.id, status=status), done)
 
-    def _send(self, op: Op, done: str = "") -> None:
+    def _send(self, op: protocol.Op, done: str = "") -> None:
         app = self._list.ops
         # From here on it is asked for: the next key may ask for the opposite.
         asked = app.ask(op)
@@ -160,10 +151,10 @@ class JobActs(Controller):
         key = self._list.key_of("job.stop")
         match self._list.record:
             case Job() as job if self.can("job.stop"):
-                op: Op = JobStop(job_id=job.id)
+                op: protocol.Op = protocol.JobStop(job_id=job.id)
                 sentence = f"{key} again stops job {job.id} “{one_line(job.title, 40)}” for good"
             case Watcher() as one if self.can("job.stop"):
-                op = WatcherStop(watcher_id=one.id)
+                op = protocol.WatcherStop(watcher_id=one.id)
                 about = f"watcher {one.id} “{one_line(one.title, 40)}”"
                 sentence = f"{key} again stops {about} for good"
             case _:

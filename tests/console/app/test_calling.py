@@ -4,18 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from agent.records import (
-    Commitment,
-    CommitmentStatus,
-    DeviceState,
-    Notice,
-    NoticeKind,
-    Question,
-    QuestionKind,
-    Session,
-    SessionState,
-    TriggerType,
-)
+from agent import records
 from agent.state.reducer import SessionView, State, attention
 from console.terminal.terminal_notify import (
     AWAY_S,
@@ -44,12 +33,18 @@ class Called:
         return self.bells, len(self.written)
 
 
-def notice(token: str = "n-1", title: str = "Finished it", text: str = "") -> Notice:
-    return Notice(token=token, session_id="s", kind=NoticeKind.COMPLETED, title=title, text=text)
+def notice(token: str = "n-1", title: str = "Finished it", text: str = "") -> records.Notice:
+    return records.Notice(
+        token=token, session_id="s", kind=records.NoticeKind.COMPLETED, title=title, text=text
+    )
 
 
-def question(question_id: str = "q", kind: QuestionKind = QuestionKind.QUESTION) -> Question:
-    return Question(question_id=question_id, session_id="s", text="Which?", asked_ms=1, kind=kind)
+def question(
+    question_id: str = "q", kind: records.QuestionKind = records.QuestionKind.QUESTION
+) -> records.Question:
+    return records.Question(
+        question_id=question_id, session_id="s", text="Which?", asked_ms=1, kind=kind
+    )
 
 
 def test_each_question_rings_and_each_notice_is_told_once_and_only_to_who_looks_elsewhere() -> None:
@@ -64,19 +59,19 @@ def test_each_question_rings_and_each_notice_is_told_once_and_only_to_who_looks_
 
 
 def of_session(**changed: object) -> State:
-    session = Session(session_id="s", goal="g", created_ms=1, **changed)  # type: ignore[arg-type]
+    session = records.Session(session_id="s", goal="g", created_ms=1, **changed)  # type: ignore[arg-type]
     return State(sessions={"s": SessionView(session=session)})
 
 
-DUE = Commitment(
+DUE = records.Commitment(
     id=1,
     title="Call",
     description="",
-    trigger_type=TriggerType.TIME,
+    trigger_type=records.TriggerType.TIME,
     trigger_spec_json={},
     due_at=1,
     expires_at=0,
-    status=CommitmentStatus.FIRED,
+    status=records.CommitmentStatus.FIRED,
     confidence=1.0,
     evidence_json={},
     created_at=1,
@@ -84,11 +79,13 @@ DUE = Commitment(
 )
 WAITS = {
     "a question": State(questions={"q": question()}),
-    "an approval": State(questions={"q": question(kind=QuestionKind.APPROVAL)}),
-    "a lost phone": of_session(state=SessionState.RUNNING, lost=True),
-    "a failure": of_session(state=SessionState.FAILED),
+    "an approval": State(questions={"q": question(kind=records.QuestionKind.APPROVAL)}),
+    "a lost phone": of_session(state=records.SessionState.RUNNING, lost=True),
+    "a failure": of_session(state=records.SessionState.FAILED),
     "a phone that has to be allowed": State(
-        devices={"p": phone("p", state=DeviceState.UNAUTHORIZED, note="Allow USB debugging.")}
+        devices={
+            "p": phone("p", state=records.DeviceState.UNAUTHORIZED, note="Allow USB debugging.")
+        }
     ),
     "a commitment": State(commitments={1: DUE}),
 }
@@ -102,7 +99,7 @@ def test_whatever_waits_rings_once(state: State) -> None:
 
 def test_what_is_lost_again_and_again_rings_once_a_minute_at_most() -> None:
     called = Called()
-    lost = of_session(state=SessionState.RUNNING, lost=True)
+    lost = of_session(state=records.SessionState.RUNNING, lost=True)
     for _ in range(5):
         called.look(lost)
         called.now_s += 3.0

@@ -9,37 +9,30 @@ from pathlib import Path
 
 import pytest
 
-from agent.protocol import (
-    Event,
-    EventMsg,
-    ObservationRecorded,
-    ToolCallFinished,
-    ToolCallRequested,
-    WarningEvent,
-)
+from agent import protocol
 from agent.records import ActionOutcome, Foreground, Observation
 from console.runs.drill_ledger import DrillResult, events_lost, steps_repeated, tells_of_trouble
 
 
-def events(*msgs: EventMsg) -> list[Event]:
+def events(*msgs: protocol.EventMsg) -> list[protocol.Event]:
     return [
-        Event(event_id=number, session_id="s", seq=number, ts_ms=number, msg=msg)
+        protocol.Event(event_id=number, session_id="s", seq=number, ts_ms=number, msg=msg)
         for number, msg in enumerate(msgs, 1)
     ]
 
 
-def asked(call_id: str, arguments: str = "{}") -> ToolCallRequested:
-    return ToolCallRequested(step=1, call_id=call_id, tool="tap", arguments=arguments)
+def asked(call_id: str, arguments: str = "{}") -> protocol.ToolCallRequested:
+    return protocol.ToolCallRequested(step=1, call_id=call_id, tool="tap", arguments=arguments)
 
 
-def ended(call_id: str, outcome: ActionOutcome) -> ToolCallFinished:
-    return ToolCallFinished(step=1, call_id=call_id, outcome=outcome, text="")
+def ended(call_id: str, outcome: ActionOutcome) -> protocol.ToolCallFinished:
+    return protocol.ToolCallFinished(step=1, call_id=call_id, outcome=outcome, text="")
 
 
-LOOK = ObservationRecorded(
+LOOK = protocol.ObservationRecorded(
     step=1, observation=Observation(started_ms=1, ended_ms=2, foreground=Foreground(package="a"))
 )
-WORDS = [WarningEvent(message=str(number)) for number in range(4)]
+WORDS = [protocol.WarningEvent(message=str(number)) for number in range(4)]
 
 
 def test_nothing_is_lost_when_all_that_was_published_is_stored() -> None:
@@ -52,12 +45,12 @@ def test_nothing_is_lost_when_all_that_was_published_is_stored() -> None:
         (events(*WORDS), events(*WORDS[:3]), 1),
         (events(*WORDS[:3]), events(*WORDS), 1),
         ([*events(*WORDS), events(*WORDS)[-1]], events(*WORDS), 1),
-        (events(*WORDS), events(*WORDS[:3], WarningEvent(message="other")), 1),
+        (events(*WORDS), events(*WORDS[:3], protocol.WarningEvent(message="other")), 1),
         (events(), events(), 0),
     ],
 )
 def test_what_is_published_and_stored_must_agree(
-    published: list[Event], stored: list[Event], lost: int
+    published: list[protocol.Event], stored: list[protocol.Event], lost: int
 ) -> None:
     assert events_lost(published, stored) == lost
 

@@ -4,32 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from agent.protocol import (
-    Reply,
-    RequestUserInput,
-    SessionConfigured,
-    SessionCreate,
-    SessionStart,
-    SessionStateChanged,
-    TargetControl,
-    TargetObserved,
-    ToolCallRequested,
-    UserInputAnswer,
-    WheelTake,
-)
-from agent.records import (
-    Question,
-    QuestionKind,
-    QuestionOption,
-    Session,
-    SessionState,
-    Subject,
-    TargetAction,
-    TargetPresentation,
-    TargetResult,
-    TargetRuntime,
-    TargetStatus,
-)
+from agent import protocol, records
 from console import app as console_app
 from tests.console.conftest import Open, Seat
 from tests.console.fakes import FakeCore
@@ -43,20 +18,20 @@ def notes_apart(core: FakeCore) -> None:
     configure(core, "h1", "Sort the notes", serial="phone-2", target_package="com.android.notes")
     run(core, "h1")
     core.tell(
-        TargetObserved(
-            presentation=TargetPresentation.DETACHED_HIDDEN,
-            runtime=TargetRuntime.DETACHED_HIDDEN,
+        protocol.TargetObserved(
+            presentation=records.TargetPresentation.DETACHED_HIDDEN,
+            runtime=records.TargetRuntime.DETACHED_HIDDEN,
             display=2,
         ),
         "h1",
     )
 
-    def moved(op: TargetControl) -> Reply:
-        runtime = TargetRuntime.DETACHED_SHOWN
-        result = TargetResult(status=TargetStatus.OK, runtime=runtime, display=2)
-        return Reply(submission_id="x", target=result)
+    def moved(op: protocol.TargetControl) -> protocol.Reply:
+        runtime = records.TargetRuntime.DETACHED_SHOWN
+        result = records.TargetResult(status=records.TargetStatus.OK, runtime=runtime, display=2)
+        return protocol.Reply(submission_id="x", target=result)
 
-    core.answers[TargetControl] = moved
+    core.answers[protocol.TargetControl] = moved
 
 
 async def choose(seat: Seat, session_id: str) -> None:
@@ -70,7 +45,7 @@ async def test_opening_a_session_that_works_unseen_shows_its_app(console: Open) 
     async with console(play=notes_apart) as seat:
         await choose(seat, "h1")
         await seat.press("enter")
-        shown = TargetControl(session_id="h1", action=TargetAction.SHOW)
+        shown = protocol.TargetControl(session_id="h1", action=records.TargetAction.SHOW)
         await seat.until(lambda: shown in seat.core.ops, "shown")
         await seat.see("com.android.notes is shown on a display of its")
         assert seat.deck.focused is seat.deck.pane.transcript
@@ -81,7 +56,7 @@ async def test_keys_hide_and_attach_the_app_of_a_session(console: Open) -> None:
         await choose(seat, "h1")
         assert not seat.deck.can("target.hide")
         await seat.press("T")
-        attached = TargetControl(session_id="h1", action=TargetAction.ATTACH)
+        attached = protocol.TargetControl(session_id="h1", action=records.TargetAction.ATTACH)
         await seat.until(lambda: attached in seat.core.ops, "attached")
         await choose(seat, "s1")
         await seat.press("S")
@@ -89,25 +64,25 @@ async def test_keys_hide_and_attach_the_app_of_a_session(console: Open) -> None:
 
 
 async def test_a_draft_for_one_app_is_kept_and_then_begun(console: Open) -> None:
-    def created(op: SessionCreate) -> Reply:
-        draft = Session(
+    def created(op: protocol.SessionCreate) -> protocol.Reply:
+        draft = records.Session(
             session_id="d1",
             goal=op.goal,
             created_ms=seat.core.now_ms,
             target_package=op.target_package,
         )
-        seat.core.tell(SessionConfigured(session=draft), "d1")
-        return Reply(submission_id="x", session_id="d1")
+        seat.core.tell(protocol.SessionConfigured(session=draft), "d1")
+        return protocol.Reply(submission_id="x", session_id="d1")
 
     async with console() as seat:
-        seat.core.answers[SessionCreate] = created
+        seat.core.answers[protocol.SessionCreate] = created
         await seat.press("n")
         await seat.until(lambda: seat.deck.composer.purpose.mode is Mode.NEW, "a goal")
         await seat.press("ctrl+o")
         await seat.until(lambda: seat.deck.composer.purpose.mode is Mode.DRAFT, "a draft")
         await seat.press(*"org.notes buy milk", "enter")
         await seat.until(lambda: seat.core.ops, "an op")
-        [made] = [op for op in seat.core.ops if isinstance(op, SessionCreate)]
+        [made] = [op for op in seat.core.ops if isinstance(op, protocol.SessionCreate)]
         assert (made.target_package, made.goal) == ("org.notes", "buy milk")
         assert (made.start, made.hold) == (False, True)
         await seat.until(lambda: seat.deck.selected == "d1", "the draft")
@@ -115,7 +90,7 @@ async def test_a_draft_for_one_app_is_kept_and_then_begun(console: Open) -> None
         await seat.press("i")
         await seat.until(lambda: seat.deck.composer.purpose.mode is Mode.PROMPT, "a prompt")
         await seat.press(*"buy eggs", "enter")
-        begun = SessionStart(session_id="d1", prompt="buy eggs")
+        begun = protocol.SessionStart(session_id="d1", prompt="buy eggs")
         await seat.until(lambda: begun in seat.core.ops, "begun")
 
 
@@ -126,28 +101,31 @@ def approve(core: FakeCore, *, action: str = "click_element", risk: str = "destr
     run(core, "a1")
     step(core, "a1", 1)
     core.tell(
-        ToolCallRequested(
+        protocol.ToolCallRequested(
             step=1, call_id="c9", tool=action, arguments='{"element": 2, "text": "milk"}'
         ),
         "a1",
     )
     core.tell(
-        RequestUserInput(
-            question=Question(
+        protocol.RequestUserInput(
+            question=records.Question(
                 question_id="qa",
                 session_id="a1",
                 text='May I do this? Press "Bluetooth". It cannot be undone.',
-                kind=QuestionKind.APPROVAL,
+                kind=records.QuestionKind.APPROVAL,
                 asked_ms=core.now_ms,
                 deadline_ms=core.now_ms + 90_000,
-                options=(QuestionOption(label="Approve"), QuestionOption(label="Deny")),
+                options=(
+                    records.QuestionOption(label="Approve"),
+                    records.QuestionOption(label="Deny"),
+                ),
                 call_id="c9",
-                subject=Subject(action=action, risk=risk, element=elements()[1]),
+                subject=records.Subject(action=action, risk=risk, element=elements()[1]),
             )
         ),
         "a1",
     )
-    core.tell(SessionStateChanged(state=SessionState.WAITING_FOR_USER), "a1")
+    core.tell(protocol.SessionStateChanged(state=records.SessionState.WAITING_FOR_USER), "a1")
 
 
 async def at_the_card(seat: Seat) -> None:
@@ -158,7 +136,7 @@ async def at_the_card(seat: Seat) -> None:
 
 
 def answers(seat: Seat) -> list[str]:
-    return [op.answer for op in seat.core.ops if isinstance(op, UserInputAnswer)]
+    return [op.answer for op in seat.core.ops if isinstance(op, protocol.UserInputAnswer)]
 
 
 async def test_for_this_session_takes_two_presses(console: Open) -> None:
@@ -204,7 +182,7 @@ async def test_the_wheel_is_taken_from_the_card(console: Open) -> None:
     async with console(play=approve) as seat:
         await at_the_card(seat)
         await seat.press("t")
-        await seat.until(lambda: WheelTake(serial="phone-1") in seat.core.ops, "the wheel")
+        await seat.until(lambda: protocol.WheelTake(serial="phone-1") in seat.core.ops, "the wheel")
 
 
 async def test_what_ends_by_itself_counts_down_in_the_queue(console: Open) -> None:

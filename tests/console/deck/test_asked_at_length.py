@@ -4,19 +4,8 @@ from __future__ import annotations
 
 from textual.events import Key
 
+from agent import protocol
 from agent.errors import WrongStateError
-from agent.protocol import (
-    AgentMessage,
-    DeviceChanged,
-    QuestionClosed,
-    RequestUserInput,
-    SessionStateChanged,
-    StepStarted,
-    UserInputAnswer,
-    UserMessage,
-    WheelAct,
-    WheelSwipe,
-)
 from agent.records import Question, QuestionKind, QuestionOption, QuestionPart, SessionState
 from agent.state.reducer import QuestionItem
 from tests.console.conftest import Open, Seat, select
@@ -51,7 +40,7 @@ def in_parts(core: FakeCore) -> None:
     asked = Question(
         question_id="q1", session_id="s1", text="all", asked_ms=core.now_ms, parts=PARTS
     )
-    core.tell(RequestUserInput(question=asked), "s1")
+    core.tell(protocol.RequestUserInput(question=asked), "s1")
 
 
 async def to_the_card(seat: Seat) -> None:
@@ -106,7 +95,7 @@ async def test_what_a_long_card_has_no_room_for_is_said_and_scrolled_to(console:
         await seat.press("7")
         await seat.until(lambda: seat.core.ops, "the answer")
         [op] = seat.core.ops
-        assert isinstance(op, UserInputAnswer) and op.answer.startswith("Mail number 7")
+        assert isinstance(op, protocol.UserInputAnswer) and op.answer.startswith("Mail number 7")
 
 
 async def test_the_part_before_can_be_answered_again_before_all_is_sent(console: Open) -> None:
@@ -127,7 +116,7 @@ async def test_the_part_before_can_be_answered_again_before_all_is_sent(console:
         await seat.press("enter", *"noon", "enter")
         await seat.until(lambda: seat.core.ops, "the answer")
         [op] = seat.core.ops
-        assert isinstance(op, UserInputAnswer)
+        assert isinstance(op, protocol.UserInputAnswer)
         assert op.answers == {"calendar": ("Work",), "time": ("noon",)}
 
 
@@ -138,7 +127,7 @@ async def test_a_number_written_as_an_answer_names_the_option_unless_options_are
         await to_the_card(seat)
         await seat.press("enter", "2", "enter")
         await seat.until(lambda: len(seat.core.ops) == 1, "the first answer")
-        seat.core.tell(QuestionClosed(question_id="q-s2", reason="test"), "s2")
+        seat.core.tell(protocol.QuestionClosed(question_id="q-s2", reason="test"), "s2")
         ask(seat.core, "s2", "q3", "For how many?", "2", "4")
         await seat.until(lambda: "q3" in seat.app.bridge.state.questions, "the next question")
         await select(seat, "s2")
@@ -151,8 +140,8 @@ async def test_a_number_written_as_an_answer_names_the_option_unless_options_are
         await seat.press("enter", "1", "enter")
         await seat.until(lambda: len(seat.core.ops) == 2, "the second answer")
         first, second = seat.core.ops
-        assert isinstance(first, UserInputAnswer) and first.answer == "The young one"
-        assert isinstance(second, UserInputAnswer) and second.answer == "1"
+        assert isinstance(first, protocol.UserInputAnswer) and first.answer == "The young one"
+        assert isinstance(second, protocol.UserInputAnswer) and second.answer == "1"
 
 
 def test_several_questions_stand_in_the_transcript_each_on_its_own_line() -> None:
@@ -168,16 +157,16 @@ def test_several_questions_stand_in_the_transcript_each_on_its_own_line() -> Non
 async def test_what_the_model_says_ends_with_its_reply_whichever_comes_first(console: Open) -> None:
     async with console(play=two_ask) as seat:
         bridge = seat.app.bridge
-        seat.core.tell(StepStarted(step=1), "s1")
+        seat.core.tell(protocol.StepStarted(step=1), "s1")
         seat.core.say("s1", "I open")
         await seat.until(lambda: bridge.said_now("s1") == "I open", "what it says")
-        seat.core.tell(AgentMessage(step=1, text="I open the door."), "s1")
+        seat.core.tell(protocol.AgentMessage(step=1, text="I open the door."), "s1")
         await seat.until(lambda: bridge.said_now("s1") == "", "nothing more")
         # The other way round: the words come after the event of the whole reply.
         seat.core.say("s1", "I open the door.")
         await seat.until(lambda: "s1" in bridge.saying, "the late words")
         assert bridge.said_now("s1") == ""
-        seat.core.tell(StepStarted(step=2), "s1")
+        seat.core.tell(protocol.StepStarted(step=2), "s1")
         await seat.until(lambda: bridge.state.event_id == len(seat.core.stored), "the next step")
         seat.core.say("s1", "Now")
         await seat.until(lambda: bridge.said_now("s1") == "Now", "what it says now")
@@ -186,7 +175,7 @@ async def test_what_the_model_says_ends_with_its_reply_whichever_comes_first(con
 def test_a_tall_screen_names_more_phones() -> None:
     core = FakeCore()
     for number in range(9):
-        core.tell(DeviceChanged(device=phone(f"phone-{number}")))
+        core.tell(protocol.DeviceChanged(device=phone(f"phone-{number}")))
     said = "".join(text for text, _ in device_parts(core.state, 40, "none", height=50)[0])
     assert "Pixel 8" in said and "more" not in said
     short = "".join(text for text, _ in device_parts(core.state, 40, "none", height=24)[0])
@@ -225,7 +214,7 @@ async def test_where_nobody_asks_the_key_stays_and_says_so(console: Open) -> Non
 
 async def test_a_hint_that_a_step_took_first_stays_in_the_field(console: Open) -> None:
     async with console() as seat:
-        seat.core.tell(UserMessage(text="use dark", message_id="m1", steer=True), "s1")
+        seat.core.tell(protocol.UserMessage(text="use dark", message_id="m1", steer=True), "s1")
         await select(seat, "s1")
         await seat.see("waits for the next step")
         seat.deck.sessions.focus()
@@ -246,7 +235,7 @@ async def test_the_footer_says_what_the_key_of_pausing_would_do(console: Open) -
 
     async with console(play=play) as seat:
         await seat.see("p pause")
-        seat.core.tell(SessionStateChanged(state=SessionState.COMPLETED), "s1")
+        seat.core.tell(protocol.SessionStateChanged(state=SessionState.COMPLETED), "s1")
         await seat.see("p resume")
 
 
@@ -262,7 +251,7 @@ async def test_the_queue_says_what_is_to_be_approved_and_whose_it_is(console: Op
             kind=QuestionKind.APPROVAL,
             options=(QuestionOption(label="Approve"), QuestionOption(label="Deny")),
         )
-        core.tell(RequestUserInput(question=asked), "s1")
+        core.tell(protocol.RequestUserInput(question=asked), "s1")
 
     async with console(play=play) as seat:
         await seat.see("◆ Press “Send SMS”.")
@@ -275,9 +264,9 @@ async def test_arrows_scroll_the_phone_that_is_driven(console: Open) -> None:
         await seat.press("w")
         await seat.until(lambda: seat.deck.focused is seat.deck.phone, "the wheel")
 
-        def swipes() -> list[WheelSwipe]:
-            acts = [op.gesture for op in seat.core.ops if isinstance(op, WheelAct)]
-            return [one for one in acts if isinstance(one, WheelSwipe)]
+        def swipes() -> list[protocol.WheelSwipe]:
+            acts = [op.gesture for op in seat.core.ops if isinstance(op, protocol.WheelAct)]
+            return [one for one in acts if isinstance(one, protocol.WheelSwipe)]
 
         await seat.press("down", "up")
         await seat.until(lambda: len(swipes()) == 2, "two swipes")
@@ -299,7 +288,7 @@ async def test_a_tall_screen_shows_an_approval_whole_with_its_options(console: O
             asked_ms=core.now_ms,
             options=(QuestionOption(label="Approve"), QuestionOption(label="Deny")),
         )
-        core.tell(RequestUserInput(question=asked), "s1")
+        core.tell(protocol.RequestUserInput(question=asked), "s1")
 
     async with console(play=play, size=(140, 44)) as seat:
         await seat.see("Line 10 of ten.")

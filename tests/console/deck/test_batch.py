@@ -5,18 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.protocol import (
-    Interrupt,
-    SessionDismiss,
-    SessionFlagsChanged,
-    SessionPause,
-    SessionResume,
-    SessionStart,
-    SessionTag,
-    SteerWithdraw,
-    UserInput,
-    UserMessage,
-)
+from agent import protocol
 from agent.state.reducer import reduce
 from console.screens.deck import batch
 from console.screens.deck.batch import Act, inverse, plan_answer, plan_for, same_question, told
@@ -49,7 +38,7 @@ def test_every_session_of_a_plan_gets_an_op_or_a_reason(act: Act, ids: list[str]
 
 def test_a_stop_leaves_out_what_is_not_running_and_says_so() -> None:
     plan = plan_for(Act.STOP, ["s10", "s45", "s35"], STATE)
-    assert [step.op for step in plan.steps] == [Interrupt(session_id="s10")]
+    assert [step.op for step in plan.steps] == [protocol.Interrupt(session_id="s10")]
     assert plan.count_words == "1 of 3"
     assert told(plan, ()).startswith("Stopped 1 of 3 sessions. Not ")
     assert "is not running" in told(plan, ())
@@ -66,8 +55,8 @@ def test_what_failed_is_told_beside_what_was_left_out() -> None:
 def test_one_text_starts_drafts_and_steers_the_rest() -> None:
     plan = plan_for(Act.WRITE, ["s10", "s45", "s35"], STATE, text="hurry")
     assert [step.op for step in plan.steps] == [
-        UserInput(session_id="s10", text="hurry"),
-        SessionStart(session_id="s45", prompt="hurry"),
+        protocol.UserInput(session_id="s10", text="hurry"),
+        protocol.SessionStart(session_id="s45", prompt="hurry"),
     ]
 
 
@@ -94,12 +83,12 @@ def test_a_pause_is_taken_back_by_resuming_what_was_paused() -> None:
     plan = plan_for(Act.PAUSE, ["s10", "s11"], STATE)
     core = fifty()
     for step in plan.steps:
-        core.tell(SessionFlagsChanged(paused=True), step.session_id)
+        core.tell(protocol.SessionFlagsChanged(paused=True), step.session_id)
     back = inverse(plan, STATE, core.state)
     assert back is not None
     assert [step.op for step in back.steps] == [
-        SessionResume(session_id="s10"),
-        SessionResume(session_id="s11"),
+        protocol.SessionResume(session_id="s10"),
+        protocol.SessionResume(session_id="s11"),
     ]
 
 
@@ -107,12 +96,12 @@ def test_resumed_sessions_that_were_paused_are_paused_again() -> None:
     plan = plan_for(Act.RESUME, ["s25", "s26"], STATE)
     core = fifty()
     for one in ("s25", "s26"):
-        core.tell(SessionFlagsChanged(paused=False), one)
+        core.tell(protocol.SessionFlagsChanged(paused=False), one)
     back = inverse(plan, STATE, core.state)
     assert back is not None
     assert [step.op for step in back.steps] == [
-        SessionPause(session_id="s25"),
-        SessionPause(session_id="s26"),
+        protocol.SessionPause(session_id="s25"),
+        protocol.SessionPause(session_id="s26"),
     ]
 
 
@@ -121,19 +110,21 @@ def test_tags_are_taken_back_to_what_each_session_had() -> None:
     back = inverse(plan, STATE, STATE)
     assert back is not None
     assert [step.op for step in back.steps] == [
-        SessionTag(session_id="s12", tags=("nightly",)),
-        SessionTag(session_id="s13", tags=()),
+        protocol.SessionTag(session_id="s12", tags=("nightly",)),
+        protocol.SessionTag(session_id="s13", tags=()),
     ]
 
 
 def test_a_hint_is_taken_back_where_no_step_has_applied_it() -> None:
     plan = plan_for(Act.WRITE, ["s30", "s31"], STATE, text="hurry")
     core = fifty()
-    event = core.tell(UserMessage(text="hurry", message_id="m1", steer=True), "s30")
+    event = core.tell(protocol.UserMessage(text="hurry", message_id="m1", steer=True), "s30")
     assert reduce(core.state, event) is core.state
     back = inverse(plan, STATE, core.state)
     assert back is not None
-    assert [step.op for step in back.steps] == [SteerWithdraw(session_id="s30", message_id="m1")]
+    assert [step.op for step in back.steps] == [
+        protocol.SteerWithdraw(session_id="s30", message_id="m1")
+    ]
     assert [one.why for one in back.skipped] == ["took it as a prompt"]
 
 
@@ -145,7 +136,9 @@ def test_a_dismissal_is_taken_back() -> None:
     plan = plan_for(Act.DISMISS, ["s35"], STATE)
     back = inverse(plan, STATE, STATE)
     assert back is not None
-    assert [s.op for s in back.steps] == [SessionDismiss(session_id="s35", dismissed=False)]
+    assert [s.op for s in back.steps] == [
+        protocol.SessionDismiss(session_id="s35", dismissed=False)
+    ]
 
 
 def test_what_is_read_is_what_was_looked_at_and_no_failure_that_was_not() -> None:

@@ -7,31 +7,8 @@ from typing import Any
 
 import pytest
 
+from agent import protocol
 from agent.errors import WrongStateError
-from agent.protocol import (
-    Interrupt,
-    NoticeSend,
-    Op,
-    Reply,
-    SessionCancel,
-    SessionConfigured,
-    SessionCreate,
-    SessionPause,
-    SessionResume,
-    SessionStateChanged,
-    SessionVerify,
-    SteerEdit,
-    SteerWithdraw,
-    TargetControl,
-    TargetObserved,
-    UserInputAnswer,
-    UserMessage,
-    WheelAct,
-    WheelGesture,
-    WheelHandBack,
-    WheelTap,
-    WheelText,
-)
 from agent.records import (
     DeviceState,
     GoalVerdict,
@@ -70,8 +47,8 @@ from widgets.questions.question_card import QuestionCard
 class Recorder:
     """Takes ops, lines and work, and does the work when it is told to."""
 
-    def __init__(self, reply: Reply | None = None) -> None:
-        self.sent: list[Op] = []
+    def __init__(self, reply: protocol.Reply | None = None) -> None:
+        self.sent: list[protocol.Op] = []
         self.said: list[str] = []
         self.reply = reply
         self.begins_with = ""
@@ -82,11 +59,11 @@ class Recorder:
         self.two_acts = TwoActs(lambda: 0.0)
         self._work: list[Coroutine[Any, Any, Any]] = []
 
-    def request(self, op: Op, *, done: str = "") -> None:
+    def request(self, op: protocol.Op, *, done: str = "") -> None:
         self.pending.note(op)
         self.sent.append(op)
 
-    async def ask(self, op: Op) -> Reply | None:
+    async def ask(self, op: protocol.Op) -> protocol.Reply | None:
         self.sent.append(op)
         return self.reply
 
@@ -107,7 +84,7 @@ class Recorder:
 class Desk:
     """What a controller sees of the Deck, made of a state."""
 
-    def __init__(self, state: State, selected: str, reply: Reply | None = None) -> None:
+    def __init__(self, state: State, selected: str, reply: protocol.Reply | None = None) -> None:
         self.state, self.selected = state, selected
         self.ops = Recorder(reply)
         self.at = ""
@@ -187,18 +164,20 @@ def played(*, state: SessionState = SessionState.RUNNING, package: str = "org.no
     session = Session(
         session_id="s1", goal="Sort the notes", created_ms=1, serial="p", target_package=package
     )
-    core.tell(SessionConfigured(session=session), "s1")
-    core.tell(SessionStateChanged(state=state), "s1")
+    core.tell(protocol.SessionConfigured(session=session), "s1")
+    core.tell(protocol.SessionStateChanged(state=state), "s1")
     return core
 
 
 def hint(core: FakeCore, message_id: str, text: str) -> None:
-    core.tell(UserMessage(message_id=message_id, text=text, steer=True), "s1")
+    core.tell(protocol.UserMessage(message_id=message_id, text=text, steer=True), "s1")
 
 
 def observed(core: FakeCore, runtime: TargetRuntime) -> None:
     core.tell(
-        TargetObserved(presentation=TargetPresentation.DETACHED_HIDDEN, runtime=runtime, display=2),
+        protocol.TargetObserved(
+            presentation=TargetPresentation.DETACHED_HIDDEN, runtime=runtime, display=2
+        ),
         "s1",
     )
 
@@ -225,10 +204,10 @@ def test_an_app_can_go_where_it_is_not(runtime: TargetRuntime, can: set[str]) ->
 
 async def test_where_an_app_went_is_said_as_the_core_observed_it() -> None:
     result = TargetResult(status=TargetStatus.OK, runtime=TargetRuntime.ATTACHED)
-    desk = Desk(played().state, "s1", Reply(submission_id="x", target=result))
+    desk = Desk(played().state, "s1", protocol.Reply(submission_id="x", target=result))
     TargetController(desk).do_target_attach()
     await desk.ops.run()
-    assert desk.ops.sent == [TargetControl(session_id="s1", action=TargetAction.ATTACH)]
+    assert desk.ops.sent == [protocol.TargetControl(session_id="s1", action=TargetAction.ATTACH)]
     assert desk.ops.said == ["org.notes is on the phone's main display."]
 
 
@@ -291,8 +270,8 @@ def test_the_hint_under_the_cursor_is_meant_else_the_newest_that_waits() -> None
     desk.pointed = view.transcript.items[-2]
     follow.do_steer_withdraw()
     assert desk.ops.sent == [
-        SteerWithdraw(session_id="s1", message_id="m2"),
-        SteerWithdraw(session_id="s1", message_id="m1"),
+        protocol.SteerWithdraw(session_id="s1", message_id="m2"),
+        protocol.SteerWithdraw(session_id="s1", message_id="m1"),
     ]
 
 
@@ -309,7 +288,9 @@ async def test_a_hint_is_changed_in_the_composer_and_kept_when_a_step_was_quicke
     follow.send(Composer.Sent(purpose, "straight on", ""))
     assert follow.purpose() is None
     await desk.ops.run()
-    assert desk.ops.sent == [SteerEdit(session_id="s1", message_id="m1", text="straight on")]
+    assert desk.ops.sent == [
+        protocol.SteerEdit(session_id="s1", message_id="m1", text="straight on")
+    ]
     assert desk.written == "straight on"
 
 
@@ -332,12 +313,12 @@ def test_what_was_begun_for_one_session_is_not_asked_for_at_another() -> None:
 
 async def test_a_session_that_follows_is_looked_at_before_its_first_event() -> None:
     core = played(state=SessionState.COMPLETED)
-    desk = Desk(core.state, "s1", Reply(submission_id="x", session_id="s2"))
+    desk = Desk(core.state, "s1", protocol.Reply(submission_id="x", session_id="s2"))
     follow = FollowController(desk)
     follow.do_notice_send()
     follow.send(Composer.Sent(Purpose(Mode.NEXT, "s1"), "and the next", ""))
     await desk.ops.run()
-    assert desk.ops.sent == [NoticeSend(session_id="s1", text="and the next")]
+    assert desk.ops.sent == [protocol.NoticeSend(session_id="s1", text="and the next")]
     assert (desk.selected, desk.coming) == ("s2", "s2")
 
 
@@ -345,7 +326,7 @@ async def test_a_session_that_follows_is_looked_at_before_its_first_event() -> N
 
 
 async def test_the_keys_after_a_goal_are_for_its_session_before_it_is_there() -> None:
-    desk = Desk(played().state, "s1", Reply(submission_id="x", session_id="s2"))
+    desk = Desk(played().state, "s1", protocol.Reply(submission_id="x", session_id="s2"))
     begin = BeginController(desk)
     begin.do_session_new()
     assert (begin.begins, desk.at, desk.answers) == (True, "composer", False)
@@ -354,9 +335,9 @@ async def test_the_keys_after_a_goal_are_for_its_session_before_it_is_there() ->
     begin.stop_awaited()
     await desk.ops.run()
     [made, stopped] = desk.ops.sent
-    assert isinstance(made, SessionCreate)
+    assert isinstance(made, protocol.SessionCreate)
     assert (made.goal, made.start) == ("Water the plants", True)
-    assert stopped == Interrupt(session_id="s2")
+    assert stopped == protocol.Interrupt(session_id="s2")
     assert (desk.selected, desk.coming) == ("s2", "s2")
     assert not begin.is_awaited
 
@@ -372,7 +353,7 @@ async def test_a_refused_goal_is_given_back_and_begun_once_when_it_is_sent_again
     desk.selected = "s1"
     await desk.ops.run()
     first, second = desk.ops.sent
-    assert isinstance(first, SessionCreate) and first == second
+    assert isinstance(first, protocol.SessionCreate) and first == second
     # Who looked elsewhere meanwhile stays there.
     assert desk.selected == "s1"
 
@@ -390,7 +371,7 @@ async def test_a_goal_for_phones_with_a_tag_that_none_has_sends_nothing() -> Non
 
 
 async def test_a_draft_is_held_with_its_app_and_goal_apart() -> None:
-    desk = Desk(played().state, "s1", Reply(submission_id="x", session_id="d1"))
+    desk = Desk(played().state, "s1", protocol.Reply(submission_id="x", session_id="d1"))
     begin = BeginController(desk)
     begin.do_session_new()
     begin.switch()
@@ -398,7 +379,7 @@ async def test_a_draft_is_held_with_its_app_and_goal_apart() -> None:
     begin.draft(" org.notes  buy milk ", "p")
     await desk.ops.run()
     [made] = desk.ops.sent
-    assert isinstance(made, SessionCreate)
+    assert isinstance(made, protocol.SessionCreate)
     assert (made.target_package, made.goal, made.serial) == ("org.notes", "buy milk", "p")
     assert (made.start, made.hold) == (False, True)
 
@@ -408,7 +389,7 @@ def test_earlier_goals_are_told_once_the_newest_first_and_no_subtasks() -> None:
     for number, goal in enumerate(("one", "two", "one", "part"), 2):
         parent = "s1" if goal == "part" else ""
         session = Session(session_id=f"s{number}", goal=goal, created_ms=number, parent_id=parent)
-        core.tell(SessionConfigured(session=session), f"s{number}")
+        core.tell(protocol.SessionConfigured(session=session), f"s{number}")
     begin = BeginController(Desk(core.state, "s1"))
     assert begin.earlier_goals() == ["one", "two", "Sort the notes"]
 
@@ -447,20 +428,23 @@ def test_a_second_pause_before_the_answer_asks_for_the_opposite() -> None:
     acts.do_session_pause()
     assert acts.word(actions.BY_ID["session.pause"]) == "resume"
     acts.do_session_pause()
-    assert desk.ops.sent == [SessionPause(session_id="s1"), SessionResume(session_id="s1")]
+    assert desk.ops.sent == [
+        protocol.SessionPause(session_id="s1"),
+        protocol.SessionResume(session_id="s1"),
+    ]
 
 
 def test_ending_takes_two_presses_and_names_the_children() -> None:
     core = played()
     part = Session(session_id="s2", goal="A part", created_ms=2, parent_id="s1")
-    core.tell(SessionConfigured(session=part), "s2")
+    core.tell(protocol.SessionConfigured(session=part), "s2")
     desk = Desk(core.state, "s1")
     acts = control(desk)
     acts.do_session_cancel()
     assert desk.ops.sent == []
     assert desk.ops.two_acts.sentence.endswith("again ends “Sort the notes” and its child")
     acts.do_session_cancel()
-    assert desk.ops.sent == [SessionCancel(session_id="s1")]
+    assert desk.ops.sent == [protocol.SessionCancel(session_id="s1")]
 
 
 def test_only_what_has_ended_well_is_judged() -> None:
@@ -469,7 +453,7 @@ def test_only_what_has_ended_well_is_judged() -> None:
     assert desk.ops.sent == []
     desk = Desk(played(state=SessionState.COMPLETED).state, "s1")
     control(desk).do_session_wrong()
-    assert desk.ops.sent == [SessionVerify(session_id="s1", verdict=GoalVerdict.NOT_MET)]
+    assert desk.ops.sent == [protocol.SessionVerify(session_id="s1", verdict=GoalVerdict.NOT_MET)]
 
 
 # --- questions ----------
@@ -502,7 +486,7 @@ def three_that_ask() -> FakeCore:
     core = played()
     for number in (2, 3):
         session = Session(session_id=f"s{number}", goal="Another", created_ms=number)
-        core.tell(SessionConfigured(session=session), f"s{number}")
+        core.tell(protocol.SessionConfigured(session=session), f"s{number}")
     for number in (3, 1, 2):
         question(core, number, f"s{number}")
     return core
@@ -524,7 +508,7 @@ def test_after_an_answer_elsewhere_those_that_were_left_for_later_stay_so() -> N
     acts = answering(desk)
     acts.do_question_next()
     acts.do_question_next()
-    desk.ops.request(UserInputAnswer(question_id="q2", answer="x"))
+    desk.ops.request(protocol.UserInputAnswer(question_id="q2", answer="x"))
     desk.at = "transcript"
     acts.do_question_next()
     assert desk.selected == "s3"
@@ -544,7 +528,7 @@ def test_a_question_is_answered_once() -> None:
     acts.answer_subject("q1", "2")
     acts.answer_subject("q1", "Left")
     # A number is the option with that number.
-    assert desk.ops.sent == [UserInputAnswer(question_id="q1", answer="Right")]
+    assert desk.ops.sent == [protocol.UserInputAnswer(question_id="q1", answer="Right")]
 
 
 def test_the_answers_to_several_parts_are_sent_together_and_the_last_can_be_taken_back() -> None:
@@ -568,7 +552,7 @@ def test_the_answers_to_several_parts_are_sent_together_and_the_last_can_be_take
             shown = acts.narrowed(asked)
         acts.answer(shown, answer)
     given = {"a": ("here",), "b": ("pear",), "c": ("now",)}
-    assert desk.ops.sent == [UserInputAnswer(question_id="q1", answers=given)]
+    assert desk.ops.sent == [protocol.UserInputAnswer(question_id="q1", answers=given)]
 
 
 @pytest.mark.parametrize(
@@ -613,7 +597,7 @@ def test_approving_takes_a_look_at_the_card_first() -> None:
     assert desk.ops.sent == []
     desk.is_card_ready = True
     acts.do_question_approve()
-    assert desk.ops.sent == [UserInputAnswer(question_id="q1", answer="Approve")]
+    assert desk.ops.sent == [protocol.UserInputAnswer(question_id="q1", answer="Approve")]
 
 
 @pytest.mark.parametrize(("reason", "answer"), [("too dear", "Deny: too dear"), ("", "Deny")])
@@ -623,7 +607,7 @@ def test_a_rejection_goes_with_its_reason(reason: str, answer: str) -> None:
     assert acts.purpose() == (Purpose(Mode.REASON, "q1"), ())
     acts.reject("q1", reason)
     assert acts.purpose() is None
-    assert desk.ops.sent == [UserInputAnswer(question_id="q1", answer=answer)]
+    assert desk.ops.sent == [protocol.UserInputAnswer(question_id="q1", answer=answer)]
 
 
 def test_what_is_asked_against_a_question_is_asked_no_longer_once_it_is_closed() -> None:
@@ -645,14 +629,14 @@ def test_what_is_asked_against_a_question_is_asked_no_longer_once_it_is_closed()
 class Seat:
     """A screen with a phone that can be driven, made of a state."""
 
-    def __init__(self, state: State, reply: Reply | None = None) -> None:
+    def __init__(self, state: State, reply: protocol.Reply | None = None) -> None:
         self.state = state
         self.ops = DrivingRecorder(reply)
         self.serial = "p"
         self.waits = False
         self.driven = False
         self.at = ""
-        self.done: list[WheelGesture] = []
+        self.done: list[protocol.WheelGesture] = []
 
     def shown_serial(self) -> str:
         return self.serial
@@ -666,7 +650,7 @@ class Seat:
     def go_to_note(self) -> None:
         self.at = "note"
 
-    def gesture_done(self, gesture: WheelGesture) -> None:
+    def gesture_done(self, gesture: protocol.WheelGesture) -> None:
         self.done.append(gesture)
 
     def refresh_all(self) -> None:
@@ -676,7 +660,7 @@ class Seat:
 class DrivingRecorder(Recorder):
     """Carries gestures out at once, unless the wheel was lost."""
 
-    def __init__(self, reply: Reply | None = None) -> None:
+    def __init__(self, reply: protocol.Reply | None = None) -> None:
         super().__init__(reply)
         self.core: Any = Driven(self.sent)
 
@@ -684,27 +668,27 @@ class DrivingRecorder(Recorder):
 class Driven:
     """A core that takes gestures."""
 
-    def __init__(self, sent: list[Op]) -> None:
+    def __init__(self, sent: list[protocol.Op]) -> None:
         self._sent = sent
         self.lost = False
 
-    async def request(self, op: Op) -> Reply:
+    async def request(self, op: protocol.Op) -> protocol.Reply:
         if self.lost:
             raise WrongStateError("The session was resumed: the wheel is not yours.")
         self._sent.append(op)
-        return Reply(submission_id="x")
+        return protocol.Reply(submission_id="x")
 
 
 @pytest.fixture
 def seat() -> Seat:
     core = played()
     core.state.devices["p"] = phone("p")
-    return Seat(core.state, Reply(submission_id="x"))
+    return Seat(core.state, protocol.Reply(submission_id="x"))
 
 
 async def test_nothing_is_sent_before_the_wheel_was_given(seat: Seat) -> None:
     wheel = WheelController(seat)
-    tap = WheelTap(at=Point(x=0.5, y=0.5))
+    tap = protocol.WheelTap(at=Point(x=0.5, y=0.5))
     wheel.send(tap)
     assert seat.ops.sent == []
     wheel.do_wheel_take()
@@ -713,7 +697,7 @@ async def test_nothing_is_sent_before_the_wheel_was_given(seat: Seat) -> None:
     assert (wheel.serial, seat.driven) == ("p", True)
     wheel.send(tap)
     await seat.ops.run()
-    assert seat.ops.sent[1:] == [WheelAct(serial="p", gesture=tap)]
+    assert seat.ops.sent[1:] == [protocol.WheelAct(serial="p", gesture=tap)]
     assert seat.done == [tap]
 
 
@@ -731,8 +715,8 @@ async def test_typing_that_waits_is_sent_as_one_text_and_the_note_after_it(seat:
     assert (wheel.purpose(), wheel.serial, seat.driven) == (None, "", False)
     await seat.ops.run()
     sent = seat.ops.sent[1:]
-    assert WheelAct(serial="p", gesture=WheelText(text="milk")) in sent
-    assert WheelHandBack(serial="p", note="bought") in sent
+    assert protocol.WheelAct(serial="p", gesture=protocol.WheelText(text="milk")) in sent
+    assert protocol.WheelHandBack(serial="p", note="bought") in sent
     assert seat.ops.said[-1].endswith("is handed back.")
 
 
@@ -742,7 +726,7 @@ async def test_a_wheel_that_was_lost_is_said_and_let_go_of(seat: Seat) -> None:
     await seat.ops.run()
     seat.ops.core.lost = True
     for _ in range(3):
-        wheel.send(WheelTap(at=Point(x=0.1, y=0.1)))
+        wheel.send(protocol.WheelTap(at=Point(x=0.1, y=0.1)))
     await seat.ops.run()
     assert seat.ops.said == ["The session was resumed: the wheel is not yours."]
     assert (wheel.serial, seat.driven, seat.done) == ("", False, [])
@@ -753,6 +737,6 @@ async def test_another_phone_than_the_driven_one_is_not_touched(seat: Seat) -> N
     wheel.do_wheel_take()
     await seat.ops.run()
     seat.serial = "p2"
-    wheel.send(WheelTap(at=Point(x=0.1, y=0.1)))
+    wheel.send(protocol.WheelTap(at=Point(x=0.1, y=0.1)))
     assert "which is not the phone that is shown" in seat.ops.said[0]
     assert not wheel.can("device.drive")

@@ -2,38 +2,20 @@
 
 from __future__ import annotations
 
-from agent.protocol import (
-    NoticePosted,
-    NoticeSend,
-    QuestionClosed,
-    RequestUserInput,
-    SessionDismiss,
-    SteerEdit,
-    SteerWithdraw,
-    UserInputAnswer,
-    UserMessage,
-)
-from agent.records import (
-    Notice,
-    NoticeKind,
-    Question,
-    QuestionKind,
-    QuestionOption,
-    QuestionPart,
-)
+from agent import protocol, records
 from tests.console.conftest import Open, Seat
 from tests.console.fakes import FakeCore
 from tests.console.script import configure, evening, run
 from widgets.questions.composer import Mode
 
 PARTS = (
-    QuestionPart(
+    records.QuestionPart(
         part_id="account",
         header="Account",
         text="Which account?",
-        options=(QuestionOption(label="Work"), QuestionOption(label="Home")),
+        options=(records.QuestionOption(label="Work"), records.QuestionOption(label="Home")),
     ),
-    QuestionPart(part_id="pin", header="PIN", text="What is its PIN?", secret=True),
+    records.QuestionPart(part_id="pin", header="PIN", text="What is its PIN?", secret=True),
 )
 
 
@@ -41,8 +23,8 @@ def several(core: FakeCore) -> None:
     configure(core, "s1", "log in", serial="phone-1")
     run(core, "s1")
     core.tell(
-        RequestUserInput(
-            question=Question(
+        protocol.RequestUserInput(
+            question=records.Question(
                 question_id="q1",
                 session_id="s1",
                 text="Which account?\n\nWhat is its PIN?",
@@ -82,19 +64,19 @@ async def test_parts_are_asked_one_by_one_and_answered_together(console: Open) -
         await seat.press("enter")
         await seat.until(lambda: seat.core.ops, "the answer")
         [op] = seat.core.ops
-        assert isinstance(op, UserInputAnswer)
+        assert isinstance(op, protocol.UserInputAnswer)
         assert op.answers == {"account": ("Home",), "pin": ("4711",)}
 
 
-def approve(question_id: str) -> RequestUserInput:
-    return RequestUserInput(
-        question=Question(
+def approve(question_id: str) -> protocol.RequestUserInput:
+    return protocol.RequestUserInput(
+        question=records.Question(
             question_id=question_id,
             session_id="s1",
             text=f"May I do this? Press “Pay” ({question_id})",
             asked_ms=0,
-            kind=QuestionKind.APPROVAL,
-            options=(QuestionOption(label="Approve"), QuestionOption(label="Deny")),
+            kind=records.QuestionKind.APPROVAL,
+            options=(records.QuestionOption(label="Approve"), records.QuestionOption(label="Deny")),
         )
     )
 
@@ -106,7 +88,9 @@ async def test_an_approval_whose_screen_moved_is_not_given_to_the_next(console: 
         await seat.see("(q8)")
         await seat.press("a")
         await seat.see("Press a again to approve")
-        seat.core.tell(QuestionClosed(question_id="q8", reason="void: the screen changed"), "s1")
+        seat.core.tell(
+            protocol.QuestionClosed(question_id="q8", reason="void: the screen changed"), "s1"
+        )
         seat.core.tell(approve("q9"), "s1")
         await seat.until(
             lambda: seat.deck.card.question and seat.deck.card.question.question_id == "q9",
@@ -119,8 +103,10 @@ async def test_an_approval_whose_screen_moved_is_not_given_to_the_next(console: 
 
 def with_notice(core: FakeCore) -> None:
     evening(core)
-    notice = Notice(token="n1", session_id="s4", kind=NoticeKind.COMPLETED, title="Set an alarm")
-    core.tell(NoticePosted(notice=notice))
+    notice = records.Notice(
+        token="n1", session_id="s4", kind=records.NoticeKind.COMPLETED, title="Set an alarm"
+    )
+    core.tell(protocol.NoticePosted(notice=notice))
 
 
 async def test_a_notice_is_seen_and_done_with_by_a_key(console: Open) -> None:
@@ -129,7 +115,7 @@ async def test_a_notice_is_seen_and_done_with_by_a_key(console: Open) -> None:
         await look_at(seat, "s4")
         seat.deck.sessions.focus()
         await seat.press("D")
-        await seat.until(lambda: SessionDismiss(session_id="s4") in seat.core.ops, "done")
+        await seat.until(lambda: protocol.SessionDismiss(session_id="s4") in seat.core.ops, "done")
 
 
 async def test_an_ended_session_is_gone_on_from(console: Open) -> None:
@@ -140,13 +126,14 @@ async def test_an_ended_session_is_gone_on_from(console: Open) -> None:
         await seat.until(lambda: seat.deck.composer.purpose.mode is Mode.NEXT, "the field")
         await seat.press(*"and one for 7", "enter")
         await seat.until(
-            lambda: seat.core.ops == [NoticeSend(session_id="s4", text="and one for 7")], "sent"
+            lambda: seat.core.ops == [protocol.NoticeSend(session_id="s4", text="and one for 7")],
+            "sent",
         )
 
 
 async def test_a_waiting_hint_is_changed_and_taken_back(console: Open) -> None:
     async with console() as seat:
-        seat.core.tell(UserMessage(text="use dark", message_id="m1", steer=True), "s1")
+        seat.core.tell(protocol.UserMessage(text="use dark", message_id="m1", steer=True), "s1")
         await look_at(seat, "s1")
         await seat.see("waits for the next step")
         seat.deck.sessions.focus()
@@ -155,12 +142,13 @@ async def test_a_waiting_hint_is_changed_and_taken_back(console: Open) -> None:
         await seat.press(*" mode", "enter")
         await seat.until(
             lambda: (
-                seat.core.ops == [SteerEdit(session_id="s1", message_id="m1", text="use dark mode")]
+                seat.core.ops
+                == [protocol.SteerEdit(session_id="s1", message_id="m1", text="use dark mode")]
             ),
             "changed",
         )
         await seat.press("u")
         await seat.until(
-            lambda: seat.core.ops[-1] == SteerWithdraw(session_id="s1", message_id="m1"),
+            lambda: seat.core.ops[-1] == protocol.SteerWithdraw(session_id="s1", message_id="m1"),
             "taken back",
         )

@@ -8,25 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from agent import protocol
 from agent.config import load_settings
 from agent.errors import WrongStateError
-from agent.protocol import (
-    DeviceChanged,
-    DeviceDismiss,
-    Interrupt,
-    NoticePosted,
-    Op,
-    Reply,
-    SessionCreate,
-    SessionDismiss,
-    SessionDismissed,
-    SessionRename,
-    SessionResume,
-    SessionTag,
-    SteerWithdraw,
-    UserInput,
-    UserInputAnswer,
-)
 from agent.records import DeviceState, Notice, NoticeKind
 from console.screens.deck import showing
 from tests.console.burst.core import ScriptedCore
@@ -67,11 +51,14 @@ async def test_a_stop_of_marked_sessions_is_told_before_and_after_and_undone(con
         await seat.see("3 marked")
         await seat.see("x stop 2 of 3")
         await seat.press("x")
-        stopped = [Interrupt(session_id="s11"), Interrupt(session_id="s10")]
+        stopped = [protocol.Interrupt(session_id="s11"), protocol.Interrupt(session_id="s10")]
         await seat.until(lambda: seat.core.ops == stopped, "the ops in the order of the list")
         await seat.see("Stopped 2 of 3 sessions. Not")
         await seat.press("U")
-        resumed = [SessionResume(session_id="s11"), SessionResume(session_id="s10")]
+        resumed = [
+            protocol.SessionResume(session_id="s11"),
+            protocol.SessionResume(session_id="s10"),
+        ]
         await seat.until(lambda: seat.core.ops == stopped + resumed, "what takes it back")
         await seat.see("Undone: resumed 2 sessions.")
 
@@ -84,11 +71,11 @@ async def test_a_hint_to_several_is_taken_back_from_those_that_nobody_looked_at(
         await seat.see("Sent to")
         await seat.press("U")
         # To what had begun already; drafts were started with it, and six have ended.
-        hinted = {op.session_id for op in seat.core.ops if isinstance(op, UserInput)}
+        hinted = {op.session_id for op in seat.core.ops if isinstance(op, protocol.UserInput)}
         assert len(hinted) > 30
 
         def taken_back() -> set[str]:
-            return {op.session_id for op in seat.core.ops if isinstance(op, SteerWithdraw)}
+            return {op.session_id for op in seat.core.ops if isinstance(op, protocol.SteerWithdraw)}
 
         await seat.until(lambda: taken_back() == hinted, "the hints taken back")
 
@@ -96,8 +83,8 @@ async def test_a_hint_to_several_is_taken_back_from_those_that_nobody_looked_at(
 class Refusing(ScriptedCore):
     """Does not stop s10."""
 
-    def _carry_out(self, op: Op) -> Reply:
-        if op == Interrupt(session_id="s10"):
+    def _carry_out(self, op: protocol.Op) -> protocol.Reply:
+        if op == protocol.Interrupt(session_id="s10"):
             raise WrongStateError("Somebody else was quicker.")
         return super()._carry_out(op)
 
@@ -133,8 +120,8 @@ async def test_one_hint_goes_to_all_marked(console: Open) -> None:
         await seat.see("to all marked")
         await seat.press(*"hurry", "enter")
         sent = [
-            UserInput(session_id="s31", text="hurry"),
-            UserInput(session_id="s30", text="hurry"),
+            protocol.UserInput(session_id="s31", text="hurry"),
+            protocol.UserInput(session_id="s30", text="hurry"),
         ]
         await seat.until(lambda: seat.core.ops == sent, "both hints")
         await seat.see("Sent to 2 sessions.")
@@ -154,7 +141,9 @@ async def test_one_answer_goes_to_all_marked_that_ask_the_same_at_the_second_pre
         await seat.see("again answers “Ben Baker” for 3 sessions")
         await seat.press("2")
         answers = {
-            op.question_id: op.answer for op in seat.core.ops if isinstance(op, UserInputAnswer)
+            op.question_id: op.answer
+            for op in seat.core.ops
+            if isinstance(op, protocol.UserInputAnswer)
         }
         assert answers == dict.fromkeys(("q10", "q11", "q12"), "Ben Baker")
         await seat.see("Answered 3 of 4 sessions.")
@@ -165,11 +154,11 @@ async def test_the_selected_session_is_renamed_and_gets_its_title_back(console: 
         await select(seat, "s12")
         old = seat.deck.console_app.bridge.state.sessions["s12"].session.title
         await seat.press("E", *"Nightly", "enter")
-        renamed = SessionRename(session_id="s12", title="Nightly")
+        renamed = protocol.SessionRename(session_id="s12", title="Nightly")
         await seat.until(lambda: seat.core.ops == [renamed], "the title")
         await seat.see("Renamed")
         await seat.press("U")
-        back = SessionRename(session_id="s12", title=old)
+        back = protocol.SessionRename(session_id="s12", title=old)
         await seat.until(lambda: seat.core.ops == [renamed, back], "the old title")
 
 
@@ -178,8 +167,8 @@ async def test_tags_are_added_and_taken_from_all_marked_and_group_the_list(conso
         await mark(seat, "s12", "s13")
         await seat.press("l", *"bench -nightly", "enter")
         tagged = [
-            SessionTag(session_id="s13", tags=("bench",)),
-            SessionTag(session_id="s12", tags=("bench",)),
+            protocol.SessionTag(session_id="s13", tags=("bench",)),
+            protocol.SessionTag(session_id="s12", tags=("bench",)),
         ]
         await seat.until(lambda: seat.core.ops == tagged, "the tags")
         await seat.press("B", "B", "B")
@@ -213,7 +202,7 @@ async def test_one_goal_begins_on_each_phone_of_what_is_marked(console: Open) ->
         await seat.press("enter")
         await seat.until(
             lambda: (
-                [op.serial for op in seat.core.ops if isinstance(op, SessionCreate)]
+                [op.serial for op in seat.core.ops if isinstance(op, protocol.SessionCreate)]
                 == ["phone-11", "phone-12"]
             ),
             "one on each",
@@ -226,13 +215,13 @@ async def test_clearing_takes_what_is_read_and_leaves_what_is_news_and_can_be_un
 ) -> None:
     core = fifty()
     notice = Notice(token="n1", session_id="s35", kind=NoticeKind.COMPLETED, title="Done")
-    core.tell(NoticePosted(notice=notice))
+    core.tell(protocol.NoticePosted(notice=notice))
     async with console(core=core, play=nothing) as seat:
         seat.app.seen = frozenset()
         seat.deck.sessions.focus()
         await select(seat, "s10")
         await seat.press("D")
-        dismissed = {op.session_id for op in core.ops if isinstance(op, SessionDismiss)}
+        dismissed = {op.session_id for op in core.ops if isinstance(op, protocol.SessionDismiss)}
         assert dismissed == {"s36", "s37", "s38"}
         await seat.until(lambda: "s36" not in seat.deck.listed_ids(), "the list without it")
         assert {"s35", "s39"} <= set(seat.deck.listed_ids())
@@ -247,8 +236,8 @@ class Slow(ScriptedCore):
         super().__init__(play)
         self.go = asyncio.Event()
 
-    async def request(self, op: Op) -> Reply:
-        if isinstance(op, SessionDismiss) and op.dismissed:
+    async def request(self, op: protocol.Op) -> protocol.Reply:
+        if isinstance(op, protocol.SessionDismiss) and op.dismissed:
             await self.go.wait()
         return await super().request(op)
 
@@ -262,7 +251,7 @@ async def test_an_undo_that_comes_before_the_dismissal_is_done_takes_it_back(con
         await seat.see("Undone: brought back")
 
         def sent(dismissed: bool) -> set[str]:
-            sent_ones = [op for op in core.ops if isinstance(op, SessionDismiss)]
+            sent_ones = [op for op in core.ops if isinstance(op, protocol.SessionDismiss)]
             return {op.session_id for op in sent_ones if op.dismissed is dismissed}
 
         assert sent(True) and sent(False) == sent(True)
@@ -274,8 +263,8 @@ async def test_an_undo_that_comes_before_the_dismissal_is_done_takes_it_back(con
 async def test_what_another_console_dismissed_is_dismissed_here(console: Open) -> None:
     async with console(core=fifty(), play=nothing) as seat:
         await seat.until(lambda: {"s38", "s39"} <= set(seat.deck.listed_ids()), "the sessions")
-        seat.core.tell(SessionDismissed(dismissed=True), "s38")
-        seat.core.tell(SessionDismissed(dismissed=True), "s39")
+        seat.core.tell(protocol.SessionDismissed(dismissed=True), "s38")
+        seat.core.tell(protocol.SessionDismissed(dismissed=True), "s39")
         await seat.until(lambda: not {"s38", "s39"} & set(seat.deck.listed_ids()), "them gone")
         assert "failed:s39:0" not in seat.deck.attention.waiting
 
@@ -283,7 +272,7 @@ async def test_what_another_console_dismissed_is_dismissed_here(console: Open) -
 async def test_a_devices_note_is_dismissed_by_the_core(console: Open) -> None:
     core = FakeCore()
     core.tell(
-        DeviceChanged(
+        protocol.DeviceChanged(
             device=phone("p1", state=DeviceState.UNAUTHORIZED, note="Allow USB debugging.")
         )
     )
@@ -291,7 +280,7 @@ async def test_a_devices_note_is_dismissed_by_the_core(console: Open) -> None:
         await seat.see("Allow USB debugging.")
         seat.deck.attention.focus()
         await seat.press("d")
-        await seat.until(lambda: core.ops == [DeviceDismiss(serial="p1")], "the op")
+        await seat.until(lambda: core.ops == [protocol.DeviceDismiss(serial="p1")], "the op")
 
 
 async def test_order_and_panes_are_in_the_settings_for_the_next_start(

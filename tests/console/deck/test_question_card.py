@@ -4,21 +4,9 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
+from agent import records
 from agent.loop.acting.action_review import CHANGED_SINCE
 from agent.protocol import WarningEvent
-from agent.records import (
-    Bounds,
-    DeviceInfo,
-    DeviceState,
-    Effect,
-    EffectVerb,
-    Element,
-    Question,
-    QuestionKind,
-    QuestionOption,
-    Stated,
-    Subject,
-)
 from agent.safety.effects.wording import approval_question
 from agent.state.reducer import QuestionItem
 from tests.console.fakes import FakeCore
@@ -28,45 +16,47 @@ from widgets.questions.question_card import QuestionCard, about_subject, void_no
 from widgets.transcript.transcript_lines import as_text
 
 
-def approval(subject: Subject | None) -> Question:
-    return Question(
+def approval(subject: records.Subject | None) -> records.Question:
+    return records.Question(
         question_id="q",
         session_id="s",
         text="May I?",
         asked_ms=1,
-        kind=QuestionKind.APPROVAL,
+        kind=records.QuestionKind.APPROVAL,
         subject=subject,
     )
 
 
 def test_an_approval_names_its_element_its_app_and_what_it_takes() -> None:
-    element = Element(
+    element = records.Element(
         number=4,
         key="k",
         kind="btn",
         label="Pay now",
         package="com.shop",
-        bounds=Bounds(left=0, top=0, right=1, bottom=1),
+        bounds=records.Bounds(left=0, top=0, right=1, bottom=1),
     )
-    subject = Subject(
+    subject = records.Subject(
         action="click_element", capability="payments.make", risk="financial", element=element
     )
     assert (
         about_subject(approval(subject)) == "[4] btn in com.shop · it may spend money · financial"
     )
     assert about_subject(approval(None)) == ""
-    assert about_subject(approval(Subject(action="press_button"))) == ""
+    assert about_subject(approval(records.Subject(action="press_button"))) == ""
 
 
 def test_an_approval_calls_the_phone_as_the_operator_does_where_switchboard_says_it() -> None:
-    effect = Effect(
-        verb=EffectVerb.SEND,
+    effect = records.Effect(
+        verb=records.EffectVerb.SEND,
         app="com.chat",
-        content=Stated(text="It is phone 127.0.0.1:29042\nWhere: phone 127.0.0.1:29042, he says"),
+        content=records.Stated(
+            text="It is phone 127.0.0.1:29042\nWhere: phone 127.0.0.1:29042, he says"
+        ),
         phone="127.0.0.1:29042",
     )
     asked = replace(
-        approval(Subject(action="click_element", effect=effect)),
+        approval(records.Subject(action="click_element", effect=effect)),
         text=approval_question(effect, 'Press "Send".', "it may send"),
     )
     assert "Where: app com.chat · phone 127.0.0.1:29042" in with_phone(asked, "").split("\n")
@@ -75,7 +65,11 @@ def test_an_approval_calls_the_phone_as_the_operator_does_where_switchboard_says
     # What an app wrote is not ours to put other words into.
     assert "It is phone 127.0.0.1:29042" in said
     assert "phone 127.0.0.1:29042, he says" in said
-    phones = {effect.phone: DeviceInfo(serial=effect.phone, state=DeviceState.ONLINE, name="Lab")}
+    phones = {
+        effect.phone: records.DeviceInfo(
+            serial=effect.phone, state=records.DeviceState.ONLINE, name="Lab"
+        )
+    }
     assert phone_asked_about(asked, phones) == "Lab"
     assert phone_asked_about(asked, {}) == effect.phone
     assert phone_asked_about(approval(None), phones) == phone_asked_about(None, phones) == ""
@@ -107,10 +101,10 @@ def test_an_approval_that_was_answered_before_says_that_the_answer_is_void() -> 
 def test_the_words_of_a_long_option_stand_beside_its_number() -> None:
     question = replace(
         approval(None),
-        kind=QuestionKind.QUESTION,
+        kind=records.QuestionKind.QUESTION,
         options=(
-            QuestionOption(label="田中さくら 月曜日 " + "とても長い返事 " * 6),
-            QuestionOption(label="Nobody", description="Leave it."),
+            records.QuestionOption(label="田中さくら 月曜日 " + "とても長い返事 " * 6),
+            records.QuestionOption(label="Nobody", description="Leave it."),
         ),
     )
     lines, starts = QuestionCard()._asked(question, 40)

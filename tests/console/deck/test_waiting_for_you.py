@@ -5,16 +5,7 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
-from agent.protocol import (
-    DeviceChanged,
-    JobChanged,
-    JobRead,
-    RequestUserInput,
-    SessionDismiss,
-    SessionFlagsChanged,
-    SessionStateChanged,
-    UserInputAnswer,
-)
+from agent import protocol
 from agent.records import DeviceState, Question, QuestionKind, QuestionOption, SessionState
 from console.screens.jobs.jobs import JobsScreen
 from tests.console.conftest import Open, Seat
@@ -24,7 +15,7 @@ from tests.console.script import ask, configure, evening, run
 
 def ask_to_send(core: FakeCore, session_id: str = "s1", question_id: str = "q8") -> None:
     core.tell(
-        RequestUserInput(
+        protocol.RequestUserInput(
             question=Question(
                 question_id=question_id,
                 session_id=session_id,
@@ -50,7 +41,7 @@ async def look_at(seat: Seat, session_id: str) -> None:
 
 
 def fail(core: FakeCore, session_id: str) -> None:
-    core.tell(SessionStateChanged(state=SessionState.FAILED, reason="No way."), session_id)
+    core.tell(protocol.SessionStateChanged(state=SessionState.FAILED, reason="No way."), session_id)
 
 
 async def test_who_is_lost_stuck_or_out_of_budget_waits_in_the_queue(console: Open) -> None:
@@ -59,7 +50,7 @@ async def test_who_is_lost_stuck_or_out_of_budget_waits_in_the_queue(console: Op
             configure(core, one, f"goal of {one}", serial=f"phone-{one[1]}")
             run(core, one)
         reason = "phone-1 is away; waiting for it, without model calls."
-        core.tell(SessionFlagsChanged(lost=True, lost_until_ms=2**43, reason=reason), "s1")
+        core.tell(protocol.SessionFlagsChanged(lost=True, lost_until_ms=2**43, reason=reason), "s1")
         ask(core, "s2", "q2", "I am stuck. What should I do?", "Try again", "Stop")
         ask(core, "s3", "q3", "The budget of 30 steps is used up.", "Extend", "Stop")
 
@@ -81,7 +72,8 @@ async def test_who_is_lost_stuck_or_out_of_budget_waits_in_the_queue(console: Op
         seat.deck.attention.focus()
         await seat.press("1")
         await seat.until(
-            lambda: seat.core.ops == [UserInputAnswer(question_id="q3", answer="Extend")], "more"
+            lambda: seat.core.ops == [protocol.UserInputAnswer(question_id="q3", answer="Extend")],
+            "more",
         )
         # What was looked at is not done with: its session still waits for its phone.
         await seat.see("Waiting for you 2")
@@ -199,7 +191,7 @@ async def test_a_failure_is_dismissed_by_a_key_and_a_question_is_not(console: Op
         await seat.see("d dismiss")
         await seat.press("d")
         await seat.until(lambda: len(seat.deck.attention.rows) == 1, "it is dismissed")
-        assert seat.core.ops == [SessionDismiss(session_id="s1")]
+        assert seat.core.ops == [protocol.SessionDismiss(session_id="s1")]
 
 
 @pytest.mark.parametrize("width", [160, 100, 60])
@@ -239,7 +231,7 @@ def with_a_result(core: FakeCore) -> None:
         last_result='{"newMails": 3}',
         delivery_json={"notification_text": "Three new mails."},
     )
-    core.tell(JobChanged(job=replace(told, unread_result=True)))
+    core.tell(protocol.JobChanged(job=replace(told, unread_result=True)))
 
 
 async def test_what_a_job_came_to_waits_until_it_is_read(console: Open) -> None:
@@ -261,14 +253,16 @@ async def test_what_a_job_came_to_waits_until_it_is_read(console: Open) -> None:
         queue.move_to(next(key for key in queue.waiting if key.startswith("result:7")))
         queue.focus()
         await seat.press("d")
-        await seat.until(lambda: seat.core.ops == [JobRead(job_id=7)], "read")
+        await seat.until(lambda: seat.core.ops == [protocol.JobRead(job_id=7)], "read")
 
 
 async def test_rows_that_ask_the_same_are_told_apart_by_the_phone(console: Open) -> None:
     def play(core: FakeCore) -> None:
         for number in (1, 2):
             serial = f"127.0.0.1:600{number}"
-            core.tell(DeviceChanged(device=replace(phone(serial, model="V"), virtual=True)))
+            core.tell(
+                protocol.DeviceChanged(device=replace(phone(serial, model="V"), virtual=True))
+            )
             configure(core, f"s{number}", "Install the update", serial=serial)
             run(core, f"s{number}")
             ask(core, f"s{number}", f"q{number}", "Which one?", "This", "That")
@@ -288,11 +282,13 @@ async def test_a_lost_phone_is_told_once_and_by_its_name(console: Open) -> None:
             state=DeviceState.OFFLINE,
             note="Look at it.",
         )
-        core.tell(DeviceChanged(device=away))
-        core.tell(DeviceChanged(device=replace(phone("127.0.0.1:6002", model="V"), virtual=True)))
+        core.tell(protocol.DeviceChanged(device=away))
+        core.tell(
+            protocol.DeviceChanged(device=replace(phone("127.0.0.1:6002", model="V"), virtual=True))
+        )
         configure(core, "s1", "Install the update", serial="127.0.0.1:6001")
         run(core, "s1")
-        core.tell(SessionFlagsChanged(lost=True, reason="It is away."), "s1")
+        core.tell(protocol.SessionFlagsChanged(lost=True, reason="It is away."), "s1")
 
     async with console(play=play) as seat:
         await seat.see("virtual 6001 is away")
@@ -304,7 +300,7 @@ async def test_a_run_that_failed_says_so(console: Open) -> None:
     def play(core: FakeCore) -> None:
         evening(core)
         failed = replace(job(1), unread_result=True, failure_count=1, last_run_at=core.now_ms)
-        core.tell(JobChanged(job=failed))
+        core.tell(protocol.JobChanged(job=failed))
 
     async with console(play=play) as seat:
         await seat.see("Run failed.")

@@ -2,16 +2,7 @@
 
 from __future__ import annotations
 
-from agent.protocol import (
-    Interrupt,
-    WheelAct,
-    WheelButton,
-    WheelHandBack,
-    WheelSwipe,
-    WheelTake,
-    WheelTap,
-    WheelText,
-)
+from agent import protocol
 from tests.console.burst.core import ScriptedCore
 from tests.console.conftest import Open, Seat
 from widgets.questions.composer import Mode
@@ -34,35 +25,35 @@ async def take(seat: Seat) -> None:
 
 
 def acts(seat: Seat) -> list[object]:
-    return [op.gesture for op in seat.core.ops if isinstance(op, WheelAct)]
+    return [op.gesture for op in seat.core.ops if isinstance(op, protocol.WheelAct)]
 
 
 async def test_hands_on_the_picture_are_taps_and_swipes_and_typing_types(console: Open) -> None:
     async with console() as seat:
         await take(seat)
-        assert seat.core.ops == [WheelTake(serial="phone-1")]
+        assert seat.core.ops == [protocol.WheelTake(serial="phone-1")]
         frame = seat.deck.phone.frame
         columns, rows = frame.size
         await seat.pilot.click(frame, offset=(columns // 2, rows // 4))
         await seat.until(lambda: len(acts(seat)) == 1, "the tap")
         [tap] = acts(seat)
-        assert isinstance(tap, WheelTap)
+        assert isinstance(tap, protocol.WheelTap)
         assert abs(tap.at.x - 0.5) < 1 / columns
         assert abs(tap.at.y - 0.25) < 1 / rows
         await seat.pilot.mouse_down(frame, offset=(3, rows - 2))
         await seat.pilot.mouse_up(frame, offset=(3, 2))
         await seat.until(lambda: len(acts(seat)) == 2, "the swipe")
         swipe = acts(seat)[1]
-        assert isinstance(swipe, WheelSwipe)
+        assert isinstance(swipe, protocol.WheelSwipe)
         assert swipe.start.y > 0.8 > 0.2 > swipe.end.y
         # The keys of the Deck are letters like any others now.
         await seat.press(*"nix /")
         await seat.press("enter", "f2")
-        await seat.until(lambda: acts(seat)[-1:] == [WheelButton(button="BACK")], "back")
-        typed = "".join(one.text for one in acts(seat) if isinstance(one, WheelText))
+        await seat.until(lambda: acts(seat)[-1:] == [protocol.WheelButton(button="BACK")], "back")
+        typed = "".join(one.text for one in acts(seat) if isinstance(one, protocol.WheelText))
         assert typed == "nix /"
-        assert WheelButton(button="ENTER") in acts(seat)
-        assert not any(isinstance(op, Interrupt) for op in seat.core.ops)
+        assert protocol.WheelButton(button="ENTER") in acts(seat)
+        assert not any(isinstance(op, protocol.Interrupt) for op in seat.core.ops)
 
 
 async def test_escape_asks_for_the_note_and_enter_hands_back(console: Open) -> None:
@@ -72,7 +63,7 @@ async def test_escape_asks_for_the_note_and_enter_hands_back(console: Open) -> N
         await seat.until(lambda: seat.deck.composer.purpose.mode is Mode.NOTE, "the note")
         await seat.press(*"logged in", "enter")
         await seat.until(
-            lambda: seat.core.ops[-1] == WheelHandBack(serial="phone-1", note="logged in"),
+            lambda: seat.core.ops[-1] == protocol.WheelHandBack(serial="phone-1", note="logged in"),
             "handed back",
         )
         assert not seat.deck.phone.is_driven
@@ -87,11 +78,11 @@ async def test_what_hands_did_before_it_is_handed_back_is_done_first(console: Op
         core.stop()
         await seat.press("h", "i", "enter", "escape", "escape")
         core.go_on()
-        await seat.until(lambda: WheelHandBack(serial="phone-1") in seat.core.ops, "back")
-        typed = "".join(one.text for one in acts(seat) if isinstance(one, WheelText))
+        await seat.until(lambda: protocol.WheelHandBack(serial="phone-1") in seat.core.ops, "back")
+        typed = "".join(one.text for one in acts(seat) if isinstance(one, protocol.WheelText))
         assert typed == "hi"
-        assert acts(seat)[-1] == WheelButton(button="ENTER")
-        assert isinstance(seat.core.ops[-1], WheelHandBack)
+        assert acts(seat)[-1] == protocol.WheelButton(button="ENTER")
+        assert isinstance(seat.core.ops[-1], protocol.WheelHandBack)
 
 
 async def test_two_escapes_hand_back_without_a_note(console: Open) -> None:
@@ -100,7 +91,9 @@ async def test_two_escapes_hand_back_without_a_note(console: Open) -> None:
         await seat.press("escape")
         await seat.until(lambda: seat.deck.composer.purpose.mode is Mode.NOTE, "the note")
         await seat.press("escape")
-        await seat.until(lambda: seat.core.ops[-1] == WheelHandBack(serial="phone-1"), "back")
+        await seat.until(
+            lambda: seat.core.ops[-1] == protocol.WheelHandBack(serial="phone-1"), "back"
+        )
         await seat.until(lambda: seat.deck.composer.purpose.mode is Mode.STEER, "steering")
 
 

@@ -4,32 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from agent import protocol, records
 from agent.errors import StoreError
-from agent.protocol import (
-    LookUp,
-    ObservationRecorded,
-    SessionKeep,
-    SessionKept,
-    SessionPruned,
-    SessionStateChanged,
-    StepCompleted,
-    StepStarted,
-    UserMessage,
-    VerificationRecorded,
-)
-from agent.records import (
-    Foreground,
-    Frame,
-    GoalVerdict,
-    Observation,
-    SearchHit,
-    SessionState,
-    Spending,
-    TimeSplit,
-    Usage,
-    Verification,
-    VerifiedBy,
-)
 from console.screens.history import stored_sessions
 from console.screens.history.history import HistoryScreen
 from console.screens.history.replay import ReplayScreen
@@ -120,8 +96,8 @@ def two_days(core: FakeCore) -> None:
     for name, tokens, cost_usd in (("s1", 4_000, 0.0), ("s2", 96_000, 1.25), ("s3", 0, 0.0)):
         configure(core, name, f"errand {name}")
         if tokens:
-            usage = Usage(input_tokens=tokens, cost_usd=cost_usd, calls=1)
-            core.tell(StepCompleted(step=1, time=TimeSplit(), usage=usage), name)
+            usage = records.Usage(input_tokens=tokens, cost_usd=cost_usd, calls=1)
+            core.tell(protocol.StepCompleted(step=1, time=records.TimeSplit(), usage=usage), name)
 
 
 @pytest.mark.parametrize("size", [(160, 50), (100, 30), (60, 24), (40, 14)])
@@ -164,11 +140,11 @@ async def test_a_window_made_small_leaves_the_focus_where_it_is_seen(
 
 
 async def test_sums_that_cannot_be_had_are_said_once_and_the_list_stays(console: Open) -> None:
-    async def refused(query: LookUp[Spending]) -> Spending:
+    async def refused(query: protocol.LookUp[records.Spending]) -> records.Spending:
         asked.append(query)
         raise StoreError("The disk is gone.")
 
-    asked: list[LookUp[Spending]] = []
+    asked: list[protocol.LookUp[records.Spending]] = []
     async with console(play=two_days) as seat:
         screen = await open_history(seat)
         seat.core.look_up = refused  # type: ignore[method-assign]
@@ -187,16 +163,18 @@ async def test_a_session_has_its_date_phone_model_cost_outcome_and_who_says_so(
     def one(core: FakeCore) -> None:
         configure(core, "s1", "Pay the rent", serial="phone-1", model="openai/gpt-5")
         run(core, "s1")
-        usage = Usage(input_tokens=90_000, output_tokens=10_000, cost_usd=1.25)
-        core.tell(StepCompleted(step=7, time=TimeSplit(), usage=usage), "s1")
-        core.tell(SessionStateChanged(state=SessionState.COMPLETED), "s1")
+        usage = records.Usage(input_tokens=90_000, output_tokens=10_000, cost_usd=1.25)
+        core.tell(protocol.StepCompleted(step=7, time=records.TimeSplit(), usage=usage), "s1")
+        core.tell(protocol.SessionStateChanged(state=records.SessionState.COMPLETED), "s1")
         core.tell(
-            VerificationRecorded(
-                verification=Verification(verdict=GoalVerdict.MET, verified_by=VerifiedBy.OPERATOR)
+            protocol.VerificationRecorded(
+                verification=records.Verification(
+                    verdict=records.GoalVerdict.MET, verified_by=records.VerifiedBy.OPERATOR
+                )
             ),
             "s1",
         )
-        core.tell(SessionKept(kept=True), "s1")
+        core.tell(protocol.SessionKept(kept=True), "s1")
 
     facts = ("gpt-5", "100.0k tok", "$1.25", "done, verified by you · kept")
     for size in ((160, 50), (60, 20)):
@@ -221,7 +199,9 @@ async def test_what_was_found_stands_by_session_in_plain_words(console: Open) ->
         for number in (1, 2):
             configure(core, f"s{number}", f"Errand {number}")
             for text in ("milk first", "then milk again", "milk at last"):
-                core.tell(UserMessage(text=text, message_id=f"{number}{text}"), f"s{number}")
+                core.tell(
+                    protocol.UserMessage(text=text, message_id=f"{number}{text}"), f"s{number}"
+                )
 
     async with console(play=many) as seat:
         screen = await open_history(seat)
@@ -250,7 +230,7 @@ def test_a_place_that_was_found_has_no_codes_and_says_its_goal_once(
     kind: str, stored: str, shown: str
 ) -> None:
     at = stored.index("milk")
-    hit = SearchHit(
+    hit = records.SearchHit(
         session_id="s1", seq=1, ts_ms=1, kind=kind, snippet=stored, matches=((at, at + 4),)
     )
     (row,) = hit_rows([hit], lambda _: None, now_ms=2)
@@ -283,28 +263,30 @@ async def test_pictures_are_kept_for_ever_and_let_go_by_one_key(console: Open) -
         await seat.press("g", "P")
         await seat.until(lambda: seat.core.ops, "the op")
         [op] = seat.core.ops
-        assert isinstance(op, SessionKeep)
+        assert isinstance(op, protocol.SessionKeep)
         assert op.kept
-        seat.core.tell(SessionKept(kept=True), op.session_id)
+        seat.core.tell(protocol.SessionKept(kept=True), op.session_id)
         await seat.see("kept")
         await seat.press("P")
         await seat.until(lambda: len(seat.core.ops) == 2, "the op")
-        assert seat.core.ops[1] == SessionKeep(session_id=op.session_id, kept=False)
+        assert seat.core.ops[1] == protocol.SessionKeep(session_id=op.session_id, kept=False)
 
 
 async def test_an_export_says_what_is_missing_before_it_begins(console: Open) -> None:
     def old(core: FakeCore) -> None:
         configure(core, "s1", "Errand")
         run(core, "s1")
-        frame = Frame(digest="gone", width_px=9, height_px=20, captured_ms=0)
-        seen = Observation(
-            started_ms=0, ended_ms=0, foreground=Foreground(package="app"), frame=frame
+        frame = records.Frame(digest="gone", width_px=9, height_px=20, captured_ms=0)
+        seen = records.Observation(
+            started_ms=0, ended_ms=0, foreground=records.Foreground(package="app"), frame=frame
         )
-        core.tell(StepStarted(step=1), "s1")
-        core.tell(ObservationRecorded(step=1, observation=seen), "s1")
-        core.tell(StepCompleted(step=1, time=TimeSplit(), usage=Usage()), "s1")
-        core.tell(SessionStateChanged(state=SessionState.COMPLETED), "s1")
-        core.tell(SessionPruned(reason="Its frames were dropped after 14 days."), "s1")
+        core.tell(protocol.StepStarted(step=1), "s1")
+        core.tell(protocol.ObservationRecorded(step=1, observation=seen), "s1")
+        core.tell(
+            protocol.StepCompleted(step=1, time=records.TimeSplit(), usage=records.Usage()), "s1"
+        )
+        core.tell(protocol.SessionStateChanged(state=records.SessionState.COMPLETED), "s1")
+        core.tell(protocol.SessionPruned(reason="Its frames were dropped after 14 days."), "s1")
 
     async with console(play=old) as seat:
         await open_history(seat)

@@ -4,18 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from agent.protocol import (
-    CommitmentUpdate,
-    JobPause,
-    JobRead,
-    JobResume,
-    JobRun,
-    JobStop,
-    Op,
-    Reply,
-    WatcherRead,
-    WatcherStop,
-)
+from agent import protocol
 from agent.records import Commitment, CommitmentStatus, Job, JobStatus, Watcher
 from console.keys import actions
 from console.screens.jobs.jobs_acts import JobActs
@@ -29,7 +18,7 @@ class Listed:
 
     def __init__(self, record: Job | Watcher | Commitment | None, session: str = "") -> None:
         self.record = record
-        self.ops = Recorder(Reply(submission_id="x"))
+        self.ops = Recorder(protocol.Reply(submission_id="x"))
         self.tab = Tab.JOBS
         self.read = 0
         self.played = ""
@@ -57,39 +46,39 @@ ACTIVE, PAUSED = JobStatus.ACTIVE, JobStatus.PAUSED
 @pytest.mark.parametrize(
     ("record", "act", "sent"),
     [
-        (job(1, status=ACTIVE), "run", JobRun(job_id=1)),
-        (job(1, status=ACTIVE), "pause", JobPause(job_id=1)),
-        (job(1, status=PAUSED), "pause", JobResume(job_id=1)),
+        (job(1, status=ACTIVE), "run", protocol.JobRun(job_id=1)),
+        (job(1, status=ACTIVE), "pause", protocol.JobPause(job_id=1)),
+        (job(1, status=PAUSED), "pause", protocol.JobResume(job_id=1)),
         (job(1, status=JobStatus.RUNNING), "run", None),
         (job(1, status=JobStatus.STOPPED), "pause", None),
-        (job(1, unread_result=True), "read", JobRead(job_id=1)),
-        (watcher(2, unread=True), "read", WatcherRead(watcher_id=2)),
+        (job(1, unread_result=True), "read", protocol.JobRead(job_id=1)),
+        (watcher(2, unread=True), "read", protocol.WatcherRead(watcher_id=2)),
         (watcher(2), "run", None),
         (
             commitment(3),
             "done",
-            CommitmentUpdate(commitment_id=3, status=CommitmentStatus.COMPLETED),
+            protocol.CommitmentUpdate(commitment_id=3, status=CommitmentStatus.COMPLETED),
         ),
         (
             commitment(3, status=CommitmentStatus.COMPLETED),
             "snooze",
-            CommitmentUpdate(commitment_id=3, status=CommitmentStatus.PENDING),
+            protocol.CommitmentUpdate(commitment_id=3, status=CommitmentStatus.PENDING),
         ),
         (
             commitment(3),
             "snooze",
-            CommitmentUpdate(commitment_id=3, status=CommitmentStatus.SNOOZED),
+            protocol.CommitmentUpdate(commitment_id=3, status=CommitmentStatus.SNOOZED),
         ),
         (
             commitment(3),
             "read",
-            CommitmentUpdate(commitment_id=3, status=CommitmentStatus.DISMISSED),
+            protocol.CommitmentUpdate(commitment_id=3, status=CommitmentStatus.DISMISSED),
         ),
         (None, "read", None),
     ],
 )
 async def test_what_can_be_taken_back_is_done_at_once_and_the_list_is_read_anew(
-    record: Job | Watcher | Commitment | None, act: str, sent: Op | None
+    record: Job | Watcher | Commitment | None, act: str, sent: protocol.Op | None
 ) -> None:
     listed = Listed(record)
     getattr(JobActs(listed), f"do_job_{act}")()
@@ -100,9 +89,14 @@ async def test_what_can_be_taken_back_is_done_at_once_and_the_list_is_read_anew(
 
 @pytest.mark.parametrize(
     ("record", "sent"),
-    [(job(1, status=ACTIVE), JobStop(job_id=1)), (watcher(2), WatcherStop(watcher_id=2))],
+    [
+        (job(1, status=ACTIVE), protocol.JobStop(job_id=1)),
+        (watcher(2), protocol.WatcherStop(watcher_id=2)),
+    ],
 )
-async def test_what_ends_for_good_takes_two_presses(record: Job | Watcher, sent: Op) -> None:
+async def test_what_ends_for_good_takes_two_presses(
+    record: Job | Watcher, sent: protocol.Op
+) -> None:
     listed = Listed(record)
     acts = JobActs(listed)
     acts.do_job_stop()

@@ -8,26 +8,7 @@ import pytest
 from rich.cells import cell_len
 from textual.widgets import Input
 
-from agent.protocol import (
-    CommitmentChanged,
-    CommitmentCreate,
-    JobChanged,
-    JobEdit,
-    JobPause,
-    JobResume,
-    JobRun,
-    WatcherChanged,
-    WatcherCreate,
-    WatcherRead,
-    WatcherStop,
-)
-from agent.records import (
-    Evaluator,
-    RunOutcome,
-    RunRecord,
-    TimeSplit,
-    WatcherType,
-)
+from agent import protocol, records
 from console.screens.jobs.jobs import JobsScreen
 from console.screens.jobs.jobs_form import edit_of, job_of, watcher_of
 from console.screens.jobs.jobs_lists import Tab
@@ -40,24 +21,24 @@ from widgets.lists.job_rows import heading, job_rows
 def full(core: FakeCore) -> None:
     """Play an evening with some of everything."""
     evening(core)
-    core.tell(JobChanged(job=job(2, title="Weather", status="paused", updated_at=5)))
+    core.tell(protocol.JobChanged(job=job(2, title="Weather", status="paused", updated_at=5)))
     found = {"status": "fired", "unread": True, "last_result": "A parcel has come"}
-    core.tell(WatcherChanged(watcher=watcher(1, title="Parcel", fired_at=3, **found)))
-    core.tell(WatcherChanged(watcher=watcher(2, title="Tickets", type="web_change")))
-    core.tell(CommitmentChanged(commitment=commitment(1, title="Call Ana")))
-    core.tell(CommitmentChanged(commitment=commitment(2, title="Old", status="completed")))
+    core.tell(protocol.WatcherChanged(watcher=watcher(1, title="Parcel", fired_at=3, **found)))
+    core.tell(protocol.WatcherChanged(watcher=watcher(2, title="Tickets", type="web_change")))
+    core.tell(protocol.CommitmentChanged(commitment=commitment(1, title="Call Ana")))
+    core.tell(protocol.CommitmentChanged(commitment=commitment(2, title="Old", status="completed")))
     core.runs[1] = (
-        RunRecord(
+        records.RunRecord(
             run_id="r",
             job_id=1,
             due_at=1,
             started_at=1,
             ended_at=40_001,
-            outcome=RunOutcome.STEP_LIMIT,
+            outcome=records.RunOutcome.STEP_LIMIT,
             session_id="s3",
             steps=25,
             diagnostics="It went in circles.",
-            time=TimeSplit(model_ms=30_000),
+            time=records.TimeSplit(model_ms=30_000),
         ),
     )
 
@@ -109,7 +90,11 @@ async def test_a_job_is_run_paused_and_resumed_at_once(console: Open) -> None:
         await seat.press("r", "p")
         await pick(seat, screen, "2")
         await seat.press("p")
-        wanted = [JobRun(job_id=1), JobPause(job_id=1), JobResume(job_id=2)]
+        wanted = [
+            protocol.JobRun(job_id=1),
+            protocol.JobPause(job_id=1),
+            protocol.JobResume(job_id=2),
+        ]
         await seat.until(lambda: seat.core.ops == wanted, "the ops")
 
 
@@ -124,7 +109,7 @@ async def test_a_job_is_changed_in_the_form_it_was_written_in(console: Open) -> 
         await seat.press("enter", "enter", "enter")
         await seat.until(lambda: seat.core.ops, "an op")
         [op] = seat.core.ops
-        assert isinstance(op, JobEdit)
+        assert isinstance(op, protocol.JobEdit)
         assert (op.job_id, op.prompt, op.interval_ms) == (1, "check the messages now", 7_200_000)
         assert (op.title, op.next_run_at, op.cron) == (None, None, None)
 
@@ -152,9 +137,11 @@ async def test_a_watcher_is_seen_at_once_and_stopped_by_two_acts(console: Open) 
         await pick(seat, screen, "2")
         await seat.press("x")
         await seat.see("x again stops watcher 2")
-        assert seat.core.ops == [WatcherRead(watcher_id=1)]
+        assert seat.core.ops == [protocol.WatcherRead(watcher_id=1)]
         await seat.press("x")
-        await seat.until(lambda: seat.core.ops[1:] == [WatcherStop(watcher_id=2)], "stopped")
+        await seat.until(
+            lambda: seat.core.ops[1:] == [protocol.WatcherStop(watcher_id=2)], "stopped"
+        )
 
 
 async def test_a_watcher_is_written_in_three_lines(console: Open) -> None:
@@ -166,8 +153,8 @@ async def test_a_watcher_is_written_in_three_lines(console: Open) -> None:
         await seat.press("enter", "enter", "enter")
         await seat.until(lambda: seat.core.ops, "an op")
         [op] = seat.core.ops
-        assert isinstance(op, WatcherCreate)
-        assert (op.watcher_type, op.sender) == (WatcherType.MESSAGE_REPLY, "Ana")
+        assert isinstance(op, protocol.WatcherCreate)
+        assert (op.watcher_type, op.sender) == (records.WatcherType.MESSAGE_REPLY, "Ana")
         assert (op.texts, op.prompt) == (("parcel",), "say what she wants")
 
 
@@ -197,8 +184,8 @@ def test_what_is_looked_at_is_read_from_a_line(
 
 def test_a_page_is_watched_for_its_words_when_there_are_some_and_else_for_any_change() -> None:
     said = watcher_of("https://example.com", "in stock", "", NOW)
-    assert said.evaluator is Evaluator.TEXT_CONTAINS
-    assert watcher_of("https://example.com", "", "", NOW).evaluator is Evaluator.HASH_CHANGE
+    assert said.evaluator is records.Evaluator.TEXT_CONTAINS
+    assert watcher_of("https://example.com", "", "", NOW).evaluator is records.Evaluator.HASH_CHANGE
 
 
 def test_a_cron_expression_is_taken_for_one() -> None:
@@ -229,7 +216,7 @@ async def test_a_commitment_is_written_in_two_lines(console: Open) -> None:
         await seat.press("enter", "enter")
         await seat.until(lambda: seat.core.ops, "an op")
         [op] = seat.core.ops
-        assert isinstance(op, CommitmentCreate)
+        assert isinstance(op, protocol.CommitmentCreate)
         assert op.title == "call Ana"
         assert abs(op.due_at - seat.app.now_ms() - 3_600_000) < 60_000
 
@@ -253,7 +240,7 @@ async def test_what_is_due_or_found_waits_on_the_deck_and_leads_to_its_list(cons
         seat.deck.set_focus(seat.deck.attention)
         seat.deck.attention.move_to(key)
         await seat.press("d")
-        await seat.until(lambda: seat.core.ops == [WatcherRead(watcher_id=1)], "seen")
+        await seat.until(lambda: seat.core.ops == [protocol.WatcherRead(watcher_id=1)], "seen")
 
 
 async def test_hostile_words_of_a_watcher_and_a_commitment_are_only_shown(console: Open) -> None:
@@ -263,10 +250,12 @@ async def test_hostile_words_of_a_watcher_and_a_commitment_are_only_shown(consol
         evening(core)
         wanted = {"texts": [evil], "url": evil}
         core.tell(
-            WatcherChanged(watcher=watcher(1, title=evil, last_result=evil, condition_json=wanted))
+            protocol.WatcherChanged(
+                watcher=watcher(1, title=evil, last_result=evil, condition_json=wanted)
+            )
         )
         said = {"title": evil, "description": evil, "evidence_json": {"said": evil}}
-        core.tell(CommitmentChanged(commitment=commitment(1, **said)))
+        core.tell(protocol.CommitmentChanged(commitment=commitment(1, **said)))
 
     async with console(play=hostile) as seat:
         await jobs_of(seat)

@@ -7,16 +7,7 @@ from io import BytesIO
 import pytest
 from PIL import Image
 
-from agent.protocol import (
-    Interrupt,
-    JobChanged,
-    JobCreate,
-    JobStop,
-    ObservationRecorded,
-    SessionStateChanged,
-    StepStarted,
-    UserInput,
-)
+from agent import protocol
 from agent.records import Foreground, Frame, Observation, SessionState
 from console.screens.history.replay import ReplayScreen
 from console.screens.jobs.jobs import JobsScreen
@@ -43,7 +34,7 @@ async def test_a_job_is_stopped_by_two_acts(console: Open) -> None:
         await seat.see("x again stops job 1")
         assert seat.core.ops == []
         await seat.press("x")
-        await seat.until(lambda: seat.core.ops == [JobStop(job_id=1)], "stopped")
+        await seat.until(lambda: seat.core.ops == [protocol.JobStop(job_id=1)], "stopped")
 
 
 async def test_a_job_is_written_in_three_lines(console: Open) -> None:
@@ -54,7 +45,7 @@ async def test_a_job_is_written_in_three_lines(console: Open) -> None:
         await seat.press(*"check mail", "enter", *"10m", "enter", *"1h", "enter")
         await seat.until(lambda: seat.core.ops, "an op")
         [op] = seat.core.ops
-        assert isinstance(op, JobCreate)
+        assert isinstance(op, protocol.JobCreate)
         assert (op.prompt, op.interval_ms) == ("check mail", 3_600_000)
         assert abs(op.next_run_at - seat.app.now_ms() - 600_000) < 60_000
 
@@ -73,7 +64,7 @@ async def test_a_changed_job_is_changed_on_the_screen(console: Open) -> None:
     async with console() as seat:
         await seat.press("3")
         await seat.see("Morning digest")
-        seat.core.tell(JobChanged(job=job(1, title="Evening digest", status="failed")))
+        seat.core.tell(protocol.JobChanged(job=job(1, title="Evening digest", status="failed")))
         await seat.see("Evening digest")
         await seat.see("failed")
         assert isinstance(seat.app.screen, JobsScreen)
@@ -87,13 +78,13 @@ def with_frames(core: FakeCore) -> None:
         out = BytesIO()
         Image.new("RGB", (90, 200), colour).save(out, "PNG")
         core.blobs[colour] = out.getvalue()
-        core.tell(StepStarted(step=number), "f")
+        core.tell(protocol.StepStarted(step=number), "f")
         frame = Frame(digest=colour, width_px=90, height_px=200, captured_ms=core.now_ms)
         seen = Observation(
             started_ms=0, ended_ms=0, foreground=Foreground(package="p"), frame=frame
         )
-        core.tell(ObservationRecorded(step=number, observation=seen), "f")
-    core.tell(SessionStateChanged(state=SessionState.COMPLETED), "f")
+        core.tell(protocol.ObservationRecorded(step=number, observation=seen), "f")
+    core.tell(protocol.SessionStateChanged(state=SessionState.COMPLETED), "f")
 
 
 async def replay_of(seat: Seat, session_id: str) -> ReplayScreen:
@@ -223,7 +214,7 @@ async def test_the_palette_does_what_it_names(console: Open) -> None:
         await seat.press("ctrl+p", *"stop all")
         await seat.see("Interrupt every session")
         await seat.press("enter")
-        await seat.until(lambda: seat.core.ops == [Interrupt()], "stopped")
+        await seat.until(lambda: seat.core.ops == [protocol.Interrupt()], "stopped")
 
 
 async def test_the_palette_shows_what_cannot_be_done_now_with_the_reason(console: Open) -> None:
@@ -272,7 +263,7 @@ async def test_a_terminal_too_small_says_so_and_still_stops(console: Open) -> No
     async with console(size=(38, 10)) as seat:
         await seat.see("Too small")
         await seat.press("ctrl+x")
-        await seat.until(lambda: seat.core.ops == [Interrupt()], "stopped")
+        await seat.until(lambda: seat.core.ops == [protocol.Interrupt()], "stopped")
 
 
 async def test_copying_says_where_it_is(console: Open, tmp_path: object) -> None:
@@ -293,7 +284,7 @@ async def test_a_steer_goes_to_the_session_that_runs(console: Open) -> None:
         await seat.see("steer ▸")
         await seat.press(*"slower", "enter")
         await seat.until(
-            lambda: seat.core.ops == [UserInput(session_id="s1", text="slower")], "steered"
+            lambda: seat.core.ops == [protocol.UserInput(session_id="s1", text="slower")], "steered"
         )
 
 

@@ -8,21 +8,13 @@ from typing import NamedTuple, TypeAlias
 
 import msgspec
 
-from agent.protocol import (
-    Event,
-    ObservationRecorded,
-    QuestionAnswered,
-    RequestUserInput,
-    TaskStarted,
-    ToolCallRequested,
-    TurnAborted,
-)
+from agent import protocol
 from agent.records import Session, SessionState
 
 _TELLING = {"error", "turn_aborted", "session_state_changed", "device_lost", "task_complete"}
 
 
-Logs: TypeAlias = Mapping[str, Sequence[Event]]
+Logs: TypeAlias = Mapping[str, Sequence[protocol.Event]]
 """The stored events of each session."""
 
 
@@ -65,7 +57,7 @@ class Findings(msgspec.Struct, kw_only=True):
         """Whether all went as it has to."""
         return not (self.lost or self.old or self.twice or self.doubled or self.stuck)
 
-    def take_session(self, session: Session, events: Sequence[Event]) -> None:
+    def take_session(self, session: Session, events: Sequence[protocol.Event]) -> None:
         """Look at how a session stands, and through its log."""
         name = session.session_id
         self.sessions += 1
@@ -109,7 +101,7 @@ class Findings(msgspec.Struct, kw_only=True):
         for number, as_seen in seen.items():
             event = stored.get(number)
             if event is None:
-                if msgspec.json.decode(as_seen, type=Event).session_id:
+                if msgspec.json.decode(as_seen, type=protocol.Event).session_id:
                     self.lost += 1
                     self.why.append(f"event {number} was seen and is not stored")
             elif msgspec.json.encode(event) != as_seen:
@@ -126,7 +118,7 @@ class Findings(msgspec.Struct, kw_only=True):
             (session_id, event.msg.call_id)
             for session_id, events in logs.items()
             for event in events
-            if isinstance(event.msg, ToolCallRequested)
+            if isinstance(event.msg, protocol.ToolCallRequested)
         }
         orders: dict[str, list[tuple[str, str]]] = defaultdict(list)
         actors: dict[tuple[str, str], set[tuple[str, str]]] = defaultdict(set)
@@ -161,27 +153,27 @@ class Findings(msgspec.Struct, kw_only=True):
                 self.why.append(f"{text!r} is {count} times on phones")
 
 
-def _tag(event: Event) -> str:
+def _tag(event: protocol.Event) -> str:
     return str(type(event.msg).__struct_config__.tag)
 
 
-def _why(events: Sequence[Event]) -> str:
+def _why(events: Sequence[protocol.Event]) -> str:
     """Return what a session that waits says of it: its open question, or why its turn ended."""
     said = ""
     for event in events:
         match event.msg:
-            case RequestUserInput(question=question):
+            case protocol.RequestUserInput(question=question):
                 said = question.text
-            case TurnAborted(reason=reason):
+            case protocol.TurnAborted(reason=reason):
                 said = reason.value
-            case TaskStarted() | QuestionAnswered():
+            case protocol.TaskStarted() | protocol.QuestionAnswered():
                 said = ""
             case _:
                 pass
     return said
 
 
-def _ends(events: Sequence[Event]) -> str:
+def _ends(events: Sequence[protocol.Event]) -> str:
     """Return the last things that a session's log says of its end."""
     said = [str(event.msg)[:300] for event in events if _tag(event) in _TELLING]
     return " | ".join(said[-4:])
@@ -198,16 +190,16 @@ def _strings(value: object) -> Iterator[str]:
             yield from _strings(one)
 
 
-def _blind_actions(events: Sequence[Event]) -> list[str]:
+def _blind_actions(events: Sequence[protocol.Event]) -> list[str]:
     """Return the actions that follow no look, or one that another action has followed."""
     found, has_looked = [], False
     for event in events:
         match event.msg:
-            case ObservationRecorded():
+            case protocol.ObservationRecorded():
                 has_looked = True
-            case TaskStarted():
+            case protocol.TaskStarted():
                 has_looked = False
-            case ToolCallRequested(kind="action", call_id=call_id):
+            case protocol.ToolCallRequested(kind="action", call_id=call_id):
                 if not has_looked:
                     found.append(call_id)
                 has_looked = False

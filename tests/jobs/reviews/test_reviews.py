@@ -6,23 +6,9 @@ import asyncio
 
 import pytest
 
+from agent import protocol, records
 from agent.audit.audit_writer import REVIEW_REQUESTED, REVIEW_RESOLVED, AuditWriter
 from agent.errors import SwitchboardError, WrongStateError
-from agent.protocol import (
-    JobChanged,
-    ToolCallFinished,
-    UserInputAnswer,
-)
-from agent.records import (
-    ActionOutcome,
-    Job,
-    JobStatus,
-    ReviewDecision,
-    ReviewState,
-    RunOutcome,
-    RunStatus,
-    SessionState,
-)
 from agent.safety.review_binding import is_intact
 from agent.state.reducer import attention, from_overview
 from tests.jobs.reviewing import (
@@ -38,8 +24,12 @@ from tests.jobs.reviewing import (
 )
 from tests.stage import Stage, of_type
 
-ACTIVE, STOPPED, FAILED = JobStatus.ACTIVE, JobStatus.STOPPED, JobStatus.FAILED
-AWAITING, COMPLETED = JobStatus.AWAITING_REVIEW, JobStatus.COMPLETED
+ACTIVE, STOPPED, FAILED = (
+    records.JobStatus.ACTIVE,
+    records.JobStatus.STOPPED,
+    records.JobStatus.FAILED,
+)
+AWAITING, COMPLETED = records.JobStatus.AWAITING_REVIEW, records.JobStatus.COMPLETED
 
 
 async def test_a_job_that_wants_to_act_waits_with_a_record_that_binds_the_action(
@@ -55,17 +45,17 @@ async def test_a_job_that_wants_to_act_waits_with_a_record_that_binds_the_action
         assert asked.phone_session_id == f"background-job:{job.id}"
         assert (asked.tool, asked.params) == ("click_element", {"element": 1})
         assert asked.expires_at - asked.created_at == 900_000
-        assert asked.review_state is ReviewState.PENDING and len(asked.binding_digest) == 64
+        assert asked.review_state is records.ReviewState.PENDING and len(asked.binding_digest) == 64
         assert "decision" not in job.pending_tool_request_json
         assert job.resume_token.startswith("job-resume-")
         assert job.checkpoint_json["schema"] == "openphone.background_checkpoint.v1"
         assert "background.confirmation_required: click_element" in job.last_result
         [session] = await sessions_of(stage, job.id)
-        assert session.state is SessionState.WAITING_FOR_USER and not session.turn_id
+        assert session.state is records.SessionState.WAITING_FOR_USER and not session.turn_id
         # The phone is free for others meanwhile.
         assert stage.fleet.infos["phone-1"].driver == ""
         [run] = await runs_of(stage, job.id)
-        assert (run.status, run.reviews, run.steps) == (RunStatus.AWAITING_REVIEW, 1, 1)
+        assert (run.status, run.reviews, run.steps) == (records.RunStatus.AWAITING_REVIEW, 1, 1)
         waits = attention(from_overview(await stage.core.overview()))
         assert [(a.kind.value, a.until_ms) for a in waits] == [("approval", question.deadline_ms)]
         await ring(stage, after_ms=120_000)
@@ -84,15 +74,17 @@ async def test_an_approval_lets_the_same_session_do_that_one_action_and_go_on(
         job = await settled(stage, job.id, COMPLETED)
         [session] = await sessions_of(stage, job.id)
         assert act.done == ["c1"] and job.last_result == "sent"
-        assert session.state is SessionState.COMPLETED
+        assert session.state is records.SessionState.COMPLETED
         asked = confirmation_of(job)
-        assert asked.decision is ReviewDecision.APPROVED
+        assert asked.decision is records.ReviewDecision.APPROVED
         assert (asked.review_state, asked.resolution) == (
-            ReviewState.RESOLVED,
+            records.ReviewState.RESOLVED,
             "background.review_resolved",
         )
         assert (job.pending_confirmation_id, job.resume_token, job.phase) == ("", "", "")
-        changes = [e.msg for e in await stage.all_events() if isinstance(e.msg, JobChanged)]
+        changes = [
+            e.msg for e in await stage.all_events() if isinstance(e.msg, protocol.JobChanged)
+        ]
         assert [(c.job.status.value, c.job.phase) for c in changes] == [
             ("active", ""),
             ("running", ""),
@@ -104,7 +96,7 @@ async def test_an_approval_lets_the_same_session_do_that_one_action_and_go_on(
         ]
         [run] = await runs_of(stage, job.id)
         assert (run.outcome, run.reviewed_ms, run.time.model_ms) == (
-            RunOutcome.FINISHED,
+            records.RunOutcome.FINISHED,
             5_000,
             7,
         )
@@ -119,7 +111,7 @@ async def test_each_action_of_a_run_is_reviewed_by_itself(stage: Stage) -> None:
         job, question = await waiting_job(stage)
         await say(stage, question, "yes")
 
-        async def again() -> Job | None:
+        async def again() -> records.Job | None:
             now = await stage.store.job(job.id)
             other = now and now.pending_confirmation_id not in ("", job.pending_confirmation_id)
             return now if other else None
@@ -144,11 +136,14 @@ async def test_anything_but_a_plain_yes_ends_the_run_and_nothing_is_done(
         job = await settled(stage, job.id, FAILED)
         [session] = await sessions_of(stage, job.id)
         [run] = await runs_of(stage, job.id)
-        [refused] = of_type(await stage.msgs(session.session_id), ToolCallFinished)
-    assert act.done == [] and session.state is SessionState.CANCELLED
+        [refused] = of_type(await stage.msgs(session.session_id), protocol.ToolCallFinished)
+    assert act.done == [] and session.state is records.SessionState.CANCELLED
     assert "background.action_denied" in job.last_result
-    assert confirmation_of(job).decision is ReviewDecision.DENIED
-    assert (run.outcome, refused.outcome) == (RunOutcome.DENIED, ActionOutcome.FAILED)
+    assert confirmation_of(job).decision is records.ReviewDecision.DENIED
+    assert (run.outcome, refused.outcome) == (
+        records.RunOutcome.DENIED,
+        records.ActionOutcome.FAILED,
+    )
 
 
 async def test_a_recurring_job_that_was_denied_comes_again_at_its_next_time(stage: Stage) -> None:
@@ -164,7 +159,7 @@ async def test_of_two_answers_at_once_one_counts(stage: Stage) -> None:
     act = stage.parts[PROMPT] = Act()
     async with stage.play():
         job, question = await waiting_job(stage)
-        op = UserInputAnswer(question_id=question.question_id, answer="Approve")
+        op = protocol.UserInputAnswer(question_id=question.question_id, answer="Approve")
         said = await asyncio.gather(
             *(stage.core.request(op) for _ in range(5)), return_exceptions=True
         )

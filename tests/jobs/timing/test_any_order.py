@@ -18,19 +18,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from agent import protocol
 from agent.errors import SwitchboardError
 from agent.jobs.schedule import MINIMUM_DELAY_MS, STUCK_AFTER_MS
 from agent.loop.task_context import TaskContext, TurnEnd
-from agent.protocol import (
-    JobChanged,
-    JobCreate,
-    JobPause,
-    JobResume,
-    JobRun,
-    JobStop,
-    RunChanged,
-    UserInputAnswer,
-)
 from agent.records import Job, JobStatus, JobType, RunRecord
 from agent.runtime.runtime import Runtime
 from agent.settings import RecoverySettings, Settings
@@ -149,12 +140,17 @@ class World:
             case ("approve",) | ("deny",):
                 for question in await self.store.open_questions():
                     answer = "Approve" if step[0] == "approve" else "Deny"
-                    said = UserInputAnswer(question_id=question.question_id, answer=answer)
+                    said = protocol.UserInputAnswer(question_id=question.question_id, answer=answer)
                     with suppress(SwitchboardError):
                         await self.core.request(said)
             case (str(name), int(at)) if jobs:
                 job_id = jobs[at % len(jobs)]
-                kind = {"stop": JobStop, "pause": JobPause, "resume": JobResume, "run": JobRun}
+                kind = {
+                    "stop": protocol.JobStop,
+                    "pause": protocol.JobPause,
+                    "resume": protocol.JobResume,
+                    "run": protocol.JobRun,
+                }
                 with suppress(SwitchboardError):
                     await self.core.request(kind[name](job_id=job_id))
                 if name == "stop":
@@ -169,7 +165,7 @@ class World:
         return False
 
     async def _create(self, part: str, interval: int, wait: int, beats: bool) -> None:
-        wanted = JobCreate(
+        wanted = protocol.JobCreate(
             title=part,
             prompt=part,
             job_type=JobType.HEARTBEAT if beats else JobType.AGENT_TURN,
@@ -214,7 +210,7 @@ class World:
         claims: dict[int, int] = {}
         for event in self.store._events:
             match event.msg:
-                case JobChanged(job=job):
+                case protocol.JobChanged(job=job):
                     before = was.get(job.id)
                     if before is not None:
                         assert job.status in MOVES[before.status], (before.status, job.status)
@@ -222,7 +218,7 @@ class World:
                             assert before.next_run_at <= event.ts_ms, "it was not due"
                             claims[job.id] = claims.get(job.id, 0) + 1
                     was[job.id] = job
-                case RunChanged(run=run):
+                case protocol.RunChanged(run=run):
                     known = runs.get(run.run_id)
                     if known is None:
                         others = [r for r in runs.values() if r.job_id == run.job_id]

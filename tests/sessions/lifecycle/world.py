@@ -17,16 +17,9 @@ from pathlib import Path
 from msgspec import structs
 from msgspec.structs import replace
 
+from agent import protocol
 from agent.errors import RuntimeDiedError, SwitchboardError, UsageError, WrongStateError
 from agent.loop.timing import Pace
-from agent.protocol import (
-    DirectCall,
-    Op,
-    QuestionAnswered,
-    Reply,
-    SessionConfigured,
-    UserMessage,
-)
 from agent.records import DirectStatus, Session
 from agent.rpc.remote_core import Client
 from agent.rpc.rpc_server import Daemon, serve
@@ -43,7 +36,7 @@ PATIENCE_S = 30.0
 PHONES = ("phone-1", "phone-2", "phone-3")
 CLIENTS = ("ann", "ben")
 _TURN = "turn of session "
-_STORED_FIRST = (SessionConfigured, UserMessage, QuestionAnswered)
+_STORED_FIRST = (protocol.SessionConfigured, protocol.UserMessage, protocol.QuestionAnswered)
 """What the ops store first at which a core dies."""
 
 
@@ -147,11 +140,11 @@ class World:
         async with SqliteStore.open(self.directory) as store:
             await store.blobs.sweep()
 
-    async def ask(self, name: str, op: Op) -> Reply:
+    async def ask(self, name: str, op: protocol.Op) -> protocol.Reply:
         async with asyncio.timeout(PATIENCE_S):
             return await self.clients[name].request(op)
 
-    async def ask_at_once(self, ops: Sequence[tuple[str, Op]]) -> list[bool]:
+    async def ask_at_once(self, ops: Sequence[tuple[str, protocol.Op]]) -> list[bool]:
         """Send ops before any is replied to; returns which of them were refused."""
         asked = (self.ask(name, op) for name, op in ops)
         outcomes = await asyncio.gather(*asked, return_exceptions=True)
@@ -160,7 +153,7 @@ class World:
                 assert isinstance(outcome, WrongStateError | UsageError), outcome
         return [isinstance(outcome, BaseException) for outcome in outcomes]
 
-    async def ask_and_die(self, name: str, op: Op) -> None:
+    async def ask_and_die(self, name: str, op: protocol.Op) -> None:
         """End the core between the commit of what an op stores first and the telling of it."""
         self._deaf = True
         with suppress(SwitchboardError):
@@ -193,7 +186,7 @@ class World:
 
     async def fail_directly(self, name: str, session_id: str) -> None:
         """Have a program say, by a call, that the goal of its session cannot be met."""
-        look = DirectCall(session_id=session_id, wait_s=PATIENCE_S)
+        look = protocol.DirectCall(session_id=session_id, wait_s=PATIENCE_S)
         seen = (await self.ask(name, look)).direct
         assert seen is not None and seen.status is DirectStatus.READY, seen
         arguments = '{"success": false, "summary": "it cannot be"}'

@@ -6,20 +6,9 @@ import asyncio
 
 import pytest
 
+from agent import protocol
 from agent.errors import UsageError, WrongStateError
 from agent.loop.task_context import TaskContext
-from agent.protocol import (
-    CloseReason,
-    Interrupt,
-    QuestionAnswered,
-    QuestionClosed,
-    RequestUserInput,
-    SessionCancel,
-    SessionResume,
-    ToolCallRequested,
-    UserInput,
-    UserInputAnswer,
-)
 from agent.records import Question, QuestionKind, QuestionOption, QuestionPart, SessionState
 from tests.stage import Cue, Stage, of_type, states
 
@@ -29,7 +18,7 @@ COMPLETED, QUEUED = SessionState.COMPLETED, SessionState.QUEUED
 
 async def asks(context: TaskContext) -> str:
     """Ask one question, and give its answer as the result."""
-    requested = ToolCallRequested(
+    requested = protocol.ToolCallRequested(
         step=1, call_id="c1", tool="ask_user", arguments="{}", kind="control"
     )
     await context.emit(requested)
@@ -56,7 +45,9 @@ async def test_an_answer_resolves_the_same_call_and_the_session_runs_again(stage
         session_id = await stage.create("ask")
         question = await open_question(stage)
         assert (await stage.store.session(session_id)).state is WAITING
-        reply = await stage.do(UserInputAnswer(question_id=question.question_id, answer="blue"))
+        reply = await stage.do(
+            protocol.UserInputAnswer(question_id=question.question_id, answer="blue")
+        )
         session = await stage.reach(session_id, COMPLETED)
         msgs = await stage.msgs(session_id)
     assert reply.session_id == session_id
@@ -71,13 +62,15 @@ async def test_the_first_answer_wins_and_the_second_is_refused(stage: Stage) -> 
         question = await open_question(stage)
         outcomes = await asyncio.gather(
             *(
-                stage.core.request(UserInputAnswer(question_id=question.question_id, answer=answer))
+                stage.core.request(
+                    protocol.UserInputAnswer(question_id=question.question_id, answer=answer)
+                )
                 for answer in ("first", "second")
             ),
             return_exceptions=True,
         )
         session = await stage.reach(session_id, COMPLETED)
-        answers = of_type(await stage.msgs(session_id), QuestionAnswered)
+        answers = of_type(await stage.msgs(session_id), protocol.QuestionAnswered)
     assert isinstance(outcomes[1], WrongStateError)
     assert session.latest_result == "answer: first"
     assert [answer.answer for answer in answers] == ["first"]
@@ -86,7 +79,7 @@ async def test_the_first_answer_wins_and_the_second_is_refused(stage: Stage) -> 
 async def test_an_answer_to_no_question_is_a_usage_error(stage: Stage) -> None:
     async with stage.play():
         with pytest.raises(UsageError):
-            await stage.do(UserInputAnswer(question_id="q-none", answer="yes"))
+            await stage.do(protocol.UserInputAnswer(question_id="q-none", answer="yes"))
 
 
 async def test_a_blank_answer_is_refused_and_the_question_stays_open(stage: Stage) -> None:
@@ -95,7 +88,7 @@ async def test_a_blank_answer_is_refused_and_the_question_stays_open(stage: Stag
         await stage.create("ask")
         question = await open_question(stage)
         with pytest.raises(UsageError):
-            await stage.do(UserInputAnswer(question_id=question.question_id, answer=" "))
+            await stage.do(protocol.UserInputAnswer(question_id=question.question_id, answer=" "))
         assert await stage.store.open_questions() == (question,)
 
 
@@ -115,9 +108,9 @@ async def test_silence_is_no_when_the_deadline_passes(stage: Stage) -> None:
         msgs = await stage.msgs(session_id)
         assert await stage.store.open_questions() == ()
     assert session.latest_result == "answer: None"
-    [asked] = of_type(msgs, RequestUserInput)
+    [asked] = of_type(msgs, protocol.RequestUserInput)
     assert asked.question.kind is QuestionKind.APPROVAL
-    assert [closed.question_id for closed in of_type(msgs, QuestionClosed)] == [
+    assert [closed.question_id for closed in of_type(msgs, protocol.QuestionClosed)] == [
         asked.question.question_id
     ]
 
@@ -148,9 +141,9 @@ async def test_the_setting_gives_a_question_its_deadline_when_the_asker_gave_non
     assert session.latest_result == "answer: None"
 
 
-@pytest.mark.parametrize("op", [Interrupt, SessionCancel])
+@pytest.mark.parametrize("op", [protocol.Interrupt, protocol.SessionCancel])
 async def test_ending_a_turn_closes_its_questions(
-    stage: Stage, op: type[Interrupt] | type[SessionCancel]
+    stage: Stage, op: type[protocol.Interrupt] | type[protocol.SessionCancel]
 ) -> None:
     stage.parts["ask"] = asks
     async with stage.play():
@@ -159,7 +152,9 @@ async def test_ending_a_turn_closes_its_questions(
         await stage.do(op(session_id=session_id))
         assert await stage.store.open_questions() == ()
         with pytest.raises(WrongStateError):
-            await stage.do(UserInputAnswer(question_id=question.question_id, answer="Blue"))
+            await stage.do(
+                protocol.UserInputAnswer(question_id=question.question_id, answer="Blue")
+            )
 
 
 async def test_a_question_of_a_turn_that_died_is_answered_later_and_its_session_resumes(
@@ -172,9 +167,9 @@ async def test_a_question_of_a_turn_that_died_is_answered_later_and_its_session_
     async with stage.play():
         session = await stage.store.session(session_id)
         assert session.state is WAITING and session.turn_id == ""
-        await stage.do(UserInputAnswer(question_id=question.question_id, answer="Red"))
+        await stage.do(protocol.UserInputAnswer(question_id=question.question_id, answer="Red"))
         session = await stage.reach(session_id, COMPLETED)
-        asked = of_type(await stage.msgs(session_id), RequestUserInput)
+        asked = of_type(await stage.msgs(session_id), protocol.RequestUserInput)
     assert session.latest_result == "answer: Red"
     assert len(asked) == 1
 
@@ -185,16 +180,16 @@ async def test_a_resumed_turn_that_asks_again_takes_up_the_open_question(stage: 
         session_id = await stage.create("ask")
         question = await open_question(stage)
     async with stage.play():
-        await stage.do(SessionResume(session_id=session_id))
+        await stage.do(protocol.SessionResume(session_id=session_id))
 
         async def asked_again() -> bool | None:
             session = await stage.store.session(session_id)
             return True if session.state is WAITING and session.turn_id else None
 
         await stage.until(asked_again, "the call to wait again")
-        await stage.do(UserInputAnswer(question_id=question.question_id, answer="Red"))
+        await stage.do(protocol.UserInputAnswer(question_id=question.question_id, answer="Red"))
         session = await stage.reach(session_id, COMPLETED)
-        asked = of_type(await stage.msgs(session_id), RequestUserInput)
+        asked = of_type(await stage.msgs(session_id), protocol.RequestUserInput)
     assert session.latest_result == "answer: Red" and len(asked) == 1
 
 
@@ -205,9 +200,9 @@ async def test_a_new_message_supersedes_the_question_of_a_dead_turn(stage: Stage
         await open_question(stage)
     stage.parts.clear()
     async with stage.play():
-        await stage.do(UserInput(session_id=session_id, text="never mind"))
+        await stage.do(protocol.UserInput(session_id=session_id, text="never mind"))
         session = await stage.reach(session_id, COMPLETED)
-        [closed] = of_type(await stage.msgs(session_id), QuestionClosed)
+        [closed] = of_type(await stage.msgs(session_id), protocol.QuestionClosed)
     assert "superseded" in closed.reason and session.latest_result == "done: never mind"
 
 
@@ -226,8 +221,8 @@ async def test_a_secret_answer_reaches_the_call_and_never_the_store(
             secret=True,
             call_id="c1",
         )
-        if not any(isinstance(event.msg, RequestUserInput) for event in context.history):
-            await context.emit(RequestUserInput(question=question))
+        if not any(isinstance(event.msg, protocol.RequestUserInput) for event in context.history):
+            await context.emit(protocol.RequestUserInput(question=question))
             await asyncio.Event().wait()
         got.append(await context.ask("PIN?", call_id="c1", step=1))
         return "done"
@@ -237,13 +232,13 @@ async def test_a_secret_answer_reaches_the_call_and_never_the_store(
         session_id = await stage.create("log in")
         await open_question(stage)
         if not restarts:
-            await stage.do(UserInputAnswer(question_id="q-secret", answer="p1n of mine"))
-            assert [a.answer for a in of_type(await stage.msgs(session_id), QuestionAnswered)] == [
-                ""
-            ]
+            await stage.do(protocol.UserInputAnswer(question_id="q-secret", answer="p1n of mine"))
+            assert [
+                a.answer for a in of_type(await stage.msgs(session_id), protocol.QuestionAnswered)
+            ] == [""]
             return
     async with stage.play():
-        await stage.do(UserInputAnswer(question_id="q-secret", answer="p1n of mine"))
+        await stage.do(protocol.UserInputAnswer(question_id="q-secret", answer="p1n of mine"))
         await stage.reach(session_id, COMPLETED)
         stored = await stage.all_events()
     assert got == ["p1n of mine"]
@@ -259,7 +254,9 @@ PARTS = (
 async def asks_two(context: TaskContext) -> str:
     """Ask two questions at once, and give what was answered as the result."""
     await context.emit(
-        ToolCallRequested(step=1, call_id="c1", tool="ask_user", arguments="{}", kind="control")
+        protocol.ToolCallRequested(
+            step=1, call_id="c1", tool="ask_user", arguments="{}", kind="control"
+        )
     )
     answer = await context.ask_all(PARTS, call_id="c1", step=1)
     return "none" if answer is None else str(dict(answer.by_part))
@@ -274,7 +271,7 @@ async def test_several_questions_are_one_request_and_resolve_the_same_call(
         session_id = await stage.create("ask")
         question = await open_question(stage)
         assert [part.part_id for part in question.parts] == ["colour", "size"]
-        op = UserInputAnswer(question_id=question.question_id, answer="blue\n\nlarge")
+        op = protocol.UserInputAnswer(question_id=question.question_id, answer="blue\n\nlarge")
         if not restarts:
             await stage.do(op)
             assert (await stage.reach(session_id, COMPLETED)).latest_result == (
@@ -285,7 +282,7 @@ async def test_several_questions_are_one_request_and_resolve_the_same_call(
         assert await open_question(stage) == question
         await stage.do(op)
         session = await stage.reach(session_id, COMPLETED)
-        [answered] = of_type(await stage.msgs(session_id), QuestionAnswered)
+        [answered] = of_type(await stage.msgs(session_id), protocol.QuestionAnswered)
     assert session.latest_result == "{'colour': ('Blue',), 'size': ('large',)}"
     assert answered.answers == {"colour": ("Blue",), "size": ("large",)}
 
@@ -315,9 +312,9 @@ async def test_a_newer_question_supersedes_the_older_whose_call_gets_no_answer(
             return found[0] if found else None
 
         question = await stage.until(second, "the second question")
-        await stage.do(UserInputAnswer(question_id=question.question_id, answer="yes"))
+        await stage.do(protocol.UserInputAnswer(question_id=question.question_id, answer="yes"))
         await stage.reach(session_id, COMPLETED)
-        [closed] = of_type(await stage.msgs(session_id), QuestionClosed)
+        [closed] = of_type(await stage.msgs(session_id), protocol.QuestionClosed)
     assert closed.reason == "superseded by a newer question"
     assert sorted(got, key=str) == [None, "yes"]
 
@@ -339,14 +336,14 @@ async def test_a_secret_question_that_was_answered_before_a_crash_is_asked_again
     async with stage.play():
         session_id = await stage.create("log in")
         first = await open_question(stage)
-        await stage.do(UserInputAnswer(question_id=first.question_id, answer="p1n-one"))
+        await stage.do(protocol.UserInputAnswer(question_id=first.question_id, answer="p1n-one"))
         await answered.there()
     answered.go.set()
     async with stage.play():
         await stage.idle(session_id)
-        await stage.do(SessionResume(session_id=session_id))
+        await stage.do(protocol.SessionResume(session_id=session_id))
         again = await open_question(stage)
-        await stage.do(UserInputAnswer(question_id=again.question_id, answer="p1n-two"))
+        await stage.do(protocol.UserInputAnswer(question_id=again.question_id, answer="p1n-two"))
         await stage.reach(session_id, COMPLETED)
         stored = await stage.all_events()
     assert again.question_id != first.question_id and got == ["p1n-two"]
@@ -369,16 +366,16 @@ async def test_a_question_whose_turn_died_still_closes_at_its_deadline(stage: St
         # The next look at the deadlines is at the next question or the minute's end: ask one.
         await stage.create("ask")
 
-        async def closed() -> QuestionClosed | None:
-            found = of_type(await stage.msgs(session_id), QuestionClosed)
+        async def closed() -> protocol.QuestionClosed | None:
+            found = of_type(await stage.msgs(session_id), protocol.QuestionClosed)
             return found[0] if found else None
 
         gone = await stage.until(closed, "the question to close")
-        assert (gone.reason, gone.limit_ms) == (CloseReason.EXPIRED, 60_000)
+        assert (gone.reason, gone.limit_ms) == (protocol.CloseReason.EXPIRED, 60_000)
         with pytest.raises(WrongStateError):
-            [asked] = of_type(await stage.msgs(session_id), RequestUserInput)
+            [asked] = of_type(await stage.msgs(session_id), protocol.RequestUserInput)
             await stage.do(
-                UserInputAnswer(question_id=asked.question.question_id, answer="too late")
+                protocol.UserInputAnswer(question_id=asked.question.question_id, answer="too late")
             )
 
 
@@ -397,14 +394,14 @@ async def test_a_turn_is_told_once_what_was_asked_and_answered_and_no_secret(sta
         session_id = await stage.create("ask")
         for answer in ("Blue", "2580"):
             question = await open_question(stage)
-            answered = UserInputAnswer(question_id=question.question_id, answer=answer)
+            answered = protocol.UserInputAnswer(question_id=question.question_id, answer=answer)
             await stage.do(answered)
             await stage.until(
                 lambda asked=question: _is_closed(stage, asked), "the question to be closed"
             )
         await stage.reach(session_id, COMPLETED)
-    said = [one.answer for one in told if isinstance(one, QuestionAnswered)]
-    asked = [one.question.text for one in told if isinstance(one, RequestUserInput)]
+    said = [one.answer for one in told if isinstance(one, protocol.QuestionAnswered)]
+    asked = [one.question.text for one in told if isinstance(one, protocol.RequestUserInput)]
     assert (asked, said) == (["Which one?", "PIN?"], ["Blue", ""])
 
 

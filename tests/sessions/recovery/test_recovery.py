@@ -6,22 +6,9 @@ import asyncio
 
 import pytest
 
+from agent import protocol
 from agent.errors import StoreError
 from agent.loop.task_context import TaskContext
-from agent.protocol import (
-    AbortReason,
-    AgentMessage,
-    Event,
-    SessionContinued,
-    SessionPause,
-    SessionResume,
-    SteerApplied,
-    StepCompleted,
-    TaskComplete,
-    TaskStarted,
-    TurnAborted,
-    UserInput,
-)
 from agent.records import SessionState, TimeSplit, Usage
 from agent.store.store import EventDraft, Lease
 from tests.stage import PATIENCE_S, Cue, Stage, of_type, waiting_at
@@ -42,8 +29,8 @@ async def test_a_turn_that_died_with_its_core_is_aborted_once_however_often_the_
         async with stage.play():
             session = await stage.store.session(session_id)
             assert session.state is WAITING and session.turn_id == ""
-            aborted = of_type(await stage.msgs(session_id), TurnAborted)
-            assert [end.reason for end in aborted] == [AbortReason.RECOVERED]
+            aborted = of_type(await stage.msgs(session_id), protocol.TurnAborted)
+            assert [end.reason for end in aborted] == [protocol.AbortReason.RECOVERED]
 
 
 async def test_a_recovered_session_goes_on_where_it_was_and_reads_its_own_history(
@@ -53,10 +40,10 @@ async def test_a_recovered_session_goes_on_where_it_was_and_reads_its_own_histor
     steps: list[int] = []
 
     async def part(context: TaskContext) -> str:
-        done = [e.msg.step for e in context.history if isinstance(e.msg, StepCompleted)]
+        done = [e.msg.step for e in context.history if isinstance(e.msg, protocol.StepCompleted)]
         for step in range(len(done) + 1, 4):
             steps.append(step)
-            await context.emit(StepCompleted(step=step, time=TimeSplit(), usage=Usage()))
+            await context.emit(protocol.StepCompleted(step=step, time=TimeSplit(), usage=Usage()))
             if step == 2 and not cue.reached.is_set():
                 await cue.wait()
         return f"{len(done)} before"
@@ -68,13 +55,15 @@ async def test_a_recovered_session_goes_on_where_it_was_and_reads_its_own_histor
         before = await stage.all_events()
     async with stage.play():
         assert (await stage.all_events())[: len(before)] == before
-        await stage.do(SessionResume(session_id=session_id))
+        await stage.do(protocol.SessionResume(session_id=session_id))
         session = await stage.reach(session_id, COMPLETED)
         msgs = await stage.msgs(session_id)
     assert steps == [1, 2, 3] and session.latest_result == "2 before"
-    assert [c.after_step for c in of_type(msgs, SessionContinued)] == [2]
-    assert len(of_type(msgs, TaskStarted)) == 2
-    assert len(of_type(msgs, TurnAborted)) == len(of_type(msgs, TaskComplete)) == 1
+    assert [c.after_step for c in of_type(msgs, protocol.SessionContinued)] == [2]
+    assert len(of_type(msgs, protocol.TaskStarted)) == 2
+    assert (
+        len(of_type(msgs, protocol.TurnAborted)) == len(of_type(msgs, protocol.TaskComplete)) == 1
+    )
 
 
 async def test_a_hint_that_no_step_applied_survives_the_core(stage: Stage) -> None:
@@ -86,16 +75,16 @@ async def test_a_hint_that_no_step_applied_survives_the_core(stage: Stage) -> No
             await cue.wait()
         for hint in context.take_steering():
             heard.append(hint.text)
-            await context.emit(SteerApplied(message_id=hint.message_id, step=1))
+            await context.emit(protocol.SteerApplied(message_id=hint.message_id, step=1))
         return "done"
 
     stage.parts["walk"] = part
     async with stage.play():
         session_id = await stage.create("walk")
         await cue.there()
-        await stage.do(UserInput(session_id=session_id, text="left"))
+        await stage.do(protocol.UserInput(session_id=session_id, text="left"))
     async with stage.play():
-        await stage.do(SessionResume(session_id=session_id))
+        await stage.do(protocol.SessionResume(session_id=session_id))
         await stage.reach(session_id, COMPLETED)
     assert heard == ["left"]
 
@@ -106,7 +95,7 @@ async def test_a_session_that_was_queued_or_paused_becomes_idle_without_flags(st
     async with stage.play():
         paused_id = await stage.create("long")
         await cue.there()
-        await stage.do(SessionPause(session_id=paused_id))
+        await stage.do(protocol.SessionPause(session_id=paused_id))
         queued_id = await stage.create("queued")
         assert (await stage.store.session(queued_id)).state is QUEUED
     async with stage.play():
@@ -115,7 +104,7 @@ async def test_a_session_that_was_queued_or_paused_becomes_idle_without_flags(st
             assert session.state is WAITING and not session.paused
         cue.go.set()
         for session_id in (paused_id, queued_id):
-            await stage.do(SessionResume(session_id=session_id))
+            await stage.do(protocol.SessionResume(session_id=session_id))
             await stage.reach(session_id, COMPLETED)
 
 
@@ -140,7 +129,9 @@ class FailingStore:
         self.has_refused_often = asyncio.Event()
         append = stage.store.append
 
-        async def guarded(*drafts: EventDraft, under: Lease | None = None) -> tuple[Event, ...]:
+        async def guarded(
+            *drafts: EventDraft, under: Lease | None = None
+        ) -> tuple[protocol.Event, ...]:
             if self.fails:
                 self.refusals += 1
                 if self.refusals == 4:
@@ -160,7 +151,7 @@ async def test_a_session_whose_facts_cannot_be_stored_stops_and_says_so_once_the
 
     async def part(context: TaskContext) -> str:
         await cue.wait()
-        await context.emit(AgentMessage(step=1, text="unstored"))
+        await context.emit(protocol.AgentMessage(step=1, text="unstored"))
         said.append("went on")
         return "done"
 
@@ -177,5 +168,5 @@ async def test_a_session_whose_facts_cannot_be_stored_stops_and_says_so_once_the
         session = await stage.idle(session_id)
         msgs = await stage.msgs(session_id)
     assert said == [] and session.latest_error == "The disk is full."
-    assert of_type(msgs, AgentMessage) == []
-    assert len(of_type(msgs, TurnAborted)) == 1
+    assert of_type(msgs, protocol.AgentMessage) == []
+    assert len(of_type(msgs, protocol.TurnAborted)) == 1

@@ -4,24 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from agent import protocol
 from agent.errors import StoreError, UsageError, WrongStateError
 from agent.loop.task_context import TaskContext
-from agent.protocol import (
-    Interrupt,
-    SessionCancel,
-    SessionClear,
-    SessionDelete,
-    SessionFork,
-    SessionKeep,
-    SessionPrune,
-    SessionResume,
-    SessionRollback,
-    SessionRolledBack,
-    SessionsDeleted,
-    ToolCallRequested,
-    UserInput,
-    UserMessage,
-)
 from agent.records import Session, SessionState
 from agent.sessions.rules.retention import TreeView, beyond_newest, clear, oldest_first
 from agent.state.reducer import State, reduce
@@ -36,7 +21,9 @@ async def frame_named(stage: Stage, session_id: str, data: bytes) -> str:
     """Store a blob, and an event of the session that names it."""
     digest = await stage.store.blobs.put(data, "application/json")
 
-    call = ToolCallRequested(step=1, call_id="c", tool="tap", arguments="{}", prompt_digest=digest)
+    call = protocol.ToolCallRequested(
+        step=1, call_id="c", tool="tap", arguments="{}", prompt_digest=digest
+    )
     await stage.store.append(EventDraft(session_id, call))
     return digest
 
@@ -53,12 +40,12 @@ async def done(stage: Stage, goal: str) -> str:
 async def test_a_fork_has_a_new_id_and_names_what_it_was_forked_from(stage: Stage) -> None:
     async with stage.play():
         origin = await done(stage, "look around")
-        own = (await stage.do(SessionFork(session_id=origin))).session_id
+        own = (await stage.do(protocol.SessionFork(session_id=origin))).session_id
         session = await stage.store.session(own)
         assert own != origin
         assert session.forked_from == origin
         assert session.state is WAITING and session.turn_id == ""
-        await stage.do(UserInput(session_id=own, text="go on"))
+        await stage.do(protocol.UserInput(session_id=own, text="go on"))
         await stage.reach(own, COMPLETED)
         assert (await stage.store.session(origin)).state is COMPLETED
 
@@ -70,14 +57,14 @@ async def test_a_fork_before_a_message_has_what_came_before_it(stage: Stage) -> 
         origin = await stage.create("plan")
         await cue.there()
         for text in ("first", "second"):
-            await stage.do(UserInput(session_id=origin, text=text))
-        await stage.do(Interrupt(session_id=origin))
+            await stage.do(protocol.UserInput(session_id=origin, text=text))
+        await stage.do(protocol.Interrupt(session_id=origin))
         await stage.idle(origin)
         for before, messages in ((0, []), (1, []), (2, ["first"]), (3, ["first", "second"])):
-            own = await stage.do(SessionFork(session_id=origin, before_message=before))
-            told = of_type(await stage.msgs(own.session_id), UserMessage)
+            own = await stage.do(protocol.SessionFork(session_id=origin, before_message=before))
+            told = of_type(await stage.msgs(own.session_id), protocol.UserMessage)
             assert [msg.text for msg in told] == messages
-        drafted = await stage.do(SessionFork(session_id=origin, before_message=0))
+        drafted = await stage.do(protocol.SessionFork(session_id=origin, before_message=0))
         session = await stage.store.session(drafted.session_id)
         assert session.state is SessionState.CREATED
 
@@ -91,22 +78,26 @@ async def test_rollback_1_hides_the_last_turn_from_the_model_and_the_transcript(
     seen: list[list[str]] = []
 
     async def part(context: TaskContext) -> str:
-        seen.append([e.msg.text for e in context.history if isinstance(e.msg, UserMessage)])
+        seen.append(
+            [e.msg.text for e in context.history if isinstance(e.msg, protocol.UserMessage)]
+        )
         return f"did {asked_of(context)}"
 
     stage.parts["start"] = part
     async with stage.play():
         session_id = await done(stage, "start")
-        own = (await stage.do(SessionFork(session_id=session_id))).session_id
+        own = (await stage.do(protocol.SessionFork(session_id=session_id))).session_id
         for text in ("wrong way", "right way"):
-            await stage.do(UserInput(session_id=own, text=text))
+            await stage.do(protocol.UserInput(session_id=own, text=text))
             await stage.reach(own, COMPLETED)
-            await stage.do(SessionRollback(session_id=own)) if text == "wrong way" else None
+            await stage.do(
+                protocol.SessionRollback(session_id=own)
+            ) if text == "wrong way" else None
             if text == "wrong way":
                 assert (await stage.store.session(own)).latest_result == ""
-                await stage.do(SessionResume(session_id=own))
+                await stage.do(protocol.SessionResume(session_id=own))
                 await stage.reach(own, COMPLETED)
-                own = (await stage.do(SessionFork(session_id=own))).session_id
+                own = (await stage.do(protocol.SessionFork(session_id=own))).session_id
         assert seen[-1] == ["right way"]
         events = await stage.store.session_events(own)
         state = State()
@@ -120,13 +111,13 @@ async def test_what_was_rolled_back_is_hidden_and_not_deleted(stage: Stage) -> N
     async with stage.play():
         session_id = await done(stage, "look around")
         before = await stage.store.session_events(session_id)
-        await stage.do(SessionRollback(session_id=session_id))
+        await stage.do(protocol.SessionRollback(session_id=session_id))
         after = await stage.store.session_events(session_id)
         assert after[: len(before)] == before
-        assert isinstance(after[-1].msg, SessionRolledBack)
+        assert isinstance(after[-1].msg, protocol.SessionRolledBack)
         assert (await stage.store.session(session_id)).state is COMPLETED
         with pytest.raises(UsageError, match="no turn"):
-            await stage.do(SessionRollback(session_id=session_id))
+            await stage.do(protocol.SessionRollback(session_id=session_id))
 
 
 async def test_an_open_turn_is_not_rolled_back(stage: Stage) -> None:
@@ -136,7 +127,7 @@ async def test_an_open_turn_is_not_rolled_back(stage: Stage) -> None:
         session_id = await stage.create("wait")
         await cue.there()
         with pytest.raises(WrongStateError, match="is open"):
-            await stage.do(SessionRollback(session_id=session_id))
+            await stage.do(protocol.SessionRollback(session_id=session_id))
 
 
 # --- retention ----------
@@ -160,15 +151,15 @@ async def test_frames_outlive_many_newer_trees_and_go_by_their_age_but_of_none_t
         ended = [await done(stage, f"goal {number}") for number in range(12)]
         active = [await stage.create(f"draft {number}", start=False) for number in range(3)]
         blobs = {one: await frame_named(stage, one, one.encode()) for one in (*ended, *active)}
-        assert (await stage.do(SessionPrune())).session_ids == ()
+        assert (await stage.do(protocol.SessionPrune())).session_ids == ()
         stage.now_ms = stage.clock() + 13 * 86_400_000
-        await stage.do(SessionKeep(session_id=ended[2]))
-        assert (await stage.do(SessionPrune())).session_ids == ()
+        await stage.do(protocol.SessionKeep(session_id=ended[2]))
+        assert (await stage.do(protocol.SessionPrune())).session_ids == ()
         for digest in blobs.values():
             await stage.store.blobs.read(digest)
         stage.now_ms += 2 * 86_400_000
         loose = [one for one in ended if one != ended[2]]
-        assert set((await stage.do(SessionPrune())).session_ids) == set(loose)
+        assert set((await stage.do(protocol.SessionPrune())).session_ids) == set(loose)
         for session_id, digest in blobs.items():
             if session_id in loose:
                 with pytest.raises(StoreError, match="gone"):
@@ -176,7 +167,7 @@ async def test_frames_outlive_many_newer_trees_and_go_by_their_age_but_of_none_t
             else:
                 assert await stage.store.blobs.read(digest) == session_id.encode()
                 assert not (await stage.store.session(session_id)).pruned
-        assert of_type(await stage.msgs(ended[0]), ToolCallRequested)
+        assert of_type(await stage.msgs(ended[0]), protocol.ToolCallRequested)
 
 
 async def test_the_oldest_ended_trees_lose_their_frames_while_all_take_more_than_may_be(
@@ -184,12 +175,12 @@ async def test_the_oldest_ended_trees_lose_their_frames_while_all_take_more_than
 ) -> None:
     async with stage.play():
         kept, first, second, third = [await done(stage, f"goal {number}") for number in range(4)]
-        await stage.do(SessionKeep(session_id=kept))
+        await stage.do(protocol.SessionKeep(session_id=kept))
         digests = {
             one: await frame_named(stage, one, one.encode() * 1000)
             for one in (kept, first, second, third)
         }
-        assert (await stage.do(SessionPrune())).session_ids == ()
+        assert (await stage.do(protocol.SessionPrune())).session_ids == ()
         took = await stage.store.blobs.size_bytes()
     each = len(first) * 1000
     assert took >= 4 * each
@@ -197,7 +188,7 @@ async def test_the_oldest_ended_trees_lose_their_frames_while_all_take_more_than
     stage.set(retention={"keep_gb": (took - 1.5 * each) / 1e9})
     async with stage.play():
         await pruned(stage, first, second)
-        assert (await stage.do(SessionPrune())).session_ids == ()
+        assert (await stage.do(protocol.SessionPrune())).session_ids == ()
         assert await stage.store.blobs.size_bytes() <= took - 2 * each
         for session_id in (kept, third):
             assert not (await stage.store.session(session_id)).pruned
@@ -214,17 +205,17 @@ async def test_a_tree_with_one_running_child_is_not_a_candidate_and_a_kept_one_s
         tree = await stage.create("parent", "slow")
         await cue.there()
         kept = await stage.create("kept", start=False)
-        await stage.do(SessionKeep(session_id=kept))
-        await stage.do(SessionCancel(session_id=kept))
+        await stage.do(protocol.SessionKeep(session_id=kept))
+        await stage.do(protocol.SessionCancel(session_id=kept))
         loose = await stage.create("loose", start=False)
-        await stage.do(SessionCancel(session_id=loose))
+        await stage.do(protocol.SessionCancel(session_id=loose))
         await pruned(stage, loose)
-        assert (await stage.do(SessionPrune())).session_ids == ()
+        assert (await stage.do(protocol.SessionPrune())).session_ids == ()
         assert not (await stage.store.session(kept)).pruned
-        await stage.do(SessionKeep(session_id=kept, kept=False))
-        assert (await stage.do(SessionPrune())).session_ids == (kept,)
+        await stage.do(protocol.SessionKeep(session_id=kept, kept=False))
+        assert (await stage.do(protocol.SessionPrune())).session_ids == (kept,)
         assert not (await stage.store.session(tree)).pruned
-        await stage.do(SessionCancel(session_id=tree))
+        await stage.do(protocol.SessionCancel(session_id=tree))
         await pruned(stage, tree)
 
 
@@ -239,13 +230,13 @@ async def test_a_tree_that_went_on_after_its_frames_were_dropped_loses_the_new_o
         digests = []
         for again in (False, True):
             if again:
-                await stage.do(SessionResume(session_id=tree))
+                await stage.do(protocol.SessionResume(session_id=tree))
                 await stage.reach(part.session_id, COMPLETED)
                 await stage.reach(tree, COMPLETED)
             data = f"seen {again}".encode()
             digests.append(await frame_named(stage, part.session_id, data))
             stage.now_ms = stage.clock() + 15 * 86_400_000
-            assert (await stage.do(SessionPrune())).session_ids == (tree,)
+            assert (await stage.do(protocol.SessionPrune())).session_ids == (tree,)
         for digest in digests:
             with pytest.raises(StoreError, match="gone"):
                 await stage.store.blobs.read(digest)
@@ -256,9 +247,9 @@ async def test_a_blob_that_two_sessions_name_goes_with_the_second(stage: Stage) 
         first, second = await done(stage, "one"), await done(stage, "two")
         digest = await frame_named(stage, first, b"the same screen")
         assert await frame_named(stage, second, b"the same screen") == digest
-        await stage.do(SessionDelete(session_id=first))
+        await stage.do(protocol.SessionDelete(session_id=first))
         assert await stage.store.blobs.read(digest) == b"the same screen"
-        await stage.do(SessionDelete(session_id=second))
+        await stage.do(protocol.SessionDelete(session_id=second))
         with pytest.raises(StoreError, match="gone"):
             await stage.store.blobs.read(digest)
 
@@ -271,22 +262,26 @@ async def test_a_deleted_session_is_gone_from_the_store_and_from_the_picture(sta
         session_id = await done(stage, "look around")
         picture = await stage.core.overview()
         assert session_id in [one.session_id for one in picture.sessions]
-        assert (await stage.do(SessionDelete(session_id=session_id))).session_ids == (session_id,)
+        assert (await stage.do(protocol.SessionDelete(session_id=session_id))).session_ids == (
+            session_id,
+        )
         assert await stage.store.session_events(session_id) == ()
         for look in (stage.store.session, stage.core.history):
             with pytest.raises(UsageError):
                 await look(session_id)
         with pytest.raises(UsageError):
-            await stage.do(SessionResume(session_id=session_id))
-        told = [e.msg for e in await stage.all_events() if isinstance(e.msg, SessionsDeleted)]
-        assert told == [SessionsDeleted(session_ids=(session_id,))]
+            await stage.do(protocol.SessionResume(session_id=session_id))
+        told = [
+            e.msg for e in await stage.all_events() if isinstance(e.msg, protocol.SessionsDeleted)
+        ]
+        assert told == [protocol.SessionsDeleted(session_ids=(session_id,))]
 
 
 async def test_what_has_not_ended_is_not_deleted(stage: Stage) -> None:
     async with stage.play():
         draft = await stage.create("later", start=False)
         with pytest.raises(WrongStateError, match="has not ended"):
-            await stage.do(SessionDelete(session_id=draft))
+            await stage.do(protocol.SessionDelete(session_id=draft))
 
 
 async def test_clear_without_all_is_refused_and_with_it_only_kept_trees_remain(
@@ -297,12 +292,12 @@ async def test_clear_without_all_is_refused_and_with_it_only_kept_trees_remain(
     async with stage.play():
         ended = await done(stage, "ended")
         kept = await done(stage, "kept")
-        await stage.do(SessionKeep(session_id=kept))
+        await stage.do(protocol.SessionKeep(session_id=kept))
         tree = await stage.create("parent", "slow", "slow")
         await cue.there()
         with pytest.raises(UsageError, match=r"^sessions clear requires --all$"):
-            await stage.do(SessionClear())
-        cleared = await stage.do(SessionClear(all=True))
+            await stage.do(protocol.SessionClear())
+        cleared = await stage.do(protocol.SessionClear(all=True))
         assert set(cleared.session_ids) == {ended, tree}
         assert cleared.remaining_ids == (kept,)
         assert list(cleared.failed_ids) == [kept]

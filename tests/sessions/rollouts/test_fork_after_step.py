@@ -4,16 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from agent import protocol
 from agent.errors import UsageError
 from agent.loop.task_context import TaskContext
-from agent.protocol import (
-    AgentMessage,
-    SessionFork,
-    StepCompleted,
-    StepStarted,
-    TurnAborted,
-    UserInput,
-)
 from agent.records import SessionState, TimeSplit, Usage
 from tests.stage import Stage, of_type
 
@@ -21,9 +14,9 @@ from tests.stage import Stage, of_type
 async def three_steps(context: TaskContext) -> str:
     for number in (1, 2, 3):
         await context.emit(
-            StepStarted(step=number),
-            AgentMessage(step=number, text=f"step {number}"),
-            StepCompleted(step=number, time=TimeSplit(), usage=Usage()),
+            protocol.StepStarted(step=number),
+            protocol.AgentMessage(step=number, text=f"step {number}"),
+            protocol.StepCompleted(step=number, time=TimeSplit(), usage=Usage()),
         )
     return "done"
 
@@ -33,14 +26,14 @@ async def test_a_fork_after_a_step_ends_with_that_step(stage: Stage) -> None:
     async with stage.play():
         origin = await stage.create("walk")
         await stage.reach(origin, SessionState.COMPLETED)
-        own = (await stage.do(SessionFork(session_id=origin, after_step=2))).session_id
+        own = (await stage.do(protocol.SessionFork(session_id=origin, after_step=2))).session_id
         msgs = await stage.msgs(own)
-        assert [msg.text for msg in of_type(msgs, AgentMessage)] == ["step 1", "step 2"]
+        assert [msg.text for msg in of_type(msgs, protocol.AgentMessage)] == ["step 1", "step 2"]
         # Its turn had not ended there: it is closed, and the copy waits for its operator.
-        assert len(of_type(msgs, TurnAborted)) == 1
+        assert len(of_type(msgs, protocol.TurnAborted)) == 1
         session = await stage.store.session(own)
         assert (session.state, session.turn_id) == (SessionState.WAITING_FOR_USER, "")
-        await stage.do(UserInput(session_id=own, text="go on"))
+        await stage.do(protocol.UserInput(session_id=own, text="go on"))
         await stage.reach(own, SessionState.COMPLETED)
         with pytest.raises(UsageError, match="no step 9"):
-            await stage.do(SessionFork(session_id=origin, after_step=9))
+            await stage.do(protocol.SessionFork(session_id=origin, after_step=9))

@@ -10,21 +10,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from agent import protocol
 from agent.errors import UsageError
-from agent.protocol import (
-    AgentMessage,
-    Event,
-    QuestionAnswered,
-    RequestUserInput,
-    SessionConfigured,
-    SessionDelete,
-    SessionImport,
-    SessionRollback,
-    SessionRolledBack,
-    SessionStateChanged,
-    ToolCallRequested,
-    UserInput,
-)
 from agent.records import Question, QuestionKind, Session, SessionState
 from agent.sessions.rollout.rollout_lines import EventLine, SessionMeta, line_of, payload_of
 from agent.sessions.rollout.rollout_read import read_blobs, read_rollout
@@ -49,26 +36,28 @@ async def storied(stage: Stage) -> str:
         kind=QuestionKind.APPROVAL,
     )
     msgs = (
-        AgentMessage(step=1, text="Zahle jetzt — 支付"),
-        ToolCallRequested(step=1, call_id="c", tool="tap", arguments="{}", prompt_digest=digest),
-        RequestUserInput(question=question),
-        QuestionAnswered(question_id=question.question_id, answer="yes"),
+        protocol.AgentMessage(step=1, text="Zahle jetzt — 支付"),
+        protocol.ToolCallRequested(
+            step=1, call_id="c", tool="tap", arguments="{}", prompt_digest=digest
+        ),
+        protocol.RequestUserInput(question=question),
+        protocol.QuestionAnswered(question_id=question.question_id, answer="yes"),
     )
     await stage.store.append(*(EventDraft(session_id, msg) for msg in msgs))
-    await stage.do(SessionRollback(session_id=session_id))
+    await stage.do(protocol.SessionRollback(session_id=session_id))
     return session_id
 
 
-def comparable(events: tuple[Event, ...]) -> list[tuple[int, object]]:
+def comparable(events: tuple[protocol.Event, ...]) -> list[tuple[int, object]]:
     """Leave out what a copy has of its own: ids, and what it says of its state at the end."""
     told: list[tuple[int, object]] = []
     for event in events:
         msg: object = event.msg
-        if isinstance(msg, SessionConfigured):
+        if isinstance(msg, protocol.SessionConfigured):
             msg = msg.session.goal
-        elif isinstance(msg, RequestUserInput):
+        elif isinstance(msg, protocol.RequestUserInput):
             msg = (msg.question.text, msg.question.kind)
-        elif isinstance(msg, QuestionAnswered):
+        elif isinstance(msg, protocol.QuestionAnswered):
             msg = msg.answer
         told.append((event.ts_ms, msg))
     return told
@@ -85,14 +74,14 @@ async def test_a_session_survives_export_and_import_with_approvals_rollbacks_and
         assert (done.events, done.blobs, done.missing_blobs) == (len(before), 1, 0)
         assert done.path.stat().st_mode & 0o777 == 0o600
         with pytest.raises(UsageError, match="already"):
-            await stage.do(SessionImport(path=str(done.path)))
-        await stage.do(SessionDelete(session_id=session_id))
-        reply = await stage.do(SessionImport(path=str(done.path)))
+            await stage.do(protocol.SessionImport(path=str(done.path)))
+        await stage.do(protocol.SessionDelete(session_id=session_id))
+        reply = await stage.do(protocol.SessionImport(path=str(done.path)))
         assert (reply.session_id, reply.skipped_lines) == (session_id, 0)
         after = await stage.store.session_events(session_id)
         assert comparable(after) == comparable(before)
         assert [e.seq for e in visible(after)] == [e.seq for e in visible(before)]
-        [call] = of_type([e.msg for e in after], ToolCallRequested)
+        [call] = of_type([e.msg for e in after], protocol.ToolCallRequested)
         assert await stage.store.blobs.read(call.prompt_digest) == b'{"kept": 1}'
         assert (await stage.store.session(session_id)).state is COMPLETED
 
@@ -103,12 +92,14 @@ async def test_an_import_as_new_stands_beside_the_original_and_can_go_on(
     async with stage.play():
         session_id = await stage.create("look around", start=False)
         await stage.store.append(
-            EventDraft(session_id, SessionStateChanged(state=SessionState.WAITING_FOR_USER))
+            EventDraft(
+                session_id, protocol.SessionStateChanged(state=SessionState.WAITING_FOR_USER)
+            )
         )
         done = await export_rollout(stage.core, session_id, tmp_path / "one.jsonl")
-        own = (await stage.do(SessionImport(path=str(done.path), as_new=True))).session_id
+        own = (await stage.do(protocol.SessionImport(path=str(done.path), as_new=True))).session_id
         assert own != session_id
-        await stage.do(UserInput(session_id=own, text="go on"))
+        await stage.do(protocol.UserInput(session_id=own, text="go on"))
         await stage.reach(own, COMPLETED)
 
 
@@ -128,7 +119,7 @@ def meta(session_id: str = "s1", **fields: object) -> bytes:
 
 
 def told(seq: int, text: str = "hello") -> bytes:
-    return line_of(EventLine(seq=seq, ts_ms=seq, msg=AgentMessage(step=1, text=text)), seq)
+    return line_of(EventLine(seq=seq, ts_ms=seq, msg=protocol.AgentMessage(step=1, text=text)), seq)
 
 
 def test_broken_lines_are_skipped_and_counted_and_the_first_meta_wins(tmp_path: Path) -> None:
@@ -140,7 +131,7 @@ def test_broken_lines_are_skipped_and_counted_and_the_first_meta_wins(tmp_path: 
     assert rollout.session_id == "first"
     assert rollout.skipped_lines == len(junk) + 2
     assert [e.seq for e in rollout.events] == [0, 1, 2]
-    assert rollout.events[2].msg == AgentMessage(step=1, text="hello")
+    assert rollout.events[2].msg == protocol.AgentMessage(step=1, text="hello")
 
 
 def test_an_empty_file_and_one_without_meta_are_refused(tmp_path: Path) -> None:
@@ -172,14 +163,14 @@ def test_what_is_no_regular_file_is_refused_at_once(tmp_path: Path) -> None:
 
 def test_escape_sequences_in_a_rollout_do_not_reach_the_store(tmp_path: Path) -> None:
     (tmp_path / "r").write_bytes(meta() + told(2, "a\x1b]0;owned\x07b\u202ec"))
-    assert read_rollout(tmp_path / "r").events[1].msg == AgentMessage(step=1, text="abc")
+    assert read_rollout(tmp_path / "r").events[1].msg == protocol.AgentMessage(step=1, text="abc")
 
 
 def test_blobs_are_taken_only_when_they_are_what_they_say_and_are_named(tmp_path: Path) -> None:
     secret = tmp_path / "secret"
     secret.write_bytes(b"root")
     digest = "ab" * 32
-    call = ToolCallRequested(
+    call = protocol.ToolCallRequested(
         step=1, call_id="c", tool="t", arguments="{}", prompt_digest=digest, reply_digest="../x"
     )
     path = tmp_path / "r"
@@ -197,7 +188,8 @@ def test_blobs_are_taken_only_when_they_are_what_they_say_and_are_named(tmp_path
 
 def test_times_that_are_none_are_bounded(tmp_path: Path) -> None:
     lines = [
-        line_of(EventLine(seq=2, ts_ms=at, msg=AgentMessage(step=1, text="x")), 0) for at in (-5,)
+        line_of(EventLine(seq=2, ts_ms=at, msg=protocol.AgentMessage(step=1, text="x")), 0)
+        for at in (-5,)
     ]
     (tmp_path / "r").write_bytes(meta() + b"".join(lines))
     assert read_rollout(tmp_path / "r").events[1].ts_ms == 1
@@ -216,7 +208,7 @@ def test_no_line_breaks_the_reader(line: bytes) -> None:
 def test_a_damaged_rollout_gives_a_part_of_it_or_an_error_that_says_so(
     tmp_path: Path, data: st.DataObject
 ) -> None:
-    rolled = SessionRolledBack(turns=1, from_seq=3)
+    rolled = protocol.SessionRolledBack(turns=1, from_seq=3)
     whole = b"".join(
         [meta(), *(told(n) for n in range(2, 6)), line_of(EventLine(seq=6, ts_ms=6, msg=rolled), 6)]
     )
@@ -230,6 +222,6 @@ def test_a_damaged_rollout_gives_a_part_of_it_or_an_error_that_says_so(
         rollout = read_rollout(path)
     except UsageError:
         return
-    assert isinstance(rollout.events[0].msg, SessionConfigured)
+    assert isinstance(rollout.events[0].msg, protocol.SessionConfigured)
     seqs = [event.seq for event in rollout.events]
     assert seqs == sorted(set(seqs))

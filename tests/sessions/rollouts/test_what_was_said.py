@@ -8,38 +8,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agent import protocol, records
 from agent.loop.conversation.operator_words import OperatorWords
 from agent.loop.task_context import TaskContext
-from agent.protocol import (
-    NoticeSend,
-    QuestionAnswered,
-    RequestUserInput,
-    SessionConfigured,
-    SessionCreate,
-    SessionFork,
-    SessionResume,
-    SteerEdited,
-    SteerWithdrawn,
-    UserInput,
-    UserInputAnswer,
-    UserMessage,
-)
-from agent.records import (
-    Question,
-    QuestionKind,
-    QuestionOption,
-    Session,
-    SessionKind,
-    SessionState,
-    Speaker,
-)
 from agent.safety.redacting.redaction import redact
 from agent.tasks.plan import PlanTask
 from tests.fakes import FakeFleet, Part
 from tests.sessions.scripted import ScriptedModel, propose
 from tests.stage import Cue, Stage
 
-COMPLETED, WAITING = SessionState.COMPLETED, SessionState.WAITING_FOR_USER
+COMPLETED, WAITING = records.SessionState.COMPLETED, records.SessionState.WAITING_FOR_USER
 NUMBER = "+81 90 5555 0114"
 
 
@@ -53,7 +31,7 @@ async def test_an_answer_that_speaks_of_numbers_shows_them_from_then_on(stage: S
 
     async def part(context: TaskContext) -> str:
         read.append(redact(NUMBER))
-        options = (QuestionOption(label="Read his phone number"),)
+        options = (records.QuestionOption(label="Read his phone number"),)
         for call_id in ("c1", "c2"):
             await context.ask("What of Hiro?", call_id=call_id, step=1, options=options)
             read.append(redact(NUMBER))
@@ -65,7 +43,9 @@ async def test_an_answer_that_speaks_of_numbers_shows_them_from_then_on(stage: S
         for answer in ("Read his phone number", "his mobile number, please"):
             await stage.reach(session_id, WAITING)
             [question] = await stage.store.open_questions()
-            await stage.do(UserInputAnswer(question_id=question.question_id, answer=answer))
+            await stage.do(
+                protocol.UserInputAnswer(question_id=question.question_id, answer=answer)
+            )
         await stage.reach(session_id, COMPLETED)
     # The option is the asker's text, whoever chose it.
     assert [NUMBER in text for text in read] == [False, False, True]
@@ -105,7 +85,7 @@ async def test_what_is_said_while_a_plan_is_made_reaches_its_children(stage: Sta
     async with stage.play():
         parent_id = await stage.create("all of it")
         await cue.there()
-        await stage.do(UserInput(session_id=parent_id, text="be quick"))
+        await stage.do(protocol.UserInput(session_id=parent_id, text="be quick"))
         cue.go.set()
         await stage.reach(parent_id, COMPLETED)
     assert heard == ["be quick"]
@@ -114,23 +94,25 @@ async def test_what_is_said_while_a_plan_is_made_reaches_its_children(stage: Sta
 def test_what_was_changed_counts_as_it_is_now_and_what_was_taken_back_does_not() -> None:
     words = OperatorWords("goal")
     for message_id in ("m1", "m2"):
-        words.fold(UserMessage(text=f"old {message_id}", message_id=message_id, steer=True))
-    words.fold(SteerEdited(message_id="m1", text="new"))
-    words.fold(SteerWithdrawn(message_id="m2"))
+        words.fold(
+            protocol.UserMessage(text=f"old {message_id}", message_id=message_id, steer=True)
+        )
+    words.fold(protocol.SteerEdited(message_id="m1", text="new"))
+    words.fold(protocol.SteerWithdrawn(message_id="m2"))
     assert words.said == words.written == ("goal", "new")
 
 
 @given(
-    st.sampled_from(QuestionKind),
+    st.sampled_from(records.QuestionKind),
     st.booleans(),
     st.text(max_size=20),
     st.lists(st.text(max_size=8)),
 )
 def test_only_the_operators_own_words_are_written(
-    kind: QuestionKind, secret: bool, answer: str, labels: list[str]
+    kind: records.QuestionKind, secret: bool, answer: str, labels: list[str]
 ) -> None:
-    options = tuple(QuestionOption(label=label) for label in labels)
-    question = Question(
+    options = tuple(records.QuestionOption(label=label) for label in labels)
+    question = records.Question(
         question_id="q",
         session_id="s",
         text="Which?",
@@ -140,11 +122,11 @@ def test_only_the_operators_own_words_are_written(
         secret=secret,
     )
     asked, answered = (
-        RequestUserInput(question=question),
-        QuestionAnswered(question_id="q", answer=answer),
+        protocol.RequestUserInput(question=question),
+        protocol.QuestionAnswered(question_id="q", answer=answer),
     )
     words = OperatorWords("", (asked, answered))
-    is_own = bool(answer.strip()) and kind is not QuestionKind.APPROVAL and not secret
+    is_own = bool(answer.strip()) and kind is not records.QuestionKind.APPROVAL and not secret
     assert bool(words.said) is is_own
     assert words.written == ((answer,) if is_own and answer not in labels else ())
 
@@ -166,10 +148,10 @@ async def test_what_a_planner_wrote_allows_its_child_nothing(stage: Stage) -> No
         [child] = await stage.store.children(parent_id)
     async with stage.play():
         # Neither a new generation nor a copy makes the words the operator's.
-        copy_id = (await stage.do(SessionFork(session_id=child.session_id))).session_id
-        await stage.do(SessionResume(session_id=copy_id))
+        copy_id = (await stage.do(protocol.SessionFork(session_id=child.session_id))).session_id
+        await stage.do(protocol.SessionResume(session_id=copy_id))
         await stage.reach(copy_id, COMPLETED)
-        await stage.do(SessionResume(session_id=child.session_id))
+        await stage.do(protocol.SessionResume(session_id=child.session_id))
         await stage.reach(child.session_id, COMPLETED)
     assert [NUMBER in text for text, _ in read] == [False] * 3
     assert all(objective not in said for _, said in read)
@@ -191,16 +173,23 @@ async def test_what_a_program_says_allows_nothing_and_what_the_operator_adds_doe
 
     stage.parts["a model's goal"] = part
     async with stage.play():
-        op = SessionCreate(goal="a model's goal", speaker=Speaker.MODEL)
+        op = protocol.SessionCreate(goal="a model's goal", speaker=records.Speaker.MODEL)
         session_id = (await stage.do(op)).session_id
         await cue.there()
-        await stage.do(UserInput(session_id=session_id, text="its hint", speaker=Speaker.MODEL))
-        await stage.do(UserInput(session_id=session_id, text="my hint"))
+        await stage.do(
+            protocol.UserInput(
+                session_id=session_id, text="its hint", speaker=records.Speaker.MODEL
+            )
+        )
+        await stage.do(protocol.UserInput(session_id=session_id, text="my hint"))
         cue.go.set()
-        for answer, speaker in (("its answer", Speaker.MODEL), ("my answer", Speaker.OPERATOR)):
+        for answer, speaker in (
+            ("its answer", records.Speaker.MODEL),
+            ("my answer", records.Speaker.OPERATOR),
+        ):
             await stage.reach(session_id, WAITING)
             [question] = await stage.store.open_questions()
-            asked = UserInputAnswer(
+            asked = protocol.UserInputAnswer(
                 question_id=question.question_id, answer=answer, speaker=speaker
             )
             await stage.do(asked)
@@ -212,7 +201,7 @@ async def test_what_a_program_says_allows_nothing_and_what_the_operator_adds_doe
 
 async def test_the_purpose_of_a_direct_session_is_its_programs(stage: Stage) -> None:
     async with stage.play():
-        op = SessionCreate(goal="open example.org", serial="phone-1", direct=True)
+        op = protocol.SessionCreate(goal="open example.org", serial="phone-1", direct=True)
         session = await stage.store.session((await stage.do(op)).session_id)
     assert not session.has_operators_goal
 
@@ -220,23 +209,23 @@ async def test_the_purpose_of_a_direct_session_is_its_programs(stage: Stage) -> 
 @pytest.mark.parametrize(
     ("kind", "speaker", "is_own"),
     [
-        (SessionKind.AGENT, None, True),
-        (SessionKind.HOME, None, True),
-        (SessionKind.GENIE, None, False),
-        (SessionKind.GENIE, Speaker.OPERATOR, True),
-        (SessionKind.GENIE, Speaker.MODEL, False),
-        (SessionKind.AGENT, Speaker.MODEL, False),
+        (records.SessionKind.AGENT, None, True),
+        (records.SessionKind.HOME, None, True),
+        (records.SessionKind.GENIE, None, False),
+        (records.SessionKind.GENIE, records.Speaker.OPERATOR, True),
+        (records.SessionKind.GENIE, records.Speaker.MODEL, False),
+        (records.SessionKind.AGENT, records.Speaker.MODEL, False),
     ],
 )
 def test_a_record_that_does_not_say_whose_its_goal_is_is_believed_of_no_child(
-    kind: SessionKind, speaker: Speaker | None, is_own: bool
+    kind: records.SessionKind, speaker: records.Speaker | None, is_own: bool
 ) -> None:
-    session = Session(
+    session = records.Session(
         session_id="s", goal="open example.org", created_ms=1, kind=kind, goal_speaker=speaker
     )
     assert session.has_operators_goal is is_own
-    assert OperatorWords("", (SessionConfigured(session=session),)).said == (session.goal,)
-    assert OperatorWords("", (SessionConfigured(session=session),)).written == (
+    assert OperatorWords("", (protocol.SessionConfigured(session=session),)).said == (session.goal,)
+    assert OperatorWords("", (protocol.SessionConfigured(session=session),)).written == (
         (session.goal,) if is_own else ()
     )
 
@@ -257,10 +246,10 @@ async def test_what_a_session_came_to_is_not_what_the_operator_sends_after_it(
 
     stage.parts = Always()
     async with stage.play():
-        op = SessionCreate(goal="look", serial="phone-1", target_package=package)
+        op = protocol.SessionCreate(goal="look", serial="phone-1", target_package=package)
         first = (await stage.do(op)).session_id
         await stage.reach(first, COMPLETED)
-        send = NoticeSend(session_id=first, text="and now?")
+        send = protocol.NoticeSend(session_id=first, text="and now?")
         goes_on = (await stage.do(send)).session_id
         await stage.until(lambda: _came(said, 2), "the second turn")
         await stage.reach(goes_on, COMPLETED)

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from agent import protocol
 from agent.core import Overview
 from agent.devices.adb.client import AdbClient
 from agent.devices.adb.server import AdbServer
@@ -16,15 +17,6 @@ from agent.devices.fleet.fleet import AdbFleet
 from agent.devices.pool.virtual_phones import VirtualPhones
 from agent.errors import WrongStateError
 from agent.models.pilot import Pilot
-from agent.protocol import (
-    DeviceChanged,
-    Event,
-    RequestUserInput,
-    SessionCreate,
-    TaskStarted,
-    ToolCallFinished,
-    UserInputAnswer,
-)
 from agent.records import DeviceState, Session, SessionKind, SessionState
 from agent.runtime.runtime import Runtime
 from agent.settings import RecoverySettings, Settings
@@ -46,7 +38,7 @@ class House:
         self.core = core
         self.phones = phones
         self.client = AdbClient(phones.server.address)
-        self.events: list[Event] = []
+        self.events: list[protocol.Event] = []
         self.came = asyncio.Condition()
         self.approves = asyncio.Event()
         self.asked: asyncio.Queue[str] = asyncio.Queue()
@@ -56,7 +48,7 @@ class House:
             async for event in events:
                 async with self.came:
                     self.events.append(event)
-                    if isinstance(event.msg, RequestUserInput):
+                    if isinstance(event.msg, protocol.RequestUserInput):
                         self.asked.put_nowait(event.msg.question.question_id)
                     self.came.notify_all()
 
@@ -67,10 +59,12 @@ class House:
             question_id = await self.asked.get()
             # One that was closed meanwhile is nobody's.
             with suppress(WrongStateError):
-                await self.core.request(UserInputAnswer(question_id=question_id, answer="Approve"))
+                await self.core.request(
+                    protocol.UserInputAnswer(question_id=question_id, answer="Approve")
+                )
 
-    async def until(self, fits: Callable[[Event], bool], what: str) -> Event:
-        def found() -> Event | None:
+    async def until(self, fits: Callable[[protocol.Event], bool], what: str) -> protocol.Event:
+        def found() -> protocol.Event | None:
             return next((event for event in self.events if fits(event)), None)
 
         try:
@@ -125,20 +119,22 @@ async def test_three_phones_work_at_once_one_asks_one_goes_and_returns_and_all_c
     tmp_path: Path,
 ) -> None:
     async with house(tmp_path) as at:
-        reply = await at.core.request(SessionCreate(goal=GOAL))
+        reply = await at.core.request(protocol.SessionCreate(goal=GOAL))
         parent_id = reply.session_id
-        await at.until(lambda e: isinstance(e.msg, RequestUserInput), "a question")
+        await at.until(lambda e: isinstance(e.msg, protocol.RequestUserInput), "a question")
         children = await _children(at, parent_id)
         third = at.phones.serials[2]
         dark = next(child for child in children if child.serial == third)
         await at.until(
-            lambda e: e.session_id == dark.session_id and isinstance(e.msg, ToolCallFinished),
+            lambda e: (
+                e.session_id == dark.session_id and isinstance(e.msg, protocol.ToolCallFinished)
+            ),
             "the third phone's first deed",
         )
         await at.client.disconnect(third)
         await at.until(
             lambda e: (
-                isinstance(e.msg, DeviceChanged)
+                isinstance(e.msg, protocol.DeviceChanged)
                 and e.msg.device.serial == third
                 and e.msg.device.state is not DeviceState.ONLINE
             ),
@@ -160,15 +156,15 @@ async def _children(at: House, parent_id: str) -> tuple[Session, ...]:
     return tuple(session for session in sessions if session.parent_id == parent_id)
 
 
-def _settled(event: Event, session_id: str) -> bool:
+def _settled(event: protocol.Event, session_id: str) -> bool:
     state = getattr(event.msg, "state", None)
     return event.session_id == session_id and isinstance(state, SessionState) and state.is_terminal
 
 
-def _began_before_any_ended(events: list[Event], ids: set[str]) -> bool:
+def _began_before_any_ended(events: list[protocol.Event], ids: set[str]) -> bool:
     began: set[str] = set()
     for event in events:
-        if event.session_id in ids and isinstance(event.msg, TaskStarted):
+        if event.session_id in ids and isinstance(event.msg, protocol.TaskStarted):
             began.add(event.session_id)
         if event.session_id in ids and _settled(event, event.session_id):
             break

@@ -7,23 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from agent import protocol
 from agent.errors import UsageError, WrongStateError
 from agent.loop.task_context import TaskContext, TurnEnd
-from agent.protocol import (
-    AbortReason,
-    Interrupt,
-    ResultPublished,
-    SessionCancel,
-    SessionCreate,
-    SessionPause,
-    SessionResume,
-    SessionStart,
-    Target,
-    TaskStarted,
-    TurnAborted,
-    UserInput,
-    UserInputAnswer,
-)
 from agent.records import SessionKind, SessionState
 from tests.fakes import FakeFleet
 from tests.stage import Cue, Stage, of_type, states, waiting_at
@@ -62,7 +48,7 @@ async def test_children_work_in_parallel_on_their_own_phones_and_the_parent_sums
         parent = await stage.reach(parent_id, COMPLETED)
         msgs = await stage.msgs(parent_id)
     assert parent.kind is SessionKind.AGENT
-    assert len(of_type(msgs, ResultPublished)) == 1
+    assert len(of_type(msgs, protocol.ResultPublished)) == 1
     assert all(f"result {number}" in parent.latest_result for number in range(3))
     assert states(msgs) == [RUNNING, COMPLETED]
 
@@ -85,7 +71,7 @@ async def test_a_parent_waits_while_a_child_asks_and_fails_when_one_failed(stage
         parent_id = await stage.create("both", "ask", "fail")
         await stage.reach(parent_id, WAITING)
         [question] = await stage.store.open_questions()
-        await stage.do(UserInputAnswer(question_id=question.question_id, answer="this"))
+        await stage.do(protocol.UserInputAnswer(question_id=question.question_id, answer="this"))
         parent = await stage.reach(parent_id, FAILED)
     assert "no signal" in parent.latest_error and "this" in parent.latest_error
 
@@ -100,15 +86,15 @@ async def test_cancelling_a_parent_cancels_all_that_has_not_ended_and_keeps_what
         await cue.there()
         children = await stage.store.children(parent_id)
         await stage.reach(children[1].session_id, COMPLETED)
-        await stage.do(SessionCancel(session_id=parent_id))
-        await stage.do(SessionCancel(session_id=parent_id))
+        await stage.do(protocol.SessionCancel(session_id=parent_id))
+        await stage.do(protocol.SessionCancel(session_id=parent_id))
         parent = await stage.store.session(parent_id)
         children = await stage.store.children(parent_id)
-        aborted = of_type(await stage.msgs(children[0].session_id), TurnAborted)
+        aborted = of_type(await stage.msgs(children[0].session_id), protocol.TurnAborted)
     assert parent.state is CANCELLED
     assert [child.state for child in children] == [CANCELLED, COMPLETED]
     assert children[1].latest_result
-    assert [end.reason for end in aborted] == [AbortReason.CANCELLED]
+    assert [end.reason for end in aborted] == [protocol.AbortReason.CANCELLED]
 
 
 async def test_cancelling_a_tree_that_is_settled_throughout_changes_nothing(stage: Stage) -> None:
@@ -116,7 +102,7 @@ async def test_cancelling_a_tree_that_is_settled_throughout_changes_nothing(stag
     async with stage.play():
         parent_id = await stage.create("both", "fine", "fail")
         await stage.reach(parent_id, FAILED)
-        await stage.do(SessionCancel(session_id=parent_id))
+        await stage.do(protocol.SessionCancel(session_id=parent_id))
         children = await stage.store.children(parent_id)
         assert (await stage.store.session(parent_id)).state is FAILED
     assert [child.state for child in children] == [COMPLETED, FAILED]
@@ -130,9 +116,9 @@ async def test_a_tree_that_was_called_off_resumes_what_it_had_not_done(stage: St
         await cue.there()
         _, short = await stage.store.children(parent_id)
         await stage.reach(short.session_id, COMPLETED)
-        await stage.do(SessionCancel(session_id=parent_id))
+        await stage.do(protocol.SessionCancel(session_id=parent_id))
         cue.go.set()
-        await stage.do(SessionResume(session_id=parent_id))
+        await stage.do(protocol.SessionResume(session_id=parent_id))
         parent = await stage.reach(parent_id, COMPLETED)
         children = await stage.store.children(parent_id)
     assert [child.generation for child in children] == [1, 0]
@@ -148,7 +134,7 @@ async def test_a_settled_parent_resumes_what_did_not_succeed_and_only_that_count
         parent_id = await stage.create("both", "fine", "fail")
         await stage.reach(parent_id, FAILED)
         del stage.parts["fail"]
-        await stage.do(SessionResume(session_id=parent_id))
+        await stage.do(protocol.SessionResume(session_id=parent_id))
         parent = await stage.reach(parent_id, COMPLETED)
         fine, failed = await stage.store.children(parent_id)
     assert (parent.generation, fine.generation, failed.generation) == (1, 0, 1)
@@ -165,7 +151,7 @@ async def test_a_child_that_is_resumed_alone_takes_its_settled_parent_with_it(
         await stage.reach(parent_id, FAILED)
         stage.parts["fail"] = waiting_at(cue)
         _, child = await stage.store.children(parent_id)
-        await stage.do(SessionResume(session_id=child.session_id))
+        await stage.do(protocol.SessionResume(session_id=child.session_id))
         await cue.there()
         assert (await stage.reach(parent_id, RUNNING)).generation == 1
         cue.go.set()
@@ -181,13 +167,13 @@ async def test_stop_and_resume_reach_every_child(stage: Stage) -> None:
         parent_id = await stage.create("both", "part 0", "part 1")
         for cue in cues:
             await cue.there()
-        await stage.do(Interrupt(session_id=parent_id))
+        await stage.do(protocol.Interrupt(session_id=parent_id))
         await stage.reach(parent_id, WAITING)
         with pytest.raises(WrongStateError):
-            await stage.do(SessionPause(session_id=parent_id))
+            await stage.do(protocol.SessionPause(session_id=parent_id))
         for cue in cues:
             cue.go.set()
-        await stage.do(SessionResume(session_id=parent_id))
+        await stage.do(protocol.SessionResume(session_id=parent_id))
         await stage.reach(parent_id, COMPLETED)
 
 
@@ -204,7 +190,7 @@ async def test_a_hint_to_the_parent_reaches_the_children_at_work(stage: Stage) -
     async with stage.play():
         parent_id = await stage.create("both", "listen", "short")
         await cue.there()
-        await stage.do(UserInput(session_id=parent_id, text="be quick"))
+        await stage.do(protocol.UserInput(session_id=parent_id, text="be quick"))
         cue.go.set()
         await stage.reach(parent_id, COMPLETED)
     assert heard[0] == "be quick"
@@ -218,10 +204,10 @@ async def test_a_task_that_takes_no_hint_is_begun_once_more_for_it_and_not_for_e
     async with stage.play():
         session_id = await stage.create("deaf")
         await cue.there()
-        await stage.do(UserInput(session_id=session_id, text="be quick"))
+        await stage.do(protocol.UserInput(session_id=session_id, text="be quick"))
         cue.go.set()
         await stage.reach(session_id, COMPLETED)
-        turns = of_type(await stage.msgs(session_id), TaskStarted)
+        turns = of_type(await stage.msgs(session_id), protocol.TaskStarted)
     assert len(turns) == 2
 
 
@@ -230,18 +216,25 @@ async def test_a_draft_tree_starts_as_one(stage: Stage) -> None:
         parent_id = await stage.create("both", "one", "two", start=False)
         children = await stage.store.children(parent_id)
         assert {child.state for child in children} == {CREATED}
-        await stage.do(SessionStart(session_id=parent_id))
+        await stage.do(protocol.SessionStart(session_id=parent_id))
         await stage.reach(parent_id, COMPLETED)
 
 
 async def test_targets_are_checked_and_said_once(stage: Stage) -> None:
     async with stage.play():
-        for bad in (Target(objective=" "), Target(objective="x", serial="nowhere")):
+        for bad in (
+            protocol.Target(objective=" "),
+            protocol.Target(objective="x", serial="nowhere"),
+        ):
             with pytest.raises(UsageError):
-                await stage.do(SessionCreate(goal="both", targets=(Target(objective="a"), bad)))
+                await stage.do(
+                    protocol.SessionCreate(
+                        goal="both", targets=(protocol.Target(objective="a"), bad)
+                    )
+                )
         assert await stage.store.sessions() == ()
-        twice = (Target(objective="a"), Target(objective="a"))
-        reply = await stage.do(SessionCreate(goal="both", targets=twice))
+        twice = (protocol.Target(objective="a"), protocol.Target(objective="a"))
+        reply = await stage.do(protocol.SessionCreate(goal="both", targets=twice))
     assert len(reply.child_ids) == 1
 
 
@@ -259,7 +252,7 @@ async def test_a_tree_survives_the_death_of_its_core(stage: Stage) -> None:
         cue.go.set()
     async with stage.play():
         await stage.reach(parent_id, WAITING)
-        await stage.do(SessionResume(session_id=parent_id))
+        await stage.do(protocol.SessionResume(session_id=parent_id))
         parent = await stage.reach(parent_id, COMPLETED)
     assert "3 of 3" in parent.latest_result
 
@@ -285,7 +278,7 @@ async def test_cancelling_a_tree_stops_all_its_phones_at_once(stage: Stage) -> N
         for cue in cues:
             await cue.there()
         began = asyncio.get_running_loop().time()
-        await stage.do(SessionCancel(session_id=parent_id))
+        await stage.do(protocol.SessionCancel(session_id=parent_id))
     assert len(stopped) == 3
     assert max(stopped) - began < 0.2
 
@@ -300,12 +293,12 @@ async def test_pausing_a_parent_holds_the_child_that_was_taken_on_alone_and_itse
         await stage.reach(parent_id, FAILED)
         stage.parts["fail"] = waiting_at(cue)
         _, child = await stage.store.children(parent_id)
-        await stage.do(SessionResume(session_id=child.session_id))
+        await stage.do(protocol.SessionResume(session_id=child.session_id))
         await cue.there()
-        await stage.do(SessionPause(session_id=parent_id))
+        await stage.do(protocol.SessionPause(session_id=parent_id))
         assert (await stage.store.session(parent_id)).paused
         assert (await stage.store.session(child.session_id)).paused
-        await stage.do(SessionResume(session_id=parent_id))
+        await stage.do(protocol.SessionResume(session_id=parent_id))
         assert not (await stage.store.session(child.session_id)).paused
         cue.go.set()
         parent = await stage.reach(parent_id, COMPLETED)

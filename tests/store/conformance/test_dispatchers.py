@@ -8,11 +8,8 @@ from typing import TypeAlias
 
 import pytest
 
+from agent import protocol
 from agent.errors import FencedError, UsageError, WrongStateError
-from agent.protocol import (
-    SessionConfigured,
-    SessionStateChanged,
-)
 from agent.records import Session, SessionState
 from agent.store.dispatch.dispatcher import Dispatcher
 from agent.store.dispatch.gate import Gate
@@ -56,7 +53,7 @@ class Runs:
         self.changed.set()
         try:
             await self.go.wait()
-            done = EventDraft(session.session_id, SessionStateChanged(state=COMPLETED))
+            done = EventDraft(session.session_id, protocol.SessionStateChanged(state=COMPLETED))
             await self.store.append(done, under=lease)
         finally:
             self.at_work.remove(session.serial)
@@ -112,8 +109,8 @@ def dispatcher_over(pair: tuple[str, str], dsn: str) -> Maker:
 async def queued(store: Store, session_id: str, serial: str = "phone-1") -> None:
     session = Session(session_id=session_id, goal="g", created_ms=1, serial=serial)
     await store.append(
-        EventDraft(session_id, SessionConfigured(session=session)),
-        EventDraft(session_id, SessionStateChanged(state=SessionState.QUEUED)),
+        EventDraft(session_id, protocol.SessionConfigured(session=session)),
+        EventDraft(session_id, protocol.SessionStateChanged(state=SessionState.QUEUED)),
     )
 
 
@@ -174,7 +171,7 @@ async def test_what_a_dead_host_ran_is_run_again_and_its_late_writes_are_refused
         async with dispatcher_over(store).serve("host", runs):
             await runs.until(lambda: bool(runs.begun))
             await store.append(
-                EventDraft("s1", SessionStateChanged(state=RUNNING)), under=runs.leases[0]
+                EventDraft("s1", protocol.SessionStateChanged(state=RUNNING)), under=runs.leases[0]
             )
     async with opener() as store:
         again = Runs(store)

@@ -5,13 +5,7 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
-from agent.protocol import (
-    SessionConfigured,
-)
-from agent.records import (
-    Session,
-    Spending,
-)
+from agent import protocol, records
 from agent.store.store import EventDraft, Store
 from tests.store.conformance.stores import DATABASES
 from tests.store.memory import MemoryStore
@@ -54,8 +48,8 @@ async def test_what_judging_for_watchers_took_counts_on_the_day_it_did(store: St
 async def test_a_nul_in_a_goal_hides_no_spending(store: Store) -> None:
     goals = {"x\0\0y", "\\u0000", "\\\0\\"}
     for name, goal in enumerate(sorted(goals)):
-        session = Session(session_id=f"s{name}", goal=goal, created_ms=at_ms(0))
-        opened = EventDraft(session.session_id, SessionConfigured(session=session))
+        session = records.Session(session_id=f"s{name}", goal=goal, created_ms=at_ms(0))
+        opened = EventDraft(session.session_id, protocol.SessionConfigured(session=session))
         await store.append(opened, EventDraft(session.session_id, step(100)))
     spending = await store.spendings.since(0)
     assert [day.usage.input_tokens for day in spending.days] == [300]
@@ -68,7 +62,7 @@ async def test_only_sessions_that_began_since_are_counted(store: Store) -> None:
         "2026-03-29",
         "2026-03-31",
     ]
-    assert await store.spendings.since(at_ms(4)) == Spending()
+    assert await store.spendings.since(at_ms(4)) == records.Spending()
 
 
 @pytest.mark.parametrize("since_days", [0, 1, 4])

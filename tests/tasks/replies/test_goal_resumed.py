@@ -9,21 +9,11 @@ from typing import Literal
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from agent import protocol
 from agent.loop.conversation import prompts
 from agent.loop.task_context import Steering
 from agent.models.model import ModelReply, ModelRequest
 from agent.models.verifying import Verifying
-from agent.protocol import (
-    AbortReason,
-    Event,
-    EventMsg,
-    SessionContinued,
-    SessionStateChanged,
-    StepCompleted,
-    TaskComplete,
-    TurnAborted,
-    UserMessage,
-)
 from agent.records import SessionState
 from agent.sessions.rules.turn_input import stage
 from tests.tasks.context import MemoryContext
@@ -42,24 +32,24 @@ Begins = Literal["goal", "other", "continued", "once more", "after a stop"]
 Part = tuple[Begins, list[Act]]
 
 
-def after(past: Sequence[Event], *msgs: EventMsg) -> list[Event]:
+def after(past: Sequence[protocol.Event], *msgs: protocol.EventMsg) -> list[protocol.Event]:
     first = len(past) + 1
     more = (
-        Event(event_id=n, session_id="s-1", seq=n, ts_ms=n, msg=msg)
+        protocol.Event(event_id=n, session_id="s-1", seq=n, ts_ms=n, msg=msg)
         for n, msg in enumerate(msgs, first)
     )
     return [*past, *more]
 
 
-def steps_of(events: Sequence[Event]) -> list[int]:
-    return [n for n, event in enumerate(events) if isinstance(event.msg, StepCompleted)]
+def steps_of(events: Sequence[protocol.Event]) -> list[int]:
+    return [n for n, event in enumerate(events) if isinstance(event.msg, protocol.StepCompleted)]
 
 
 class Play:
     """A session of several turns, one after the other, on one page."""
 
     def __init__(self) -> None:
-        self.events: list[Event] = []
+        self.events: list[protocol.Event] = []
         self.generation = 0
         self.counter = Counter()
 
@@ -69,22 +59,22 @@ class Play:
             return
         match how:
             case "after a stop":
-                stopped = TurnAborted(turn_id="t", reason=AbortReason.INTERRUPTED)
+                stopped = protocol.TurnAborted(turn_id="t", reason=protocol.AbortReason.INTERRUPTED)
                 self.events = after(self.events, stopped)
                 return
             case "continued" | "once more":
                 self.generation += 1
                 state = SessionState.COMPLETED if how == "once more" else SessionState.FAILED
-                self.events = after(self.events, SessionStateChanged(state=state))
-                again = SessionContinued(generation=self.generation, after_step=number)
-                self.events = after(self.events, TaskComplete(turn_id="t"), again)
+                self.events = after(self.events, protocol.SessionStateChanged(state=state))
+                again = protocol.SessionContinued(generation=self.generation, after_step=number)
+                self.events = after(self.events, protocol.TaskComplete(turn_id="t"), again)
             case _:
                 text = GOAL if how == "goal" else f"Count to ten, {number}"
-                told = UserMessage(text=text, message_id=f"p-{number}")
-                self.events = after(self.events, TaskComplete(turn_id="t"), told)
+                told = protocol.UserMessage(text=text, message_id=f"p-{number}")
+                self.events = after(self.events, protocol.TaskComplete(turn_id="t"), told)
 
     def context(
-        self, model: ScriptedModel, number: str, past: Sequence[Event], **more: Verifying
+        self, model: ScriptedModel, number: str, past: Sequence[protocol.Event], **more: Verifying
     ) -> MemoryContext:
         staged = stage(past)
         return MemoryContext(
@@ -108,7 +98,9 @@ class Play:
         live = self.live = self.context(model, str(number), self.events)
         await task().run(live)
         ends = [
-            n for n, e in enumerate(live.events) if isinstance(e.msg, StepCompleted) and n >= before
+            n
+            for n, e in enumerate(live.events)
+            if isinstance(e.msg, protocol.StepCompleted) and n >= before
         ]
         for step, end in enumerate(ends[:-1], 1):
             resumed = scripted(STOPS)
@@ -118,7 +110,7 @@ class Play:
 
     def _hinted(self, key: str) -> Callable[[ModelRequest], ModelReply]:
         def reply(_request: ModelRequest) -> ModelReply:
-            hint = UserMessage(text=f"Mind {key}", message_id=f"h-{key}", steer=True)
+            hint = protocol.UserMessage(text=f"Mind {key}", message_id=f"h-{key}", steer=True)
             self.live.events[:] = after(self.live.events, hint)
             self.live.steering.append(Steering(message_id=hint.message_id, text=hint.text))
             return ACTS["press"]
