@@ -62,7 +62,7 @@ class Exchange:
         """Hand the session its next call. Raises WrongStateError when it waits for none."""
         if self._call is None or self._call.done():
             raise WrongStateError(
-                "The session does not wait for a call yet.", "Look first, until it is ready."
+                "The session is not waiting for a call yet.", "Look first, until it is ready."
             )
         self._ready.clear()
         self._call.set_result(ToolCall(call_id="direct", name=tool, arguments=arguments))

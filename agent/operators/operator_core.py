@@ -111,7 +111,7 @@ class OperatorCore(CoreBase):
             if at_work and self._sight.may_on(STOPPING, one):
                 reply = await self._core.request_as(client, Interrupt(session_id=one.session_id))
         if not reply.submission_id:
-            raise NotAllowedError("No session is at work that you may stop.")
+            raise NotAllowedError("There is no running session that you may stop.")
         return reply
 
     async def _seen_reply(self, reply: Reply) -> Reply:

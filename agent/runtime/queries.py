@@ -65,7 +65,7 @@ class StoredLookUps(CoreBase):
         answer = self._answerers.get(type(query))
         if answer is None:
             raise WrongStateError(
-                f"Only a core at work can answer {query.method}.", "Start one: switchboard"
+                f"Only a running core can answer {query.method}.", "Start one: switchboard"
             )
         found: protocol.Answer = await answer(query)
         return found

@@ -128,7 +128,7 @@ def _take_up(app: ConsoleApp) -> None:
         app.say(f"The model is {now.name}: {again}.")
         return
     app.begins_with = now.name
-    app.say(f"Sessions that you begin here use {now.name}. Jobs use it {again}.")
+    app.say(f"Sessions that you start here use {now.name}. Jobs use it {again}.")
 
 
 def _places(app: ConsoleApp) -> list[str]:

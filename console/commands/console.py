@@ -135,7 +135,7 @@ def open_console(ctx: click.Context) -> None:
             say(f"The connection to {settings.core.address} has ended; what works there goes on.")
             end(ExitCode.FAILED)
             return
-        say("The process that ran the sessions has died; this console takes its place.")
+        say("The process that ran the sessions has died; this console takes over.")
     raise UsageError("The core died again and again.", "See the log in the data directory.")
 
 

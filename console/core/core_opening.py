@@ -84,7 +84,7 @@ async def carry_out_owed(coming: ComingCore, holding: asyncio.Future[bool]) -> N
     """
     if not coming.owed:
         return
-    say("What was asked for is carried out before this ends.")
+    say("Pending requests are executed before this ends.")
     settling = asyncio.ensure_future(coming.settle())
     both: set[asyncio.Future[Any]] = {settling, holding}
     try:
@@ -95,7 +95,7 @@ async def carry_out_owed(coming: ComingCore, holding: asyncio.Future[bool]) -> N
                 say(str(error))
         else:
             settling.cancel()
-            say("What was asked for was not done: there was no core to do it.")
+            say("Pending requests were not executed: there was no core.")
 
 
 async def _read(names: Iterable[str]) -> None:

@@ -356,7 +356,7 @@ async def _unrouted(request: Request, error: Exception) -> Response:
     status = HTTPStatus(error.status_code) if isinstance(error, HTTPException) else HTTPStatus(500)
     said = {
         HTTPStatus.NOT_FOUND: "There is no such path.",
-        HTTPStatus.METHOD_NOT_ALLOWED: "This path takes another method.",
+        HTTPStatus.METHOD_NOT_ALLOWED: "This path needs another method.",
         HTTPStatus.REQUEST_ENTITY_TOO_LARGE: f"The limit is {MAX_BODY_BYTES:,} bytes.",
         HTTPStatus.REQUEST_TIMEOUT: f"The body did not arrive within {BODY_S:g} s.",
     }

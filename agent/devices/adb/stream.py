@@ -54,7 +54,7 @@ class AdbStream:
             return
         if status != b"FAIL":
             raise AdbError(
-                f"What answers for {self._subject} is not an adb server (it said {status!r}).",
+                f"What answers for {self._subject} is not an adb server (it answered {status!r}).",
                 "Check the address, or stop the program that holds the port.",
             )
         raise refusal(self._subject, (await self.block()).decode("utf-8", "replace"))

@@ -442,7 +442,7 @@ def _check_unfenced(entry: DeviceEntry) -> None:
     if entry.taken_by:
         raise DeviceLostError(
             f"{entry.serial} was taken over by {entry.taken_by}.",
-            "Nothing was done. It is driven again once that gives it back.",
+            "Nothing was done. It can be driven again once it is released.",
         )
     stood_s = asyncio.get_running_loop().time() - entry.mark_looked_s
     if entry.mark_looked_s and stood_s > _SURE_S:

@@ -277,7 +277,7 @@ def list_runs(ctx: click.Context) -> None:
         left = "" if found.is_whole else f"{found.plan.total - len(found.outcomes)} to go"
         rows.append((found.folder.name, found.plan.suite, state, left))
     if not rows:
-        say("No runs yet. Begin one: switchboard eval everyday --model pilot")
+        say("No runs yet. Start one: switchboard eval everyday --model pilot")
         return
     plain.print_text(plain.columns(("RUN", "SUITE", "PASSED", ""), rows))
 

@@ -226,7 +226,7 @@ class PhoneController(Controller):
             return self._deck.if_known(NO_DEVICES)
         if serial:
             return "No picture yet."
-        return "It works on no phone of its own."
+        return "It does not use a phone itself."
 
     def show_marks(self, view: SessionView | None) -> None:
         """Show what the model saw and touched, and where the time went."""

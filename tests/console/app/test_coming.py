@@ -199,7 +199,7 @@ async def test_a_stop_that_was_pressed_is_carried_out_though_the_console_was_lef
     await asyncio.wait_for(leaving, BOUND_S)
     holding.cancel()
     assert core.ops == [Interrupt()] and coming.owed == 0
-    assert "carried out before this ends" in capsys.readouterr().err
+    assert "executed before this ends" in capsys.readouterr().err
 
 
 async def test_what_cannot_be_carried_out_because_no_core_came_is_said(
@@ -213,7 +213,7 @@ async def test_what_cannot_be_carried_out_because_no_core_came_is_said(
     await asyncio.wait_for(coming.wanted.wait(), BOUND_S)
     holding = asyncio.ensure_future(failing())
     await asyncio.wait_for(carry_out_owed(coming, holding), BOUND_S)
-    assert "was not done" in capsys.readouterr().err
+    assert "were not executed" in capsys.readouterr().err
     assert isinstance(holding.exception(), StoreError)
     pressed.cancel()
     await asyncio.wait({pressed})
