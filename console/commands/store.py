@@ -16,7 +16,7 @@ import click
 from agent.config import Settings
 from agent.errors import UsageError
 from console.cli_support import plain
-from console.cli_support.exits import ExitCode, end
+from console.cli_support.exits import ExitCode, end, say
 from console.core.command_settings import settings_for
 from console.terminal.signals import StopRequest, run_async
 
@@ -191,6 +191,11 @@ def restore(ctx: click.Context, file: Path) -> None:
             f"{made.events:,} events of store {made.store} are in the database again. Where a data "
             "directory knew more of them, or on another host: switchboard store adopt"
         )
+        if made.has_operators:
+            say(
+                "A backup has no operators, and none is let in. Add or import them, then: "
+                "switchboard operators confirm"
+            )
         return ExitCode.DONE
 
     _run(ctx, work)
@@ -207,6 +212,7 @@ def carry_over(ctx: click.Context) -> None:
 
     async def work(settings: Settings) -> ExitCode:
         dsn = _database_of(settings)
+        from agent.operators.file_register import FILE_NAME
         from agent.store.embedded.quarantine import quarantine
         from agent.store.postgres.carrying_over import carry_over
         from console.core.store_choice import host_name
@@ -219,6 +225,11 @@ def carry_over(ctx: click.Context) -> None:
             f"in the database, still store {done.store}.{lost} The file is in {aside}; that and "
             f"{settings.data_dir / 'blobs'} may go once all is well."
         )
+        if (settings.data_dir / FILE_NAME).exists():
+            say(
+                "Its operators are still in a file, and none is let in. Bring them over: "
+                "switchboard operators import"
+            )
         return ExitCode.DONE
 
     _run(ctx, work)

@@ -15,7 +15,7 @@ import pytest
 
 from agent import protocol
 from agent.errors import NotAllowedError, SwitchboardError, UsageError
-from agent.records import Campaign, JobType, WatcherType
+from agent.records import Campaign, JobType, QuestionKind, SessionState, WatcherType
 from agent.rpc.credentials import TokenShown
 from agent.rpc.remote_core import Client
 from agent.rpc.rpc_messages import socket_path
@@ -337,6 +337,59 @@ async def test_what_is_revoked_is_gone_at_both_hosts_and_from_what_is_under_way(
                 await task
         with pytest.raises(NotAllowedError):
             await fleet.come(host, "ana")
+
+
+async def test_two_people_approve_at_two_hosts(
+    workshop: Workshop, server: PostgresServer, tmp_path: Path
+) -> None:
+    settings = tmp_path / "settings.toml"
+    await asyncio.to_thread(settings.write_text, '[safety]\ntwo_people = ["send"]\n')
+    workshop.environment["SWITCHBOARD_CONFIG"] = str(settings)
+    with rack_of_two(workshop, server) as rack:
+        async with AsyncExitStack() as stack:
+            fleet = Fleet(rack=rack, shop=workshop, stack=stack, tokens={})
+            for name in ("ana", "ben", "cleo"):
+                await fleet.add(name, "--may", "drive", "--may", "answer", "--may", "approve")
+            ana, ben = await fleet.come("first", "ana"), await fleet.come("second", "ben")
+            serial = await asyncio.to_thread(rack.phone, "second")
+            goal = 'tell Ben "I will be ten minutes late"'
+            session_id = (
+                await ana.request(protocol.SessionCreate(goal=goal, serial=serial, model="pilot"))
+            ).session_id
+
+            async def question(client: Client, *yes_by: str, approval: bool = True) -> str:
+                found: list[str] = []
+
+                async def asked() -> bool:
+                    found[:] = [
+                        one.question_id
+                        for one in (await client.overview()).questions
+                        if (one.kind is QuestionKind.APPROVAL) is approval and one.yes_by == yes_by
+                    ]
+                    return bool(found)
+
+                await until(asked, f"a question with yes by {yes_by}")
+                return found[0]
+
+            which = await question(ana, approval=False)
+            await ana.request(protocol.UserInputAnswer(question_id=which, answer="Ben Okafor"))
+            approval = await question(ana)
+            yes = protocol.UserInputAnswer(question_id=approval, answer="yes")
+            await ana.request(yes)
+            for client in (ana, ben):
+                assert await question(client, "ana") == approval
+            with pytest.raises(SwitchboardError):
+                await ana.request(yes)
+            await fleet.operators("revoke", "ana", "approve")
+            # A yes of who may approve no more counts no more.
+            await ben.request(yes)
+            assert await question(ben, "ben") == approval
+            await (await fleet.come("first", "cleo")).request(yes)
+
+            async def done() -> bool:
+                return (await ben.session(session_id)).state is SessionState.COMPLETED
+
+            await until(done, "the session's end")
 
 
 async def _follow(client: Client) -> None:

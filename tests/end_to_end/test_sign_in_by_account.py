@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import os
+import pty
 import re
+import select
+import signal
 import subprocess
 import sys
 import urllib.error
 import urllib.parse
 import urllib.request
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
 
 from support.adb import free_port
-from tests.end_to_end.harness import Call, Running, Workshop, serving, wait_until
+from tests.end_to_end.harness import SWITCHBOARD, Call, Running, Workshop, serving, wait_until
 from tests.oidc.provider import SECRET, SECRET_CLIENT
 
 pytestmark = pytest.mark.slow
@@ -203,3 +207,44 @@ def test_a_program_shows_the_token_of_a_sign_in_over_http(lab: Lab) -> None:
             except urllib.error.HTTPError as error:
                 found = error.code
             assert found == status
+
+
+def test_the_console_asks_for_the_sign_in_before_it_draws(lab: Lab) -> None:
+    here, there = pty.openpty()
+    environment = {**lab.shop.environment, "TERM": "xterm-256color", "COLUMNS": "100"}
+    with subprocess.Popen(
+        SWITCHBOARD,
+        stdin=there,
+        stdout=there,
+        stderr=there,
+        env=environment,
+        start_new_session=True,
+    ) as process:
+        os.close(there)
+        shown = bytearray()
+
+        def sees(*words: str) -> bool:
+            if select.select([here], [], [], 0.05)[0]:
+                # Linux says EIO where the other end was closed.
+                with suppress(OSError):
+                    shown.extend(os.read(here, 65_536))
+            text = shown.decode("utf-8", "replace")
+            return all(word in text for word in words)
+
+        try:
+            wait_until(lambda: sees("enter the code"), "the code")
+            wait_until(lambda: sees("With the code in it"), "the whole message")
+            code = CODE.search(shown.decode("utf-8", "replace"))
+            assert code is not None
+            assert b"\x1b[?1049h" not in shown, "a screen was drawn before the code"
+            lab.login.post("allow", user_code=code[1], sub="sub-ana")
+            wait_until(lambda: sees("signed in as ana"), "the sign-in")
+            wait_until(lambda: sees("\x1b[?1049h", "Sessions"), "the console")
+            listed = lab.shop.call("daemon", "status", "--json").json
+            assert any(one["operator"] == "ana" for one in listed["clients"])
+        finally:
+            process.send_signal(signal.SIGTERM)
+            while process.poll() is None:
+                # A terminal that is not read holds its program up.
+                sees()
+            os.close(here)

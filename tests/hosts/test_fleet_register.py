@@ -20,6 +20,8 @@ from agent.operators.file_register import FILE_NAME
 from agent.operators.operator import Operator, made_token
 from agent.records import Right
 from agent.store.postgres.backup import back_up, restore
+from agent.store.postgres.health import Finding, examine
+from agent.store.postgres.link import Link
 from agent.store.postgres.operator_table import Standing
 from agent.store.postgres.postgres_store import PostgresStore
 from tests.store.postgres_server import PostgresServer
@@ -149,6 +151,7 @@ async def test_a_restored_backup_brings_no_operators_and_lets_none_in_until_conf
     await restore(other.dsn, file)
     host, desk = await other.host("first"), await other.command()
     assert desk.all_operators() == ()
+    assert not (await _finding(other.dsn)).ok
     assert host.is_used
     with pytest.raises(ConfigError, match="restored"):
         host.operators()
@@ -158,6 +161,15 @@ async def test_a_restored_backup_brings_no_operators_and_lets_none_in_until_conf
     await desk.confirm()
     await until(lambda: host.find("ben") is not None)
     assert host.find("ana") is None
+    assert (await _finding(other.dsn)).detail == "1 in the register"
+
+
+async def _finding(dsn: str) -> Finding:
+    link = Link(dsn, "test", is_written=False)
+    try:
+        return next(one for one in await examine(link) if one.name == "operators")
+    finally:
+        await link.close()
 
 
 async def test_a_store_without_operators_is_restored_open(

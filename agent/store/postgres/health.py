@@ -14,6 +14,7 @@ from agent.records import DeviceState, HostState, SessionState
 from agent.store.changes.row_codec import as_int, as_text
 from agent.store.postgres.hosts import fits, hosts
 from agent.store.postgres.link import Link
+from agent.store.postgres.operator_table import read_register
 from agent.store.postgres.schema import MIGRATIONS
 from agent.store.store import wall_clock_ms
 
@@ -94,8 +95,21 @@ async def examine(link: Link) -> list[Finding]:
             ok=True,
             detail=f"store {total.store}, schema {total.schema} of {len(MIGRATIONS)}",
         ),
+        await _operators(link),
         *await _hosts(link),
     ]
+
+
+async def _operators(link: Link) -> Finding:
+    found = await read_register(link, 0)
+    count = len(found.records)
+    what = f"{count} in the register" if count else "none: clients do not sign in"
+    return Finding(
+        name="operators",
+        ok=not found.is_unconfirmed,
+        detail="no operator is let in: the database was restored" if found.is_unconfirmed else what,
+        remedy="Add or import them, look through them, then: switchboard operators confirm",
+    )
 
 
 async def _server(link: Link) -> Finding:
@@ -140,7 +154,7 @@ async def _room(link: Link) -> Finding:
         name="connections",
         ok=as_int(most) - as_int(used) >= _FEW_FREE,
         detail=f"{as_int(used)} of {as_int(most)} are in use",
-        remedy="Raise max_connections on the server: a host takes up to six.",
+        remedy="Raise max_connections on the server: a host takes up to eight.",
     )
 
 
