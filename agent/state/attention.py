@@ -1,29 +1,45 @@
 """Read the picture: sessions as a tree, and what waits for the operator. No I/O, no clock.
 
-Not the fold that makes the picture (`agent.state.reducer`). Invariant: nothing is kept; the same
-picture gives the same lists.
+Not the fold that makes the picture (`agent.state.reducer`). Invariant: the same picture gives the
+same lists, which are made once for it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from enum import StrEnum
 
 import msgspec
 
 from agent import records
+from agent.state.newest import newest
 from agent.state.terms import term
 from agent.state.view_state import SessionView, State
 
 
 def tree(state: State) -> tuple[tuple[int, SessionView], ...]:
     """List sessions as a tree: (depth, view); live roots first, then the newest."""
-    children: dict[str, list[SessionView]] = {}
-    for view in state.sessions.values():
-        parent = view.session.parent_id
-        children.setdefault(parent if parent in state.sessions else "", []).append(view)
+    return _tree(state.sessions)
+
+
+@newest
+def children_of(sessions: Mapping[str, SessionView]) -> Mapping[str, tuple[SessionView, ...]]:
+    """Return the subtasks of each session that has any, the oldest first, by its id."""
+    found: dict[str, list[SessionView]] = {}
+    for view in sessions.values():
+        if view.session.parent_id:
+            found.setdefault(view.session.parent_id, []).append(view)
+    return {
+        parent: tuple(sorted(views, key=lambda view: view.session.created_ms))
+        for parent, views in found.items()
+    }
+
+
+@newest
+def _tree(sessions: Mapping[str, SessionView]) -> tuple[tuple[int, SessionView], ...]:
+    children = children_of(sessions)
     roots = sorted(
-        children.get("", ()),
+        (view for view in sessions.values() if view.session.parent_id not in sessions),
         key=lambda v: (v.session.state.is_terminal, -v.session.created_ms, v.session.session_id),
     )
     listed: list[tuple[int, SessionView]] = []
@@ -36,7 +52,7 @@ def tree(state: State) -> tuple[tuple[int, SessionView], ...]:
             continue
         placed.add(session_id)
         listed.append((depth, view))
-        below = sorted(children.get(session_id, ()), key=lambda v: v.session.created_ms)
+        below = children.get(session_id, ())
         stack.extend((depth + 1, child) for child in reversed(below))
     return tuple(listed)
 
@@ -133,6 +149,11 @@ def attention(state: State, seen: frozenset[str] = frozenset()) -> tuple[Attenti
 
     Questions and approvals come first, then what was lost, then news; the oldest first in each.
     """
+    return _attention(state, seen)
+
+
+@newest
+def _attention(state: State, seen: frozenset[str]) -> tuple[Attention, ...]:
     stranded = tuple(_stranded(state))
     # A loss is told once: by the session that waits for the phone, where there is one.
     told = {one.serial for one in stranded if one.kind is AttentionKind.LOST}

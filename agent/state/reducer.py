@@ -13,7 +13,15 @@ from typing import Protocol
 from msgspec.structs import replace
 
 from agent import protocol, records
-from agent.state.attention import Attention, AttentionKind, attention, failure_key, reminders, tree
+from agent.state.attention import (
+    Attention,
+    AttentionKind,
+    attention,
+    children_of,
+    failure_key,
+    reminders,
+    tree,
+)
 from agent.state.commit import Commit
 from agent.state.session_fold import fold_all, fold_session
 from agent.state.transcript import (
@@ -43,6 +51,7 @@ __all__ = [
     "Tone",
     "Transcript",
     "attention",
+    "children_of",
     "failure_key",
     "fold_session",
     "from_overview",

@@ -8,7 +8,7 @@ is refused here.
 from __future__ import annotations
 
 from agent.records import Session, SessionState
-from agent.state.reducer import State
+from agent.state.reducer import State, children_of
 
 _AT_WORK = frozenset({SessionState.QUEUED, SessionState.RUNNING})
 
@@ -20,7 +20,5 @@ def is_under_way(session: Session) -> bool:
 
 def is_tree_under_way(session: Session, state: State) -> bool:
     """Return whether a session or a child of it is: a parent whose child asks has no turn."""
-    return is_under_way(session) or any(
-        view.session.parent_id == session.session_id and is_under_way(view.session)
-        for view in state.sessions.values()
-    )
+    below = children_of(state.sessions).get(session.session_id, ())
+    return is_under_way(session) or any(is_under_way(view.session) for view in below)

@@ -88,6 +88,11 @@ class Bridge:
         self._reading: set[str] = set()
         self._looked_at: deque[str] = deque(maxlen=_LOOKED_AT)
 
+    @property
+    def hosts_by_name(self) -> dict[str, HostInfo]:
+        """The hosts of a fleet, by name."""
+        return {one.name: one for one in self.hosts}
+
     def look_ahead(self, stored: Overview) -> None:
         """Show what is stored until the core tells its picture."""
         if self.is_opening:

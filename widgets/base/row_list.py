@@ -105,6 +105,11 @@ class RowList(FaultIsolated, ScrollView, can_focus=True):
         return self._places.rows
 
     @property
+    def keys(self) -> tuple[str, ...]:
+        """The keys of the rows that can be chosen, in order."""
+        return self._places.keys
+
+    @property
     def has_nothing(self) -> bool:
         """Whether there is nothing to move to."""
         return not self._places.rows
@@ -130,7 +135,7 @@ class RowList(FaultIsolated, ScrollView, can_focus=True):
         if places.height != before.height:
             with self._unasked():
                 self.virtual_size = Size(0, places.height)
-        self._strips = {key: strip for key, strip in self._strips.items() if key[0] in fresh}
+        self._strips = {key: strip for key, strip in self._strips.items() if places.has(key[0])}
         if self.cursor_key not in places:
             at = before.index(self.cursor_key) or 0
             to = places.nearest(min(at, len(fresh) - 1), -1 if at >= len(fresh) else 1)

@@ -22,6 +22,8 @@ class RowPlaces:
     def __init__(self, rows: Iterable[Row] = ()) -> None:
         self.rows = tuple(rows)
         self._index = {row.key: at for at, row in enumerate(self.rows)}
+        self.keys = tuple(row.key for row in self.rows if not row.is_heading)
+        """Those that can be chosen, in order."""
         self._lines = [(at, n) for at, row in enumerate(self.rows) for n in range(len(row.lines))]
         self._tops: list[int] = []
         top = 0
@@ -41,6 +43,11 @@ class RowPlaces:
     def lines_each(self) -> int:
         """How many lines a row has, as a rule; at least one."""
         return max(1, len(self._lines) // max(1, len(self.rows)))
+
+    def has(self, row: Row) -> bool:
+        """Return whether a row is here as it is."""
+        at = self._index.get(row.key)
+        return at is not None and self.rows[at] == row
 
     def index(self, key: str) -> int | None:
         """Return the number of a row; None where there is none with this key."""

@@ -29,24 +29,24 @@ def device_parts(
     """
     from widgets.pictures.phone_pane import spread
 
-    rows = device_rows(state)
+    count = len(state.devices)
     parts: list[tuple[str, str]] = []
     for address, why in state.servers_away.items():
         # Beside devices there is room for the name only.
-        more = "switchboard doctor says why" if rows else one_line(why, 300)
+        more = "switchboard doctor says why" if count else one_line(why, 300)
         parts += [(f"▲ adb at {address} is away\n", "$warn"), (f"{more}\n", "$muted")]
     most = _LEAST if crowded else max(_MOST, height // 4)
     # A line that says that there is one more could as well name it.
-    most += len(rows) == most + 1
+    most += count == most + 1
     phones: dict[int, str] = {}
-    for row in rows[:most]:
+    for row in device_rows(state, most):
         before = len(parts)
         parts += [*spread(row.lines[0].left, row.lines[0].right, width), ("\n", "")]
         phones |= dict.fromkeys(range(before, len(parts) - 1), row.key)
-    if len(rows) > most:
+    if count > most:
         phones[len(parts)] = ALL
-        parts.append((f"and {len(rows) - most} more on the Wall", "$faint"))
-    if not rows:
+        parts.append((f"and {count - most} more on the Wall", "$faint"))
+    if not count:
         parts.append((when_empty, "$muted"))
     has_end = parts[-1][0] == "\n"
     return tuple(parts[:-1] if has_end else parts), phones

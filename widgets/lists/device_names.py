@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Hashable, Mapping
-from operator import is_
 
 from agent.records import DeviceInfo, host_of, on_host
+from agent.state.newest import newest
 from agent.text import one_line
-
-_kept: tuple[tuple[DeviceInfo, ...], Mapping[str, str]] = ((), {})
-"""The newest phones and their names. A record that changes is another object."""
 
 
 def device_names(devices: Mapping[str, DeviceInfo]) -> Mapping[str, str]:
@@ -19,15 +16,11 @@ def device_names(devices: Mapping[str, DeviceInfo]) -> Mapping[str, str]:
     As the operator calls it, else by its model, with the end of its serial where several are
     alike; of two hosts' phones that would be called the same, with the host.
     """
-    global _kept
-    of, names = _kept
-    if len(of) == len(devices) and all(map(is_, of, devices.values())):
-        return names
-    _kept = tuple(devices.values()), (names := _named(devices))
-    return names
+    return _named(devices)
 
 
-def _named(devices: Mapping[str, DeviceInfo]) -> dict[str, str]:
+@newest
+def _named(devices: Mapping[str, DeviceInfo]) -> Mapping[str, str]:
     alike: dict[Hashable, set[str]] = defaultdict(set)
     hosts: dict[Hashable, set[str]] = defaultdict(set)
     for serial, device in devices.items():

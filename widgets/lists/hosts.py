@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from agent.records import DeviceInfo, DeviceState, HostInfo, HostState, Session, host_of
-from agent.state.reducer import State
+from agent.state.newest import newest
+from agent.state.reducer import SessionView, State
 from agent.text import one_line
+from widgets.base.rows import Parts
 
 
 def session_host(session: Session) -> str:
@@ -16,9 +18,19 @@ def session_host(session: Session) -> str:
 
 def has_several_hosts(state: State) -> bool:
     """Return whether sessions or phones of more than one host are known."""
-    return _are_several(host_of(serial) for serial in state.devices) or _are_several(
-        session_host(view.session) for view in state.sessions.values()
+    return _has_several(state.devices, state.sessions)
+
+
+@newest
+def _has_several(devices: Mapping[str, DeviceInfo], sessions: Mapping[str, SessionView]) -> bool:
+    return _are_at_several(devices) or _are_several(
+        session_host(view.session) for view in sessions.values()
     )
+
+
+@newest
+def _are_at_several(devices: Mapping[str, DeviceInfo]) -> bool:
+    return _are_several(host_of(serial) for serial in devices)
 
 
 def host_beside(serial: str, devices: Mapping[str, DeviceInfo], name: str) -> str:
@@ -28,7 +40,7 @@ def host_beside(serial: str, devices: Mapping[str, DeviceInfo], name: str) -> st
     host = one_line(host_of(serial), 24)
     if not host or name.endswith(host) or name.startswith(f"{host}/"):
         return ""
-    return host if _are_several(host_of(one) for one in devices) else ""
+    return host if _are_at_several(devices) else ""
 
 
 def host_away(device: DeviceInfo) -> str:
@@ -54,14 +66,33 @@ def host_latency(host: HostInfo) -> str:
     """Return how fast another host answers, as "rack-3 answers in 12 ms"; else how fast the
     database answers it; empty where neither is known, or it is not there.
     """
-    name = one_line(host.name, 24)
+    said = _latency_words(host)
+    return f"{one_line(host.name, 24)} {said}" if said else ""
+
+
+def host_words(host: HostInfo | None) -> Parts:
+    """Return how a host is, for the heading of what is there: that it is gone or drains, else how
+    fast it answers; nothing where nothing is known of it.
+    """
+    if host is None:
+        return ()
+    match host.state:
+        case HostState.GONE:
+            return (("○ gone", "$bad"),)
+        case HostState.LEFT:
+            return (("○ has left", "$faint"),)
+        case HostState.HERE:
+            words = _latency_words(host)
+            drains: Parts = (("‖ draining  ", "$warn"),) if host.draining else ()
+            return (*drains, (words, "$faint")) if words else drains
+
+
+def _latency_words(host: HostInfo) -> str:
     if host.state is not HostState.HERE:
         return ""
     if host.reply_ms is not None:
-        return f"{name} answers in {latency(host.reply_ms)}"
-    if host.beat_ms is not None:
-        return f"{name} reaches the database in {latency(host.beat_ms)}"
-    return ""
+        return f"answers in {latency(host.reply_ms)}"
+    return f"reaches the database in {latency(host.beat_ms)}" if host.beat_ms is not None else ""
 
 
 def _are_several(hosts: Iterable[str]) -> bool:

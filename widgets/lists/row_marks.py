@@ -22,7 +22,7 @@ class Marks:
 
     def in_order(self, listed: Iterable[str]) -> tuple[str, ...]:
         """Return the marked sessions as the list has them."""
-        return tuple(one for one in listed if one in self._ids)
+        return tuple(one for one in listed if one in self._ids) if self._ids else ()
 
     def toggle(self, session_id: str) -> None:
         """Mark a session, or take its mark away; a range begins there."""
@@ -47,7 +47,8 @@ class Marks:
 
     def keep(self, listed: Iterable[str]) -> None:
         """Take the marks away from what is not listed."""
-        self._ids &= frozenset(listed)
+        if self._ids:
+            self._ids &= frozenset(listed)
 
     def clear(self) -> None:
         """Mark nothing."""

@@ -1,30 +1,36 @@
 """Rows of the Deck's session list: which columns there are, and what stands in them.
 
-Pure functions from the picture to rows. Invariants: what needs a person reads without colour; a
-subtask's row begins with its phone; a row takes the width there is and no more.
+From the picture to rows, of which those that would look the same are kept. Invariants: what needs a
+person reads without colour; a subtask's row begins with its phone; a row takes the width there is
+and no more.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from functools import lru_cache
+from types import MappingProxyType
 from typing import NamedTuple
 
 from textual.content import Content
 
-from agent.records import Session, at_host, on_host
-from agent.state.reducer import SessionView, State
+from agent.records import HostInfo, Session, at_host, on_host
+from agent.state.reducer import SessionView, State, children_of
 from agent.text import one_line
 from widgets.base import formatting, status
 from widgets.base.rows import Line, Parts, Row
+from widgets.lists.device_names import device_names
+from widgets.lists.groups import heading_row
 from widgets.lists.hosts import session_host
 from widgets.lists.session_order import Group, Listed, Sort, ordered
 from widgets.lists.session_rows import delegating, device_name, session_title, step_words
 
-HEADING = "heading:"
 _MOST_PHONE_CELLS = 16
 _STATE_CELLS = 16
 """As wide as the longest word of a state."""
+_SPARE_ROWS = 1_000
+"""How many rows that are listed no more may be kept."""
 _WIDE = 56
 """Cells from which the state has a column of its own on the one line of a row."""
 
@@ -44,15 +50,21 @@ class Look(NamedTuple):
     """Cells of a row; 0 = not known yet."""
     height: int = 0
     """Lines that are seen; a list that is longer takes one line a row."""
+    hosts: Mapping[str, HostInfo] = MappingProxyType({})
+    """What is known of the hosts, for the headings of groups by host."""
 
 
 def listed_sessions(state: State, look: Look, *, now_ms: int) -> list[Listed]:
     """List what matches the filter, without what is folded away, in order and in groups."""
 
+    words = _Wanted.of(look.wanted)
+
     def keeps(view: SessionView) -> bool:
-        return matches(view, look.wanted, state)
+        return words.fits(view.session, state)
 
     entries = ordered(state, look.sort, look.group, now_ms=now_ms, keep=keeps)
+    if not look.folded:
+        return entries
     shown: list[Listed] = []
     hidden_below = -1
     for entry in entries:
@@ -74,18 +86,75 @@ def session_rows(state: State, look: Look, *, now_ms: int, asking: AbstractSet[s
         asking: ids of the sessions that have an open question.
     """
     entries = listed_sessions(state, look, now_ms=now_ms)
-    lines = sum(2 if e.view and not e.view.session.state.is_terminal else 1 for e in entries)
-    context = _Context(
-        state=state,
-        look=look,
-        now_ms=now_ms,
-        asking=asking,
-        at_work=delegating(state),
-        parents=frozenset(view.session.parent_id for view in state.sessions.values()),
-        dense=look.width >= _WIDE or 0 < look.height < lines,
-        phone_cells=_phone_cells(state, entries),
-    )
-    return [_row(entry, context) for entry in entries]
+    return SessionRows().show(entries, state, look, now_ms=now_ms, asking=asking)
+
+
+class SessionRows:
+    """The rows of one list as they were made last: of many, few change at once."""
+
+    def __init__(self) -> None:
+        self._made_for: tuple[object, ...] = ()
+        self._rows: dict[str, tuple[SessionView, tuple[object, ...], Row]] = {}
+
+    def show(
+        self,
+        entries: Sequence[Listed],
+        state: State,
+        look: Look,
+        *,
+        now_ms: int,
+        asking: AbstractSet[str],
+    ) -> list[Row]:
+        """Write the rows of what is listed; see `session_rows`."""
+        lines = sum(2 if e.view and not e.view.session.state.is_terminal else 1 for e in entries)
+        context = _Context(
+            state=state,
+            look=look,
+            now_ms=now_ms,
+            asking=asking,
+            at_work=delegating(state),
+            parents=children_of(state.sessions).keys(),
+            dense=look.width >= _WIDE or 0 < look.height < lines,
+            phone_cells=_phone_cells(state, entries),
+        )
+        made_for = (
+            device_names(state.devices),
+            look.width,
+            look.group,
+            context.dense,
+            context.phone_cells,
+        )
+        if made_for != self._made_for:
+            self._made_for, self._rows = made_for, {}
+        if len(self._rows) > 2 * len(entries) + _SPARE_ROWS:
+            self._rows = {}
+        return [self._row(entry, context) for entry in entries]
+
+    def _row(self, entry: Listed, context: _Context) -> Row:
+        view = entry.view
+        if view is None:
+            host = context.look.hosts.get(entry.heading)
+            of_host = host if context.look.group is Group.HOST else None
+            return heading_row(entry.heading, entry.members, of_host)
+        session = view.session
+        one, ended = session.session_id, session.state.is_terminal
+        since_ms = session.updated_ms if ended else session.created_ms
+        alike = (
+            entry.depth,
+            formatting.age(context.now_ms - since_ms),
+            one in context.look.marked,
+            one in context.look.folded,
+            one in context.parents,
+            one in context.asking,
+            one in context.at_work,
+            one in context.state.notices,
+        )
+        made = self._rows.get(one)
+        if made is not None and made[0] is view and made[1] == alike:
+            return made[2]
+        row = _row(entry, view, context)
+        self._rows[one] = view, alike, row
+        return row
 
 
 class _Context(NamedTuple):
@@ -107,41 +176,66 @@ def matches(view: SessionView, wanted: str, state: State) -> bool:
 
     A host is found by a slash behind it, too: `@rack-1/` is not rack-10.
     """
-    session = view.session
-    words = wanted.casefold().split()
-    if not words:
-        return not session.dismissed
-    known = state.devices.get(session.serial)
-    place = at_host(session_host(session), on_host(session.serial))
-    device = f"{place} {device_name(session.serial, state.devices)}".casefold()
-    tags = [tag.casefold() for tag in (*session.tags, *(known.tags if known else ()))]
-    word = status.of_session(session).word
-    away = "dismissed" if session.dismissed else ""
-    hay = f"{session.title} {session.goal} {device} {' '.join(tags)} {word} {away}".casefold()
-    for one in words:
-        if one.startswith("#") and len(one) > 1:
-            found = any(tag.startswith(one[1:]) for tag in tags)
-        elif one.startswith("@") and len(one) > 1:
-            found = one[1:] in device
-        else:
-            found = one in hay
-        if not found:
+    return _Wanted.of(wanted).fits(view.session, state)
+
+
+class _Wanted(NamedTuple):
+    """The words of a filter."""
+
+    tags: tuple[str, ...]
+    phones: tuple[str, ...]
+    words: tuple[str, ...]
+    dismissed: bool
+    """Whether what is dismissed is wanted too."""
+
+    @classmethod
+    def of(cls, text: str) -> _Wanted:
+        words = text.casefold().split()
+        tags = tuple(one[1:] for one in words if one.startswith("#") and len(one) > 1)
+        phones = tuple(one[1:] for one in words if one.startswith("@") and len(one) > 1)
+        rest = tuple(one for one in words if len(one) == 1 or one[0] not in "#@")
+        return cls(tags, phones, rest, "dismissed" in words)
+
+    def fits(self, session: Session, state: State) -> bool:
+        """Return whether a session holds them all."""
+        if session.dismissed and not self.dismissed:
             return False
-    return not session.dismissed or "dismissed" in words
+        if not (self.words or self.phones or self.tags):
+            return True
+        known = state.devices.get(session.serial)
+        place = at_host(session_host(session), on_host(session.serial))
+        device = f"{place} {device_name(session.serial, state.devices)}".casefold()
+        if not all(one in device for one in self.phones):
+            return False
+        if not (self.words or self.tags):
+            return True
+        tags = [tag.casefold() for tag in (*session.tags, *(known.tags if known else ()))]
+        if not all(any(tag.startswith(one) for tag in tags) for one in self.tags):
+            return False
+        word = status.of_session(session).word
+        away = "dismissed" if session.dismissed else ""
+        hay = f"{session.title} {session.goal} {device} {' '.join(tags)} {word} {away}".casefold()
+        return all(one in hay for one in self.words)
 
 
 def _phone_cells(state: State, entries: Sequence[Listed]) -> int:
-    names = {e.view.session.serial for e in entries if e.view and e.view.session.serial}
-    widths = [Content(device_name(one, state.devices)).cell_length for one in names]
-    return min(_MOST_PHONE_CELLS, max(widths, default=0))
+    serials = {e.view.session.serial for e in entries if e.view and e.view.session.serial}
+    names = device_names(state.devices)
+    most = 0
+    for one in serials:
+        most = max(most, _cells_of(names.get(one) or device_name(one, state.devices)))
+        if most >= _MOST_PHONE_CELLS:
+            return _MOST_PHONE_CELLS
+    return most
 
 
-def _row(entry: Listed, context: _Context) -> Row:
-    if entry.view is None:
-        text = f"{entry.heading}  {entry.members}"
-        head: Parts = ((text, "bold $muted"),)
-        return Row(f"{HEADING}{entry.heading}", (Line(head),), is_heading=True)
-    session = entry.view.session
+@lru_cache(maxsize=4096)
+def _cells_of(name: str) -> int:
+    return Content(name).cell_length
+
+
+def _row(entry: Listed, view: SessionView, context: _Context) -> Row:
+    session = view.session
     mark = status.of_session(
         session,
         asks=session.session_id in context.asking,
@@ -154,10 +248,10 @@ def _row(entry: Listed, context: _Context) -> Row:
     title = (session_title(session), "$muted" if session.state.is_terminal else "$foreground")
     left: Parts = (*lead, (f"{mark.glyph} ", mark.style), *phone, title, *_tags(session))
     if session.state.is_terminal or context.dense:
-        return Row(session.session_id, (Line(left, _right(entry.view, mark, context)),))
+        return Row(session.session_id, (Line(left, _right(view, mark, context)),))
     indent = sum(Content(text).cell_length for text, _ in lead)
     facts: list[tuple[str, str]] = [(" " * indent + "  ", ""), (mark.word, mark.style)]
-    if progress := step_words(entry.view):
+    if progress := step_words(view):
         facts.append((f" {progress[0]}", "$foreground"))
     if session.serial and not phone:
         facts.append((f" · {device_name(session.serial, context.state.devices)}", "$muted"))

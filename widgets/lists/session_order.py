@@ -14,6 +14,7 @@ from agent.records import Session
 from agent.state.reducer import SessionView, State, tree
 from widgets.base import status
 from widgets.base.formatting import natural
+from widgets.lists.groups import NO_HOST
 from widgets.lists.hosts import session_host
 from widgets.lists.session_rows import device_name
 
@@ -55,7 +56,6 @@ class Listed(NamedTuple):
 
 NO_TAG = "no tag"
 NO_PHONE = "no phone"
-NO_HOST = "no host"
 _HOUR_MS = 3_600_000
 _AGES = ((5 * 60_000, "last 5 minutes"), (_HOUR_MS, "last hour"), (24 * _HOUR_MS, "last day"))
 _STATES = (

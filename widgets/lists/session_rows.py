@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from agent.records import DeviceInfo, DeviceState, Question, Session, Speaker
+from agent.state.newest import newest
 from agent.state.reducer import Attention, AttentionKind, SessionView, State
 from agent.text import one_line
 from widgets.base import formatting, status
@@ -56,9 +57,14 @@ def device_name(serial: str, devices: Mapping[str, DeviceInfo]) -> str:
 
 def delegating(state: State) -> frozenset[str]:
     """Name the sessions that have a child which has not ended."""
+    return _delegating(state.sessions)
+
+
+@newest
+def _delegating(sessions: Mapping[str, SessionView]) -> frozenset[str]:
     return frozenset(
         view.session.parent_id
-        for view in state.sessions.values()
+        for view in sessions.values()
         if view.session.parent_id and not view.session.state.is_terminal
     )
 
@@ -121,10 +127,16 @@ def attention_rows(
     return rows
 
 
-def device_rows(state: State) -> list[Row]:
-    """List the devices: state, name, host where there are several, who drives."""
+@newest
+def by_serial(devices: Mapping[str, DeviceInfo]) -> tuple[DeviceInfo, ...]:
+    """Put devices in the order in which they are listed."""
+    return tuple(sorted(devices.values(), key=lambda one: formatting.natural(one.serial)))
+
+
+def device_rows(state: State, most: int | None = None) -> list[Row]:
+    """List devices, the first so many: state, name, host where there are several, who drives."""
     rows: list[Row] = []
-    for device in sorted(state.devices.values(), key=lambda d: formatting.natural(d.serial)):
+    for device in by_serial(state.devices)[:most]:
         mark = status.of_device(device)
         driver = state.sessions.get(device.driver)
         who = session_title(driver.session) if driver else one_line(device.driver, 40)

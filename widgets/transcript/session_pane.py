@@ -19,6 +19,7 @@ from widgets.base import formatting, status
 from widgets.base.fault_isolation import FaultIsolated
 from widgets.base.header_line import PartsLine
 from widgets.base.rows import Parts
+from widgets.lists.device_names import device_names
 from widgets.lists.session_rows import device_name, session_title, step_words
 from widgets.transcript.plan_view import PlanView
 from widgets.transcript.transcript_view import TranscriptView
@@ -92,7 +93,7 @@ class SessionPane(FaultIsolated, Vertical):
             plan.show_plan(view.session.plan)
         else:
             plan.show_parts_of(parts)
-        self.transcript.name_phones({serial: device_name(serial, devices) for serial in devices})
+        self.transcript.name_phones(device_names(devices))
         self.transcript.show_items(view.session.session_id, view.transcript.items)
         self.transcript.show_saying(saying)
 

@@ -6,14 +6,16 @@ while something works.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from textual.content import Content
 from textual.events import DescendantBlur, DescendantFocus, Resize, ScreenResume, TextSelected
 from textual.widgets import Input, TextArea
 
-from agent.records import DeviceState, SessionState
-from agent.state.reducer import attention
+from agent.records import DeviceInfo, DeviceState, SessionState
+from agent.state.newest import newest
+from agent.state.reducer import SessionView, attention
 from console.keys import actions
 from console.keys.controllers import Controller
 from widgets.base.action_line import ActionLine
@@ -95,16 +97,8 @@ class HeaderFooter(Controller):
             pressable |= {len(left) - 1: action_id, len(left): action_id}
             left.append((f"{action.title} ", "bold $foreground" if here else "$muted"))
         waiting = sum(one.needs_person for one in attention(state, app.seen))
-        working = [
-            view.session
-            for view in state.sessions.values()
-            if view.session.state is SessionState.RUNNING
-            and not view.session.lost
-            and not view.session.awaits_phone
-        ]
-        paused = sum(session.paused for session in working)
-        running = len(working) - paused
-        online = sum(d.state is DeviceState.ONLINE for d in state.devices.values())
+        running, paused = _at_work(state.sessions)
+        online, known = _phones(state.devices)
         right: list[tuple[str, str]] = []
         if waiting and state.questions:
             pressable[0] = "question.next"
@@ -125,7 +119,6 @@ class HeaderFooter(Controller):
         if app.bridge.is_opening:
             right.append(("opening … ", "$muted"))
         elif width >= 80:
-            known = sum(d.state is not DeviceState.GONE for d in state.devices.values())
             count = f"{online} of {known}" if online < known else str(known)
             tone = "$warn" if online < known else "$muted"
             phones = (f"{count} device{'' if known == 1 else 's'} ", tone)
@@ -226,6 +219,27 @@ class HeaderFooter(Controller):
         if action_id == "question.next" and not self._screen.console_app.bridge.state.questions:
             return False
         return action_id != f"screen.{self._screen.WHERE.value}" and self._screen.can(action_id)
+
+
+@newest
+def _at_work(sessions: Mapping[str, SessionView]) -> tuple[int, int]:
+    """Return how many sessions run, and how many of those that would are paused."""
+    working = [
+        view.session
+        for view in sessions.values()
+        if view.session.state is SessionState.RUNNING
+        and not view.session.lost
+        and not view.session.awaits_phone
+    ]
+    paused = sum(session.paused for session in working)
+    return len(working) - paused, paused
+
+
+@newest
+def _phones(devices: Mapping[str, DeviceInfo]) -> tuple[int, int]:
+    """Return how many phones are online, and how many are there."""
+    states = [one.state for one in devices.values()]
+    return states.count(DeviceState.ONLINE), len(states) - states.count(DeviceState.GONE)
 
 
 def is_small(width: int, height: int) -> bool:

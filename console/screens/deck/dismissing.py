@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING
 
 from agent import protocol
 from agent.records import CommitmentStatus, Session
+from agent.state.newest import newest
 from agent.state.reducer import Attention, AttentionKind, State, failure_key
 from console.keys.actions import Action
 from console.keys.controllers import Controller
-from console.screens.deck.batch import Act, Plan, plan_for
+from console.screens.deck.batch import Act, plan_for
 from console.screens.deck.running import BatchRunner
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ def end_key(session: Session) -> str:
     return f"ended:{session.session_id}:{session.generation}"
 
 
+@newest
 def read_sessions(state: State, seen: frozenset[str], selected: str) -> tuple[str, ...]:
     """Name the ended sessions whose end was read: looked at here, or nothing tells of it any more.
 
@@ -60,10 +62,9 @@ class DismissController(Controller):
         self._deck = deck
         self._runner = runner
 
-    def _read(self) -> Plan:
+    def _read(self) -> tuple[str, ...]:
         app = self._deck.console_app
-        ids = read_sessions(app.bridge.state, app.seen, self._deck.selected)
-        return plan_for(Act.DISMISS, ids, app.bridge.state)
+        return read_sessions(app.bridge.state, app.seen, self._deck.selected)
 
     def _dismissable(self) -> Attention | None:
         if self._deck.focused is not self._deck.attention:
@@ -74,16 +75,16 @@ class DismissController(Controller):
     def can(self, action_id: str) -> bool:
         if action_id == "question.dismiss":
             return self._dismissable() is not None
-        return bool(self._read().steps)
+        return bool(self._read())
 
     def word(self, action: Action) -> str:
         if action.id != "notice.done":
             return ""
-        return f"clear {len(self._read().steps)} read"
+        return f"clear {len(self._read())} read"
 
     def do_notice_done(self) -> None:
         """Clear what was read: ended sessions go from every Deck, and stay in the history."""
-        self._runner.run(self._read())
+        self._runner.run(plan_for(Act.DISMISS, self._read(), self._deck.console_app.bridge.state))
 
     def do_question_dismiss(self) -> None:
         """Dismiss the notice under the cursor on every console."""

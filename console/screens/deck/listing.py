@@ -5,19 +5,22 @@ Invariant: the selection follows a session by id, whatever rows do.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from operator import is_
 from typing import TYPE_CHECKING
 
 from textual.events import Key
 from textual.widgets import Input
 
 from agent.records import Session
-from agent.state.reducer import State
+from agent.state.newest import newest
+from agent.state.reducer import SessionView, State, children_of
 from console.keys.controllers import Controller
 from console.screens.deck.arranging import ArrangeController
 from console.screens.deck.marking import MarkController
 from widgets.base.row_list import RowList
 from widgets.lists.marking_list import MarkingList
-from widgets.lists.session_list import Look, listed_sessions, session_rows
+from widgets.lists.session_list import Look, SessionRows, listed_sessions
 
 if TYPE_CHECKING:
     from console.screens.deck.places import BaseDeck
@@ -39,6 +42,9 @@ class SessionListController(Controller):
         self._marking = marking
         self._arranging = arranging
         self._folded: set[str] = set()
+        self._rows = SessionRows()
+        self._made_of: tuple[object, ...] = ()
+        self._made_at: tuple[Look, int] | None = None
         self.wanted = ""
         """The words of the filter."""
 
@@ -51,19 +57,13 @@ class SessionListController(Controller):
     def show(self, state: State, now_ms: int) -> None:
         """Show the sessions as they are filtered, folded, sorted and marked."""
         deck, marks = self._deck, self._marking.marks
-        asking = {q.session_id for q in state.questions.values()}
-        look = self._look()
-        entries = listed_sessions(state, look, now_ms=now_ms)
-        marks.keep(e.view.session.session_id for e in entries if e.view is not None)
-        look = look._replace(marked=marks.ids)
-        deck.sessions.show_rows(session_rows(state, look, now_ms=now_ms, asking=asking))
+        self._show_rows(state, now_ms)
         view = state.sessions.get(deck.selected)
         if view is not None and view.session.dismissed and deck.selected not in deck.listed_ids():
             # It went from the list: what stands in its place is looked at.
             deck.select(deck.sessions.cursor_key)
         deck.sessions.move_to(deck.selected)
-        live = sum(not v.session.state.is_terminal for v in state.sessions.values())
-        count = sum(not v.session.dismissed for v in state.sessions.values())
+        live, count = _counts(state.sessions)
         said = [f"Sessions {count or ''}".rstrip()]
         said += [f"{live} open"] if live else []
         said += [f"{len(marks.ids)} marked"] if marks.ids else []
@@ -72,15 +72,31 @@ class SessionListController(Controller):
         if deck.sessions.border_title != title:
             deck.sessions.border_title = title
 
+    def _show_rows(self, state: State, now_ms: int) -> None:
+        """Show the rows anew, unless what they are made of and the second are the same."""
+        marks, look = self._marking.marks, self._look()
+        made_of = (state.sessions, state.questions, state.devices, state.notices)
+        made_at = look._replace(marked=marks.ids), now_ms // 1000
+        if made_at == self._made_at and all(map(is_, made_of, self._made_of)):
+            return
+        entries = listed_sessions(state, look, now_ms=now_ms)
+        marks.keep(e.view.session.session_id for e in entries if e.view is not None)
+        look = look._replace(marked=marks.ids)
+        asking = {q.session_id for q in state.questions.values()}
+        rows = self._rows.show(entries, state, look, now_ms=now_ms, asking=asking)
+        self._deck.sessions.show_rows(rows)
+        self._made_of, self._made_at = made_of, (look, made_at[1])
+
     def _look(self) -> Look:
         sessions = self._deck.sessions
         return Look(
             sort=self._arranging.sort,
             group=self._arranging.group,
-            folded=self._folded,
+            folded=frozenset(self._folded),
             wanted=self.wanted,
             width=sessions.text_width if sessions.size.width else 0,
             height=sessions.size.height,
+            hosts=self._deck.console_app.bridge.hosts_by_name,
         )
 
     # --- the filter ----------
@@ -164,6 +180,12 @@ class SessionListController(Controller):
             self._deck.targets.tap()
 
 
+@newest
+def _counts(sessions: Mapping[str, SessionView]) -> tuple[int, int]:
+    """Return how many sessions have not ended, and how many are not dismissed."""
+    live = sum(not view.session.state.is_terminal for view in sessions.values())
+    return live, sum(not view.session.dismissed for view in sessions.values())
+
+
 def _has_subtasks(state: State, session: Session) -> bool:
-    views = state.sessions.values()
-    return any(view.session.parent_id == session.session_id for view in views)
+    return session.session_id in children_of(state.sessions)

@@ -9,8 +9,8 @@ from collections.abc import Callable
 from time import monotonic
 from typing import TYPE_CHECKING
 
-from agent.records import Question, Session
-from agent.state.reducer import SessionView, State, failure_key, tree
+from agent.records import Question
+from agent.state.reducer import SessionView, State, children_of, failure_key, tree
 from console.keys.controllers import Controller
 from console.screens.base.keeping import keep_pictures
 from console.screens.deck.composing import ComposerController
@@ -173,10 +173,7 @@ def best_session(state: State) -> str:
 def children(state: State, session_id: str) -> list[tuple[status.Mark, str]]:
     """List the children of a session: the mark and the title of each, the oldest first."""
     asking = {q.session_id for q in state.questions.values()}
-    found: list[Session] = [
-        view.session for view in state.sessions.values() if view.session.parent_id == session_id
-    ]
-    found.sort(key=lambda session: session.created_ms)
+    found = (view.session for view in children_of(state.sessions).get(session_id, ()))
     return [
         (status.of_session(one, asks=one.session_id in asking), session_title(one)) for one in found
     ]

@@ -12,7 +12,7 @@ from textual.widget import Widget
 
 from agent.protocol import WheelGesture
 from agent.records import DeviceState, Frame, LiveFrame, TargetRuntime, TimeSplit
-from agent.state.reducer import SessionView, State, StepItem
+from agent.state.reducer import SessionView, State, StepItem, children_of
 from agent.text import clean
 from console.frames.frame_feed import Wanted
 from console.frames.look_reader import learn_look
@@ -88,8 +88,8 @@ class PhoneController(Controller):
             if view.session.serial:
                 return view.session.serial
             # A parent that only delegates shows the phone of a child at work.
-            for other in state.sessions.values():
-                if other.session.parent_id == self._deck.selected and other.session.serial:
+            for other in children_of(state.sessions).get(self._deck.selected, ()):
+                if other.session.serial:
                     return other.session.serial
             return ""
         online = [d.serial for d in state.devices.values() if d.state is DeviceState.ONLINE]

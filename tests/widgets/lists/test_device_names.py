@@ -15,12 +15,11 @@ def phone(serial: str, name: str = "", model: str = "Pixel 8") -> DeviceInfo:
 def test_a_phone_is_called_by_what_tells_it_from_the_others() -> None:
     phones = {one.serial: one for one in (phone("R5A11111"), phone("R5A22222"))}
     assert dict(device_names(phones)) == {"R5A11111": "Pixel 8 11111", "R5A22222": "Pixel 8 22222"}
-    phones["R5A11111"] = replace(phones["R5A11111"], name="Front")
+    phones = {**phones, "R5A11111": replace(phones["R5A11111"], name="Front")}
     assert device_names(phones)["R5A11111"] == "Front"
-    del phones["R5A22222"]
-    phones["R5A11111"] = replace(phones["R5A11111"], name="")
+    phones = {"R5A11111": phone("R5A11111")}
     assert dict(device_names(phones)) == {"R5A11111": "Pixel 8"}
-    phones["b"] = phone("b", model="")
+    phones = {**phones, "b": phone("b", model="")}
     assert device_names(phones)["b"] == "b"
 
 
