@@ -633,6 +633,13 @@ class UiSettings(_Section, frozen=True, kw_only=True):
             "host: as tree where only one is known."
         ),
     ] = "tree"
+    by_host: Annotated[
+        bool,
+        Meta(
+            description="Whether the Wall, the jobs and the History are grouped by host; "
+            "without effect where only one is known."
+        ),
+    ] = False
     left_columns: Annotated[
         int, Meta(ge=0, le=1000, description="Columns of the Deck's left pane; 0: by the width.")
     ] = 0

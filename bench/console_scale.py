@@ -1,4 +1,4 @@
-"""The console on a fleet against the console of one rack: what a paint, a key and an event cost.
+"""The console on a fleet against that of one computer: what a paint, a key and an event cost.
 
 `python -m bench console_scale`. Each scene is a process of its own, without a terminal but drawn:
 50 sessions on 12 phones, then 1,000 at work and 200 that have ended on 500 phones of 20 hosts (as
@@ -31,7 +31,7 @@ from agent.config import load_settings
 from console.app import SwitchboardApp
 from tests import headless
 from tests.console.fakes import FakeCore
-from tests.console.rack import move, rack
+from tests.console.fleet_scene import move, play_fleet
 
 SIZE = (160, 50)
 _KEYS = 100
@@ -126,7 +126,7 @@ class Watch:
 async def _measure(scene: Scene, profiled: str) -> dict[str, list[float]]:
     headless.install()
     core = FakeCore()
-    rack(core, **scene._asdict())
+    play_fleet(core, **scene._asdict())
     with tempfile.TemporaryDirectory() as name:
         settings = load_settings(environ={"SWITCHBOARD_DATA_DIR": name})
         settings = replace(settings, data_dir=Path(name))

@@ -25,6 +25,7 @@ from console.frames.wall_feeds import WallFeeds
 from console.input.gate import InputGate, Wait
 from console.input.pending import PendingOps
 from console.keys import actions
+from console.keys.controllers import Controller
 from console.keys.dispatcher import Dispatcher
 from console.keys.dispatcher import TopScreen as Dispatched
 from console.keys.keymap import Keymap
@@ -45,6 +46,7 @@ class TopScreen(Dispatched, Protocol):
 
     WHERE: ClassVar[actions.Where]
     is_composed: bool
+    controllers: tuple[Controller, ...]
 
     @property
     def is_current(self) -> bool:

@@ -102,6 +102,7 @@ SEEN_EVERYWHERE = frozenset({"msgspec", "numpy"})
 WIDGETS_MAY_SEE = (
     "agent.records",
     "agent.schedules",
+    "agent.state.newest",
     "agent.state.reducer",
     "agent.state.terms",
     "agent.state.transcript",
@@ -132,7 +133,12 @@ ROOM_MAY_SEE: dict[str, tuple[str, ...]] = {
     "agent/state/commit.py": ("agent.records", "agent.protocol", "agent.state.session_fold"),
     "agent/state/session_fold.py": ("agent.records", "agent.protocol", "agent.text"),
     "agent/state/view_state.py": ("agent.records", "agent.state.transcript"),
-    "agent/state/attention.py": ("agent.records", "agent.state.view_state", "agent.state.terms"),
+    "agent/state/attention.py": (
+        "agent.records",
+        "agent.state.newest",
+        "agent.state.view_state",
+        "agent.state.terms",
+    ),
     "agent/state/reducer.py": (
         "agent.records",
         "agent.protocol",

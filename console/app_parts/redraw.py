@@ -14,10 +14,11 @@ from console.frames.clock import FrameClock
 from console.frames.output import owes_all
 from console.frames.stills import LOOK_HZ
 from console.input.gate import Wait
+from console.keys.controllers import TellsHosts
 from console.terminal.terminal import look_after
 
 if TYPE_CHECKING:
-    from console.base_app import ConsoleApp
+    from console.base_app import ConsoleApp, TopScreen
 
 
 class Redraw:
@@ -85,6 +86,13 @@ class Redraw:
         app = self._app
         app.refresh_top()
         app.errors.guarded("calling the operator", app.signals.look)
+        top = app.top
+        if app.bridge.hosts and top is not None and _tells_hosts(top):
+            app.spawn(app.bridge.read_hosts(), "reading how the hosts are", Wait.NOT)
         if app.usage is not None and app.usage.is_due and app.painted.is_set():
             app.spawn(app.usage.look(), "reading the size of the pictures", Wait.NOT)
         look_after(app._driver)
+
+
+def _tells_hosts(top: TopScreen) -> bool:
+    return any(isinstance(one, TellsHosts) and one.tells_hosts() for one in top.controllers)

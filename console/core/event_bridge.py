@@ -286,9 +286,11 @@ class Bridge:
             if view is None:
                 return
             events = await self.core.history(session_id, after_seq=view.transcript.seq)
+            if not events:
+                return
             self.state = with_history(self.state, session_id, events)
             self._is_dirty = True
             view = self.state.sessions.get(session_id)
             # It may have been deleted meanwhile.
-            if not events or view is None or not view.is_behind:
+            if view is None or not view.is_behind:
                 return

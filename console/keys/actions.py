@@ -125,6 +125,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("wall.left", ("h", "left"), "Left", "Go to the phone at the left.", _WALL, "Moving", own=True),
     Action("wall.right", ("l", "right"), "Right", "Go to the phone at the right.", _WALL, "Moving", own=True),
     Action("wall.virtual", ("v",), "Virtual phone", "Start a virtual phone, if none is there.", _WALL, "Phones", 32),
+    Action("wall.group", ("B",), "Group", "Group the phones by host, or not; on a fleet.", _WALL, "Looking", 34),
     # --- jobs
     Action("job.new", ("n",), "New", "Write a job, a watcher or a commitment in a few lines.", _JOBS, "Jobs", 10),
     Action("job.edit", ("e",), "Change", "Change what the selected job does and when.", _JOBS, "Jobs", 14),
@@ -141,6 +142,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("job.previous_list", ("shift+tab",), "Previous list", "Go to the previous list.", _JOBS, "Jobs"),
     Action("job.copy", ("y",), "Copy", "Copy the details.", _JOBS, "Jobs"),
     Action("job.open", ("enter",), "Details", "Go to the details, which scroll; again, or esc, back to the list.", _JOBS, "Jobs", own=True),
+    Action("job.group", ("B",), "Group", "Group what is listed by host, or not; on a fleet.", _JOBS, "Jobs", 34),
     # --- history
     Action("history.search", ("slash",), "Search", "Find sessions by what they said and did; esc clears.", _HISTORY, "History", 10),
     Action("history.replay", ("enter",), "Replay", "Replay the session from the place found.", _HISTORY, "History", own=True),
@@ -151,6 +153,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("history.save", ("S",), "Save filter", "Save the list's filter, or delete the saved one.", _HISTORY, "History"),
     Action("history.keep", ("P",), "Keep pictures", "Keep the pictures of the session under the cursor and its tree for ever; again returns them to retention.", _HISTORY, "History", 15),
     Action("history.compare", ("d",), "Compare", "Compare the session under the cursor with the picked one, from the first step where they diverge.", _HISTORY, "History", 14),
+    Action("history.group", ("B",), "Group", "Group the sessions by host, or not; on a fleet.", _HISTORY, "History", 34),
     # --- replay
     Action("replay.play", ("space",), "Play or hold", "Play or pause the replay.", _REPLAY, "Replay", 10),
     Action("replay.forward", ("right", "l"), "Step on", "Go one step forward.", _REPLAY, "Replay", 11),

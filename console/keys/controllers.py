@@ -8,7 +8,7 @@ itself would. Invariant: where two own an action, the first of the screen's does
 from __future__ import annotations
 
 from functools import cache
-from typing import ClassVar
+from typing import ClassVar, Protocol, runtime_checkable
 
 from console.keys.actions import Action
 from widgets.base.rows import Parts
@@ -49,6 +49,14 @@ class Controller:
     def back(self) -> bool:
         """Go one layer back; False when there is none of its own."""
         return False
+
+
+@runtime_checkable
+class TellsHosts(Protocol):
+    """A controller whose screen may say how the hosts of a fleet are."""
+
+    def tells_hosts(self) -> bool:
+        """Return whether it does now, so that it is read again."""
 
 
 @cache

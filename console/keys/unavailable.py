@@ -11,6 +11,7 @@ NEED_PHONES = frozenset({"phone.text", "phone.closer", "wheel.take", "device.ope
 """Actions that would say while the console opens that no phone is there."""
 _NO_APPROVAL = "Nothing to approve."
 _NO_SESSION = "No session here. Press n to start one."
+_ONE_HOST = "Only one host is known."
 
 WHY_NOT = {
     "session.stop": "No running session is selected.",
@@ -37,6 +38,9 @@ WHY_NOT = {
     "job.read": "Nothing unread here.",
     "job.done": "Only an open commitment can be completed.",
     "job.snooze": "Only a commitment can be snoozed.",
+    "wall.group": _ONE_HOST,
+    "job.group": _ONE_HOST,
+    "history.group": _ONE_HOST,
     "job.copy": "Nothing is under the cursor.",
     "history.save": "No filter to save: type one after /, such as is:failed since:7d.",
     "history.measure": "Show the spending first (s).",

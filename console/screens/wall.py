@@ -6,6 +6,8 @@ asked for only of phones that are seen; a label never says live of a picture tha
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence, Set
 from typing import ClassVar
 
 from textual.app import ComposeResult
@@ -13,20 +15,22 @@ from textual.binding import BindingType
 from textual.containers import Vertical
 from textual.events import Resize, ScreenSuspend
 
-from agent.records import DeviceInfo, DeviceState, LiveFrame
+from agent.records import DeviceInfo, DeviceState, LiveFrame, host_of
 from agent.state.reducer import State
 from agent.text import one_line
 from console.frames.clock import FrameClock
 from console.keys import actions
 from console.screens.base.console_screen import OPENING, ConsoleScreen
+from console.screens.base.host_grouping import HostGrouping
 from console.screens.deck.shown_phone import NO_DEVICES
 from console.starting_phone import start_virtual
 from widgets.base import status
-from widgets.base.formatting import natural
 from widgets.base.header_line import PartsLine
-from widgets.base.rows import Parts
+from widgets.base.rows import Parts, Row
+from widgets.lists.device_names import device_names
+from widgets.lists.groups import NO_HOST, heading_row, host_rank
 from widgets.lists.hosts import host_away, host_beside
-from widgets.lists.session_rows import device_name, session_title, step_words
+from widgets.lists.session_rows import by_serial, device_name, session_title, step_words
 from widgets.pictures.phone_pane import spread
 from widgets.plots.latency_line import small_latency_line
 from widgets.wall.tile_text import picture_label
@@ -40,12 +44,16 @@ class WallScreen(ConsoleScreen):
     WHERE = actions.Where.WALL
     BINDINGS: ClassVar[list[BindingType]] = [*actions.bindings(actions.Where.WALL)]
     AUTO_FOCUS = "#wall"
+    CONTROLLERS = (HostGrouping,)
 
     def __init__(self) -> None:
         super().__init__()
         # Kept rather than looked up: frames still arrive while the screen is being taken down.
         self.wall = WallView(id="wall", empty=OPENING)
         self._heading = PartsLine(id="wall-heading")
+        self._made: dict[str, tuple[tuple[object, ...], Tile]] = {}
+        self.grouping = HostGrouping(self)
+        self.controllers = (self.grouping,)
 
     def compose_body(self) -> ComposeResult:
         with Vertical(id="wall-body"):
@@ -57,16 +65,63 @@ class WallScreen(ConsoleScreen):
     def show_state(self, state: State) -> None:
         frames = self.console_app.wall_feeds.newest()
         now_ms, latencies = self.console_app.now_ms(), self.console_app.bridge.latencies
-        devices = sorted(state.devices.values(), key=lambda one: natural(one.serial))
+        devices = by_serial(state.devices)
         self.wall.say_when_empty(self.if_known(NO_DEVICES))
-        self.wall.show_tiles(
-            [
-                _tile(device, state, frames.get(device.serial), now_ms, latencies.of(device.serial))
-                for device in devices
-            ]
-        )
+        asking = frozenset(question.session_id for question in state.questions.values())
+        made = {
+            device.serial: self._tile_of(
+                device,
+                state,
+                asking,
+                frames.get(device.serial),
+                now_ms,
+                latencies.of(device.serial),
+            )
+            for device in devices
+        }
+        self._made = made
+        tiles = [tile for _, tile in made.values()]
+        headings: dict[str, Row] = {}
+        if self.grouping.is_on:
+            tiles = [one._replace(group=host_of(one.serial) or NO_HOST) for one in tiles]
+            tiles.sort(key=lambda one: host_rank(one.group))
+            hosts = self.console_app.bridge.hosts_by_name
+            counts = Counter(one.group for one in tiles)
+            headings = {
+                name: heading_row(name, count, hosts.get(name)) for name, count in counts.items()
+            }
+        self.wall.show_tiles(tiles, headings)
         self._show_heading(devices)
         self.want_frames()
+
+    def _tile_of(
+        self,
+        device: DeviceInfo,
+        state: State,
+        asking: Set[str],
+        frame: LiveFrame | None,
+        now_ms: int,
+        took_ms: tuple[int, ...],
+    ) -> tuple[tuple[object, ...], Tile]:
+        """Return what a tile is made of, and the tile: the one of before where that is the same."""
+        label = picture_label(frame, now_ms)
+        view = state.sessions.get(device.driver)
+        names = device_names(state.devices)
+        asks = device.driver in asking
+        made_of = (
+            device,
+            view.session if view is not None else None,
+            view.step if view is not None else 0,
+            names.get(device.serial),
+            host_beside(device.serial, state.devices, ""),
+            asks,
+            label,
+            took_ms,
+        )
+        made = self._made.get(device.serial)
+        if made is not None and made[0] == made_of:
+            return made
+        return made_of, _tile(device, state, label, took_ms, asks=asks)
 
     def tick_frames(self) -> None:
         self.show_frame()
@@ -89,7 +144,7 @@ class WallScreen(ConsoleScreen):
             }
         )
 
-    def _show_heading(self, devices: list[DeviceInfo]) -> None:
+    def _show_heading(self, devices: Sequence[DeviceInfo]) -> None:
         online = sum(one.state is DeviceState.ONLINE for one in devices)
         driven = sum(bool(one.driver) for one in devices)
         left: Parts = (
@@ -99,8 +154,8 @@ class WallScreen(ConsoleScreen):
         wall = self.wall
         right: Parts = ()
         if devices and len(wall.places.seen) < len(devices):
-            first = wall.places.first + 1
-            last = wall.places.first + len(wall.places.seen)
+            first = wall.places.before + 1
+            last = wall.places.before + len(wall.places.seen)
             right = ((f"{first}–{last} of {len(devices)} ↕ ", "$muted"),)
         width = max(1, self._heading.size.width)
         self._heading.show(spread(left, right, width) if devices else ())
@@ -132,15 +187,15 @@ class WallScreen(ConsoleScreen):
 def _tile(
     device: DeviceInfo,
     state: State,
-    frame: LiveFrame | None,
-    now_ms: int,
+    label: Parts,
     took_ms: tuple[int, ...],
+    *,
+    asks: bool,
 ) -> Tile:
     mark = status.of_device(device)
     there = device.state is DeviceState.ONLINE
     view = state.sessions.get(device.driver)
     if view is not None:
-        asks = any(q.session_id == device.driver for q in state.questions.values())
         driving = status.of_session(view.session, asks=asks)
         progress = step_words(view)
         said = driving.word
@@ -169,7 +224,7 @@ def _tile(
         serial=device.serial,
         name=(*name, (f" {tags}", "$faint")) if tags else name,
         state=() if there else ((f" {mark.word}", mark.style),),
-        label=picture_label(frame, now_ms) if there else ((why, mark.style),),
+        label=label if there else ((why, mark.style),),
         driver=driver,
         proportions=(device.width_px, device.height_px),
         looks=small_latency_line(took_ms) if there else (),

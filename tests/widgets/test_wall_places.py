@@ -60,3 +60,32 @@ def test_a_move_leads_to_a_phone_or_nowhere(
     assert to is None or 0 <= to < len(serials)
     if to is not None and by == (0, 1) and serials:
         assert to > places.at
+
+
+GROUPED = st.lists(st.integers(1, 9), min_size=1, max_size=6)
+
+
+@given(GROUPED, SIZES, st.booleans())
+def test_each_group_begins_a_row_and_every_phone_has_one_place(
+    counts: list[int], size: Size, pictures: bool
+) -> None:
+    places = WallPlaces()
+    tiles = [
+        tile(f"h{group}/p{n}")._replace(group=f"h{group}")
+        for group, count in enumerate(counts)
+        for n in range(count)
+    ]
+    places.take(tiles)
+    places.arrange(size, pictures=pictures)
+    found: list[str] = []
+    across = places.layout.across
+    while True:
+        slots = places.seen_slots[:across]
+        assert slots[0] is not None
+        assert len({one.group for one in slots if one is not None}) == 1
+        assert places.begins_group(0) == (slots[0].serial.endswith("/p0"))
+        found += [one.serial for one in slots if one is not None]
+        if places.first + across > places.last:
+            break
+        places.top_row += 1
+    assert found == [one.serial for one in tiles]

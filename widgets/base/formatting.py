@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+from functools import lru_cache
 from typing import TypeAlias
 
 from agent.records import Question, QuestionKind, QuestionOption, Speaker, Usage
@@ -20,6 +21,7 @@ _PEER = re.compile(r" \((?:process \d+|a process of yours)\)$")
 _SECOND, _MINUTE, _HOUR, _DAY = 1_000, 60_000, 3_600_000, 86_400_000
 
 
+@lru_cache(maxsize=8192)
 def natural(text: str) -> Natural:
     """Return what to sort names by, so that phone 2 comes before phone 10."""
     # Words and numbers take turns, beginning with a word: like is compared with like.

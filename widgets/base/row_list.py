@@ -105,11 +105,6 @@ class RowList(FaultIsolated, ScrollView, can_focus=True):
         return self._places.rows
 
     @property
-    def keys(self) -> tuple[str, ...]:
-        """The keys of the rows that can be chosen, in order."""
-        return self._places.keys
-
-    @property
     def has_nothing(self) -> bool:
         """Whether there is nothing to move to."""
         return not self._places.rows

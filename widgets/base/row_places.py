@@ -22,8 +22,6 @@ class RowPlaces:
     def __init__(self, rows: Iterable[Row] = ()) -> None:
         self.rows = tuple(rows)
         self._index = {row.key: at for at, row in enumerate(self.rows)}
-        self.keys = tuple(row.key for row in self.rows if not row.is_heading)
-        """Those that can be chosen, in order."""
         self._lines = [(at, n) for at, row in enumerate(self.rows) for n in range(len(row.lines))]
         self._tops: list[int] = []
         top = 0

@@ -16,7 +16,7 @@ from textual.widget import Widget
 from agent.records import FrameStatus, LiveFrame
 from widgets.base import formatting
 from widgets.base.rich_parts import to_content
-from widgets.base.rows import Parts
+from widgets.base.rows import Parts, Row
 from widgets.wall.wall_layout import Tile, WallLayout
 
 _LEAST_RIGHT = 6
@@ -43,7 +43,13 @@ def picture_label(frame: LiveFrame | None, now_ms: int) -> Parts:
 
 
 def row_strip(
-    widget: Widget, tiles: Sequence[Tile], number: int, plan: WallLayout, *, cursor: str, width: int
+    widget: Widget,
+    tiles: Sequence[Tile | None],
+    number: int,
+    plan: WallLayout,
+    *,
+    cursor: str,
+    width: int,
 ) -> Strip:
     """Return one line of text of the tiles that are beside each other.
 
@@ -52,6 +58,8 @@ def row_strip(
     """
     pieces: list[Content] = []
     for tile in tiles:
+        if tile is None:
+            break
         here = tile.serial == cursor
         lines: tuple[tuple[Parts, Parts], ...] = (
             (tile.name, tile.state),
@@ -65,6 +73,16 @@ def row_strip(
             text = text.stylize("on $cursor" if widget.has_focus else "on $cursor-blurred")
         pieces += [bar if here else Content(" "), text]
     return _to_strip(widget, Content.assemble(*pieces), width)
+
+
+def heading_strip(widget: Widget, heading: Row, *, is_first: bool, width: int) -> Strip:
+    """Return the line over a row of tiles: its group, and how that is on the first row of it."""
+    [line] = heading.lines
+    left: Parts = ((" ", ""), *line.left)
+    right: Parts = (*line.right, (" ", ""))
+    if not is_first:
+        left, right = tuple((text, "$faint") for text, _ in left), ()
+    return _to_strip(widget, _fitted(left, right, width, keep_end=False), width)
 
 
 def empty_strips(widget: Widget, sentence: str, width: int) -> list[Strip]:

@@ -6,12 +6,15 @@ the proportions it was laid out for; with room for one tile there is one.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from widgets.base.rows import Parts
 
 HEAD_ROWS, FOOT_ROWS = 1, 2
 """Lines of text over and under each picture."""
+GROUP_ROWS = 1
+"""Lines over each row of tiles where there are groups."""
 GAP_COLUMNS = 1
 LEAST_COLUMNS, MOST_COLUMNS = 12, 48
 _LEAST_PICTURE_ROWS = 7
@@ -36,6 +39,8 @@ class Tile(NamedTuple):
     """How long the newest looks took, where there is room beside the label."""
     missing: str = ""
     """Why there is no live picture, in a few of our own words; empty when there is one."""
+    group: str = ""
+    """What it stands with others under the heading of; empty where there are no groups."""
 
 
 class Spot(NamedTuple):
@@ -55,11 +60,18 @@ class WallLayout(NamedTuple):
     columns: int
     """Of one tile, without the gap."""
     picture_rows: int
+    group_rows: int = 0
+    """Lines over each row of tiles that say which group it is of."""
+
+    @property
+    def head_rows(self) -> int:
+        """Lines over each picture."""
+        return self.group_rows + HEAD_ROWS
 
     @property
     def tile_rows(self) -> int:
         """The height of one tile with its text."""
-        return HEAD_ROWS + self.picture_rows + FOOT_ROWS
+        return self.head_rows + self.picture_rows + FOOT_ROWS
 
     @property
     def capacity(self) -> int:
@@ -67,9 +79,12 @@ class WallLayout(NamedTuple):
         return self.across * self.down
 
     def spot(self, at: int) -> Spot:
-        """Return the place of the tile that is number `at` of those that are seen."""
+        """Return where the name of the tile is that is number `at` of those that are seen."""
         row, column = divmod(at, self.across)
-        return Spot(row * self.tile_rows, GAP_COLUMNS + column * (self.columns + GAP_COLUMNS))
+        return Spot(
+            row * self.tile_rows + self.group_rows,
+            GAP_COLUMNS + column * (self.columns + GAP_COLUMNS),
+        )
 
     def rows_of(self, count: int) -> int:
         """Return how many rows so many tiles take."""
@@ -77,7 +92,13 @@ class WallLayout(NamedTuple):
 
 
 def lay_out(
-    count: int, columns: int, rows: int, *, shape: float = 20 / 9, pictures: bool = True
+    count: int,
+    columns: int,
+    rows: int,
+    *,
+    shape: float = 20 / 9,
+    pictures: bool = True,
+    groups: Sequence[int] = (),
 ) -> WallLayout:
     """Find the largest tiles of which all are seen at once, or the smallest that may be.
 
@@ -86,36 +107,42 @@ def lay_out(
         columns, rows: the size of the wall in cells.
         shape: height of a picture by its width, in pixels; a cell is two pixels high.
         pictures: whether there are pictures, or only text.
+        groups: how many tiles are in each group, which begins a row; none for no groups.
     """
     widest = max(1, columns - 2 * GAP_COLUMNS)
+    text_rows = HEAD_ROWS + FOOT_ROWS + (GROUP_ROWS if groups else 0)
+    most_beside = max(groups, default=max(count, 1))
     if not pictures:
-        across = max(1, min(max(count, 1), columns // (_TEXT_COLUMNS + GAP_COLUMNS)))
-        down = max(1, rows // (HEAD_ROWS + FOOT_ROWS))
+        across = max(1, min(most_beside, columns // (_TEXT_COLUMNS + GAP_COLUMNS)))
+        down = max(1, rows // text_rows)
         width = max(1, (columns - GAP_COLUMNS) // across - GAP_COLUMNS)
-        return WallLayout(across, down, width, 0)
+        return WallLayout(across, down, width, 0, GROUP_ROWS if groups else 0)
     most_across = max(1, (columns - GAP_COLUMNS) // (LEAST_COLUMNS + GAP_COLUMNS))
     best: WallLayout | None = None
-    for across in range(1, min(most_across, max(count, 1)) + 1):
-        for down in range(1, -(-max(count, 1) // across) + 1):
-            room = rows // down - HEAD_ROWS - FOOT_ROWS
+    best_rank: tuple[bool, float, int] = (False, 0.0, 0)
+    for across in range(1, min(most_across, most_beside) + 1):
+        needed = sum(-(-one // across) for one in groups or (max(count, 1),))
+        for down in range(1, needed + 1):
+            room = rows // down - text_rows
             if room < _LEAST_PICTURE_ROWS and down > 1:
                 break
             wide = min(MOST_COLUMNS, widest, (columns - GAP_COLUMNS) // across - GAP_COLUMNS)
             high = max(1, min(room, round(wide * shape / 2)))
             wide = max(1, min(wide, max(round(high * 2 / shape), min(LEAST_COLUMNS, wide))))
-            found = WallLayout(across, down, wide, high)
-            if best is None or _rank(found, count) > _rank(best, count):
-                best = found
+            found = WallLayout(across, down, wide, high, GROUP_ROWS if groups else 0)
+            rank = _rank(found, is_whole=down >= needed)
+            if best is None or rank > best_rank:
+                best, best_rank = found, rank
     assert best is not None
     # The text has what the picture leaves of the width, up to where it would tear tiles apart.
     room = (columns - GAP_COLUMNS) // best.across - GAP_COLUMNS
     return best._replace(columns=max(best.columns, min(room, _TEXT_COLUMNS)))
 
 
-def _rank(layout: WallLayout, count: int) -> tuple[bool, float, int]:
+def _rank(layout: WallLayout, *, is_whole: bool) -> tuple[bool, float, int]:
     """Order layouts: all tiles seen, then the size of a picture, then as many as can be seen."""
     area = layout.picture_rows * layout.columns
-    if layout.capacity >= count:
+    if is_whole:
         return True, area, -layout.across
     # Where not all fit, more of them matter more than size, down to what can be made out.
     is_enough = layout.columns >= LEAST_COLUMNS and layout.picture_rows >= LEAST_COLUMNS

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence, Set
 from time import monotonic
+from types import MappingProxyType
 from typing import ClassVar
 
 from textual.binding import Binding, BindingType
@@ -20,12 +21,20 @@ from textual.strip import Strip
 
 from agent.records import LiveFrame
 from widgets.base.fault_isolation import FaultIsolated
+from widgets.base.rows import Line, Row
 from widgets.cells.live_cells import LiveCells
 from widgets.wall.tile_picture import TilePicture, size_px
-from widgets.wall.tile_text import empty_strips, row_strip
+from widgets.wall.tile_text import empty_strips, heading_strip, row_strip
 from widgets.wall.wall_canvas import WallCanvas
-from widgets.wall.wall_layout import HEAD_ROWS, Tile
+from widgets.wall.wall_layout import Tile
 from widgets.wall.wall_places import WallPlaces
+
+_NO_HEADINGS: Mapping[str, Row] = MappingProxyType({})
+
+
+def _place(tile: Tile) -> tuple[str, tuple[int, int], str]:
+    """Return what decides where a tile is."""
+    return tile.serial, tile.proportions, tile.group
 
 
 class WallView(FaultIsolated, LiveCells, can_focus=True):
@@ -65,6 +74,7 @@ class WallView(FaultIsolated, LiveCells, can_focus=True):
         self._boxes: dict[str, tuple[Tile, Region]] = {}
         self._canvas: WallCanvas | None = None
         self._strips: dict[int, Strip] = {}
+        self._headings: Mapping[str, Row] = {}
 
     # --- what is seen ----------
 
@@ -90,18 +100,25 @@ class WallView(FaultIsolated, LiveCells, can_focus=True):
             self.empty = sentence
             self.refresh()
 
-    def show_tiles(self, tiles: Sequence[Tile]) -> None:
-        """Show these phones; the cursor keeps its own, or takes the one in its place."""
+    def show_tiles(self, tiles: Sequence[Tile], headings: Mapping[str, Row] = _NO_HEADINGS) -> None:
+        """Show these phones; the cursor keeps its own, or takes the one in its place.
+
+        Args:
+            tiles: those of a group one after the other.
+            headings: the heading of each group, by its name.
+        """
         fresh, old = tuple(tiles), self.places.tiles
+        if headings != self._headings:
+            self._headings = headings
+            each = self.places.layout.tile_rows
+            self._redraw_rows({row for row in self._strips if row % each == 0})
         if fresh == old:
             return
         self.places.take(fresh)
         for gone in self._pictures.keys() - {tile.serial for tile in fresh}:
             del self._pictures[gone]
             self._due.pop(gone, None)
-        if [(tile.serial, tile.proportions) for tile in old] == [
-            (tile.serial, tile.proportions) for tile in fresh
-        ]:
+        if [_place(tile) for tile in old] == [_place(tile) for tile in fresh]:
             self._boxes = self.places.boxes()
             pairs = zip(old, fresh, strict=True)
             changed = {new.serial for was, new in pairs if was != new}
@@ -219,7 +236,7 @@ class WallView(FaultIsolated, LiveCells, can_focus=True):
 
     def action_go(self, where: str) -> None:
         """Move the cursor to the first or last tile."""
-        self.go_to(len(self.places.tiles) if where == "last" else 0)
+        self.go_to(self.places.last if where == "last" else 0)
 
     def action_open(self) -> None:
         """Open the phone under the cursor."""
@@ -275,19 +292,29 @@ class WallView(FaultIsolated, LiveCells, can_focus=True):
 
     def _line(self, row: int, picture: Strip | None) -> Strip:
         places = self.places
-        within = row % places.layout.tile_rows
-        is_text = within < HEAD_ROWS or within >= HEAD_ROWS + places.layout.picture_rows
+        layout = places.layout
+        within, head = row % layout.tile_rows, layout.head_rows
+        is_text = within < head or within >= head + layout.picture_rows
         if not is_text and picture is not None:
             return picture
         strip = self._strips.get(row)
         if strip is None:
-            first = row // places.layout.tile_rows * places.layout.across
-            beside = places.seen[first : first + places.layout.across]
-            number = within if within < HEAD_ROWS else within - places.layout.picture_rows
-            strip = self._strips[row] = row_strip(
-                self, beside, number, places.layout, cursor=places.cursor, width=self.size.width
-            )
+            number = within if within < head else within - layout.picture_rows
+            strip = self._strips[row] = self._text(row // layout.tile_rows, number)
         return strip
+
+    def _text(self, row: int, number: int) -> Strip:
+        """Return a line of text of a row of tiles, the heading of its group being the first."""
+        places, width = self.places, self.size.width
+        across = places.layout.across
+        beside = places.seen_slots[row * across : (row + 1) * across]
+        number -= places.layout.group_rows
+        if number >= 0 or not beside or beside[0] is None:
+            return row_strip(
+                self, beside, max(0, number), places.layout, cursor=places.cursor, width=width
+            )
+        heading = self._headings.get(beside[0].group) or Row(beside[0].group, (Line(()),))
+        return heading_strip(self, heading, is_first=places.begins_group(row), width=width)
 
     def get_content_width(self, container: Size, viewport: Size) -> int:
         return container.width

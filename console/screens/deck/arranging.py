@@ -72,6 +72,9 @@ class ArrangeController(Controller):
         said += [] if self.sort is Sort.LIVE else [f"↓ {self.sort.value}"]
         return " ".join(said)
 
+    def tells_hosts(self) -> bool:
+        return self.group is Group.HOST
+
     def word(self, action: Action) -> str:
         if action.id == "view.sort":
             return f"sort {_SORTED[self._next_sort]}"

@@ -7,6 +7,7 @@ from typing import Protocol
 from textual.widget import Widget
 
 from agent.records import Question
+from agent.state.newest import newest
 from agent.state.reducer import Attention, Item, SessionView, State
 from console.base_app import ConsoleApp
 from console.screens.base.console_screen import ConsoleScreen
@@ -18,6 +19,7 @@ from console.screens.deck.following import FollowController
 from console.screens.deck.targets import TargetController
 from console.screens.device.wheel import WheelController
 from widgets.base.row_list import RowList
+from widgets.base.rows import Row
 from widgets.lists.attention_list import AttentionList
 from widgets.pictures.phone_pane import PhonePane
 from widgets.questions.composer import Composer, Purpose
@@ -97,7 +99,7 @@ class BaseDeck(ConsoleScreen):
 
     def listed_ids(self) -> tuple[str, ...]:
         """Name the sessions that are listed, in their order."""
-        return tuple(row.key for row in self.sessions.rows if not row.is_heading)
+        return _keys_of(self.sessions.rows)
 
 
 class DeckPlaces(DeckContext):
@@ -202,3 +204,9 @@ class DeckPlaces(DeckContext):
 
     def answer_later(self) -> None:
         self._deck.approving.ask_no_reason()
+
+
+@newest
+def _keys_of(rows: tuple[Row, ...]) -> tuple[str, ...]:
+    """Name what can be chosen of rows, in order."""
+    return tuple(row.key for row in rows if not row.is_heading)

@@ -33,7 +33,6 @@ from widgets.plots.latency_line import latency_line
 from widgets.questions.composer import Composer, Mode, Purpose
 
 _LOG_EVERY_S = 2.0
-_HOSTS_EVERY_S = 2.0
 _NOTE_CHARS = 600
 """As much as says what is wrong with a phone and what to do."""
 _EMPTY = {
@@ -83,14 +82,7 @@ class DeviceScreen(BaseDevice):
 
     def on_mount(self) -> None:
         self.set_interval(_LOG_EVERY_S, self.side.read_log, name="log clock")
-        self.set_interval(_HOSTS_EVERY_S, self._read_hosts, name="host clock")
         self.side.show_tab(Tab.ELEMENTS)
-
-    def _read_hosts(self) -> None:
-        """Read how fast the phone's host answers, while that is looked at."""
-        bridge = self.console_app.bridge
-        if self.is_current and bridge.hosts:
-            self.console_app.spawn(bridge.read_hosts(), "reading how the hosts are")
 
     # --- the picture ----------
 

@@ -233,6 +233,9 @@ class TurnController(Controller):
         self._screen = screen
         self._phone = phone
 
+    def tells_hosts(self) -> bool:
+        return True
+
     def can(self, action_id: str) -> bool:
         return len(self._serials()) > 1
 

@@ -1,7 +1,8 @@
 """Read a filter of the History: words to search, and facts that a session must have.
 
 Pure. `phone:pixel model:gpt is:failed since:7d rent` finds the word rent in the sessions of the
-last seven days that failed on a phone called pixel; `on:yesterday` leaves those of one day.
+last seven days that failed on a phone called pixel; `on:yesterday` leaves those of one day,
+`@rack-3/` those at a host.
 Invariant: what is no fact of ours is a word; a fact whose value is not understood is an error that
 names what would be.
 """
@@ -46,15 +47,17 @@ class Filter(NamedTuple):
     """What is searched for in what sessions said and did; empty for none."""
     facts: tuple[tuple[str, str], ...] = ()
 
-    def holds(self, session: Session, phone: str, now_ms: int) -> bool:
+    def holds(self, session: Session, phone: str, now_ms: int, host: str = "") -> bool:
         """Return whether a session has every fact.
 
         Args:
             session: of the list.
             phone: the name of its phone.
             now_ms: the time of day.
+            host: the host of a fleet that it is at.
         """
-        return all(_holds(fact, value, session, phone, now_ms) for fact, value in self.facts)
+        named = f"{host}/{phone}" if host else phone
+        return all(_holds(fact, value, session, named, now_ms) for fact, value in self.facts)
 
 
 def parse_filter(text: str) -> Filter:
@@ -62,6 +65,9 @@ def parse_filter(text: str) -> Filter:
     words: list[str] = []
     facts: list[tuple[str, str]] = []
     for token in text.split():
+        if token.startswith("@") and len(token) > 1:
+            # As on the Deck: a phone, or a host with a slash behind it.
+            token = f"phone:{token[1:]}"
         name, colon, value = token.partition(":")
         fact = name.casefold()
         if not colon or fact not in _FACTS:

@@ -18,6 +18,7 @@ from agent.state.reducer import State
 from agent.text import one_line
 from console.input.gate import Wait
 from console.keys import actions
+from console.screens.base.host_grouping import HostGrouping
 from console.screens.history.context import BaseHistory
 from console.screens.history.filter_picker import FilterPicker
 from console.screens.history.history_sums import SumsController
@@ -26,7 +27,8 @@ from console.screens.history.saved import SavedFilters
 from console.screens.history.stored_sessions import MOST_HITS, StoredSessions
 from widgets.base.header_line import PartsLine
 from widgets.base.row_list import RowList
-from widgets.base.rows import Parts
+from widgets.base.rows import Parts, Row
+from widgets.lists.groups import by_host
 from widgets.lists.history_rows import column_titles, hit_rows, stored_rows
 from widgets.lists.session_rows import delegating
 from widgets.pictures.phone_pane import spread
@@ -46,14 +48,15 @@ class HistoryScreen(BaseHistory):
     WHERE = actions.Where.HISTORY
     BINDINGS: ClassVar[list[BindingType]] = [*actions.bindings(actions.Where.HISTORY)]
     AUTO_FOCUS = "#history"
-    CONTROLLERS = (SumsController,)
+    CONTROLLERS = (SumsController, HostGrouping)
 
     def __init__(self) -> None:
         super().__init__()
         self.wanted = ""
         self.stored = StoredSessions(self.console_app, self._came)
         self.spending = SumsController(self)
-        self.controllers = (self.spending,)
+        self.grouping = HostGrouping(self)
+        self.controllers = (self.spending, self.grouping)
 
     def compose_body(self) -> ComposeResult:
         with Vertical(id="history-table"):
@@ -89,8 +92,7 @@ class HistoryScreen(BaseHistory):
             told = f"{places} in {sessions} session{'' if sessions == 1 else 's'}"
             told += ", the newest" if len(stored.hits) == MOST_HITS else ""
         else:
-            listed = (stored.session_of(one.session_id) or one for one in stored.listed)
-            fresh = [one for one in listed if stored.holds(one)]
+            fresh = [one for one in stored.newest() if stored.holds(one)]
             rows = stored_rows(
                 fresh,
                 state.devices,
@@ -111,7 +113,7 @@ class HistoryScreen(BaseHistory):
         unfit = _NO_FIT if self.wanted else _NOTHING
         is_read = stored.is_read and not stored.is_searching
         self.table.say_when_empty(unfit if is_read else _READING)
-        self.table.show_rows(rows)
+        self.table.show_rows(self._grouped(rows) if self.grouping.is_on else rows)
         self.spending.show()
         tone = "$warn" if stored.said else "$muted"
         titles = () if stored.filter.words else column_titles(self.table.text_width)
@@ -125,6 +127,13 @@ class HistoryScreen(BaseHistory):
         right: Parts = ((f"{newest.words} ", style),) if newest is not None else ()
         left: Parts = ((f" {stored.said or told}", tone),)
         heading.show(spread(left, right, max(1, heading.size.width)))
+
+    def _grouped(self, rows: list[Row]) -> list[Row]:
+        """Group rows by the host of their session; a count with a plus is of what was read."""
+        stored = self.stored
+        more = "" if stored.has_all or stored.filter.words else "+"
+        hosts = self.console_app.bridge.hosts_by_name
+        return by_host(((stored.host_of(row.key), row) for row in rows), hosts, more=more)
 
     def _came(self) -> None:
         if self.is_running and self.is_attached:

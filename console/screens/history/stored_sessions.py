@@ -13,6 +13,7 @@ from agent.errors import UsageError
 from agent.protocol import SearchEvents
 from agent.records import SearchHit, Session
 from console.screens.history.filters import Filter, parse_filter
+from widgets.lists.hosts import session_host
 from widgets.lists.session_rows import device_name
 
 if TYPE_CHECKING:
@@ -43,6 +44,7 @@ class StoredSessions:
         """What is wrong with the wish; empty when nothing is."""
         self.is_searching = False
         self._known: dict[str, Session] = {}
+        self._listed_by_id: dict[str, Session] = {}
         self._is_paging = False
 
     def wish(self, text: str) -> None:
@@ -72,6 +74,7 @@ class StoredSessions:
         finally:
             self._is_paging = False
         self.listed += page
+        self._listed_by_id.update((one.session_id, one) for one in page)
         self.is_read = True
         self.has_all = len(page) < PAGE
         self._changed()
@@ -106,8 +109,20 @@ class StoredSessions:
         view = self._app.bridge.state.sessions.get(session_id)
         if view is not None:
             return view.session
-        listed = (one for one in self.listed if one.session_id == session_id)
-        return self._known.get(session_id) or next(listed, None)
+        return self._known.get(session_id) or self._listed_by_id.get(session_id)
+
+    def newest(self) -> list[Session]:
+        """Return what is listed as it is now: the picture knows of changes that came since."""
+        views = self._app.bridge.state.sessions
+        return [
+            view.session if (view := views.get(one.session_id)) is not None else one
+            for one in self.listed
+        ]
+
+    def host_of(self, key: str) -> str:
+        """Return the host of the session of a row: its id, with the number of an event or not."""
+        session = self.session_of(key.partition("/")[0])
+        return session_host(session) if session is not None else ""
 
     def holds(self, session: Session | None) -> bool:
         """Return whether a session has the facts of the filter."""
@@ -115,7 +130,7 @@ class StoredSessions:
             return True
         app = self._app
         name = device_name(session.serial, app.bridge.state.devices)
-        return self.filter.holds(session, name, app.now_ms())
+        return self.filter.holds(session, name, app.now_ms(), session_host(session))
 
 
 def _typed(wanted: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from console.screens.base.console_screen import ConsoleScreen
+from console.screens.base.host_grouping import HostGrouping
 from console.screens.jobs.jobs_form import JobForm
 from console.screens.jobs.jobs_lists import JobLists
 from widgets.base.detail_pane import DetailPane
@@ -13,6 +14,7 @@ class BaseJobs(ConsoleScreen):
     """The screen's widgets."""
 
     lists: JobLists
+    grouping: HostGrouping
 
     def show_again(self) -> None:
         """Show what was read, unless the screen is gone by now."""

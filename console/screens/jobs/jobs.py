@@ -17,6 +17,7 @@ from textual.widgets import Input
 from agent.records import Job
 from agent.state.reducer import State
 from console.keys import actions
+from console.screens.base.host_grouping import HostGrouping
 from console.screens.jobs.context import BaseJobs
 from console.screens.jobs.jobs_acts import JobActs
 from console.screens.jobs.jobs_browsing import JobBrowser
@@ -43,14 +44,21 @@ class JobsScreen(BaseJobs):
     WHERE = actions.Where.JOBS
     BINDINGS: ClassVar[list[BindingType]] = [*actions.bindings(actions.Where.JOBS)]
     AUTO_FOCUS = "#jobs"
-    CONTROLLERS = (JobWriter, JobReview, JobBrowser, JobActs)
+    CONTROLLERS = (JobWriter, JobReview, JobBrowser, JobActs, HostGrouping)
 
     def __init__(self, tab: Tab = Tab.JOBS, number: int = 0) -> None:
         super().__init__()
         self.browsing = JobBrowser(self, tab, number)
         self.writing = JobWriter(self, self.browsing)
         self.review = JobReview(self, self.browsing)
-        self.controllers = (self.writing, self.review, self.browsing, JobActs(self.browsing))
+        self.grouping = HostGrouping(self)
+        self.controllers = (
+            self.writing,
+            self.review,
+            self.browsing,
+            JobActs(self.browsing),
+            self.grouping,
+        )
 
     def compose_body(self) -> ComposeResult:
         with Vertical(id="job-table"):

@@ -18,6 +18,7 @@ from console.screens.jobs.jobs_acts import can_act
 from console.screens.jobs.jobs_lists import EMPTY, Tab
 from widgets.base.detail_pane import DetailPane
 from widgets.base.row_list import RowList
+from widgets.lists.groups import by_host
 from widgets.lists.run_plot import SHOWN
 
 if TYPE_CHECKING:
@@ -64,8 +65,14 @@ class JobBrowser(Controller):
         """Show the rows, the cursor where it belongs."""
         table, lists = self._screen.table, self._screen.lists
         table.say_when_empty(self._nothing(lists.pager(self.tab).is_read))
-        width = table.text_width
-        table.show_rows(lists.rows(self.tab, state, now_ms=now_ms, width=width))
+        rows = lists.rows(self.tab, state, now_ms=now_ms, width=table.text_width)
+        if self._screen.grouping.is_on:
+            hosts = [one.host for one in lists.held(self.tab, state)]
+            pager = lists.pager(self.tab)
+            more = "+" if pager.has_after or pager.has_before else ""
+            known = self._screen.console_app.bridge.hosts_by_name
+            rows = by_host(zip(hosts, rows, strict=True), known, more=more)
+        table.show_rows(rows)
         if self._look_for and any(row.key == self._look_for for row in table.rows):
             table.move_to(self._look_for)
             self._look_for = ""

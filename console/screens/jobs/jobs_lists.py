@@ -129,15 +129,17 @@ class JobLists:
 
     def find(self, tab: Tab, key: str, state: State) -> Job | Watcher | Commitment | None:
         """Return the record of a row."""
-        held: tuple[Job | Watcher | Commitment, ...]
+        return next((one for one in self.held(tab, state) if str(one.id) == key), None)
+
+    def held(self, tab: Tab, state: State) -> tuple[Job | Watcher | Commitment, ...]:
+        """Return the records of a list, in the order of its rows."""
         match tab:
             case Tab.JOBS:
-                held = self.jobs(state)
+                return self.jobs(state)
             case Tab.WATCHERS:
-                held = self.watchers(state)
+                return self.watchers(state)
             case Tab.COMMITMENTS:
-                held = self.commitments(state)
-        return next((one for one in held if str(one.id) == key), None)
+                return self.commitments(state)
 
     # --- reading ----------
 

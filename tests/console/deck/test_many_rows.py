@@ -8,10 +8,10 @@ from functools import partial
 import pytest
 
 from tests.console.conftest import Open
-from tests.console.rack import move, rack
+from tests.console.fleet_scene import move, play_fleet
 from widgets.lists import session_list
 
-fleet = partial(rack, hosts=3, phones=4, live=60, settled=20)
+fleet = partial(play_fleet, hosts=3, phones=4, live=60, settled=20)
 
 
 async def test_a_key_writes_no_row_of_the_list_anew(

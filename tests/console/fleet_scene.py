@@ -32,7 +32,7 @@ _TREE = 10
 """One session in so many has the next as its subtask."""
 
 
-def rack(
+def play_fleet(
     core: FakeCore, *, hosts: int, phones: int, live: int, settled: int, asking: int = 10
 ) -> None:
     """Put a fleet into a core's picture, at one go.
