@@ -29,6 +29,7 @@ EXTRAS = {
     "ocr": Extra("rapidocr", "text that only a picture shows"),
     "openenv": Extra("openenv", "serving phones to OpenEnv's clients"),
     "otel": Extra("prometheus_client", "metrics and traces for monitoring"),
+    "s3": Extra("s3fs", "pictures of a fleet in a bucket of S3's"),
     "textproto": Extra("google.protobuf", "tasks of android_env"),
     "uiautomator2": Extra("uiautomator2", "UI trees of real phones in milliseconds"),
     "video": Extra("av", "live video, recordings and films"),

@@ -433,6 +433,14 @@ class StoreSettings(_Section, frozen=True, kw_only=True):
             extra={"secret": True},
         ),
     ] = ""
+    blobs: Annotated[
+        str,
+        Meta(
+            description="A bucket for the pictures of a database, as s3://BUCKET/PREFIX or another "
+            "URL of fsspec's, or @FILE that holds its URL. Empty: the database.",
+            extra={"secret": True},
+        ),
+    ] = ""
     host: Annotated[
         str,
         Meta(

@@ -28,6 +28,7 @@ WRAPPERS: dict[str, tuple[str, ...]] = {
     "adbutils": ("agent/devices/",),
     "aiosqlite": ("agent/store/",),
     "psycopg": ("agent/store/postgres/",),
+    "fsspec": ("agent/store/postgres/bucket.py",),
     "dbos": ("agent/store/postgres/dbos_engine.py",),
     "sqlalchemy": ("agent/store/postgres/dbos_engine.py",),
     "opentelemetry": ("console/monitoring/",),

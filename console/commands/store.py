@@ -162,15 +162,22 @@ def adopt(ctx: click.Context) -> None:
 def backup(ctx: click.Context, file: Path) -> None:
     """Write a consistent copy of a fleet's database to a new FILE, beside its running core.
 
-    To back up a data directory's own store, copy the directory while no core runs.
+    The pictures in its bucket are in the copy. To back up a data directory's own store, copy the
+    directory while no core runs.
     """
 
     async def work(settings: Settings) -> ExitCode:
         dsn = _database_of(settings)
         from agent.store.postgres.backup import back_up
+        from console.core.store_choice import bucket
 
-        made = await back_up(dsn, file)
+        made = await back_up(dsn, file, bucket=bucket(settings))
         plain.print_text(f"{made.events:,} events of store {made.store} are in {file}.")
+        if made.missing:
+            plain.print_text(
+                f"{made.missing:,} pictures are not: the bucket does not have them as they were "
+                "stored. Find them: switchboard store check"
+            )
         return ExitCode.DONE
 
     _run(ctx, work)
@@ -185,8 +192,9 @@ def restore(ctx: click.Context, file: Path) -> None:
     async def work(settings: Settings) -> ExitCode:
         dsn = _database_of(settings)
         from agent.store.postgres.backup import restore
+        from console.core.store_choice import bucket
 
-        made = await restore(dsn, file)
+        made = await restore(dsn, file, bucket=bucket(settings))
         plain.print_text(
             f"{made.events:,} events of store {made.store} are in the database again. Where a data "
             "directory knew more of them, or on another host: switchboard store adopt"
@@ -245,28 +253,33 @@ async def _checked(settings: Settings) -> Checked:
         return await check(settings.data_dir)
     dsn = _database_of(settings)
     from agent.store.postgres.upkeep import check as check_database
+    from console.core.store_choice import bucket
 
-    return await check_database(dsn, settings.data_dir)
+    return await check_database(dsn, settings.data_dir, bucket=bucket(settings))
 
 
 async def _compact_database(settings: Settings, *, as_json: bool) -> ExitCode:
     dsn = _database_of(settings)
     from agent.store.postgres.core_store import open_core
     from agent.store.postgres.upkeep import size_bytes, vacuum
-    from console.core.store_choice import host_name
+    from console.core.store_choice import bucket, host_name
 
     before = await size_bytes(dsn)
-    async with open_core(dsn, host_name(settings), settings.data_dir) as opened:
+    opening = open_core(dsn, host_name(settings), settings.data_dir, bucket=bucket(settings))
+    async with opening as opened:
         dropped = (await opened.blobs.collect()).blobs
+        moved = await opened.blobs.move_out()
+        strays = await opened.blobs.drop_strays()
         await vacuum(dsn)
     after = await size_bytes(dsn)
     if as_json:
-        plain.print_json(
-            {"beforeBytes": before, "afterBytes": after, "blobs": dropped, "strayFiles": 0}
-        )
+        said = {"beforeBytes": before, "afterBytes": after, "blobs": dropped, "moved": moved}
+        plain.print_json({**said, "strayFiles": strays})
     else:
+        out = f"{moved:,} pictures were moved to the bucket. " if moved else ""
+        stray = f" and {strays:,} objects that nothing names" if strays else ""
         plain.print_text(
-            f"{dropped:,} pictures were dropped; {after / 1e6:,.1f} MB are taken, as "
+            f"{out}{dropped:,} pictures{stray} were dropped; {after / 1e6:,.1f} MB are taken, as "
             f"{before / 1e6:,.1f} MB were. The server uses the room for what comes next."
         )
     return ExitCode.DONE
@@ -275,9 +288,10 @@ async def _compact_database(settings: Settings, *, as_json: bool) -> ExitCode:
 async def _adopt_database(settings: Settings) -> tuple[str, ...]:
     dsn = _database_of(settings)
     from agent.store.postgres.core_store import adopt
-    from console.core.store_choice import host_name
+    from console.core.store_choice import bucket, host_name
 
-    return await adopt(dsn, host_name(settings), settings.data_dir)
+    blobs = bucket(settings)
+    return await adopt(dsn, host_name(settings), settings.data_dir, bucket=blobs)
 
 
 def _database_of(settings: Settings) -> str:

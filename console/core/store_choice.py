@@ -25,6 +25,7 @@ from agent.store.dispatch.local_dispatcher import LocalDispatcher
 from agent.store.store import Store
 
 if TYPE_CHECKING:
+    from agent.store.postgres.bucket import Bucket
     from agent.store.postgres.postgres_store import PostgresStore
 
 _PASSWORD = re.compile(r"://[^@]*:[^@]*@|password\s*=", re.IGNORECASE)
@@ -45,7 +46,7 @@ def open_store(settings: Settings) -> AbstractAsyncContextManager[Store]:
     dsn = address(settings)
     from agent.store.postgres.core_store import open_core
 
-    return open_core(dsn, host_name(settings), settings.data_dir)
+    return open_core(dsn, host_name(settings), settings.data_dir, bucket=bucket(settings))
 
 
 @asynccontextmanager
@@ -60,12 +61,13 @@ async def open_fleet(settings: Settings) -> AsyncIterator[tuple[PostgresStore, b
     from agent.store.postgres.core_store import open_core, open_guest
     from agent.store.postgres.opening import HostInUseError
 
-    dsn, host = address(settings), host_name(settings)
+    dsn, host, blobs = address(settings), host_name(settings), bucket(settings)
     async with AsyncExitStack() as stack:
         try:
-            store = await stack.enter_async_context(open_core(dsn, host, settings.data_dir))
+            core = open_core(dsn, host, settings.data_dir, bucket=blobs)
+            store = await stack.enter_async_context(core)
         except HostInUseError:
-            guest = open_guest(dsn, host, settings.data_dir)
+            guest = open_guest(dsn, host, settings.data_dir, bucket=blobs)
             yield await stack.enter_async_context(guest), True
         else:
             yield store, False
@@ -83,7 +85,7 @@ def open_stored(settings: Settings) -> AbstractAsyncContextManager[Store]:
     dsn = address(settings)
     from agent.store.postgres.core_store import open_stored
 
-    return open_stored(dsn, settings.data_dir)
+    return open_stored(dsn, settings.data_dir, bucket=bucket(settings))
 
 
 def dispatcher(store: Store, settings: Settings, gate: Gate) -> Dispatcher:
@@ -122,7 +124,33 @@ def address(settings: Settings) -> str:
     """Return the address of the database that the settings name. Raises ConfigError."""
     if not is_installed("fleet"):
         raise ConfigError(missing("fleet"), install("fleet"))
-    said = settings.store.dsn.strip()
+    example = "postgresql://ROLE:PASSWORD@HOST/DATABASE"
+    return _read(settings, settings.store.dsn, "store.dsn", example)
+
+
+def bucket(settings: Settings) -> Bucket | None:
+    """Return the bucket that the settings name; None where pictures are in the database.
+
+    Raises ConfigError.
+    """
+    if not settings.store.blobs:
+        return None
+    if not settings.store.dsn:
+        raise ConfigError(
+            "store.blobs names a bucket, and no database is named.",
+            "Name one by store.dsn, or leave store.blobs empty: pictures are files then.",
+        )
+    if importlib.util.find_spec("fsspec") is None:
+        raise ConfigError("store.blobs needs fsspec, which is not installed.", install("fleet"))
+    url = _read(settings, settings.store.blobs, "store.blobs", "s3://BUCKET/PREFIX")
+    from agent.store.postgres.bucket import Bucket
+
+    return Bucket(url)
+
+
+def _read(settings: Settings, said: str, name: str, example: str) -> str:
+    """Return an address, out of the file that `@FILE` names. Raises ConfigError."""
+    said = said.strip()
     if not said.startswith("@"):
         return said
     path = (settings.config_file.parent / Path(said[1:]).expanduser()).absolute()
@@ -133,13 +161,13 @@ def address(settings: Settings) -> str:
     except (OSError, UnicodeDecodeError) as error:
         why = getattr(error, "strerror", None) or "it is not UTF-8"
         raise ConfigError(
-            f"store.dsn names the file {path}, which cannot be read: {why}.",
+            f"{name} names the file {path}, which cannot be read: {why}.",
             "Correct the name, or the file's mode.",
         ) from error
     if not text or not text.isprintable():
         raise ConfigError(
-            f"{path} does not hold one line with a database's address.",
-            "Write postgresql://ROLE:PASSWORD@HOST/DATABASE into it.",
+            f"{path} does not hold one line with an address, as {name} needs.",
+            f"Write {example} into it.",
         )
     if has_password(text) and mode & (stat.S_IRWXG | stat.S_IRWXO):
         raise ConfigError(

@@ -1,8 +1,9 @@
 """A fleet's store as one file, and back again, into an empty database.
 
-The file is a zip: for each table what COPY gives (binary), then a manifest. Invariants: a backup is
-of one moment, whoever works meanwhile; one that was cut short or damaged is refused, and then
-nothing is left in the database; the store keeps its identity.
+The file is a zip: for each table what COPY gives (binary), each blob of a bucket under `blobs/`,
+then a manifest. Where such a blob is put when it comes back is the caller's choice. Invariants: a
+backup is of one moment, whoever works meanwhile; one that was cut short or damaged is refused, and
+then nothing is left in the database; the store keeps its identity.
 """
 
 from __future__ import annotations
@@ -19,6 +20,8 @@ import msgspec
 from agent.errors import StoreError, UsageError
 from agent.store.changes.row_codec import as_int, as_text
 from agent.store.database.sqlite_errors import from_os_error
+from agent.store.postgres.blobs import bucket_of
+from agent.store.postgres.bucket import Bucket, BucketDamagedError, BucketGoneError
 from agent.store.postgres.link import Link
 from agent.store.postgres.opening import (
     check_version,
@@ -27,10 +30,11 @@ from agent.store.postgres.opening import (
     open_records,
     tables_of,
 )
-from agent.store.postgres.schema import MIGRATIONS, SCHEMA
+from agent.store.postgres.schema import BUCKET_VERSION, MIGRATIONS, SCHEMA
 
 FORM = "switchboard fleet backup 1"
 _MANIFEST = "manifest.json"
+_OBJECTS = "blobs/"
 _CHUNK = 1 << 20
 _MOST_MANIFEST = 1 << 16
 _TABLES = (
@@ -57,10 +61,17 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
     """How many rows each table has."""
     has_operators: bool = False
     """Whether clients of the store had to sign in."""
+    missing: int = 0
+    """How many blobs a bucket did not have any more, or not as they were stored."""
 
 
-async def back_up(dsn: str, path: Path) -> Manifest:
+async def back_up(dsn: str, path: Path, *, bucket: Bucket | None = None) -> Manifest:
     """Write a store into a new file.
+
+    Args:
+        dsn: of the database.
+        path: the file.
+        bucket: where blobs are that are not in the database.
 
     Raises:
         StoreError: the database cannot be read, or the file not written; no part of it is left.
@@ -72,30 +83,11 @@ async def back_up(dsn: str, path: Path) -> Manifest:
         raise UsageError(f"{path} already exists.", "Name another file.")
     try:
         await open_records(link, expected="")
-        async with link.transaction(is_snapshot=True):
-            [(store, version, events)] = await link.rows("SELECT store, version, event_id FROM tip")
-            [(epoch,)] = await link.rows("SELECT last_value FROM epoch")
-            [(operators,)] = await link.rows(
-                "SELECT count(*) + (SELECT is_unconfirmed FROM register) FROM operator"
-            )
-            counts = {
-                table: as_int((await link.rows(f"SELECT count(*) FROM {table}"))[0][0])
-                for table in _TABLES
-            }
-            manifest = Manifest(
-                form=FORM,
-                store=as_text(store),
-                version=as_int(version),
-                events=as_int(events),
-                epoch=as_int(epoch),
-                rows=counts,
-                has_operators=bool(operators),
-            )
-            with zipfile.ZipFile(part, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as file:
-                for table in _TABLES:
-                    # Pictures are compressed already.
-                    await _put(link, file, table, is_deflated=table != "blob")
-                file.writestr(_MANIFEST, msgspec.json.encode(manifest))
+        with zipfile.ZipFile(part, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as file:
+            manifest, places = await _put_tables(link, file)
+            missing = await _put_objects(file, places, bucket)
+            manifest = msgspec.structs.replace(manifest, missing=missing)
+            file.writestr(_MANIFEST, msgspec.json.encode(manifest))
         part.replace(path)
     except OSError as error:
         raise from_os_error(error, path) from error
@@ -104,6 +96,49 @@ async def back_up(dsn: str, path: Path) -> Manifest:
         with suppress(OSError):
             part.unlink(missing_ok=True)
     return manifest
+
+
+async def _put_tables(link: Link, file: zipfile.ZipFile) -> tuple[Manifest, list[tuple[str, str]]]:
+    """Copy the tables; returns what to say of them, and the blobs that are in a bucket."""
+    async with link.transaction(is_snapshot=True):
+        [(store, version, events)] = await link.rows("SELECT store, version, event_id FROM tip")
+        [(epoch,)] = await link.rows("SELECT last_value FROM epoch")
+        [(operators,)] = await link.rows(
+            "SELECT count(*) + (SELECT is_unconfirmed FROM register) FROM operator"
+        )
+        counts = {
+            table: as_int((await link.rows(f"SELECT count(*) FROM {table}"))[0][0])
+            for table in _TABLES
+        }
+        manifest = Manifest(
+            form=FORM,
+            store=as_text(store),
+            version=as_int(version),
+            events=as_int(events),
+            epoch=as_int(epoch),
+            rows=counts,
+            has_operators=bool(operators),
+        )
+        for table in _TABLES:
+            # Pictures are compressed already.
+            await _put(link, file, table, is_deflated=table != "blob")
+        rows = await link.rows("SELECT digest, place FROM blob WHERE place <> ''")
+    return manifest, [(as_text(digest), as_text(place)) for digest, place in rows]
+
+
+async def _put_objects(
+    file: zipfile.ZipFile, places: list[tuple[str, str]], bucket: Bucket | None
+) -> int:
+    """Copy the blobs that are in a bucket; returns how many are not there as they were stored."""
+    missing = 0
+    for digest, place in places:
+        try:
+            data = await bucket_of(bucket).read(place, digest)
+        except (BucketGoneError, BucketDamagedError):
+            missing += 1
+            continue
+        await asyncio.to_thread(file.writestr, f"{_OBJECTS}{digest}", data, zipfile.ZIP_STORED)
+    return missing
 
 
 async def _put(link: Link, file: zipfile.ZipFile, table: str, *, is_deflated: bool) -> None:
@@ -126,8 +161,13 @@ async def _put(link: Link, file: zipfile.ZipFile, table: str, *, is_deflated: bo
             await asyncio.to_thread(out.write, chunk)
 
 
-async def restore(dsn: str, path: Path) -> Manifest:
+async def restore(dsn: str, path: Path, *, bucket: Bucket | None = None) -> Manifest:
     """Put what a backup holds into a database that has no store.
+
+    Args:
+        dsn: of the database.
+        path: the file.
+        bucket: where blobs go that were in one; None: the database.
 
     Raises:
         StoreError: the file is no whole backup or a newer Switchboard's, or the database has a
@@ -137,6 +177,8 @@ async def restore(dsn: str, path: Path) -> Manifest:
     try:
         with zipfile.ZipFile(path) as file:
             manifest = await asyncio.to_thread(_checked, file)
+            # Sooner than their rows, and not while a transaction is open.
+            places = await _upload(file, bucket)
             async with link.transaction():
                 await make_empty(link)
                 await migrate(link, 0, manifest.version)
@@ -148,6 +190,8 @@ async def restore(dsn: str, path: Path) -> Manifest:
                     if count != manifest.rows.get(table):
                         raise StoreError(f"The backup's table {table!r} is not whole.")
                     await set_number(link, table)
+                if manifest.version >= BUCKET_VERSION:
+                    await _place(link, file, places)
                 await link.rows("SELECT setval('epoch', ?)", (manifest.epoch,))
                 # Nobody has a copy open.
                 await link.rows("UPDATE host SET is_open = 0")
@@ -168,6 +212,35 @@ async def restore(dsn: str, path: Path) -> Manifest:
     finally:
         await link.close()
     return manifest
+
+
+async def _upload(file: zipfile.ZipFile, bucket: Bucket | None) -> dict[str, str]:
+    """Write the blobs that were in a bucket to one; returns their places by digest."""
+    if bucket is None:
+        return {}
+    return {
+        digest: await bucket.write(digest, await asyncio.to_thread(file.read, name))
+        for digest, name in _objects(file)
+    }
+
+
+async def _place(link: Link, file: zipfile.ZipFile, places: dict[str, str]) -> None:
+    """Say where the blobs are that were in a bucket."""
+    await link.rows("UPDATE tip SET has_bucket = 0")
+    await link.rows("UPDATE blob SET place = '' WHERE data IS NULL")
+    for digest, name in _objects(file):
+        place = places.get(digest, "")
+        data = None if place else file.read(name)
+        await link.rows(
+            "UPDATE blob SET place = ?, data = ? WHERE digest = ?", (place, data, digest)
+        )
+
+
+def _objects(file: zipfile.ZipFile) -> list[tuple[str, str]]:
+    """List the blobs beside the tables: digest, entry."""
+    return [
+        (name.removeprefix(_OBJECTS), name) for name in file.namelist() if name.startswith(_OBJECTS)
+    ]
 
 
 async def set_number(link: Link, table: str) -> None:

@@ -1,39 +1,52 @@
-"""Blobs in the database: put, read, and collected beside those who put more, on any host.
+"""Blobs of a fleet: put, read, and collected beside those who put more, on any host.
 
-Not what names a blob (`agent.store.changes.blob_refs`). Invariants: what was put is durable; what
-is read has the digest asked for; a blob that was put by an opening which is still open is not
-dropped before an event had the time to name it.
+Their rows are in the database, their bytes in the rows or in a bucket. Not what names a blob
+(`agent.store.changes.blob_refs`). Invariants: what was put is durable, its bytes before its row;
+what is read has the digest asked for; a blob that was put by an opening which is still open is not
+dropped before an event had the time to name it; a row goes before its object, so that a crash
+leaves an object too many and never one too few.
 """
 
 from __future__ import annotations
 
 import asyncio
 import hashlib
+import logging
 from collections.abc import Callable
+from contextlib import suppress
 
 from agent.errors import StoreError
 from agent.store.changes.blob_refs import check_digest
 from agent.store.changes.row_codec import as_int, as_text
 from agent.store.changes.write_queue import StoreAwayError
+from agent.store.postgres.bucket import Bucket
 from agent.store.postgres.link import Link
 from agent.store.queries.reader import Reader
-from agent.store.rows import Value
+from agent.store.rows import Row, Value
 from agent.store.store import Collected
 
 _AT_ONCE = 64
 """How many blobs are dropped before those who store some get their turn."""
 _KNOWN = "UPDATE blob SET put_by = ? WHERE digest = ? RETURNING 1"
 _PUT = (
-    "INSERT INTO blob (digest, media_type, size_bytes, stored_ms, put_by, data) VALUES ("
-    "?, ?, ?, coalesce(?, (extract(epoch FROM clock_timestamp()) * 1000)::bigint), ?, ?) "
-    "ON CONFLICT (digest) DO UPDATE SET put_by = excluded.put_by"
+    "INSERT INTO blob (digest, media_type, size_bytes, stored_ms, put_by, data, place) VALUES ("
+    "?, ?, ?, coalesce(?, (extract(epoch FROM clock_timestamp()) * 1000)::bigint), ?, ?, ?) "
+    "ON CONFLICT (digest) DO UPDATE SET put_by = excluded.put_by RETURNING place"
 )
-_READ = "SELECT data FROM blob WHERE digest = ?"
+_READ = "SELECT data, place FROM blob WHERE digest = ?"
+_INSIDE = (
+    "SELECT digest, data FROM blob WHERE digest > ? AND data IS NOT NULL ORDER BY digest LIMIT 1"
+)
+_MOVE = "UPDATE blob SET place = ?, data = NULL WHERE digest = ? AND data IS NOT NULL RETURNING 1"
+_PLACES = "SELECT place FROM blob WHERE place <> ''"
+_STRAY_S = 3600.0
+"""An object that is younger may be a blob whose row is about to be written."""
 _LOOSE = (
     "NOT EXISTS (SELECT 1 FROM blob_use WHERE blob_use.digest = blob.digest) "
     "AND NOT EXISTS (SELECT 1 FROM host WHERE host.epoch = blob.put_by AND host.is_open = 1)"
 )
 _FIND = f"SELECT digest FROM blob WHERE digest > ? AND {_LOOSE} ORDER BY digest LIMIT {_AT_ONCE}"
+_log = logging.getLogger(__name__)
 
 
 class Blobs:
@@ -44,11 +57,18 @@ class Blobs:
         reader: looks up what names them.
         epoch: of the opening.
         clock_ms: the store's clock; None = the database's.
+        bucket: where bytes are written to; None: the database.
     """
 
     def __init__(
-        self, link: Link, reader: Reader, epoch: int, clock_ms: Callable[[], int] | None
+        self,
+        link: Link,
+        reader: Reader,
+        epoch: int,
+        clock_ms: Callable[[], int] | None,
+        bucket: Bucket | None = None,
     ) -> None:
+        self._bucket = bucket
         self._link = link
         self._reader = reader
         self._epoch = epoch
@@ -58,33 +78,49 @@ class Blobs:
     async def put(self, data: bytes, media_type: str) -> str:
         """Keep bytes durably; returns their digest. Raises StoreError."""
         digest = hashlib.sha256(data).hexdigest()
+        if await self._is_known(digest):
+            return digest
+        place = "" if self._bucket is None else await self._bucket.write(digest, data)
+        now_ms = self._clock_ms() if self._clock_ms is not None else None
+        kept = None if place else data
+        row = (digest, media_type, len(data), now_ms, self._epoch, kept, place)
         try:
-            await self._put(digest, data, media_type)
+            found = await self._rows(_PUT, row)
         except StoreAwayError:
             # To put it twice changes nothing.
-            await self._put(digest, data, media_type)
+            found = await self._rows(_PUT, row)
+        if self._bucket is not None and found != [(place,)]:
+            # Another host was faster, with an object of its own.
+            with suppress(StoreError):
+                await self._bucket.drop((place,))
         return digest
 
-    async def _put(self, digest: str, data: bytes, media_type: str) -> None:
+    async def _is_known(self, digest: str) -> bool:
+        """Whether a blob is stored already; it is then this opening's until an event names it."""
+        try:
+            return bool(await self._rows(_KNOWN, (self._epoch, digest)))
+        except StoreAwayError:
+            return bool(await self._rows(_KNOWN, (self._epoch, digest)))
+
+    async def _rows(self, sql: str, values: tuple[Value, ...]) -> list[Row]:
         async with self._one_at_a_time:
-            if not await self._link.rows(_KNOWN, (self._epoch, digest)):
-                now_ms = self._clock_ms() if self._clock_ms is not None else None
-                row: tuple[Value, ...] = (
-                    *(digest, media_type, len(data)),
-                    *(now_ms, self._epoch, data),
-                )
-                await self._link.rows(_PUT, row)
+            return await self._link.rows(sql, values)
 
     async def read(self, digest: str) -> bytes:
         """Read a blob. Raises StoreError when it is gone or damaged, UsageError for no digest."""
         check_digest(digest)
-        async with self._one_at_a_time:
-            rows = await self._link.rows(_READ, (digest,))
+        rows = await self._rows(_READ, (digest,))
         if not rows:
             raise StoreError(
                 f"Blob {digest} is gone.", "It was dropped with its session, or never stored."
             )
-        [(data,)] = rows
+        [(data, place)] = rows
+        if place:
+            return await bucket_of(self._bucket).read(as_text(place), digest)
+        if data is None:
+            raise StoreError(
+                f"Blob {digest} is gone.", "It was missing already when the backup was made."
+            )
         if not isinstance(data, bytes) or hashlib.sha256(data).hexdigest() != digest:
             raise StoreError(
                 f"Blob {digest} is damaged: the database does not hold what was stored.",
@@ -115,10 +151,87 @@ class Blobs:
                 # In line with all commits: no event can name one of them meanwhile.
                 await self._link.rows("SELECT one FROM tip FOR UPDATE")
                 gone = await self._link.rows(
-                    f"DELETE FROM blob WHERE digest IN ({marks}) AND {_LOOSE} RETURNING size_bytes",
+                    f"DELETE FROM blob WHERE digest IN ({marks}) AND {_LOOSE} "
+                    "RETURNING size_bytes, place",
                     [digest for (digest,) in page],
                 )
                 await self._link.commit()
             dropped += len(gone)
-            size_bytes += sum(as_int(size) for (size,) in gone)
+            size_bytes += sum(as_int(size) for size, _ in gone)
+            await self._drop_objects([as_text(place) for _, place in gone if place])
         return Collected(blobs=dropped, size_bytes=size_bytes)
+
+    async def _drop_objects(self, places: list[str]) -> None:
+        """Delete what no row names any more; what stays is a stray."""
+        try:
+            if places:
+                await bucket_of(self._bucket).drop(places)
+        except StoreError as error:
+            _log.warning("%d objects stay in the bucket: %s", len(places), error)
+
+    async def move_out(self) -> int:
+        """Move what is in the database to the bucket, beside those who read; returns how many.
+
+        Raises StoreError; what was moved by then stays moved.
+        """
+        moved, last = 0, ""
+        while self._bucket is not None and (rows := await self._rows(_INSIDE, (last,))):
+            [(digest, data)] = rows
+            last = as_text(digest)
+            assert isinstance(data, bytes)
+            place = await self._bucket.write(last, data)
+            if await self._rows(_MOVE, (place, digest)):
+                moved += 1
+            else:
+                await self._drop_objects([place])
+        return moved
+
+    async def drop_strays(self) -> int:
+        """Delete the objects that no row names, an hour after they were written; returns how many.
+
+        Raises StoreError.
+        """
+        if self._bucket is None:
+            return 0
+        # In this order: what is written meanwhile is in none of the two.
+        objects = await self._bucket.places(older_than_s=_STRAY_S)
+        strays = objects - {as_text(place) for (place,) in await self._rows(_PLACES, ())}
+        await self._bucket.drop(strays)
+        return len(strays)
+
+
+async def bind(link: Link, bucket: Bucket | None, store: str) -> None:
+    """Hold a store and its bucket to each other, and make a new bucket the store's.
+
+    Raises StoreError when either belongs to another, or the store has a bucket and none is named.
+    """
+    [(is_bound,)] = await link.rows("SELECT has_bucket FROM tip")
+    if bucket is None:
+        if is_bound:
+            bucket_of(None)
+        return
+    owner = await bucket.store()
+    if owner not in ("", store):
+        raise StoreError(
+            f"The bucket of store.blobs is that of another store ({owner}).",
+            "Name another prefix in store.blobs.",
+        )
+    if not owner and is_bound:
+        raise StoreError(
+            "The bucket of store.blobs is not the one that this store's pictures are in.",
+            "Name that one in store.blobs, on all hosts.",
+        )
+    if not owner:
+        await bucket.mark(store)
+    if not is_bound:
+        await link.rows("UPDATE tip SET has_bucket = 1")
+
+
+def bucket_of(bucket: Bucket | None) -> Bucket:
+    """Return the bucket. Raises StoreError when there is none."""
+    if bucket is None:
+        raise StoreError(
+            "The pictures of this store are in a bucket, and store.blobs names none.",
+            "Set store.blobs as on the other hosts.",
+        )
+    return bucket

@@ -24,6 +24,7 @@ from agent.store.database.identity import (
     read_mark,
 )
 from agent.store.database.lock import DirectoryLock, make_directory
+from agent.store.postgres.bucket import Bucket
 from agent.store.postgres.link import Link
 from agent.store.postgres.opening import Core, open_records, put_back
 from agent.store.postgres.postgres_store import PostgresStore
@@ -42,7 +43,7 @@ def check_directory(directory: Path) -> None:
 
 @asynccontextmanager
 async def open_core(
-    dsn: str, host: str, directory: Path, *, adopts: bool = False
+    dsn: str, host: str, directory: Path, *, adopts: bool = False, bucket: Bucket | None = None
 ) -> AsyncIterator[PostgresStore]:
     """Own a data directory and be a host's core on a database for the length of a `with` block.
 
@@ -51,6 +52,7 @@ async def open_core(
         host: the name of this computer.
         directory: made where it is not there.
         adopts: whether the database is taken as it is, whichever this directory knows.
+        bucket: see `PostgresStore.open`.
 
     Raises:
         StoreError: see `PostgresStore.open`; or the directory is in use, or another store's.
@@ -64,7 +66,8 @@ async def open_core(
         mark = Mark() if adopts else read_mark(directory) or Mark()
         core = Core(events=mark.events, adopts=adopts)
         expected = "" if adopts else _expected(directory)
-        async with PostgresStore.open(dsn, host, expected=expected, core=core) as store:
+        opening = PostgresStore.open(dsn, host, expected=expected, core=core, bucket=bucket)
+        async with opening as store:
             _leave_mark(directory, store, mark.events)
             yield store
             _leave_mark(directory, store, store.newest_event_id)
@@ -73,7 +76,9 @@ async def open_core(
 
 
 @asynccontextmanager
-async def open_guest(dsn: str, host: str, directory: Path) -> AsyncIterator[PostgresStore]:
+async def open_guest(
+    dsn: str, host: str, directory: Path, *, bucket: Bucket | None = None
+) -> AsyncIterator[PostgresStore]:
     """Own a data directory and work on a database as nobody's host, for the length of a `with`
     block: nothing belongs to a guest. See `open_core`.
 
@@ -86,7 +91,7 @@ async def open_guest(dsn: str, host: str, directory: Path) -> AsyncIterator[Post
     name = f"{host} guest {token_hex(3)}"
     try:
         expected = _expected(directory)
-        async with PostgresStore.open(dsn, name, expected=expected) as store:
+        async with PostgresStore.open(dsn, name, expected=expected, bucket=bucket) as store:
             _leave_mark(directory, store, 0)
             yield store
     finally:
@@ -94,14 +99,19 @@ async def open_guest(dsn: str, host: str, directory: Path) -> AsyncIterator[Post
 
 
 @asynccontextmanager
-async def open_stored(dsn: str, directory: Path) -> AsyncIterator[PostgresStore]:
+async def open_stored(
+    dsn: str, directory: Path, *, bucket: Bucket | None = None
+) -> AsyncIterator[PostgresStore]:
     """Read the database that belongs to a directory; see `PostgresStore.open_records`."""
     check_directory(directory)
-    async with PostgresStore.open_records(dsn, expected=_expected(directory)) as store:
+    expected = _expected(directory)
+    async with PostgresStore.open_records(dsn, expected=expected, bucket=bucket) as store:
         yield store
 
 
-async def adopt(dsn: str, host: str, directory: Path) -> tuple[str, ...]:
+async def adopt(
+    dsn: str, host: str, directory: Path, *, bucket: Bucket | None = None
+) -> tuple[str, ...]:
     """Take a database, and this directory with it, for one from now on.
 
     Returns:
@@ -123,7 +133,7 @@ async def adopt(dsn: str, host: str, directory: Path) -> tuple[str, ...]:
             wrong.append(f"The {name} was of store {mark.store}, not {opening.store}.")
         elif mark.events > as_int(event_id):
             wrong.append(put_back(as_int(event_id), mark.events))
-    async with open_core(dsn, host, directory, adopts=True):
+    async with open_core(dsn, host, directory, adopts=True, bucket=bucket):
         return tuple(wrong)
 
 

@@ -17,7 +17,8 @@ from agent.errors import StoreError, UnwritableError
 from agent.records import DeviceInfo, Job, SearchHit
 from agent.store.changes.row_codec import EVENT_COLUMNS, event_of
 from agent.store.dispatch.gate import Gate
-from agent.store.postgres.blobs import Blobs
+from agent.store.postgres.blobs import Blobs, bind
+from agent.store.postgres.bucket import Bucket
 from agent.store.postgres.dialect import POSTGRES
 from agent.store.postgres.hosts import Presence, check_versions
 from agent.store.postgres.link import Link
@@ -62,6 +63,7 @@ class PostgresStore(RecordStore):
         links: tuple[Link, Link, Link, Link],
         opening: Opening,
         clock_ms: Callable[[], int] | None,
+        bucket: Bucket | None = None,
     ) -> None:
         self._standing, self._writing, self._reading, carrying = links
         self._opening = opening
@@ -74,7 +76,7 @@ class PostgresStore(RecordStore):
         super().__init__(self._queue, reader, POSTGRES)
         self.presence: Presence | None = None
         """What this host says of itself, while it does."""
-        self.blobs = Blobs(carrying, reader, opening.epoch, clock_ms)
+        self.blobs = Blobs(carrying, reader, opening.epoch, clock_ms, bucket)
 
     @classmethod
     @asynccontextmanager
@@ -86,6 +88,7 @@ class PostgresStore(RecordStore):
         clock_ms: Callable[[], int] | None = None,
         expected: str = "",
         core: Core | None = None,
+        bucket: Bucket | None = None,
     ) -> AsyncIterator[Self]:
         """Have the store open for the length of a `with` block, making it in an empty database.
 
@@ -96,6 +99,7 @@ class PostgresStore(RecordStore):
             expected: the identity that the store must have; empty for any.
             core: it is opened by a core, which writes nothing of other hosts' sessions; None: by
                 somebody else.
+            bucket: where blobs are written to; None: the database.
 
         Raises:
             StoreError: it cannot be reached or written, another process has the name, or it is
@@ -110,8 +114,9 @@ class PostgresStore(RecordStore):
                 stack.push_async_callback(link.close)
             now_ms = None if clock_ms is None else clock_ms()
             opening = await open_host(standing, host, now_ms=now_ms, expected=expected, core=core)
+            await bind(carrying, bucket, opening.store)
             await standing.rows(f"LISTEN {CHANNEL}")
-            store = cls((standing, writing, reading, carrying), opening, clock_ms)
+            store = cls((standing, writing, reading, carrying), opening, clock_ms, bucket)
             await store._queue.start()
             stack.push_async_callback(store._leave)
             following = asyncio.create_task(store._follow(), name="store follower")
@@ -121,7 +126,9 @@ class PostgresStore(RecordStore):
 
     @classmethod
     @asynccontextmanager
-    async def open_records(cls, dsn: str, *, expected: str = "") -> AsyncIterator[Self]:
+    async def open_records(
+        cls, dsn: str, *, expected: str = "", bucket: Bucket | None = None
+    ) -> AsyncIterator[Self]:
         """Read the store for the length of a `with` block, whoever works on it; every write is
         refused.
 
@@ -135,7 +142,7 @@ class PostgresStore(RecordStore):
             for one in (link, carrying):
                 stack.push_async_callback(one.close)
             opening = await open_records(link, expected=expected)
-            store = cls((link, link, link, carrying), opening, None)
+            store = cls((link, link, link, carrying), opening, None, bucket)
             refusal = UnwritableError("The store is open for reading only.", "Work on its core.")
             await store._queue.start(refusal=refusal)
             yield store

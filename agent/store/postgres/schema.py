@@ -284,8 +284,24 @@ _REGISTER = (
     'CREATE TABLE operator (name text COLLATE "C" PRIMARY KEY, record text NOT NULL)',
 )
 
+_BUCKET = (
+    # Where in a bucket a blob is; empty: its bytes are in the row.
+    """
+    ALTER TABLE blob
+        ADD COLUMN place text NOT NULL DEFAULT '',
+        ALTER COLUMN data DROP NOT NULL
+    """,
+    # Whether the store has a bucket.
+    """
+    ALTER TABLE tip
+        ADD COLUMN has_bucket bigint NOT NULL DEFAULT 0 CHECK (has_bucket IN (0, 1))
+    """,
+)
+BUCKET_VERSION = 8
+"""The first version with places of blobs."""
+
 MIGRATIONS: tuple[tuple[str, ...], ...] = (
     *(_FIRST, _CORE, _PRESENCE, _DRAINING, _SEVERAL),
-    *(_BEATS, _REGISTER),
+    *(_BEATS, _REGISTER, _BUCKET),
 )
 """Entry n brings a database from version n to n + 1; each runs in one transaction."""

@@ -11,11 +11,14 @@ from pathlib import Path
 
 from agent.store.changes.row_codec import as_int, as_text
 from agent.store.database.identity import read_mark
+from agent.store.postgres.blobs import bucket_of
+from agent.store.postgres.bucket import Bucket, BucketDamagedError, BucketGoneError
 from agent.store.postgres.core_store import check_directory
 from agent.store.postgres.link import Link
 from agent.store.postgres.opening import open_records, put_back
 from agent.store.postgres.schema import SCHEMA
 from agent.store.queries.soundness import MOST_FINDINGS, Checked, gaps, unreadable
+from agent.store.rows import Value
 
 _BLOBS_AT_ONCE = 16
 _SIZE = (
@@ -24,15 +27,17 @@ _SIZE = (
 )
 
 
-async def check(dsn: str, directory: Path) -> Checked:
+async def check(dsn: str, directory: Path, *, bucket: Bucket | None = None) -> Checked:
     """Read the whole store and say what is wrong with it.
 
     Args:
         dsn: of the database.
         directory: the data directory that belongs to it; may be missing.
+        bucket: where blobs are that are not in the database.
 
     Raises:
-        StoreError: it cannot be reached, or holds no store that this Switchboard reads.
+        StoreError: it or the bucket cannot be reached, or it holds no store that this Switchboard
+            reads.
     """
     check_directory(directory)
     link = Link(dsn, "check", is_written=False)
@@ -57,11 +62,14 @@ async def check(dsn: str, directory: Path) -> Checked:
             findings += await unreadable(link)
             findings += await gaps(link)
             findings += await _damaged_blobs(link)
+            places = await link.rows("SELECT digest, place FROM blob WHERE place <> ''")
             counts = [
                 as_int((await link.rows(f"SELECT count(*) FROM {table}"))[0][0])
                 for table in ("event", "session", "blob")
             ]
             [(size,)] = await link.rows(_SIZE, (SCHEMA,))
+        for digest, place in places:
+            findings += await _damaged_object(link, bucket_of(bucket), as_text(digest), place)
     finally:
         await link.close()
     return Checked(
@@ -100,10 +108,24 @@ async def _damaged_blobs(link: Link) -> list[str]:
     """Read every blob and compare it with its name."""
     found: list[str] = []
     last = ""
-    sql = f"SELECT digest, data FROM blob WHERE digest > ? ORDER BY digest LIMIT {_BLOBS_AT_ONCE}"
+    sql = (
+        "SELECT digest, data FROM blob WHERE digest > ? AND place = '' "
+        f"ORDER BY digest LIMIT {_BLOBS_AT_ONCE}"
+    )
     while rows := await link.rows(sql, (last,)):
         for digest, data in rows:
             if not isinstance(data, bytes) or hashlib.sha256(data).hexdigest() != digest:
                 found.append(f"Blob {as_text(digest)} is damaged.")
         last = as_text(rows[-1][0])
     return found
+
+
+async def _damaged_object(link: Link, bucket: Bucket, digest: str, place: Value) -> list[str]:
+    """Read a blob of the bucket and compare it with its name."""
+    try:
+        await bucket.read(as_text(place), digest)
+    except (BucketGoneError, BucketDamagedError) as error:
+        # One that was dropped since is not missing.
+        row = await link.rows("SELECT 1 FROM blob WHERE place = ?", (place,))
+        return [error.message] if row else []
+    return []

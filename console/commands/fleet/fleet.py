@@ -23,6 +23,7 @@ from agent.text import one_line
 from console.cli_support import plain
 from console.cli_support.exits import ExitCode, end
 from console.commands.fleet.authority import authority
+from console.commands.store import backup, restore
 from console.core.command_settings import settings_for
 from console.core.host import run_with_core
 from console.terminal.signals import StopRequest, run_async
@@ -42,6 +43,8 @@ def fleet() -> None:
 
 
 fleet.add_command(authority)
+fleet.add_command(backup)
+fleet.add_command(restore)
 
 
 @fleet.command()

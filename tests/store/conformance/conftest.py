@@ -40,6 +40,10 @@ def fresh(
         if kind == "postgres":
             dsn = request.getfixturevalue("postgres_server").new_database()
             return lambda: on_postgres(dsn, "host", clock)
+        if kind == "bucket":
+            dsn = request.getfixturevalue("postgres_server").new_database()
+            bucket = tmp_path_factory.mktemp("bucket").as_uri()
+            return lambda: on_postgres(dsn, "host", clock, bucket)
         kept = MemoryStore(clock)
 
         @asynccontextmanager

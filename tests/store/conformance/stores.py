@@ -13,7 +13,9 @@ from agent.store.store import Store
 Opener: TypeAlias = Callable[[], AbstractAsyncContextManager[Store]]
 """Opens the same store each time, as a process that begins anew does."""
 POSTGRES = pytest.param("postgres", marks=[pytest.mark.slow, pytest.mark.xdist_group("postgres")])
-EVERY = ("sqlite", "memory", POSTGRES)
+BUCKET = pytest.param("bucket", marks=[pytest.mark.slow, pytest.mark.xdist_group("postgres")])
+"""PostgreSQL, with the blobs in a bucket."""
+EVERY = ("sqlite", "memory", POSTGRES, BUCKET)
 DATABASES = ("sqlite", POSTGRES)
 
 
@@ -28,9 +30,13 @@ class Clock:
 
 
 @asynccontextmanager
-async def on_postgres(dsn: str, host: str, clock: Clock | None = None) -> AsyncIterator[Store]:
+async def on_postgres(
+    dsn: str, host: str, clock: Clock | None = None, bucket: str = ""
+) -> AsyncIterator[Store]:
     """Open a fleet's store; the extra is only imported here."""
+    from agent.store.postgres.bucket import Bucket
     from agent.store.postgres.postgres_store import PostgresStore
 
-    async with PostgresStore.open(dsn, host, clock_ms=clock) as store:
+    blobs = Bucket(bucket) if bucket else None
+    async with PostgresStore.open(dsn, host, clock_ms=clock, bucket=blobs) as store:
         yield store

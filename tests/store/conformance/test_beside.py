@@ -18,12 +18,12 @@ from agent.records import (
 )
 from agent.store.changes.row_codec import KEPT_RUNS
 from agent.store.store import EventDraft, Store
-from tests.store.conformance.stores import DATABASES
+from tests.store.conformance.stores import BUCKET, DATABASES
 from tests.store.conftest import make_job, session_draft
 from tests.store.test_spendings import watcher
 
 
-@pytest.fixture(params=DATABASES)
+@pytest.fixture(params=(*DATABASES, BUCKET))
 def kind(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
