@@ -159,7 +159,7 @@ class Ground:
 
     async def until_all_is_left(self) -> None:
         phone = self.at.host.served(self.at.serials[0]).phone
-        await until(lambda: not phone.touched)
+        await until(lambda: not phone.touch.touched)
         async with self.at.core.events(after=0) as events:
             async for _ in events:
                 devices = (await self.at.core.overview()).devices
@@ -285,13 +285,13 @@ async def test_a_server_that_is_killed_in_a_gesture_leaves_nothing(ground: Groun
         await peer.ask("tools/call", called("take_phone", {"purpose": "Drag"}))
         drag = called("drag", {"start": "500,750", "end": "500,300"})
         dragging = asyncio.create_task(peer.ask("tools/call", drag))
-        await until(lambda: phone.touched)
+        await until(lambda: phone.touch.touched)
         peer.process.kill()
         await peer.process.wait()
         dragging.cancel()
         await asyncio.gather(dragging, return_exceptions=True)
     await ground.until_all_is_left()
-    assert not phone.touched
+    assert not phone.touch.touched
 
 
 async def test_old_requests_again_do_nothing_to_a_phone_that_was_released(ground: Ground) -> None:

@@ -149,17 +149,17 @@ async def test_a_client_that_is_killed_in_a_swipe_lets_go_of_its_phone(served: S
         *(sys.executable, "-m", "tests.mcp.long_swipe", served.url, TOKEN)
     )
     try:
-        await until(lambda: phone.touched)
+        await until(lambda: phone.touch.touched)
         (device,) = (await core.overview()).devices
         assert device.driver
-        assert phone.touched, "it is killed in the swipe"
+        assert phone.touch.touched, "it is killed in the swipe"
     finally:
         swiper.kill()
         await swiper.wait()
     await served.until_all_over()
     assert await served.direct() == [("direct:swiper", SessionState.CANCELLED)]
     await until(lambda: len(served.clients) == 0)
-    assert not phone.touched
+    assert not phone.touch.touched
     (device,) = (await core.overview()).devices
     assert device.driver == ""
     async with served.session("next") as session:
