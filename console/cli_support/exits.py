@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, assert_never
 import click
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from agent.errors import SwitchboardError
 
 
@@ -59,6 +61,17 @@ def say(text: str) -> None:
         print(text, file=sys.stderr, flush=True)
     except (OSError, ValueError):
         return
+
+
+def progress(what: str) -> Callable[[int, int], None]:
+    """Return what shows how many of a number of things are done, on a terminal."""
+
+    def show(done: int, total: int) -> None:
+        if sys.stderr.isatty():
+            sys.stderr.write(f"\r{done} of {total} {what}{chr(10) if done == total else ''}")
+            sys.stderr.flush()
+
+    return show
 
 
 def hold_streams() -> None:

@@ -15,6 +15,7 @@ import click
 
 from console.cli_support import plain
 from console.cli_support.exits import ExitCode, end
+from console.cli_support.options import JSON_OPTION
 from console.core.command_settings import settings_for
 from console.core.host import run_with_records
 
@@ -45,7 +46,7 @@ Examples:
 @click.option(
     "--limit", type=click.IntRange(1, 100_000), default=50, metavar="N", help="The newest N lines."
 )
-@click.option("--json", "as_json", is_flag=True, help="Print JSON on stdout.")
+@JSON_OPTION
 @click.pass_context
 def show(ctx: click.Context, session: str, limit: int, as_json: bool) -> None:
     """Print the newest lines of the audit, oldest first."""
@@ -83,7 +84,7 @@ Examples:
 """,
 )
 @click.option("--expect", metavar="SEQ:HASH", default="", help="A head saved earlier.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON on stdout.")
+@JSON_OPTION
 @click.pass_context
 def verify(ctx: click.Context, expect: str, as_json: bool) -> None:
     """Check every line of the audit and every stored event it names."""

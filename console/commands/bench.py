@@ -32,7 +32,6 @@ def bench(ctx: click.Context, names: tuple[str, ...]) -> None:
 
     Options are passed to the benchmark.
     """
-
     checkout = Path(__file__).resolve().parents[2]
     first = next((at for at, name in enumerate(names) if name.startswith("-")), len(names))
     names, options = names[:first], [name for name in names[first:] if name != "--"]

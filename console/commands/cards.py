@@ -14,6 +14,7 @@ from agent.errors import ConfigError, UsageError
 from agent.protocol import Event
 from console.cli_support import plain
 from console.cli_support.exits import ExitCode, end, say
+from console.cli_support.options import JSON_OPTION
 from console.core.command_settings import settings_for
 from console.core.host import run_with_records
 
@@ -30,7 +31,7 @@ def cards() -> None:
 
 
 @cards.command("list")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON on stdout.")
+@JSON_OPTION
 @click.pass_context
 def list_cards(ctx: click.Context, as_json: bool) -> None:
     """List the cards in force."""

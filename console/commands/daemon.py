@@ -26,8 +26,8 @@ from agent.state.terms import term
 from agent.text import clean
 from console.cli_support import plain
 from console.cli_support.exits import ExitCode, end, say
+from console.cli_support.options import JSON_OPTION
 from console.cli_support.plain import age
-from console.commands.sessions.sessions_shared import JSON_OPTION
 from console.core.command_settings import settings_for
 from console.core.device_setup import EVERYTHING
 from console.core.host import Host, attach, check_is_host, run_with_host
@@ -132,7 +132,6 @@ def start(ctx: click.Context, /, phones: int, virtual_only: bool, **listens: str
 @click.pass_context
 def run(ctx: click.Context, /, phones: int, virtual_only: bool, **listens: str | None) -> None:
     """Run the daemon in the foreground, for a service manager."""
-
     settings = settings_for(ctx, listening_options(**listens))
 
     async def work(host: Host, stop: StopRequest) -> ExitCode:

@@ -10,6 +10,7 @@ import click
 
 from console.cli_support import plain
 from console.cli_support.exits import ExitCode, end
+from console.cli_support.options import JSON_OPTION
 from console.terminal.signals import StopRequest, run_async
 
 
@@ -20,7 +21,7 @@ Examples:
   switchboard doctor --json | jq '.checks[] | select(.ok | not)'
 """,
 )
-@click.option("--json", "as_json", is_flag=True, help="Print JSON on stdout.")
+@JSON_OPTION
 @click.pass_context
 def doctor(ctx: click.Context, as_json: bool) -> None:
     """Check Python, settings, data directory, adb, phones, model, MCP server and terminal.

@@ -51,7 +51,6 @@ def drill(ctx: click.Context, *, faults: str, lasts_s: float, keep: bool, as_jso
 
     Each fault gets its own session and data directory, with the offline pilot.
     """
-
     from agent.devices.pool.virtual_command import virtual_phone_command
     from console.runs.drill import NAMES
     from console.runs.drill import drill as run_drill

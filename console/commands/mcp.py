@@ -70,7 +70,6 @@ def mcp(ctx: click.Context, tools: str, elicit_approvals: bool, http: bool, port
     exports = settings.data_dir / "exports"
 
     def serving(host: Host, clients: Clients) -> PhoneServer:
-
         from agent.knowledge.library import DIRECTORY, load
 
         return PhoneServer(

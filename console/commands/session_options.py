@@ -205,7 +205,6 @@ def permission_options(command: Callable[..., None]) -> Callable[..., None]:
 
 def permitted(op: SessionCreate, given: Permission) -> SessionCreate:
     """Return a request for a session as the options say; the settings say the rest."""
-
     effort, autonomy, limit = given["reasoning_effort"], given["autonomy"], given["at_limit"]
     budget = Budget(
         seconds=given["max_seconds"], tokens=given["max_tokens"], cost_usd=given["max_cost"]

@@ -17,13 +17,12 @@ from agent.config import Settings
 from agent.errors import UsageError
 from console.cli_support import plain
 from console.cli_support.exits import ExitCode, end, say
+from console.cli_support.options import JSON_OPTION
 from console.core.command_settings import settings_for
 from console.terminal.signals import StopRequest, run_async
 
 if TYPE_CHECKING:
     from agent.store.queries.soundness import Checked
-
-JSON_OPTION = click.option("--json", "as_json", is_flag=True, help="Print JSON on stdout.")
 
 
 @click.group()

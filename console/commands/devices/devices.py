@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import click
 
+from console.cli_support.options import JSON_OPTION
+from console.cli_support.sections import SectionedGroup
 from console.commands.devices.devices_acts import (
     launch,
     look,
@@ -43,20 +45,8 @@ SECTIONS: tuple[tuple[str, tuple[click.Command, ...]], ...] = (
 )
 
 
-class _Sectioned(click.Group):
-    """A group whose help shows its commands by what they are for."""
-
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the commands under the heads of their sections."""
-        for title, commands in SECTIONS:
-            with formatter.section(title):
-                formatter.write_dl(
-                    [(str(command.name), command.get_short_help_str(200)) for command in commands]
-                )
-
-
 @click.group(
-    cls=_Sectioned,
+    cls=SectionedGroup,
     invoke_without_command=True,
     epilog="""\b
 Without a command, list. Examples:
@@ -67,7 +57,7 @@ Without a command, list. Examples:
   switchboard devices install R5CT1234 app.apk
 """,
 )
-@click.option("--json", "as_json", is_flag=True, help="Print JSON on stdout.")
+@JSON_OPTION
 @click.pass_context
 def devices(ctx: click.Context, as_json: bool) -> None:
     """List, connect, name, check and repair phones."""
@@ -75,6 +65,4 @@ def devices(ctx: click.Context, as_json: bool) -> None:
         print_devices(ctx, as_json=as_json)
 
 
-for _, _commands in SECTIONS:
-    for _command in _commands:
-        devices.add_command(_command)
+devices.add_sections(SECTIONS)

@@ -8,13 +8,14 @@ import click
 
 from console.cli_support import plain
 from console.cli_support.exits import ExitCode
+from console.cli_support.options import JSON_OPTION
 from console.cli_support.plain import print_text
 from console.commands.devices.devices_reach import Progress, Reached, done, run_with_phone
 
 
 @click.command()
 @click.argument("serial", default="")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON on stdout.")
+@JSON_OPTION
 @click.pass_context
 def apps(ctx: click.Context, serial: str, as_json: bool) -> None:
     """List the apps of the phone SERIAL that can be started."""
@@ -36,7 +37,6 @@ def apps(ctx: click.Context, serial: str, as_json: bool) -> None:
 @click.pass_context
 def install(ctx: click.Context, serial: str, apk: Path) -> None:
     """Install APK on the phone SERIAL, replacing an older version."""
-
     progress = Progress(f"Sending {apk.name}", apk.stat().st_size)
 
     async def work(phone: Reached) -> ExitCode:

@@ -11,6 +11,7 @@ from agent.records import Transport
 from agent.text import one_line
 from console.cli_support import plain
 from console.cli_support.exits import ExitCode
+from console.cli_support.options import JSON_OPTION
 from console.commands.devices.devices_reach import Reached, done, run_with_phone
 from console.core.command_settings import settings_for
 from console.terminal.typed_lines import ask_secret_at_once
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("serial", default="")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON on stdout.")
+@JSON_OPTION
 @click.pass_context
 def info(ctx: click.Context, serial: str, as_json: bool) -> None:
     """Show details of the phone SERIAL."""
@@ -64,7 +65,7 @@ def _said(value: object) -> str:
 
 @click.command()
 @click.argument("serial", default="")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON on stdout.")
+@JSON_OPTION
 @click.pass_context
 def doctor(ctx: click.Context, serial: str, as_json: bool) -> None:
     """Check the phone SERIAL: its health, and how long each access path takes."""
@@ -79,7 +80,7 @@ def doctor(ctx: click.Context, serial: str, as_json: bool) -> None:
 
 @click.command()
 @click.argument("serial", default="")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON on stdout.")
+@JSON_OPTION
 @click.pass_context
 def repair(ctx: click.Context, serial: str, as_json: bool) -> None:
     """Repair what the doctor finds on the phone SERIAL, as far as adb can."""

@@ -11,6 +11,7 @@ import click
 from agent.errors import DeviceTimeoutError
 from console.cli_support import plain
 from console.cli_support.exits import ExitCode, end, say
+from console.cli_support.options import JSON_OPTION
 from console.core.command_settings import settings_for
 from console.terminal.signals import StopRequest, run_async
 
@@ -33,7 +34,7 @@ Examples:
 )
 @click.argument("target", default="")
 @click.option("--list", "listing", is_flag=True, help="List the phones that announce themselves.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON on stdout.")
+@JSON_OPTION
 @SERVER
 @click.pass_context
 def connect(
@@ -124,7 +125,6 @@ def pair(
 
 
 async def _pair_by_qr(client: AdbClient, wait_s: float) -> str:
-
     from agent.devices.adb import discovery
 
     offer = discovery.QrOffer.new()
@@ -147,7 +147,6 @@ async def _pair_by_qr(client: AdbClient, wait_s: float) -> str:
 
 
 def _draw(offer: QrOffer) -> None:
-
     import segno
 
     picture = io.StringIO()

@@ -14,6 +14,7 @@ from agent.records import DeviceInfo, DeviceState
 from agent.text import one_line
 from console.cli_support import plain
 from console.cli_support.exits import ExitCode, end, say
+from console.cli_support.options import JSON_OPTION
 from console.core.command_settings import settings_for
 from console.core.device_setup import CONNECTED, Phones, make_fleet
 from console.core.host import attach, run_with_core
@@ -26,7 +27,7 @@ DETAILS_BOUND_S = 3.0
 
 
 @click.command("list")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON on stdout.")
+@JSON_OPTION
 @click.pass_context
 def list_devices(ctx: click.Context, as_json: bool) -> None:
     """List the phones that adb sees, their state, and who drives each."""
@@ -96,7 +97,7 @@ Examples:
   switchboard devices in-use --json | jq -r '.data[] | select(.waiting) | .serial'
 """,
 )
-@click.option("--json", "as_json", is_flag=True, help="Print JSON on stdout.")
+@JSON_OPTION
 @click.pass_context
 def in_use(ctx: click.Context, as_json: bool) -> None:
     """List phones that are in use or waited for."""
@@ -150,7 +151,6 @@ def _row(info: DeviceInfo) -> tuple[str, ...]:
 
 async def _look(settings: Settings) -> tuple[DeviceInfo, ...]:
     """Ask the owner of the data directory, or the adb servers themselves."""
-
     client = await attach(settings)
     if client is not None:
         try:

@@ -13,6 +13,7 @@ import click
 from agent.errors import UsageError
 from console.cli_support import plain
 from console.cli_support.exits import ExitCode, end, say
+from console.cli_support.options import JSON_OPTION
 from console.cli_support.time_parsing import duration_ms
 
 _DIRECTORY = click.argument("directory", type=click.Path(file_okay=False, path_type=Path))
@@ -93,7 +94,7 @@ def issue(
 
 @authority.command("list")
 @_DIRECTORY
-@click.option("--json", "as_json", is_flag=True, help="Print JSON on stdout.")
+@JSON_OPTION
 def list_command(directory: Path, as_json: bool) -> None:
     """List the newest certificate for each name issued by DIRECTORY; mark those expiring soon."""
     from agent.rpc.tls_listener import SOON

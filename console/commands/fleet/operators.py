@@ -22,6 +22,7 @@ from agent.errors import UsageError
 from agent.records import Right
 from console.cli_support import plain
 from console.cli_support.exits import ExitCode, end, say
+from console.cli_support.options import JSON_OPTION
 from console.cli_support.time_parsing import duration_ms
 from console.core.command_settings import settings_for
 
@@ -64,7 +65,7 @@ def operators() -> None:
 
 
 @operators.command("list")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON on stdout.")
+@JSON_OPTION
 @click.pass_context
 def list_command(ctx: click.Context, as_json: bool) -> None:
     """List the operators with their rights, keys, accounts and tokens."""

@@ -18,6 +18,7 @@ from agent.state.terms import term
 from agent.text import one_line
 from console.cli_support import plain
 from console.cli_support.exits import ExitCode, end, say
+from console.cli_support.options import JSON_OPTION
 from console.cli_support.time_parsing import when_ms
 from console.commands.jobs.commitments_show import show
 from console.core.device_setup import CONNECTED, NO_DEVICES
@@ -26,8 +27,6 @@ from console.terminal.signals import StopRequest
 
 if TYPE_CHECKING:
     from console.core.stored_core import Records
-
-JSON_OPTION = click.option("--json", "as_json", is_flag=True, help="Print JSON on stdout.")
 
 
 @click.group()
@@ -157,7 +156,6 @@ def reopen(ctx: click.Context, commitment_id: int, due: str | None, as_json: boo
 
 
 def _when_ms(text: str | None) -> int:
-
     return when_ms(text or "", datetime.now().astimezone())
 
 

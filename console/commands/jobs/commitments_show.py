@@ -15,6 +15,7 @@ from agent.records import Commitment
 from agent.text import clean
 from console.cli_support import plain
 from console.cli_support.exits import ExitCode, end
+from console.cli_support.options import JSON_OPTION
 from console.cli_support.plain import moment
 from console.core.host import run_with_records
 
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("commitment_id", type=click.IntRange(1), metavar="COMMITMENT")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON on stdout.")
+@JSON_OPTION
 @click.pass_context
 def show(ctx: click.Context, commitment_id: int, as_json: bool) -> None:
     """Show a commitment: promise, due time and source."""

@@ -17,8 +17,9 @@ from agent.records import JobType, Misfire, QuietHours, Trigger
 from agent.text import one_line
 from console.cli_support import plain
 from console.cli_support.exits import ExitCode, end, say
+from console.cli_support.options import JSON_OPTION
 from console.cli_support.time_parsing import duration_ms, moment_ms
-from console.commands.jobs.jobs_look import JSON_OPTION, when
+from console.commands.jobs.jobs_look import when
 from console.commands.session_options import NEEDS
 from console.core.device_setup import CONNECTED, NO_DEVICES
 from console.core.host import run_with_core

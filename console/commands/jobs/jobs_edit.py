@@ -13,9 +13,10 @@ from agent.core import Core
 from agent.protocol import JobEdit
 from console.cli_support import plain
 from console.cli_support.exits import ExitCode, end
+from console.cli_support.options import JSON_OPTION
 from console.cli_support.time_parsing import duration_ms, moment_ms
 from console.commands.jobs.jobs_create import quiet_hours_of
-from console.commands.jobs.jobs_look import JSON_OPTION, when
+from console.commands.jobs.jobs_look import when
 from console.core.host import run_with_core
 from console.terminal.signals import StopRequest
 
@@ -73,7 +74,6 @@ def edit(
     as_json: bool,
 ) -> None:
     """Change a waiting or paused job; omitted options keep their values."""
-
     if after and at:
         raise click.UsageError("Give --in or --at, not both.", ctx=ctx)
     if once and (every or cron):

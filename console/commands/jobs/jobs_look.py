@@ -17,13 +17,12 @@ from agent.state.terms import term, without_codes
 from agent.text import clean, one_line
 from console.cli_support import plain
 from console.cli_support.exits import ExitCode, end, say
+from console.cli_support.options import JSON_OPTION
 from console.cli_support.plain import span
 from console.core.host import run_with_records
 
 if TYPE_CHECKING:
     from console.core.stored_core import Records
-
-JSON_OPTION = click.option("--json", "as_json", is_flag=True, help="Print JSON on stdout.")
 
 
 @click.command("list")
@@ -109,7 +108,6 @@ def show(ctx: click.Context, job_id: int, output: str | None, as_json: bool) -> 
 
 def _data(run: RunRecord) -> dict[str, Any]:
     """Return what a run read, with the session, and the step of it that each value is from."""
-
     return {
         "run": run.run_id,
         "session_id": run.session_id,
@@ -196,7 +194,6 @@ _HISTORY = ("BEGAN", "TOOK", "OUTCOME", "STEPS", "MODEL", "SESSION", "WHY OR RES
 
 
 def _run_row(run: RunRecord) -> tuple[str, ...]:
-
     began = datetime.fromtimestamp(run.started_at / 1000).astimezone()
     return (
         f"{began:%Y-%m-%d %H:%M:%S}",

@@ -20,6 +20,7 @@ from agent.state.terms import term, without_codes
 from agent.text import clean
 from console.cli_support import plain
 from console.cli_support.exits import ExitCode, end, say
+from console.cli_support.options import JSON_OPTION
 from console.cli_support.plain import moment, span
 from console.cli_support.time_parsing import duration_ms, moment_ms
 from console.core.device_setup import CONNECTED, NO_DEVICES
@@ -29,7 +30,6 @@ from console.terminal.signals import StopRequest
 if TYPE_CHECKING:
     from console.core.stored_core import Records
 
-JSON_OPTION = click.option("--json", "as_json", is_flag=True, help="Print JSON on stdout.")
 _KINDS = ["notification", "message_reply", "call_back", "web_change", "screen_text", "time"]
 
 
@@ -109,7 +109,6 @@ def create(
     as_json: bool,
 ) -> None:
     """Create a watcher. URL is the page of a web_change."""
-
     now = datetime.now().astimezone()
     op = WatcherCreate(
         watcher_type=WatcherType(kind),

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from agent.settings import DEFAULT_MODEL
 from console.cli_support import plain
 from console.cli_support.exits import ExitCode, end
+from console.cli_support.options import JSON_OPTION
 from console.commands.models.model_test import ask_model
 from console.commands.models.models_setup import setup
 from console.core.command_settings import settings_for
@@ -33,7 +34,7 @@ Examples:
   switchboard models list --json | jq -r '.models[].name'
 """,
 )
-@click.option("--json", "as_json", is_flag=True, help="Print JSON on stdout.")
+@JSON_OPTION
 @click.pass_context
 def list_models(ctx: click.Context, as_json: bool) -> None:
     """List the endpoint's models, and the current settings."""
@@ -104,7 +105,7 @@ Examples:
 """,
 )
 @click.argument("name", default="")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON on stdout.")
+@JSON_OPTION
 @click.pass_context
 def test_model(ctx: click.Context, name: str, as_json: bool) -> None:
     """Test a model: does it call a tool, how fast, and at what cost."""
@@ -142,7 +143,7 @@ def test_model(ctx: click.Context, name: str, as_json: bool) -> None:
 
 
 @models.command()
-@click.option("--json", "as_json", is_flag=True, help="Print JSON on stdout.")
+@JSON_OPTION
 @click.pass_context
 def prices(ctx: click.Context, as_json: bool) -> None:
     """Show the current prices, and where to edit them."""

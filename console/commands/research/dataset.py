@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,7 +15,8 @@ from agent.extras import install, is_installed, missing
 from agent.protocol import SessionImport
 from agent.records import Session
 from console.cli_support import plain
-from console.cli_support.exits import ExitCode, end, say
+from console.cli_support.exits import ExitCode, end, progress, say
+from console.cli_support.options import JSON_OPTION
 from console.cli_support.time_parsing import duration_ms
 from console.core.device_setup import NO_DEVICES
 from console.core.host import run_with_core, run_with_records
@@ -26,7 +25,6 @@ from console.terminal.signals import StopRequest
 if TYPE_CHECKING:
     from console.core.stored_core import Records
 
-JSON_OPTION = click.option("--json", "as_json", is_flag=True, help="Print JSON on stdout.")
 _PAGE = 200
 
 
@@ -63,7 +61,6 @@ def export(
     as_json: bool,
 ) -> None:
     """Write ended sessions, or those given, to FOLDER as Parquet."""
-
     _need()
     from console.datasets.exporting import export_sessions
 
@@ -87,7 +84,7 @@ def export(
         if not chosen:
             say("No session matches.")
             return ExitCode.FAILED
-        done = await export_sessions(core, chosen, place, _telling("episodes"))
+        done = await export_sessions(core, chosen, place, progress("episodes"))
         if as_json:
             plain.print_json({"ok": True, **plain.as_builtins(done)})
         else:
@@ -125,7 +122,6 @@ Example:
 @click.pass_context
 def import_dataset(ctx: click.Context, *, folder: Path, as_new: bool, as_json: bool) -> None:
     """Read the dataset in FOLDER back as sessions, after comparing every checksum."""
-
     _need()
     from console.datasets.importing import import_sessions
 
@@ -144,7 +140,7 @@ def import_dataset(ctx: click.Context, *, folder: Path, as_new: bool, as_json: b
             except UsageError:
                 return False
 
-        done = await import_sessions(dataset_folder, store, _telling("episodes"))
+        done = await import_sessions(dataset_folder, store, progress("episodes"))
         if as_json:
             plain.print_json({"ok": True, **plain.as_builtins(done)})
         else:
@@ -161,7 +157,6 @@ def import_dataset(ctx: click.Context, *, folder: Path, as_new: bool, as_json: b
 @JSON_OPTION
 def check(*, folder: Path, as_json: bool) -> None:
     """Compare every file of the dataset in FOLDER with its checksum."""
-
     _need()
     from console.datasets.importing import open_dataset
 
@@ -192,11 +187,10 @@ Example:
 @JSON_OPTION
 def lerobot(*, folder: Path, out: Path, size: str, as_json: bool) -> None:
     """Write the dataset in FOLDER to OUT in LeRobot's layout, version 3.0."""
-
     _need()
     from console.datasets.lerobot import convert
 
-    work = convert(folder.absolute(), out.absolute(), _size(size), _telling("episodes"))
+    work = convert(folder.absolute(), out.absolute(), _size(size), progress("episodes"))
     done = asyncio.run(work)
     if as_json:
         plain.print_json({"ok": True, **plain.as_builtins(done)})
@@ -221,14 +215,3 @@ def _need() -> None:
     """Raise UsageError where the extra is not installed."""
     if not is_installed("datasets"):
         raise UsageError(missing("datasets"), install("datasets"))
-
-
-def _telling(what: str) -> Callable[[int, int], None]:
-    """Show the progress on a terminal."""
-
-    def told(done: int, total: int) -> None:
-        if sys.stderr.isatty():
-            sys.stderr.write(f"\r{done} of {total} {what}{chr(10) if done == total else ''}")
-            sys.stderr.flush()
-
-    return told

@@ -75,7 +75,6 @@ def serve(
     no_token: bool,
 ) -> None:
     """Serve phones to OpenEnv's clients: WebSocket, HTTP, tasks, MCP (extra 'openenv')."""
-
     if no_token and host not in {"127.0.0.1", "::1", "localhost"}:
         raise click.UsageError("--no-token works on loopback only.", ctx=ctx)
     if not is_installed("openenv"):

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,7 +15,8 @@ from agent.errors import UsageError
 from agent.extras import install, is_installed, missing
 from agent.text import one_line
 from console.cli_support import plain
-from console.cli_support.exits import ExitCode, end, say
+from console.cli_support.exits import ExitCode, end, progress, say
+from console.cli_support.options import JSON_OPTION
 from console.core.command_settings import settings_for
 from console.terminal.signals import StopRequest, run_async
 
@@ -25,7 +24,6 @@ if TYPE_CHECKING:
     from console.evaluation.run_folder import Run
     from console.evaluation.trial import Outcome
 
-JSON_OPTION = click.option("--json", "as_json", is_flag=True, help="Print JSON on stdout.")
 FOLDER = "evaluations"
 
 
@@ -221,14 +219,13 @@ async def _report(done: Run, films: int) -> None:
 
     async with SqliteStore.open(done.data_dir, may_only_read=True) as store:
         paged = await write_page(
-            done, StoredRecords(store), most_films=films, told=_telling("films")
+            done, StoredRecords(store), most_films=films, told=progress("films")
         )
     left = f", {paged.missing} failures without a film" if paged.missing else ""
     say(f"{paged.path} ({paged.films} films{left})")
 
 
 def _show(done: Run, *, as_json: bool) -> None:
-
     from console.evaluation.summary import HEADS, arms, row, told, within
 
     found = arms(done.outcomes)
@@ -343,7 +340,6 @@ Look at them with Inspect's own viewer, which is served from this machine:
 @click.pass_context
 def inspect(ctx: click.Context, run_name: str, out: Path) -> None:
     """Write the run in RUN to OUT as Inspect logs (extra 'eval')."""
-
     if not is_installed("eval"):
         raise UsageError(missing("eval"), install("eval"))
     found, place = _read(ctx, run_name), out.absolute()
@@ -366,14 +362,3 @@ def _read(ctx: click.Context, name: str) -> Run:
     path = Path(name)
     kept = settings_for(ctx).data_dir / FOLDER / name
     return read_run(kept if not path.is_dir() and kept.is_dir() else path.absolute())
-
-
-def _telling(what: str) -> Callable[[int, int], None]:
-    """Show the progress on a terminal."""
-
-    def told(done: int, total: int) -> None:
-        if sys.stderr.isatty():
-            sys.stderr.write(f"\r{done} of {total} {what}{chr(10) if done == total else ''}")
-            sys.stderr.flush()
-
-    return told

@@ -17,7 +17,7 @@ from agent.core import Core
 from agent.errors import ConfigError, RuntimeDiedError
 from agent.extras import install, is_installed, missing
 from console.cli_support.exits import ExitCode, end, say
-from console.commands.sessions.sessions_shared import JSON_OPTION
+from console.cli_support.options import JSON_OPTION
 from console.core.command_settings import settings_for
 from console.core.device_setup import EVERYTHING
 from console.core.host import Host, attach, run_with_host

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import click
 
+from console.cli_support.sections import SectionedGroup
 from console.commands.sessions.sessions_again import replay
 from console.commands.sessions.sessions_begin import create, create_attach, start
 from console.commands.sessions.sessions_look import list_sessions, search, show
@@ -52,24 +53,16 @@ SECTIONS: tuple[tuple[str, tuple[click.Command, ...]], ...] = (
 ALIASES = {"read": "show"}
 
 
-class SectionedGroup(click.Group):
-    """A group whose help shows its commands by what they are for."""
+class _Sessions(SectionedGroup):
+    """The group; a command may have another name too."""
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Find a command by its name or by another name for it."""
         return super().get_command(ctx, ALIASES.get(cmd_name, cmd_name))
 
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the commands under the heads of their sections."""
-        for title, commands in SECTIONS:
-            with formatter.section(title):
-                formatter.write_dl(
-                    [(str(command.name), command.get_short_help_str(200)) for command in commands]
-                )
-
 
 @click.group(
-    cls=SectionedGroup,
+    cls=_Sessions,
     epilog="""\b
 SESSION is an id or a unique prefix of one. 'read' is another name for 'show'.
 Examples:
@@ -83,6 +76,4 @@ def sessions() -> None:
     """List, inspect and control sessions."""
 
 
-for _, _commands in SECTIONS:
-    for _command in _commands:
-        sessions.add_command(_command)
+sessions.add_sections(SECTIONS)

@@ -50,7 +50,6 @@ def replay(ctx: click.Context, session_id: str, serial: str, quiet: bool) -> Non
     manner = FollowOptions(quiet=quiet, answer_timeout_s=settings.run.answer_timeout_s)
 
     async def choose(store: Store) -> Devices:
-
         then = await devices_for(store, settings, session_id)
         return replace(then, connected=then.connected or bool(serial))
 

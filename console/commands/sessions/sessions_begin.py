@@ -11,6 +11,7 @@ from agent.protocol import SessionAttach, SessionCreate, SessionStart, UserInput
 from agent.records import SessionState
 from console.cli_support import plain
 from console.cli_support.exits import ExitCode, end, say
+from console.cli_support.options import JSON_OPTION
 from console.commands.session_options import (
     ACCOUNT,
     LET_THROUGH,
@@ -19,7 +20,7 @@ from console.commands.session_options import (
     permission_options,
     permitted,
 )
-from console.commands.sessions.sessions_shared import JSON_OPTION, SESSION_ID, Told, act_on_core
+from console.commands.sessions.sessions_shared import SESSION_ID, Told, act_on_core
 from console.core.command_settings import settings_for
 from console.core.device_setup import EVERYTHING
 from console.core.host import Host, run_with_host, run_with_session

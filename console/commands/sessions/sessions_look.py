@@ -14,8 +14,9 @@ from agent.state.terms import term
 from agent.text import clean, one_line
 from console.cli_support import plain
 from console.cli_support.exits import ExitCode, end, say
+from console.cli_support.options import JSON_OPTION
 from console.cli_support.plain import age, moment, print_text
-from console.commands.sessions.sessions_shared import JSON_OPTION, SESSION_ID
+from console.commands.sessions.sessions_shared import SESSION_ID
 from console.core.host import run_with_records
 
 if TYPE_CHECKING:

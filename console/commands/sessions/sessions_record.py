@@ -13,8 +13,8 @@ from agent.errors import UsageError
 from agent.records import GoalVerdict, Session, VerifiedBy
 from console.cli_support import plain
 from console.cli_support.exits import ExitCode, end, say
+from console.cli_support.options import JSON_OPTION
 from console.commands.sessions.sessions_shared import (
-    JSON_OPTION,
     SESSION_ID,
     YES,
     Told,

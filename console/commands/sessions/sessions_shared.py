@@ -20,7 +20,6 @@ from console.runs.prompts import can_ask
 from console.terminal.signals import StopRequest
 from console.terminal.typed_lines import agree
 
-JSON_OPTION = click.option("--json", "as_json", is_flag=True, help="Print JSON on stdout.")
 SESSION_ID = click.argument("session_id", metavar="SESSION")
 YES = click.option("--yes", is_flag=True, help="Do not ask first.")
 

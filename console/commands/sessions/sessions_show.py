@@ -12,7 +12,8 @@ import click
 from agent.errors import UsageError
 from console.cli_support import plain
 from console.cli_support.exits import ExitCode, end, say
-from console.commands.sessions.sessions_shared import JSON_OPTION, SESSION_ID
+from console.cli_support.options import JSON_OPTION
+from console.commands.sessions.sessions_shared import SESSION_ID
 from console.core.host import run_with_records
 
 if TYPE_CHECKING:

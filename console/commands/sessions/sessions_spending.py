@@ -11,8 +11,8 @@ from agent.protocol import SumSpending
 from agent.records import DaySpent, Spending, Usage
 from console.cli_support import plain
 from console.cli_support.exits import ExitCode, end, say
+from console.cli_support.options import JSON_OPTION
 from console.cli_support.plain import columns
-from console.commands.sessions.sessions_shared import JSON_OPTION
 from console.core.host import run_with_records
 
 if TYPE_CHECKING:

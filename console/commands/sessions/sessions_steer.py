@@ -17,10 +17,10 @@ from agent.records import Question, Review, Session, SessionState
 from agent.text import clean
 from console.cli_support import plain
 from console.cli_support.exits import ExitCode, end, say
+from console.cli_support.options import JSON_OPTION
 from console.commands.output_options import Speech, manner_of, manner_options
 from console.commands.session_options import LET_THROUGH
 from console.commands.sessions.sessions_shared import (
-    JSON_OPTION,
     SESSION_ID,
     Told,
     act_on,
@@ -300,7 +300,6 @@ def review(ctx: click.Context, session_id: str, request: str, as_json: bool) -> 
 
 
 def _tell_review(found: Review, as_json: bool) -> None:
-
     if as_json:
         plain.print_json(msgspec.to_builtins(found))
         return
