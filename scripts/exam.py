@@ -1,7 +1,7 @@
-"""Examine the virtual phone by programs that others wrote: `python scripts/exam.py [STRANGER …]`.
+"""Examine the virtual phone by programs that others wrote: `python scripts/exam.py [PROGRAM …]`.
 
-Each stranger is installed from its own registry into an environment of its own below a temporary
-directory, and runs against phones that this script starts, by an adb server on a port of its own.
+Each program is installed from its registry into a separate environment below a temporary directory,
+and runs against phones that this script starts, through a separate adb server.
 The table goes into docs/virtual-phone.md, between its markers, and all results into a JSON file.
 Invariant: nothing is installed outside of the temporary directory, and all that was started ends.
 """
@@ -46,9 +46,9 @@ from scripts.exams.environments import (  # noqa: E402
 
 @dataclass
 class Report:
-    """What became of one stranger."""
+    """The results of one program."""
 
-    stranger: str
+    program: str
     version: str = ""
     absent: str = ""
     rows: list[dict[str, str]] = field(default_factory=list)
@@ -58,7 +58,7 @@ class Report:
         return sum(row["outcome"] == outcome for row in self.rows)
 
 
-# -- strangers
+# -- programs
 
 
 def bundled_adb(hall: Hall, serial: str) -> Report:
@@ -275,7 +275,7 @@ def mobilerun(hall: Hall, serial: str) -> Report:
     return Report("mobilerun's adb driver (mobilerun-core-local)", version, rows=rows)
 
 
-STRANGERS: dict[str, Callable[[Hall, str], Report]] = {
+EXAMINERS: dict[str, Callable[[Hall, str], Report]] = {
     "adb-bundled": bundled_adb,
     "adb-debian": debian_adb,
     "adb-shell": adb_shell,
@@ -335,13 +335,13 @@ def hall_for(count: int) -> Iterator[Hall]:
 
 
 def examine(names: list[str]) -> list[Report]:
-    """Examine the phone by strangers; return what became of each."""
+    """Run the programs against the phone; return the results of each."""
     reports = []
     with hall_for(len(names)) as hall:
         for name, serial in zip(names, hall.serials, strict=True):
             sys.stderr.write(f"{name} …\n")
             try:
-                report = STRANGERS[name](hall, serial)
+                report = EXAMINERS[name](hall, serial)
             except CannotSitError as error:
                 report = Report(name, absent=str(error))
             except subprocess.TimeoutExpired:
@@ -360,12 +360,12 @@ def table(reports: list[Report]) -> str:
     lines = [
         f"Made by `make exam` on {datetime.now(UTC):%Y-%m-%d}.",
         "",
-        "| stranger | version | passed / applicable | not applicable | remarks |",
+        "| program | version | passed / applicable | not applicable | remarks |",
         "|---|---|---|---|---|",
     ]
     for one in reports:
         if one.absent:
-            lines.append(f"| {one.stranger} | – | not run | – | {_cell(one.absent)} |")
+            lines.append(f"| {one.program} | – | not run | – | {_cell(one.absent)} |")
             continue
         passed, failed = one.count("passed"), one.count("failed")
         remarks = [
@@ -374,7 +374,7 @@ def table(reports: list[Report]) -> str:
             if row["outcome"] != "passed"
         ]
         lines.append(
-            f"| {one.stranger} | {one.version} | {passed} / {passed + failed} | "
+            f"| {one.program} | {one.version} | {passed} / {passed + failed} | "
             f"{one.count('not applicable')} | {_cell('; '.join(remarks)) or '–'} |"
         )
     return "\n".join(lines)
@@ -398,20 +398,20 @@ def write_page(text: str) -> None:
 def main() -> int:
     """Examine, write the results, and return 1 when a case failed."""
     parser = argparse.ArgumentParser(description="Examine the virtual phone by others' programs.")
-    parser.add_argument("strangers", nargs="*", metavar="STRANGER", help=", ".join(STRANGERS))
+    parser.add_argument("programs", nargs="*", metavar="PROGRAM", help=", ".join(EXAMINERS))
     parser.add_argument("--json", type=Path, help="where all results go")
     parser.add_argument("--no-page", action="store_true", help="leave the page as it is")
     options = parser.parse_args()
-    names = options.strangers or list(STRANGERS)
-    if unknown := [name for name in names if name not in STRANGERS]:
-        parser.error(f"no stranger {', '.join(unknown)}; there are {', '.join(STRANGERS)}")
+    names = options.programs or list(EXAMINERS)
+    if unknown := [name for name in names if name not in EXAMINERS]:
+        parser.error(f"no program {', '.join(unknown)}; there are {', '.join(EXAMINERS)}")
     reports = examine(names)
     text = table(reports)
     sys.stdout.write(text + "\n")
     if options.json:
         rows = [
             {
-                "stranger": one.stranger,
+                "program": one.program,
                 "version": one.version,
                 "absent": one.absent,
                 "cases": one.rows,
@@ -419,7 +419,7 @@ def main() -> int:
             for one in reports
         ]
         options.json.write_text(json.dumps(rows, indent=1, ensure_ascii=False) + "\n")
-    if not options.no_page and not options.strangers:
+    if not options.no_page and not options.programs:
         write_page(text)
     return int(any(one.count("failed") for one in reports))
 

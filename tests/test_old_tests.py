@@ -39,5 +39,7 @@ def test_a_name_that_two_tests_have_decides_nothing() -> None:
     moved = {old[2]: ("tests/test_z.py::test_y", "")}
     assert old_tests.found(old, new, moved)[old[2]] == "tests/c.py::test_y"
     assert list(old_tests.found(old, new, hand).values()) == [
-        "tests/a/test_a.py::test_x", "tests/c.py::test_y", old_tests.GONE,
-    ]  # fmt: skip
+        "tests/a/test_a.py::test_x",
+        "tests/c.py::test_y",
+        old_tests.GONE,
+    ]

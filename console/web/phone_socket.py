@@ -21,22 +21,7 @@ from agent.devices.frames.png import jpeg_of
 from agent.errors import SwitchboardError
 from agent.protocol import DeviceChanged, WheelAct, WheelHandBack, WheelTake
 from agent.records import DeviceInfo, LiveFrame
-from console.web.phone_messages import (
-    MOST_PX,
-    Act,
-    HandBack,
-    PhoneRow,
-    Phones,
-    Picture,
-    Problem,
-    Show,
-    Shown,
-    Take,
-    ToPage,
-    Wheel,
-    from_page,
-    to_page,
-)
+from console.web import phone_messages
 from widgets.lists.session_rows import device_name
 
 FRAME_HZ = 30.0
@@ -64,7 +49,9 @@ async def serve_phone(
     try:
         core = await open_core()
     except SwitchboardError as error:
-        await socket.send_bytes(to_page.encode(Problem(error.message, error.remedy)))
+        await socket.send_bytes(
+            phone_messages.to_page.encode(phone_messages.Problem(error.message, error.remedy))
+        )
         await socket.close()
         return socket
     try:
@@ -88,15 +75,15 @@ class PhonePanel:
         self._core = core
         self._may_drive = may_drive
         self._devices: dict[str, DeviceInfo] = {}
-        self._shown = Show("", 1, 1)
+        self._shown = phone_messages.Show("", 1, 1)
         self._following: asyncio.Task[None] | None = None
         self._number = 0
         self._drawn = asyncio.Event()
         self._held = ""
         """The phone whose wheel was taken here."""
-        self._waiting: asyncio.Queue[tuple[str, Take | HandBack | Act]] = asyncio.Queue(
-            _MOST_WAITING
-        )
+        self._waiting: asyncio.Queue[
+            tuple[str, phone_messages.Take | phone_messages.HandBack | phone_messages.Act]
+        ] = asyncio.Queue(_MOST_WAITING)
 
     async def run(self) -> None:
         """Talk to the page until it goes or the core ends."""
@@ -120,24 +107,26 @@ class PhonePanel:
 
     async def _take(self, data: str) -> None:
         try:
-            said = from_page.decode(data)
+            said = phone_messages.from_page.decode(data)
         except (msgspec.DecodeError, ValueError) as error:
             await self._send(
-                Problem(f"The page sent a message of another form: {error}.", "Reload the page.")
+                phone_messages.Problem(
+                    f"The page sent a message of another form: {error}.", "Reload the page."
+                )
             )
             return
         match said:
-            case Show():
+            case phone_messages.Show():
                 await self._show(said)
-            case Shown(number=number):
+            case phone_messages.Shown(number=number):
                 if number == self._number:
                     self._drawn.set()
-            case Take() | HandBack() | Act():
+            case phone_messages.Take() | phone_messages.HandBack() | phone_messages.Act():
                 try:
                     self._waiting.put_nowait((self._shown.serial, said))
                 except asyncio.QueueFull:
                     await self._send(
-                        Problem(
+                        phone_messages.Problem(
                             f"{_MOST_WAITING} gestures wait for the phone; this one was dropped.",
                             "Wait until the phone has caught up.",
                         )
@@ -150,30 +139,32 @@ class PhonePanel:
             try:
                 await self._act(serial, said)
             except SwitchboardError as error:
-                await self._send(Problem(error.message, error.remedy))
+                await self._send(phone_messages.Problem(error.message, error.remedy))
 
-    async def _act(self, serial: str, said: Take | HandBack | Act) -> None:
+    async def _act(
+        self, serial: str, said: phone_messages.Take | phone_messages.HandBack | phone_messages.Act
+    ) -> None:
         match said:
-            case Take():
+            case phone_messages.Take():
                 await self._core.request(WheelTake(serial=serial))
                 self._held = serial
-                await self._send(Wheel(True))
-            case HandBack(note=note):
+                await self._send(phone_messages.Wheel(True))
+            case phone_messages.HandBack(note=note):
                 await self._let_go(note)
-                await self._send(Wheel(False))
-            case Act(gesture=gesture):
+                await self._send(phone_messages.Wheel(False))
+            case phone_messages.Act(gesture=gesture):
                 await self._core.request(WheelAct(gesture=gesture, serial=serial))
             case _:
                 assert_never(said)
 
-    async def _show(self, show: Show) -> None:
+    async def _show(self, show: phone_messages.Show) -> None:
         if show.serial != self._held:
             await self._let_go()
-            await self._send(Wheel(False))
+            await self._send(phone_messages.Wheel(False))
         self._shown = msgspec.structs.replace(
             show,
-            width_px=min(max(show.width_px, 1), MOST_PX),
-            height_px=min(max(show.height_px, 1), MOST_PX),
+            width_px=min(max(show.width_px, 1), phone_messages.MOST_PX),
+            height_px=min(max(show.height_px, 1), phone_messages.MOST_PX),
         )
         if self._following is not None:
             self._following.cancel()
@@ -191,9 +182,9 @@ class PhonePanel:
 
     # --- to the page ----------
 
-    async def _send(self, message: ToPage) -> None:
+    async def _send(self, message: phone_messages.ToPage) -> None:
         with suppress(ConnectionError):
-            await self._socket.send_str(to_page.encode(message).decode())
+            await self._socket.send_str(phone_messages.to_page.encode(message).decode())
 
     async def _list_phones(self) -> None:
         # Followed first, so that no change falls between the list and the first event.
@@ -210,12 +201,14 @@ class PhonePanel:
     async def _send_phones(self) -> None:
         rows = sorted(
             (
-                PhoneRow(one.serial, device_name(one.serial, self._devices), one.state, one.driver)
+                phone_messages.PhoneRow(
+                    one.serial, device_name(one.serial, self._devices), one.state, one.driver
+                )
                 for one in self._devices.values()
             ),
             key=lambda row: (row.name.casefold(), row.serial),
         )
-        await self._send(Phones(tuple(rows), self._may_drive))
+        await self._send(phone_messages.Phones(tuple(rows), self._may_drive))
 
     async def _follow(self) -> None:
         show = self._shown
@@ -225,7 +218,7 @@ class PhonePanel:
             ) as frames:
                 await self._send_each(frames)
         except SwitchboardError as error:
-            await self._send(Problem(error.message, error.remedy))
+            await self._send(phone_messages.Problem(error.message, error.remedy))
 
     async def _send_each(self, frames: AsyncIterator[LiveFrame]) -> None:
         async for frame in frames:
@@ -237,7 +230,7 @@ class PhonePanel:
             self._number += 1
             self._drawn.clear()
             age_ms = max(time.time_ns() // 1_000_000 - frame.captured_ms, 0)
-            picture = Picture(
+            picture = phone_messages.Picture(
                 self._number, frame.serial, frame.status, frame.detail, age_ms, bool(data)
             )
             await self._send(picture)

@@ -1,1 +1,1 @@
-"""The strangers of the exam: programs that others wrote for phones."""
+"""The programs of the exam: third-party clients of phones."""

@@ -1,6 +1,6 @@
-"""Run the cases of one stranger and print what became of each, one JSON object a line.
+"""Run the cases of one program and print the result of each, one JSON object a line.
 
-Runs in the stranger's own environment, so it needs nothing but Python. Not a test framework.
+Runs in the program's environment, so it needs nothing but Python. Not a test framework.
 Invariant: each case has an end: passed, failed, or not applicable with the reason.
 """
 

@@ -1,4 +1,4 @@
-"""Where a stranger sits: the exam's folder, phones and adb server, and an environment of its own.
+"""Where an exam runs: its folder, phones and adb server, and an environment for each program.
 
 Invariant: nothing is installed outside of the exam's folder.
 """
@@ -20,12 +20,12 @@ INSTALL_LIMIT_S, RUN_LIMIT_S = 900, 600
 
 
 class CannotSitError(Exception):
-    """The stranger cannot be installed or run on this machine; the message says why."""
+    """The program cannot be installed or run on this machine; the message says why."""
 
 
 @dataclass
 class Hall:
-    """Where an exam is held: a folder, one phone for each stranger, and the server they use."""
+    """Where an exam runs: a folder, one phone for each program, and the server they use."""
 
     folder: Path
     serials: list[str]
@@ -33,7 +33,7 @@ class Hall:
     port: int
 
     def environment(self, serial: str) -> dict[str, str]:
-        """Return the environment that a stranger runs in."""
+        """Return the environment that a program runs in."""
         return {
             **os.environ,
             "EXAM_SERIAL": serial,
@@ -103,7 +103,7 @@ def version_of(python: Path, package: str) -> str:
 
 
 def rows_of(words: list[str], environment: dict[str, str], folder: Path) -> list[dict[str, str]]:
-    """Run a stranger's program and return the cases it prints."""
+    """Run a program and return the cases it prints."""
     try:
         done = subprocess.run(
             words,

@@ -71,9 +71,15 @@ async def _played(folder: Path, chosen: tuple[Exercise, ...]) -> AsyncIterator[s
         for exercise in chosen:
             prompts.clear()
             outcome = await attempt(
-                stands, stands.serials[0], exercise, model="pilot", seed=1, repeat=1,
-                without=(), bound_s=_BOUND_S,
-            )  # fmt: skip
+                stands,
+                stands.serials[0],
+                exercise,
+                model="pilot",
+                seed=1,
+                repeat=1,
+                without=(),
+                bound_s=_BOUND_S,
+            )
             yield f"== {exercise.name}: {outcome.why or 'done'}"
             for event in await stands.core.history(outcome.session_id):
                 yield line_of(event.msg)

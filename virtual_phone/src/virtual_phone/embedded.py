@@ -38,14 +38,7 @@ from virtual_phone.state.truth import Truth
 from virtual_phone.timing import SimulatedTiming, finish
 from virtual_phone.ui.rows import TreeRow, rows
 
-__all__ = [
-    "BEGAN_S",
-    "EmbeddedHost",
-    "EmbeddedPhone",
-    "FingerStep",
-    "PhoneError",
-    "TreeRow",
-]
+__all__ = ["BEGAN_S", "EmbeddedHost", "EmbeddedPhone", "FingerStep", "PhoneError", "TreeRow"]
 
 if TYPE_CHECKING:
     from PIL import Image

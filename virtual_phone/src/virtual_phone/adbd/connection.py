@@ -84,11 +84,6 @@ class Connection:
         self._peer = Banner("", frozenset())
         self.max_payload_bytes = wire.MAX_PAYLOAD_V1_BYTES
 
-    @property
-    def online(self) -> bool:
-        """Whether the handshake is done."""
-        return self._online
-
     # --- life ---
 
     async def run(self) -> None:

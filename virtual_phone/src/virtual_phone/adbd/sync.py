@@ -17,13 +17,7 @@ import stat as modes
 import struct
 from typing import BinaryIO
 
-from virtual_phone.adbd.compression import (
-    CompressionError,
-    Deflater,
-    SyncFlag,
-    deflater,
-    inflater,
-)
+from virtual_phone.adbd.compression import CompressionError, Deflater, SyncFlag, deflater, inflater
 from virtual_phone.adbd.stream import Stream
 from virtual_phone.shell.call import decode, encode
 from virtual_phone.userland.file_stat import FileStat

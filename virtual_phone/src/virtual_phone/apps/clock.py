@@ -12,18 +12,8 @@ from datetime import UTC, datetime
 import msgspec
 
 from virtual_phone.app import App, AppIcon, Page, Seed
+from virtual_phone.ui import patterns
 from virtual_phone.ui import vocabulary as ui
-from virtual_phone.ui.patterns import (
-    alert,
-    bottom_nav,
-    empty,
-    fab,
-    list_page,
-    round_button,
-    screen,
-    text_box,
-    title_bar,
-)
 from virtual_phone.ui.views import MATCH, Align, TextStyle, View
 from virtual_phone.ui.vocabulary import text
 
@@ -84,10 +74,10 @@ def clock_page(page: Page[Clocks]) -> View:
     tab = page.local("tab", "alarm")
     body = {"alarm": _alarms, "clock": _cities, "timer": _timer, "stopwatch": _stopwatch}[tab]
     names = {"alarm": "Alarms", "clock": "Clock", "timer": "Timer", "stopwatch": "Stopwatch"}
-    return screen(
-        title_bar(names[tab]),
+    return patterns.screen(
+        patterns.title_bar(names[tab]),
         body(page),
-        bottom_nav(
+        patterns.bottom_nav(
             [
                 ("alarm", "Alarms", "alarm"),
                 ("clock", "Clock", "clock"),
@@ -146,12 +136,12 @@ def _alarms(page: Page[Clocks]) -> View:
     if page.local("new"):
         _new_alarm(page)
     shown = sorted(page.data.alarms, key=lambda a: (a.hour, a.minute))
-    listing: ui.Child = list_page("alarms", *(card(a) for a in shown))
+    listing: ui.Child = patterns.list_page("alarms", *(card(a) for a in shown))
     if not shown:
-        listing = empty("alarm", "No alarms")
+        listing = patterns.empty("alarm", "No alarms")
     return ui.stack(
         ui.column(listing, height=MATCH),
-        fab("add", "Add alarm", page.setter("new"), id="fab"),
+        patterns.fab("add", "Add alarm", page.setter("new"), id="fab"),
         width=MATCH,
         weight=1,
     )
@@ -197,7 +187,7 @@ def _new_alarm(page: Page[Clocks]) -> None:
         )
 
     page.show_dialog(
-        alert(
+        patterns.alert(
             "Enter time",
             "",
             ui.button("Cancel", close, look="text"),
@@ -210,7 +200,7 @@ def _new_alarm(page: Page[Clocks]) -> None:
                     width=MATCH,
                     gap=10,
                 ),
-                text_box("label", hint="Label", id="edit_label"),
+                patterns.text_box("label", hint="Label", id="edit_label"),
                 gap=14,
                 margin=(0, 16, 0, 0),
             ),
@@ -238,7 +228,7 @@ def _cities(page: Page[Clocks]) -> View:
             margin=(16, 5, 16, 5),
         )
 
-    return list_page(
+    return patterns.list_page(
         "cities",
         ui.column(
             text(f"{now:%H:%M}", TextStyle(84, 300), id="digital_clock"),
@@ -305,8 +295,8 @@ def _timer(page: Page[Clocks]) -> View:
 
 def _switch(running: bool, start: Callable[[], None], stop: Callable[[], None]) -> View:
     if running:
-        return round_button("pause", "Pause", stop, id="fab")
-    return round_button("play", "Start", start, id="fab")
+        return patterns.round_button("pause", "Pause", stop, id="fab")
+    return patterns.round_button("play", "Start", start, id="fab")
 
 
 def _stopwatch(page: Page[Clocks]) -> View:

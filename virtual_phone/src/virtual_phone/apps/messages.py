@@ -11,18 +11,7 @@ from datetime import UTC, datetime
 from urllib.parse import parse_qsl, unquote
 
 from virtual_phone.app import App, AppIcon, Page
-from virtual_phone.apps.messages_data import (
-    PACKAGE,
-    PEOPLE,
-    Messages,
-    Thread,
-    newest,
-    notice_of,
-    seed,
-    send,
-    thread_of,
-    when_text,
-)
+from virtual_phone.apps import messages_data
 from virtual_phone.ui import patterns
 from virtual_phone.ui import vocabulary as ui
 from virtual_phone.ui.patterns import menu
@@ -30,20 +19,20 @@ from virtual_phone.ui.views import MATCH, WRAP, Align, TextStyle, View
 from virtual_phone.ui.vocabulary import text
 
 messages = App(
-    package=PACKAGE,
+    package=messages_data.PACKAGE,
     label="Messages",
     icon=AppIcon("chat", "#5B8CFF", "#2F62E0"),
-    state=Messages,
-    seed=seed,
+    state=messages_data.Messages,
+    seed=messages_data.seed,
     version_name="1.0.001",
     version_code=10001040,
     permissions=("android.permission.SEND_SMS", "android.permission.READ_CONTACTS"),
-    first_notices=lambda data: [notice_of(t) for t in data.threads if t.unread],
+    first_notices=lambda data: [messages_data.notice_of(t) for t in data.threads if t.unread],
 )
 
 
 @messages.page(".ui.conversationlist.ConversationListActivity", launcher=True)
-def conversation_list(page: Page[Messages]) -> View:
+def conversation_list(page: Page[messages_data.Messages]) -> View:
     """Show the threads."""
     searching = page.local("search") == "1"
     wanted = page.field("query").strip().lower() if searching else ""
@@ -54,7 +43,7 @@ def conversation_list(page: Page[Messages]) -> View:
             if (wanted in t.name.lower() or any(wanted in m.body.lower() for m in t.messages))
             and (searching or not t.archived)
         ),
-        key=newest,
+        key=messages_data.newest,
         reverse=True,
     )
 
@@ -78,7 +67,9 @@ def conversation_list(page: Page[Messages]) -> View:
     listing: ui.Child = patterns.list_page("list", *(_thread_row(page, t) for t in shown))
     if not shown:
         listing = patterns.empty("chat", "No conversations")
-    chosen = thread_of(page.data, page.local("delete")) if page.local("delete") else None
+    chosen = (
+        messages_data.thread_of(page.data, page.local("delete")) if page.local("delete") else None
+    )
     if chosen is not None:
         ask_delete(page, chosen, lambda: None)
     return patterns.screen(
@@ -101,7 +92,7 @@ def void(_value: object) -> None:
     """Throw a value away."""
 
 
-def _thread_row(page: Page[Messages], thread: Thread) -> View:
+def _thread_row(page: Page[messages_data.Messages], thread: messages_data.Thread) -> View:
     last = thread.messages[-1] if thread.messages else None
     bold = 700 if thread.unread else 400
     preview = f"You: {last.body}" if last and last.mine else last.body if last else ""
@@ -115,7 +106,11 @@ def _thread_row(page: Page[Messages], thread: Thread) -> View:
                     weight=1,
                     id="conversation_name",
                 ),
-                text(when_text(page.now, newest(thread)), ui.CAPTION, id="conversation_timestamp"),
+                text(
+                    messages_data.when_text(page.now, messages_data.newest(thread)),
+                    ui.CAPTION,
+                    id="conversation_timestamp",
+                ),
                 width=MATCH,
                 gap=8,
             ),
@@ -139,7 +134,9 @@ def _thread_row(page: Page[Messages], thread: Thread) -> View:
     )
 
 
-def ask_delete(page: Page[Messages], thread: Thread, then: Callable[[], None]) -> None:
+def ask_delete(
+    page: Page[messages_data.Messages], thread: messages_data.Thread, then: Callable[[], None]
+) -> None:
     """Ask before a conversation is deleted."""
 
     def delete() -> None:
@@ -159,16 +156,16 @@ def ask_delete(page: Page[Messages], thread: Thread, then: Callable[[], None]) -
         "android.intent.action.VIEW sms",
     ],
 )
-def conversation(page: Page[Messages]) -> View:
+def conversation(page: Page[messages_data.Messages]) -> View:
     """Show one thread with the field to write in."""
     key = page.local("thread") or page.args.get("thread", "")
     number, _, query = page.args.get("data", "").partition(":")[2].partition("?")
     number = unquote(number.removeprefix("//"))
     given = page.args.get("sms_body") or dict(parse_qsl(query)).get("body", "")
-    thread = thread_of(page.data, key or number)
+    thread = messages_data.thread_of(page.data, key or number)
     if thread is None and (key or number):
         name = key or number
-        thread = Thread(0, name, name)
+        thread = messages_data.Thread(0, name, name)
     if thread is None:
         return patterns.screen(
             patterns.title_bar("Messages", back=page.close),
@@ -189,7 +186,7 @@ def conversation(page: Page[Messages]) -> View:
             page.set("thread", str(current.id))
         page.set_field("compose", "")
         page.state.scroll.pop("message_list", None)
-        send(page, current, words)
+        messages_data.send(page, current, words)
 
     def call() -> None:
         page.open(
@@ -266,20 +263,20 @@ def conversation(page: Page[Messages]) -> View:
     )
 
 
-def archive(page: Page[Messages], thread: Thread) -> None:
+def archive(page: Page[messages_data.Messages], thread: messages_data.Thread) -> None:
     """Take a thread out of the list."""
     thread.archived = True
     page.close()
     page.toast("Conversation archived")
 
 
-def choose_delete(page: Page[Messages]) -> None:
+def choose_delete(page: Page[messages_data.Messages]) -> None:
     """Close the menu and ask."""
     page.set("menu", "")
     page.set("delete")
 
 
-def _bubble(page: Page[Messages], thread: Thread, i: int) -> View:
+def _bubble(page: Page[messages_data.Messages], thread: messages_data.Thread, i: int) -> View:
     message = thread.messages[i]
     before = thread.messages[i - 1] if i else None
     stamp: ui.Child = None
@@ -321,11 +318,11 @@ def _right(bubble: View) -> View:
 
 
 @messages.page(".ui.NewConversationActivity", actions=["android.intent.action.SENDTO"])
-def new_conversation(page: Page[Messages]) -> View:
+def new_conversation(page: Page[messages_data.Messages]) -> View:
     """Choose whom to write to."""
     typed = page.field("to")
     known = [(t.name, t.number) for t in page.data.threads] + [
-        p for p in PEOPLE if all(t.number != p[1] for t in page.data.threads)
+        p for p in messages_data.PEOPLE if all(t.number != p[1] for t in page.data.threads)
     ]
     shown = [p for p in known if typed.strip().lower() in f"{p[0]} {p[1]}".lower()]
 

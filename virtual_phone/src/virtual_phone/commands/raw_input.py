@@ -6,23 +6,13 @@ import asyncio
 import re
 
 from virtual_phone.commands.options import options
-from virtual_phone.input.touch_panel import (
-    BTN_TOUCH,
-    EV_ABS,
-    EV_KEY,
-    EV_SYN,
-    NAME,
-    PATH,
-    Axis,
-    RawEvent,
-    TouchPanel,
-)
+from virtual_phone.input import touch_panel
 from virtual_phone.shell.call import Call, CommandError, command
 
 WAITING_EVENTS = 4096
 """Events that a slow reader may be behind; what comes after is lost, as in the kernel."""
-_TYPES = {EV_SYN: "EV_SYN", EV_KEY: "EV_KEY", EV_ABS: "EV_ABS"}
-_AXES = {int(axis): axis.name for axis in Axis}
+_TYPES = {touch_panel.EV_SYN: "EV_SYN", touch_panel.EV_KEY: "EV_KEY", touch_panel.EV_ABS: "EV_ABS"}
+_AXES = {int(axis): axis.name for axis in touch_panel.Axis}
 _USAGE = """Usage: getevent [-t] [-n] [-s switchmask] [-S] [-v [mask]] [-d] [-p] [-i] [-l] [-q] [-c count] [-r] [device]
     -t: show time stamps
     -n: don't print newlines
@@ -45,23 +35,23 @@ async def getevent(call: Call) -> int:
     if "h" in found or len(found.operands) > 1:
         raise CommandError(_USAGE, 1)
     device = found.operands[0] if found.operands else ""
-    if device and device != PATH:
+    if device and device != touch_panel.PATH:
         raise CommandError(f"could not open {device}, No such file or directory", 1)
     panel, labels = call.userland.touch_panel, "l" in found
     if (not device and "q" not in found) or found.any("pi"):
-        await call.line(f"add device 1: {PATH}")
+        await call.line(f"add device 1: {touch_panel.PATH}")
         if "i" in found:
             await call.line(
                 "  bus:      0006\n  vendor    18d1\n  product   0001\n  version   0001"
             )
-        await call.line(f'  name:     "{NAME}"')
+        await call.line(f'  name:     "{touch_panel.NAME}"')
     if found.any("pi"):
         await call.line(_possible(panel, labels=labels))
         return 0
     left = found.number(call, "c", -1)
-    waiting: asyncio.Queue[RawEvent] = asyncio.Queue(WAITING_EVENTS)
+    waiting: asyncio.Queue[touch_panel.RawEvent] = asyncio.Queue(WAITING_EVENTS)
 
-    def heard(event: RawEvent) -> None:
+    def heard(event: touch_panel.RawEvent) -> None:
         if not waiting.full():
             waiting.put_nowait(event)
 
@@ -70,7 +60,7 @@ async def getevent(call: Call) -> int:
         while left != 0:
             event = await waiting.get()
             stamp = f"[{event.at_s:15.6f}] " if "t" in found else ""
-            where = "" if device else f"{PATH}: "
+            where = "" if device else f"{touch_panel.PATH}: "
             await call.line(stamp + where + _row(event, labels=labels))
             left -= 1
     finally:
@@ -78,22 +68,22 @@ async def getevent(call: Call) -> int:
     return 0
 
 
-def _row(event: RawEvent, *, labels: bool) -> str:
+def _row(event: touch_panel.RawEvent, *, labels: bool) -> str:
     if not labels:
         return f"{event.type:04x} {event.code:04x} {event.value:08x}"
     kind = _TYPES.get(event.type, f"{event.type:04x}")
     code, value = f"{event.code:04x}", f"{event.value:08x}            "
-    if event.type == EV_ABS:
+    if event.type == touch_panel.EV_ABS:
         code = _AXES.get(event.code, code)
-    elif event.type == EV_KEY and event.code == BTN_TOUCH:
+    elif event.type == touch_panel.EV_KEY and event.code == touch_panel.BTN_TOUCH:
         code, value = "BTN_TOUCH", f"{'DOWN' if event.value else 'UP':<20}"
-    elif event.type == EV_SYN:
+    elif event.type == touch_panel.EV_SYN:
         code = "SYN_REPORT"
     return f"{kind:<12.12} {code:<20.20} {value}"
 
 
-def _possible(panel: TouchPanel, *, labels: bool) -> str:
-    key = f"{'BTN_TOUCH':<20} " if labels else f"{BTN_TOUCH:04x} "
+def _possible(panel: touch_panel.TouchPanel, *, labels: bool) -> str:
+    key = f"{'BTN_TOUCH':<20} " if labels else f"{touch_panel.BTN_TOUCH:04x} "
     rows = ["  events:", f"    KEY (0001): {key}"]
     for index, (axis, highest) in enumerate(panel.limits().items()):
         lead = "    ABS (0003): " if not index else " " * 16
@@ -108,7 +98,7 @@ async def sendevent(call: Call) -> int:
     if len(call.args) != 4:
         raise CommandError('sendevent: Needs 4 arguments (see "sendevent --help")')
     device, *words = call.args
-    if device != PATH:
+    if device != touch_panel.PATH:
         raise CommandError(f"sendevent: {device}: No such file or directory")
     if not all(
         re.fullmatch("-?[1-9][0-9]{0,9}|0[0-7]{0,11}|0x[0-9a-fA-F]{1,8}", word) for word in words

@@ -104,8 +104,7 @@ def _read(values: dict[str, str]) -> ServerOptions:
         scid=_hexadecimal(values, "scid", -1),
         max_size=max(_number(values, "max_size", 0), 0),
         bit_rate=max(
-            _number(values, "video_bit_rate", _number(values, "bit_rate", BIT_RATE_DEFAULT)),
-            10_000,
+            _number(values, "video_bit_rate", _number(values, "bit_rate", BIT_RATE_DEFAULT)), 10_000
         ),
         max_fps=_rate(values, "max_fps"),
         tunnel_forward=_flag(values, "tunnel_forward", options.tunnel_forward),
@@ -120,9 +119,7 @@ def _read(values: dict[str, str]) -> ServerOptions:
         send_device_meta=_flag(values, "send_device_meta", options.send_device_meta),
         send_dummy_byte=_flag(values, "send_dummy_byte", options.send_dummy_byte),
         send_codec_meta=_flag(
-            values,
-            "send_stream_meta",
-            _flag(values, "send_codec_meta", options.send_codec_meta),
+            values, "send_stream_meta", _flag(values, "send_codec_meta", options.send_codec_meta)
         ),
         send_frame_meta=_flag(values, "send_frame_meta", options.send_frame_meta),
         size_multiple=max(_number(values, "min_size_alignment", 0), 0),

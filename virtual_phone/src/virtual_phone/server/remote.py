@@ -44,8 +44,7 @@ def ask(home: Path, request: Request, *, timeout_s: float = TIMEOUT_S) -> Answer
             line = _line(channel)
         except (FileNotFoundError, ConnectionError) as error:
             raise NotServedError(
-                f"no process serves the phones in {home}",
-                "Serve them first.",
+                f"no process serves the phones in {home}", "Serve them first."
             ) from error
         except TimeoutError:
             raise PhoneError(

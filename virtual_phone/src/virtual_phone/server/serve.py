@@ -178,12 +178,7 @@ class PhoneHost:
         checkpoint.go_back(self.served(serial).phone, to)
 
     def fault(
-        self,
-        serial: str,
-        kind: FaultKind,
-        *,
-        value: float = 0.0,
-        duration_s: float | None = None,
+        self, serial: str, kind: FaultKind, *, value: float = 0.0, duration_s: float | None = None
     ) -> None:
         """Begin a fault on a phone; raise PhoneError for an unknown serial."""
         self.served(serial).userland.faults.begin(kind, value=value, duration_s=duration_s)

@@ -211,8 +211,7 @@ class ServedPhone:
             )
         if not 0 < duration_ms <= LONGEST_TOUCH_MS:
             raise PhoneError(
-                f"A touch of {duration_ms} ms cannot be made.",
-                f"Give 1 to {LONGEST_TOUCH_MS} ms.",
+                f"A touch of {duration_ms} ms cannot be made.", f"Give 1 to {LONGEST_TOUCH_MS} ms."
             )
         swipe = self.userland.touch_panel.swipe(start, end, duration_ms=duration_ms)
         self._touching = asyncio.ensure_future(swipe)

@@ -11,22 +11,9 @@ import contextlib
 import signal
 from typing import assert_never
 
-from virtual_phone.server.pipes import (
-    CollectingSink,
-    EmptySource,
-    NullSink,
-    Pipe,
-    Sink,
-    Source,
-)
+from virtual_phone.server.pipes import CollectingSink, EmptySource, NullSink, Pipe, Sink, Source
 from virtual_phone.shell import syntax
-from virtual_phone.shell.call import (
-    Call,
-    CommandError,
-    Descriptors,
-    ShellMemoryError,
-    decode,
-)
+from virtual_phone.shell.call import Call, CommandError, Descriptors, ShellMemoryError, decode
 from virtual_phone.shell.expansion import Expander
 from virtual_phone.shell.flow import (
     MAX_CALL_DEPTH,

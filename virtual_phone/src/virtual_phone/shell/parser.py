@@ -82,10 +82,7 @@ class Parser:
         items: list[syntax.AndOr] = []
         while True:
             self.tokens.skip_blanks(newlines=True)
-            if self.tokens.at_end() or self.tokens.peek_operator() in (
-                ")",
-                ";;",
-            ):
+            if self.tokens.at_end() or self.tokens.peek_operator() in (")", ";;"):
                 break
             if self.tokens.peek_word() in ends:
                 break

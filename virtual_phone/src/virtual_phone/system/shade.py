@@ -11,22 +11,8 @@ from datetime import UTC, datetime
 from virtual_phone.app import Host
 from virtual_phone.state.records import Notice
 from virtual_phone.system.bars import clock_text
+from virtual_phone.ui import vocabulary as ui
 from virtual_phone.ui.views import MATCH, Align, TextStyle, View
-from virtual_phone.ui.vocabulary import (
-    CAPTION,
-    column,
-    edges,
-    grid,
-    icon,
-    icon_button,
-    row,
-    scroll,
-    slider,
-    space,
-    stack,
-    styled,
-    text,
-)
 
 
 def shade(host: Host, *, expanded: bool) -> View:
@@ -55,33 +41,33 @@ def shade(host: Host, *, expanded: bool) -> View:
             if not notice.ongoing:
                 host.notifications.dismiss(notice.id)
 
-    return column(
-        row(
-            text(clock_text(host), TextStyle(30, 400), id="clock"),
-            text(f"{local:%a}, {local:%b} {local.day}", TextStyle(16, 400, "text2"), id="date"),
+    return ui.column(
+        ui.row(
+            ui.text(clock_text(host), TextStyle(30, 400), id="clock"),
+            ui.text(f"{local:%a}, {local:%b} {local.day}", TextStyle(16, 400, "text2"), id="date"),
             width=MATCH,
             gap=14,
             pad=(12, 44, 12, 8),
             main=Align.START,
         ),
-        row(
-            icon("brightness", 20, "text2"),
-            slider(brightness, bright, weight=1, id="slider", desc="Display brightness"),
+        ui.row(
+            ui.icon("brightness", 20, "text2"),
+            ui.slider(brightness, bright, weight=1, id="slider", desc="Display brightness"),
             width=MATCH,
             gap=14,
-            pad=edges(12, 6),
+            pad=ui.edges(12, 6),
             id="brightness_slider",
         )
         if expanded
         else None,
-        grid(2, *(tiles if expanded else tiles[:4]), gap=8, id="quick_settings_panel"),
-        row(
-            space(weight=1),
-            icon_button(
+        ui.grid(2, *(tiles if expanded else tiles[:4]), gap=8, id="quick_settings_panel"),
+        ui.row(
+            ui.space(weight=1),
+            ui.icon_button(
                 "edit", "Edit tiles", lambda: host.toasts.show("Tiles cannot be edited here")
             ),
-            icon_button("settings", "Open settings", lambda: _open_settings(host)),
-            icon_button(
+            ui.icon_button("settings", "Open settings", lambda: _open_settings(host)),
+            ui.icon_button(
                 "power", "Power menu", lambda: host.toasts.show("Hold the power button instead")
             ),
             width=MATCH,
@@ -89,10 +75,10 @@ def shade(host: Host, *, expanded: bool) -> View:
         )
         if expanded
         else None,
-        scroll(
+        ui.scroll(
             "notices",
             *(notice_card(host, n) for n in notices),
-            text(
+            ui.text(
                 "No notifications",
                 TextStyle(15, 400, "text2"),
                 halign=Align.CENTER,
@@ -101,17 +87,17 @@ def shade(host: Host, *, expanded: bool) -> View:
             )
             if not notices
             else None,
-            row(
-                space(weight=1),
-                stack(
-                    text("Clear all", TextStyle(14, 500, "accent")),
+            ui.row(
+                ui.space(weight=1),
+                ui.stack(
+                    ui.text("Clear all", TextStyle(14, 500, "accent")),
                     on_click=clear,
                     id="dismiss_text",
                     cls="android.widget.Button",
                     desc="Clear all notifications",
                     fill="surface",
                     radius=20,
-                    pad=edges(20, 12),
+                    pad=ui.edges(20, 12),
                 ),
                 width=MATCH,
             )
@@ -174,11 +160,11 @@ def _tiles(host: Host) -> list[View]:
 
 def _tile(label: str, drawing: str, state: str, on: bool, act: Callable[[], None]) -> View:
     ink = "on_accent" if on else "text"
-    return row(
-        icon(drawing, 22, ink, hidden_from_tree=True),
-        column(
-            text(label, TextStyle(15, 500, ink, max_lines=1), id="tile_label"),
-            text(state, TextStyle(13, 400, ink, max_lines=1), id="app_label"),
+    return ui.row(
+        ui.icon(drawing, 22, ink, hidden_from_tree=True),
+        ui.column(
+            ui.text(label, TextStyle(15, 500, ink, max_lines=1), id="tile_label"),
+            ui.text(state, TextStyle(13, 400, ink, max_lines=1), id="app_label"),
             weight=1,
             gap=1,
         ),
@@ -190,7 +176,7 @@ def _tile(label: str, drawing: str, state: str, on: bool, act: Callable[[], None
         width=MATCH,
         height=72,
         radius=26,
-        pad=edges(18, 0),
+        pad=ui.edges(18, 0),
         gap=14,
         fill="accent" if on else "tile_off",
         key=f"tile {label}",
@@ -214,18 +200,18 @@ def notice_card(host: Host, notice: Notice, *, opens: bool = True) -> View:
 
     minutes = max(0, int((host.now() - notice.when) // 60))
     age = "now" if minutes < 1 else f"{minutes}m" if minutes < 60 else f"{minutes // 60}h"
-    return row(
+    return ui.row(
         art(icon_art(icon_of(notice.package)), 38, 38, hidden_from_tree=True),
-        column(
-            row(
-                text(label, CAPTION, id="android:id/app_name_text"),
-                text(f"• {age}", CAPTION, id="android:id/time"),
+        ui.column(
+            ui.row(
+                ui.text(label, ui.CAPTION, id="android:id/app_name_text"),
+                ui.text(f"• {age}", ui.CAPTION, id="android:id/time"),
                 gap=6,
             ),
-            text(notice.title, TextStyle(15.5, 500, max_lines=1), id="android:id/title"),
-            text(
+            ui.text(notice.title, TextStyle(15.5, 500, max_lines=1), id="android:id/title"),
+            ui.text(
                 notice.text,
-                styled(TextStyle(14.5, 400, "text2"), max_lines=2),
+                ui.styled(TextStyle(14.5, 400, "text2"), max_lines=2),
                 id="android:id/big_text",
             ),
             weight=1,
@@ -234,7 +220,7 @@ def notice_card(host: Host, notice: Notice, *, opens: bool = True) -> View:
         on_click=(lambda: host.activities.open_notice(notice)) if opens else None,
         on_swipe=swiped if opens else None,
         width=MATCH,
-        pad=edges(16, 14),
+        pad=ui.edges(16, 14),
         gap=14,
         radius=24,
         fill="surface",

@@ -30,7 +30,7 @@ def paint(view: View, canvas: Canvas, m: Metrics) -> None:
             canvas.icon(view.icon, _inner(view, m), canvas.color(view.tint))
         case Kind.SWITCH:
             _switch(view, canvas, m)
-        case Kind.CHECK | Kind.RADIO:
+        case Kind.RADIO:
             _check(view, canvas)
         case Kind.SLIDER:
             _slider(view, canvas, m)
@@ -227,8 +227,6 @@ def _switch(view: View, canvas: Canvas, m: Metrics) -> None:
 def _check(view: View, canvas: Canvas) -> None:
     canvas.clip_to(view.clip)
     names = {
-        (Kind.CHECK, True): "check_box",
-        (Kind.CHECK, False): "check_box_blank",
         (Kind.RADIO, True): "radio_on",
         (Kind.RADIO, False): "radio_off",
     }

@@ -8,31 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from virtual_phone.ui import vocabulary as ui
 from virtual_phone.ui.views import MATCH, Align, TextStyle, View
-from virtual_phone.ui.vocabulary import (
-    BODY,
-    BODY_LARGE,
-    CAPTION,
-    HEADLINE,
-    OVERLINE,
-    SUMMARY,
-    TITLE_LARGE,
-    Child,
-    button,
-    column,
-    edges,
-    field,
-    icon,
-    icon_button,
-    recycler,
-    row,
-    scroll,
-    space,
-    stack,
-    styled,
-    switch,
-    text,
-)
 
 ROW_TITLE = TextStyle(17, 400)
 ROW_SUMMARY = TextStyle(14, 400, "text2")
@@ -42,15 +19,15 @@ def title_bar(
     title: str,
     *,
     back: Callable[[], None] | None = None,
-    actions: tuple[Child, ...] = (),
+    actions: tuple[ui.Child, ...] = (),
     subtitle: str = "",
 ) -> View:
     """Draw a title bar 64 dp high with a back arrow and buttons."""
-    return row(
-        icon_button("arrow_back", "Navigate up", back) if back else space(12),
-        column(
-            text(title, styled(TITLE_LARGE, max_lines=1), id="action_bar_title"),
-            text(subtitle, CAPTION, id="action_bar_subtitle") if subtitle else None,
+    return ui.row(
+        ui.icon_button("arrow_back", "Navigate up", back) if back else ui.space(12),
+        ui.column(
+            ui.text(title, ui.styled(ui.TITLE_LARGE, max_lines=1), id="action_bar_title"),
+            ui.text(subtitle, ui.CAPTION, id="action_bar_subtitle") if subtitle else None,
             weight=1,
             width=MATCH,
         ),
@@ -66,8 +43,8 @@ def title_bar(
 
 def progress() -> View:
     """Draw the thin line of something that is coming over a network."""
-    return row(
-        row(width=130, height=3, fill="accent"),
+    return ui.row(
+        ui.row(width=130, height=3, fill="accent"),
         width=MATCH,
         height=3,
         fill="surface2",
@@ -79,18 +56,18 @@ def progress() -> View:
 
 def large_title(title: str) -> View:
     """Draw the big title of a settings page."""
-    return text(
+    return ui.text(
         title,
-        styled(HEADLINE, size=32),
+        ui.styled(ui.HEADLINE, size=32),
         pad=(24, 8, 24, 20),
         width=MATCH,
         id="collapsing_toolbar_title",
     )
 
 
-def screen(*children: Child, fill: str = "background") -> View:
+def screen(*children: ui.Child, fill: str = "background") -> View:
     """Fill the activity with a column."""
-    return column(*children, width=MATCH, height=MATCH, fill=fill)
+    return ui.column(*children, width=MATCH, height=MATCH, fill=fill)
 
 
 def preference(
@@ -104,32 +81,27 @@ def preference(
     enabled: bool = True,
     key: str = "",
     radii: tuple[float, float, float, float] | None = None,
-    trailing: Child = None,
+    trailing: ui.Child = None,
 ) -> View:
     """Draw a settings row; with `on` it is a switch row whose switch shows the state."""
-    leading: Child = None
+    leading: ui.Child = None
     if icon_name:
-        shown = icon(icon_name, 22, "#FFFFFF" if icon_fill else "text2", id="android:id/icon")
+        shown = ui.icon(icon_name, 22, "#FFFFFF" if icon_fill else "text2", id="android:id/icon")
         leading = (
-            stack(
-                _centered(shown),
-                width=38,
-                height=38,
-                fill=icon_fill,
-                radius=19,
-                id="icon_frame",
+            ui.stack(
+                _centered(shown), width=38, height=38, fill=icon_fill, radius=19, id="icon_frame"
             )
             if icon_fill
             else shown
         )
     tone = "text" if enabled else "text3"
-    return row(
+    return ui.row(
         leading,
-        column(
-            text(title, styled(ROW_TITLE, color=tone), id="android:id/title"),
-            text(
+        ui.column(
+            ui.text(title, ui.styled(ROW_TITLE, color=tone), id="android:id/title"),
+            ui.text(
                 summary,
-                styled(ROW_SUMMARY, color="text2" if enabled else "text3", max_lines=4),
+                ui.styled(ROW_SUMMARY, color="text2" if enabled else "text3", max_lines=4),
                 id="android:id/summary",
             )
             if summary
@@ -139,7 +111,7 @@ def preference(
             cls="android.widget.RelativeLayout",
         ),
         trailing,
-        switch(on, enabled=enabled, clickable=False) if on is not None else None,
+        ui.switch(on, enabled=enabled, clickable=False) if on is not None else None,
         on_click=on_click if enabled else None,
         enabled=enabled,
         width=MATCH,
@@ -157,15 +129,15 @@ def _centered(view: View) -> View:
     return view
 
 
-def group(*rows: Child, title: str = "", radius: float = 22) -> View:
+def group(*rows: ui.Child, title: str = "", radius: float = 22) -> View:
     """Draw rows as one card with rounded ends and thin gaps between them."""
     shown = [r for r in rows if r is not None]
     for i, item in enumerate(shown):
         top = radius if i == 0 else 4.0
         bottom = radius if i == len(shown) - 1 else 4.0
         item.radii = (top, top, bottom, bottom)
-    return column(
-        text(title, OVERLINE, pad=(18, 14, 18, 8), id="android:id/title") if title else None,
+    return ui.column(
+        ui.text(title, ui.OVERLINE, pad=(18, 14, 18, 8), id="android:id/title") if title else None,
         *shown,
         gap=2,
         margin=(16, 0, 16, 12),
@@ -174,9 +146,9 @@ def group(*rows: Child, title: str = "", radius: float = 22) -> View:
 
 def note(message: str) -> View:
     """Draw explaining text under a group."""
-    return row(
-        icon("info", 20, "text2"),
-        text(message, SUMMARY, weight=1, id="android:id/title"),
+    return ui.row(
+        ui.icon("info", 20, "text2"),
+        ui.text(message, ui.SUMMARY, weight=1, id="android:id/title"),
         pad=(34, 8, 34, 16),
         gap=16,
         width=MATCH,
@@ -186,40 +158,40 @@ def note(message: str) -> View:
 
 def empty(icon_name: str, message: str, hint: str = "") -> View:
     """Fill a page that has nothing to show."""
-    return column(
-        icon(icon_name, 72, "text3"),
-        text(message, TITLE_LARGE, id="empty_title"),
-        text(hint, styled(SUMMARY, align=Align.CENTER), id="empty_text") if hint else None,
+    return ui.column(
+        ui.icon(icon_name, 72, "text3"),
+        ui.text(message, ui.TITLE_LARGE, id="empty_title"),
+        ui.text(hint, ui.styled(ui.SUMMARY, align=Align.CENTER), id="empty_text") if hint else None,
         weight=1,
         gap=12,
-        pad=edges(40, 24),
+        pad=ui.edges(40, 24),
         cross=Align.CENTER,
         main=Align.CENTER,
     )
 
 
 def alert(
-    title: str, message: str, *actions: View, body: Child = None, icon_name: str = ""
+    title: str, message: str, *actions: View, body: ui.Child = None, icon_name: str = ""
 ) -> View:
     """Draw an alert dialog; return its buttons last to first as they stand, left to right."""
     ids = ("android:id/button3", "android:id/button2", "android:id/button1")[-len(actions) :]
     for action, name in zip(actions, ids, strict=False):
         action.id = action.id or name
-    return column(
-        icon(icon_name, 26, "accent", halign=Align.CENTER, margin=(0, 0, 0, 14))
+    return ui.column(
+        ui.icon(icon_name, 26, "accent", halign=Align.CENTER, margin=(0, 0, 0, 14))
         if icon_name
         else None,
-        text(
+        ui.text(
             title,
-            styled(TITLE_LARGE, size=23),
+            ui.styled(ui.TITLE_LARGE, size=23),
             id="android:id/alertTitle",
             halign=Align.CENTER if icon_name else None,
         )
         if title
         else None,
-        scroll(
+        ui.scroll(
             "dialog_scroll",
-            text(message, styled(BODY, color="text2", size=15), id="android:id/message"),
+            ui.text(message, ui.styled(ui.BODY, color="text2", size=15), id="android:id/message"),
             weight=0,
             margin=(0, 14, 0, 0),
             max_height=420,
@@ -227,7 +199,7 @@ def alert(
         if message
         else None,
         body,
-        row(
+        ui.row(
             *actions,
             gap=4,
             main=Align.END,
@@ -258,14 +230,14 @@ def choices(
     from virtual_phone.ui.vocabulary import radio
 
     def option(value: str, label: str) -> View:
-        return row(
+        return ui.row(
             radio(value == chosen, clickable=False, hidden_from_tree=True),
-            text(label, BODY_LARGE, weight=1),
+            ui.text(label, ui.BODY_LARGE, weight=1),
             on_click=lambda: choose(value),
             width=MATCH,
             min_height=52,
             gap=16,
-            pad=edges(4, 4),
+            pad=ui.edges(4, 4),
             cls="android.widget.CheckedTextView",
             checkable=True,
             checked=value == chosen,
@@ -274,30 +246,30 @@ def choices(
             radius=14,
         )
 
-    body = column(
+    body = ui.column(
         *(option(v, label) for v, label in options),
         margin=(0, 12, 0, 0),
         id="android:id/select_dialog_listview",
         cls="android.widget.ListView",
     )
-    return alert(title, "", button("Cancel", cancel, look="text"), body=body)
+    return alert(title, "", ui.button("Cancel", cancel, look="text"), body=body)
 
 
 def menu(*items: tuple[str, Callable[[], None]], key: str = "menu") -> View:
     """Draw a popup menu."""
-    return column(
+    return ui.column(
         *(
-            row(
-                text(label, BODY_LARGE, id="android:id/title", weight=1),
+            ui.row(
+                ui.text(label, ui.BODY_LARGE, id="android:id/title", weight=1),
                 on_click=act,
                 width=MATCH,
                 min_height=50,
-                pad=edges(18, 8),
+                pad=ui.edges(18, 8),
             )
             for label, act in items
         ),
         width=216,
-        pad=edges(0, 8),
+        pad=ui.edges(0, 8),
         fill="surface",
         radius=16,
         elevation=6,
@@ -313,8 +285,8 @@ def avatar(name: str, size: float = 40, color: str = "") -> View:
     letter = (clusters(name.strip()) or ["?"])[0].upper()
     tones = ("#7A5AA8", "#2F7D6B", "#B4553D", "#3B6EA8", "#8A6D1F", "#A8456F", "#4C7F37", "#5A62B8")
     fill = color or tones[sum(map(ord, name)) % len(tones)]
-    return stack(
-        text(
+    return ui.stack(
+        ui.text(
             letter,
             TextStyle(size * 0.45, 500, "#FFFFFF"),
             halign=Align.CENTER,
@@ -340,11 +312,11 @@ def search_field(
     id: str = "search_src_text",
 ) -> View:
     """Draw a rounded search box with a field in it."""
-    return row(
-        icon_button("arrow_back", "Navigate up", back)
+    return ui.row(
+        ui.icon_button("arrow_back", "Navigate up", back)
         if back
-        else icon("search", 24, "text2", margin=(12, 0, 4, 0)),
-        field(
+        else ui.icon("search", 24, "text2", margin=(12, 0, 4, 0)),
+        ui.field(
             key,
             hint=hint,
             on_text=on_text,
@@ -355,7 +327,7 @@ def search_field(
             if id == "search_src_text"
             else "android.widget.EditText",
         ),
-        icon_button(
+        ui.icon_button(
             "close", "Clear query", clear, id="search_close_btn", cls="android.widget.ImageView"
         )
         if clear
@@ -364,8 +336,8 @@ def search_field(
         radius=28,
         height=56,
         width=MATCH,
-        margin=edges(16, 8),
-        pad=edges(4, 0),
+        margin=ui.edges(16, 8),
+        pad=ui.edges(4, 0),
         gap=4,
         id="search_bar",
     )
@@ -373,7 +345,7 @@ def search_field(
 
 def fab(icon_name: str, desc: str, on_click: Callable[[], object], id: str = "fab") -> View:
     """Draw a floating action button at the bottom right."""
-    return icon_button(
+    return ui.icon_button(
         icon_name,
         desc,
         on_click,
@@ -401,7 +373,7 @@ def round_button(
     **look: str,
 ) -> View:
     """Draw the large round button that a page is about; `look` is its `fill` and `tint`."""
-    return icon_button(
+    return ui.icon_button(
         icon_name,
         desc,
         on_click,
@@ -426,18 +398,18 @@ def text_box(
     password: bool = False,
 ) -> View:
     """Draw a text field with a ground of its own; its id is the key unless it is given."""
-    return field(
+    return ui.field(
         key,
         value=value,
         hint=hint,
         password=password,
-        style=BODY_LARGE,
+        style=ui.BODY_LARGE,
         id=id or key,
         fill="surface2",
         radius=14,
         height=height,
         weight=weight,
-        pad=edges(16, 0),
+        pad=ui.edges(16, 0),
     )
 
 
@@ -447,13 +419,13 @@ def ask_text(
     """Draw a dialog with one `text_box`, and two buttons; Enter is the second of them."""
     box.margin = (0, 16, 0, 0)
     box.on_submit = lambda _: keep()
-    buttons = button("Cancel", cancel, look="text"), button(act, keep, look="text")
+    buttons = ui.button("Cancel", cancel, look="text"), ui.button(act, keep, look="text")
     return alert(title, "", *buttons, body=box)
 
 
-def list_page(key: str, *rows: Child, pad_bottom: float = 96, gap: float = 0) -> View:
+def list_page(key: str, *rows: ui.Child, pad_bottom: float = 96, gap: float = 0) -> View:
     """Show rows as a scrolling list with room at its end for a floating button."""
-    return recycler(key, *rows, pad=(0, 4, 0, pad_bottom), gap=gap, id=key)
+    return ui.recycler(key, *rows, pad=(0, 4, 0, pad_bottom), gap=gap, id=key)
 
 
 def bottom_nav(
@@ -463,9 +435,9 @@ def bottom_nav(
 
     def item(value: str, label: str, drawing: str) -> View:
         on = value == chosen
-        return column(
-            stack(
-                icon(
+        return ui.column(
+            ui.stack(
+                ui.icon(
                     drawing,
                     24,
                     "on_accent_soft" if on else "text2",
@@ -477,7 +449,7 @@ def bottom_nav(
                 radius=16,
                 fill="accent_soft" if on else "",
             ),
-            text(
+            ui.text(
                 label,
                 TextStyle(12, 600 if on else 500, "text" if on else "text2"),
                 id="navigation_bar_item_label",
@@ -487,9 +459,9 @@ def bottom_nav(
             desc=label,
             cross=Align.CENTER,
             gap=4,
-            pad=edges(0, 10),
+            pad=ui.edges(0, 10),
             weight=1,
             cls="android.widget.FrameLayout",
         )
 
-    return row(*(item(*i) for i in items), width=MATCH, fill="surface2", id="bottom_navigation")
+    return ui.row(*(item(*i) for i in items), width=MATCH, fill="surface2", id="bottom_navigation")

@@ -72,7 +72,6 @@ class Kind(StrEnum):
     TEXT = "text"
     ICON = "icon"
     SWITCH = "switch"
-    CHECK = "check"
     RADIO = "radio"
     SLIDER = "slider"
     FIELD = "field"
@@ -102,7 +101,6 @@ class TextStyle:
     """0 means as many as it takes; text that does not fit ends in an ellipsis."""
     align: Align = Align.START
     line_height: float = 1.3
-    mono: bool = False
     strike: bool = False
 
 

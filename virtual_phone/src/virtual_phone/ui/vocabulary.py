@@ -12,7 +12,6 @@ from typing import TypedDict, Unpack
 
 from virtual_phone.ui.views import MATCH, WRAP, Align, Insets, Kind, TextStyle, View
 
-DISPLAY = TextStyle(36, 400)
 HEADLINE = TextStyle(28, 400)
 TITLE_LARGE = TextStyle(22, 400)
 TITLE = TextStyle(18, 400)
@@ -210,15 +209,6 @@ def switch(
     attrs.setdefault("id", "android:id/switch_widget")
     attrs.setdefault("cls", "android.widget.Switch")
     return _toggle(Kind.SWITCH, on, on_click, 52, 32, attrs)
-
-
-def checkbox(
-    on: bool, on_click: Callable[[], object] | None = None, /, **attrs: Unpack[Attrs]
-) -> View:
-    """Draw a check box."""
-    attrs.setdefault("id", "android:id/checkbox")
-    attrs.setdefault("cls", "android.widget.CheckBox")
-    return _toggle(Kind.CHECK, on, on_click, 24, 24, attrs)
 
 
 def radio(

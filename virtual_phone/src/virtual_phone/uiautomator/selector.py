@@ -211,11 +211,7 @@ _TEXTS: dict[Mask, tuple[str, Callable[[Node], str], _Compare]] = {
     Mask.DESCRIPTION: ("description", lambda node: node.view.desc, _equals),
     Mask.DESCRIPTION_CONTAINS: ("description_contains", lambda node: node.view.desc, _contains),
     Mask.DESCRIPTION_MATCHES: ("description_matches", lambda node: node.view.desc, _whole_match),
-    Mask.DESCRIPTION_STARTS_WITH: (
-        "description_starts_with",
-        lambda node: node.view.desc,
-        _starts,
-    ),
+    Mask.DESCRIPTION_STARTS_WITH: ("description_starts_with", lambda node: node.view.desc, _starts),
     Mask.PACKAGE_NAME: ("package_name", lambda node: node.surface.package, _equals),
     Mask.PACKAGE_NAME_MATCHES: (
         "package_name_matches",

@@ -12,18 +12,8 @@ from dataclasses import dataclass
 from typing import TypedDict, Unpack
 
 from virtual_phone.app import App, AppIcon, NoState, Page, no_state
+from virtual_phone.ui import patterns
 from virtual_phone.ui.bind import walk
-from virtual_phone.ui.patterns import (
-    choices,
-    empty,
-    group,
-    large_title,
-    list_page,
-    preference,
-    screen,
-    search_field,
-    title_bar,
-)
 from virtual_phone.ui.views import MATCH, TextStyle, View
 from virtual_phone.ui.vocabulary import column, icon, recycler, row, slider, switch, text
 
@@ -97,10 +87,14 @@ def sub_settings(page: Page[NoState]) -> View:
 
 def _frame(page: Page[NoState], sub: SubPage) -> View:
     rows = sub.build(page)
-    return screen(
-        title_bar("", back=page.close),
+    return patterns.screen(
+        patterns.title_bar("", back=page.close),
         recycler(
-            "recycler_view", large_title(sub.title), *rows, pad=(0, 0, 0, 40), id="recycler_view"
+            "recycler_view",
+            patterns.large_title(sub.title),
+            *rows,
+            pad=(0, 0, 0, 40),
+            id="recycler_view",
         ),
     )
 
@@ -129,7 +123,7 @@ def flag_row(
         else:
             page.settings.put(namespace, key, off if is_on else on)
 
-    return preference(
+    return patterns.preference(
         title,
         summary=look.get("summary", ""),
         icon_name=look.get("icon_name", ""),
@@ -205,14 +199,16 @@ def choice_row(
 
     if page.local("choice") == key:
         close = page.setter("choice", "")
-        page.show_dialog(choices(title, options, value, choose, close), close)
-    return preference(title, summary=label, on_click=page.setter("choice", key), key=f"row {title}")
+        page.show_dialog(patterns.choices(title, options, value, choose, close), close)
+    return patterns.preference(
+        title, summary=label, on_click=page.setter("choice", key), key=f"row {title}"
+    )
 
 
 def link_row(page: Page[NoState], name: str, summary: str | None = None) -> View:
     """Draw the row that opens a sub-page."""
     sub = SUB_PAGES[name]
-    return preference(
+    return patterns.preference(
         sub.title,
         summary=sub.summary if summary is None else summary,
         icon_name=sub.icon,
@@ -234,7 +230,7 @@ HOME_GROUPS = (
 @settings.page(".Settings", launcher=True, actions=["android.settings.SETTINGS"])
 def home(page: Page[NoState]) -> View:
     """Show the top page: the search box and the groups of sub-pages."""
-    return screen(
+    return patterns.screen(
         recycler(
             "recycler_view",
             text(
@@ -264,7 +260,7 @@ def home(page: Page[NoState]) -> View:
                 cls="android.view.ViewGroup",
                 desc="",
             ),
-            *(group(*(link_row(page, n) for n in names)) for names in HOME_GROUPS),
+            *(patterns.group(*(link_row(page, n) for n in names)) for names in HOME_GROUPS),
             pad=(0, 0, 0, 40),
             id="recycler_view",
         )
@@ -311,11 +307,13 @@ def search(page: Page[NoState]) -> View:
             key=f"hit {sub.name} {title}",
         )
 
-    listing = list_page("results_list", *(hit(*h) for h in hits[:40]))
+    listing = patterns.list_page("results_list", *(hit(*h) for h in hits[:40]))
     if wanted and not hits:
-        listing = empty("search", "No results", f"Nothing matches “{page.field('query')[:40]}”.")
-    return screen(
-        search_field(
+        listing = patterns.empty(
+            "search", "No results", f"Nothing matches “{page.field('query')[:40]}”."
+        )
+    return patterns.screen(
+        patterns.search_field(
             "query",
             "Search settings",
             back=page.close,

@@ -239,9 +239,7 @@ table(
         flag("Camera access", "secure camera_access", icon_name="camera", summary=BY_PERMISSION),
         flag("Microphone access", "secure mic_access", icon_name="mic", summary=BY_PERMISSION),
         flag(
-            "Show clipboard access",
-            "secure clipboard_show_access_notifications",
-            icon_name="copy",
+            "Show clipboard access", "secure clipboard_show_access_notifications", icon_name="copy"
         ),
         flag("Show passwords", "system show_password", icon_name="eye"),
     ),

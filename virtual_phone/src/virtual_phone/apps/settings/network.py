@@ -137,12 +137,7 @@ def wifi(page: P) -> list[View]:
     if on:
         ordered = sorted(WIFI_NETWORKS, key=lambda n: n[0] != connected)
         rows.append(group(*(network_row(*n) for n in ordered)))
-        rows.append(
-            group(
-                PREFERENCES(page),
-                SAVED(page),
-            )
-        )
+        rows.append(group(PREFERENCES(page), SAVED(page)))
     else:
         rows.append(note("To see available networks, turn on Wi‑Fi."))
     return rows
@@ -195,10 +190,7 @@ table(
     section(
         flag("Wi‑Fi hotspot", "global hotspot_on", summary="Share internet with other devices"),
         flag(
-            "USB tethering",
-            "global usb_tethering_on",
-            enabled=False,
-            summary="USB not connected",
+            "USB tethering", "global usb_tethering_on", enabled=False, summary="USB not connected"
         ),
         _bluetooth_tethering,
     ),

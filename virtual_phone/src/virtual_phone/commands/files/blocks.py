@@ -1,40 +1,12 @@
-"""Commands on bytes of files: cmp, dd, truncate, and mounts."""
+"""`dd`, and commands on the file system as a whole."""
 
 from __future__ import annotations
 
 import asyncio
 
 from virtual_phone.commands.files.listing import human
-from virtual_phone.commands.options import options, whole_number
+from virtual_phone.commands.options import whole_number
 from virtual_phone.shell.call import Call, CommandError, command
-
-
-@command("cmp", "diff")
-async def cmp(call: Call) -> int:
-    """Compare two files."""
-    found = options(call, "slquN")
-    if len(found.operands) < 2:
-        raise CommandError(f'{call.name}: Needs 2 arguments (see "{call.name} --help")')
-    one, two = (call.open_source(path) for path in found.operands[:2])
-    at, line = 0, 1
-    while True:
-        left, right = await one.read(65536), await two.read(65536)
-        if left != right:
-            short = min(len(left), len(right))
-            index = next((i for i in range(short) if left[i] != right[i]), short)
-            line += left[:index].count(b"\n")
-            if call.name == "diff":
-                await call.line(f"Files {found.operands[0]} and {found.operands[1]} differ")
-            elif "s" not in found and "q" not in found:
-                await call.line(
-                    f"{found.operands[0]} {found.operands[1]} differ: char {at + index + 1}, "
-                    f"line {line}"
-                )
-            return 1
-        if not left:
-            return 0
-        at += len(left)
-        line += left.count(b"\n")
 
 
 @command("dd")
@@ -87,19 +59,7 @@ async def dd(call: Call) -> int:
     return 0
 
 
-@command("truncate")
-async def truncate(call: Call) -> int:
-    """Set the size of files."""
-    found = options(call, "s:c")
-    size = found.number(call, "s", 0)
-    for path in found.operands:
-        call.files.check_room(size)
-        with call.files.open_write(path, call.cwd, truncate=False) as file:
-            file.truncate(size)
-    return 0
-
-
-@command("sync", "fsync", "mount", "umount", "getenforce", inline=True)
+@command("sync", "mount", "getenforce", inline=True)
 async def sync(call: Call) -> int:
     """Answer commands that have nothing to do here."""
     if call.name == "getenforce":
@@ -108,6 +68,6 @@ async def sync(call: Call) -> int:
         await call.line("/dev/block/dm-0 on / type ext4 (ro,seclabel,relatime)")
         await call.line("/dev/block/dm-5 on /data type f2fs (rw,seclabel,nosuid,nodev,noatime)")
         await call.line("/dev/fuse on /storage/emulated type fuse (rw,nosuid,nodev,noexec,noatime)")
-    elif call.name in ("mount", "umount") and call.args:
+    elif call.name == "mount" and call.args:
         raise CommandError(f"{call.name}: '{call.args[-1]}': Operation not permitted")
     return 0

@@ -52,11 +52,7 @@ async def find(call: Call) -> int:
 
 
 async def _find_below(
-    call: Call,
-    start: str,
-    tests: list[tuple[str, str]],
-    execute: list[str],
-    depth: tuple[int, int],
+    call: Call, start: str, tests: list[tuple[str, str]], execute: list[str], depth: tuple[int, int]
 ) -> int:
     status = 0
     pending = [(start, 0)]

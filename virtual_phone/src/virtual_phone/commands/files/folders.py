@@ -327,7 +327,7 @@ def _new_mode(call: Call, text: str, mode: int) -> int:
     return bits
 
 
-@command("chown", "chgrp", "chcon", "restorecon")
+@command("chown", "chgrp")
 async def chown(call: Call) -> int:
     """Refuse: the shell user owns nothing it could give away."""
     found = options(call, "RhHLPvf")
@@ -369,25 +369,3 @@ async def realpath(call: Call) -> int:
         except OSError as error:
             status = await call.fail(f"{path}: {error.strerror}")
     return status
-
-
-@command("mktemp")
-async def mktemp(call: Call) -> int:
-    """Make a file or directory with a new name."""
-    found = options(call, "dp:qtu")
-    template = found.operands[0] if found.operands else "tmp.XXXXXXXXXX"
-    if not template.endswith("XXXXXX"):
-        raise CommandError("mktemp: need XXXXXX in template")
-    stem = template.rstrip("X")
-    letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
-    name = stem + "".join(
-        call.userland.random.choice(letters) for _ in range(len(template) - len(stem))
-    )
-    if "/" not in name:
-        name = join(found.text("p") or call.environment.get("TMPDIR", "/data/local/tmp"), name)
-    if "d" in found:
-        call.files.mkdir(name, call.cwd, mode=0o700)
-    elif "u" not in found:
-        call.files.open_write(name, call.cwd, mode=0o600).close()
-    await call.line(name)
-    return 0

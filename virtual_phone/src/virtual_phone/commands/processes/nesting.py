@@ -84,7 +84,7 @@ async def env(call: Call) -> int:
     return await shell.run_argv(words, call.streams, functions=False)
 
 
-@command("nohup", "setsid", "nice", "ionice", "time", "toybox")
+@command("nohup", "setsid", "nice", "time", "toybox")
 async def wrapped(call: Call) -> int:
     """Run a command in another way that makes no difference here."""
     words = list(call.args)
@@ -135,7 +135,7 @@ async def run_as(call: Call) -> int:
     raise CommandError(f"run-as: package not debuggable: {package}")
 
 
-@command("nc", "netcat")
+@command("nc")
 async def nc(call: Call) -> int:
     """Talk to a TCP port of the phone, or listen on one."""
     found = options(call, "lp:w:q:u46tLns:W:")

@@ -6,7 +6,7 @@ import asyncio
 import re
 import signal
 
-from virtual_phone.commands.options import options, whole_number
+from virtual_phone.commands.options import options
 from virtual_phone.numbers import is_number
 from virtual_phone.shell.call import TABLE, Call, CommandError, command
 from virtual_phone.userland.processes import Process
@@ -37,13 +37,6 @@ def duration_s(call: Call, text: str) -> float:
     return float(match.group(1)) * {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86400}[match.group(2)]
 
 
-@command("usleep")
-async def usleep(call: Call) -> int:
-    """Wait some microseconds."""
-    await asyncio.sleep(max(0, whole_number(call, call.args[0] if call.args else "0")) / 1e6)
-    return 0
-
-
 @command("id")
 async def identity(call: Call) -> int:
     """Print who runs the shell."""
@@ -71,22 +64,14 @@ async def whoami(call: Call) -> int:
     return 0
 
 
-@command("groups", "logname", "hostname", "nproc", "arch", "tty", inline=True)
+@command("groups", "tty", inline=True)
 async def facts(call: Call) -> int:
     """Print one fact."""
-    if call.name == "tty":
-        await call.line("/dev/pts/0" if call.terminal else "not a tty")
-        return int(not call.terminal)
-    await call.line(
-        {
-            "groups": "shell input log adb",
-            "logname": "shell",
-            "hostname": "localhost",
-            "nproc": "8",
-            "arch": "x86_64",
-        }[call.name]
-    )
-    return 0
+    if call.name == "groups":
+        await call.line("shell input log adb")
+        return 0
+    await call.line("/dev/pts/0" if call.terminal else "not a tty")
+    return int(not call.terminal)
 
 
 PS_USAGE = """usage: ps [-Aaefl] [-o FIELD,] [-p PID,] [-u USER,]

@@ -314,13 +314,3 @@ async def tee(call: Call) -> int:
         for sink in sinks:
             await sink.write(data)
     return status
-
-
-@command("rev", "tac")
-async def rev(call: Call) -> int:
-    """Turn lines (rev) or their order (tac) around."""
-    for path in call.args or ["-"]:
-        rows = (await read_all(call.open_source(path), WHOLE_LIMIT_BYTES)).splitlines()
-        turned = rows[::-1] if call.name == "tac" else [encode(decode(row)[::-1]) for row in rows]
-        await call.stdout.write(b"".join(row + b"\n" for row in turned))
-    return 0
