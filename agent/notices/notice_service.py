@@ -18,13 +18,12 @@ from agent import protocol
 from agent.codex_bridge.session_object import timeline
 from agent.devices.protocols import Fleet
 from agent.errors import StoreError, UsageError, WrongStateError
-from agent.notices import routing
+from agent.notices import past, routing
 from agent.notices.command import CommandSink
 from agent.notices.on_phone import PhoneSink
-from agent.notices.past import shown_before
 from agent.notices.shade import Act, Post, Shade, Withdraw
 from agent.notices.wording import kind_of
-from agent.records import Notice, Question, Session, SessionState
+from agent.records import Notice, NoticeKind, Question, Session, SessionState
 from agent.sessions.lifecycle.operations import Operations
 from agent.sessions.questions.answering import Answering
 from agent.sessions.registry.live_session import LiveSession
@@ -65,6 +64,8 @@ class NoticeService:
         self._sinks = tuple(sinks)
         self._release_targets = release_targets
         self._shade = Shade()
+        self._of_all: dict[str, Notice] = {}
+        """What all hosts of a fleet show, by session; nothing where there are no others."""
         self._due: dict[str, None] = {}
         self._ring = asyncio.Event()
         self._stood: dict[str, tuple[SessionState, str]] = {}
@@ -73,10 +74,19 @@ class NoticeService:
 
     @property
     def shown(self) -> tuple[Notice, ...]:
-        """The notices that are shown, oldest first."""
-        return self._shade.shown
+        """The notices that are shown, here and at other hosts, oldest first."""
+        if self._parts.peers is None:
+            return self._shade.shown
+        own = self._shade.shown
+        named = {one.session_id for one in own}
+        far = (one for one in self._of_all.values() if one.session_id not in named)
+        return tuple(sorted((*far, *own), key=lambda one: one.posted_ms))
 
     # --- watching ----------
+
+    def on_elsewhere(self, events: Iterable[protocol.Event]) -> None:
+        """Take in which notices another host shows."""
+        past.follow(self._of_all, events)
 
     def on_commit(self, events: Iterable[protocol.Event]) -> None:
         """Note which sessions have to be looked at; the registry has folded these events already.
@@ -84,9 +94,12 @@ class NoticeService:
         How a session ended that was imported is no news.
         """
         events = tuple(events)
-        past = self._imported(events)
+        if self._parts.peers is not None:
+            # What is shown here goes in the place of what another host had shown before.
+            past.follow(self._of_all, events)
+        imported = self._imported(events)
         for event in events:
-            if event.session_id in past:
+            if event.session_id in imported:
                 continue
             match event.msg:
                 case protocol.SessionStateChanged() | protocol.RequestUserInput():
@@ -114,12 +127,18 @@ class NoticeService:
         return frozenset(session_id for session_id, is_over in ended.items() if is_over)
 
     async def take_over(self) -> None:
-        """Go on from a core that ended: show what it had shown of ends, tell anew who waits.
+        """Go on from a core that ended: show what it had shown of ends, tell anew who waits: a
+        question may have been answered meanwhile. What other hosts show is told as it is.
 
         Raises StoreError.
         """
-        past = await shown_before(self._parts.store)
-        held = [notice for notice in past if await self._still_holds(notice)]
+        found = await past.shown_before(self._parts.store)
+        held: list[Notice] = []
+        for key, notice in found.items():
+            if await self._is_of_another(notice):
+                self._of_all.setdefault(key, notice)
+            elif notice.kind is not NoticeKind.WAITING and await self._still_holds(notice):
+                held.append(notice)
         # As many as there are trees that keep their presentation: the rest is history.
         keeps = self._parts.settings.retention.keep_trees
         self._shade.take_over(held[-keeps:] if keeps else ())
@@ -127,19 +146,31 @@ class NoticeService:
             if live.record.state is SessionState.WAITING_FOR_USER:
                 self._note(live.session_id)
 
+    async def _is_of_another(self, notice: Notice) -> bool:
+        """Return whether a notice is of a session or a job of another host."""
+        peers = self._parts.peers
+        if peers is None:
+            return False
+        if notice.job_id:
+            job = await self._parts.store.job(notice.job_id)
+            return job is not None and job.host != peers.host
+        try:
+            live = await self._parts.registry.get(notice.session_id)
+        except UsageError:
+            return False
+        return self._parts.is_elsewhere(live.record)
+
     async def _still_holds(self, notice: Notice) -> bool:
         """Return whether a notice says how its session is; one of a job speaks for itself."""
         if notice.job_id:
-            job = await self._parts.store.job(notice.job_id)
-            peers = self._parts.peers
-            return peers is None or (job is not None and job.host == peers.host)
+            return (
+                self._parts.peers is None or await self._parts.store.job(notice.job_id) is not None
+            )
         if not notice.session_id:
             return False
         try:
             live = await self._parts.registry.get(notice.session_id)
         except UsageError:
-            return False
-        if self._parts.is_elsewhere(live.record):
             return False
         return kind_of(live.record.state) is notice.kind
 

@@ -1,4 +1,4 @@
-"""Which notices a core that ended was still showing, by folding the newest facts; pure but for it.
+"""Which notices are still shown, here and at other hosts, by folding facts; pure but for reading.
 
 Not what is shown now (`agent.notices.shade`). Invariant: a notice is taken over with its own token,
 so that Done, Send and a reply to it still count, and it is not posted a second time.
@@ -9,26 +9,24 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from agent.protocol import Event, NoticePosted, NoticeWithdrawn
-from agent.records import Notice, NoticeKind
+from agent.records import Notice
 from agent.store.store import Store
 
 NEWEST_FACTS = 5_000
 """How far back a notice is looked for; an older one is taken as read."""
 
 
-async def shown_before(store: Store) -> tuple[Notice, ...]:
-    """Read what was shown when the last core ended, oldest first. Raises StoreError."""
+async def shown_before(store: Store) -> dict[str, Notice]:
+    """Read which notices nobody took away, by session, oldest first. Raises StoreError."""
     last = await store.last_event_id()
     newest = await store.events(after=max(last - NEWEST_FACTS, 0), limit=NEWEST_FACTS)
-    return still_shown(newest)
-
-
-def still_shown(events: Iterable[Event]) -> tuple[Notice, ...]:
-    """Fold facts into the notices of ends that nobody took away.
-
-    Of who waits a new core tells anew: the question may have been answered meanwhile.
-    """
     shown: dict[str, Notice] = {}
+    follow(shown, newest)
+    return shown
+
+
+def follow(shown: dict[str, Notice], events: Iterable[Event]) -> None:
+    """Fold facts into the notices that are shown, by session."""
     for event in events:
         match event.msg:
             case NoticePosted(notice=notice):
@@ -41,4 +39,3 @@ def still_shown(events: Iterable[Event]) -> tuple[Notice, ...]:
                     del shown[session_id]
             case _:
                 pass
-    return tuple(one for one in shown.values() if one.kind is not NoticeKind.WAITING)

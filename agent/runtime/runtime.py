@@ -506,6 +506,7 @@ class Runtime(StoredLookUps):
         peers = self._parts.peers
         assert peers is not None, "what is stored elsewhere is a fleet's"
         self._registry.forget({event.session_id for event in commit.events if event.session_id})
+        self._notices.on_elsewhere(commit.events)
         for event in commit.events:
             match event.msg:
                 case protocol.SessionHosted(host=peers.host, goes_on=goes_on):

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
 import signal
 from collections.abc import Iterator
 
 import pytest
 
+from agent.records import Notice
+from agent.rpc.remote_core import Client
+from agent.rpc.rpc_messages import socket_path
 from tests.end_to_end.harness import Workshop, wait_until
 from tests.end_to_end.rack import Rack, rack_of_two, server_of_a_test
 from tests.store.postgres_server import PostgresServer
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("postgres")]
+PATIENCE_S = 30.0
 PILOT = ("--model", "pilot")
 ASKS = 'tell Ben "I will be ten minutes late"'
 
@@ -26,6 +31,20 @@ def server() -> Iterator[PostgresServer]:
 def rack(workshop: Workshop, server: PostgresServer) -> Iterator[Rack]:
     with rack_of_two(workshop, server) as one:
         yield one
+
+
+async def notices_at(rack: Rack, host: str, session_id: str) -> list[Notice]:
+    """Return what somebody who attaches to a host is shown of a session, once it is shown any."""
+    client = await Client.connect(socket_path(rack.directory(host)))
+    try:
+        async with asyncio.timeout(PATIENCE_S):
+            while True:
+                shown = (await client.overview()).notices
+                if found := [one for one in shown if one.session_id == session_id]:
+                    return found
+                await asyncio.sleep(0.1)
+    finally:
+        await client.close()
 
 
 def test_sessions_run_on_the_host_that_has_their_phone_whoever_asks(
@@ -61,6 +80,9 @@ def test_a_question_is_answered_across_hosts_and_a_dead_host_is_said_and_moved_f
     ) as running:
         asked = running.wait_for_type("request_user_input")["question"]
         session_id = asked["session_id"]
+        # A console that is opened at another host now is told what the phone's host shows.
+        told = asyncio.run(notices_at(rack, "first", session_id))
+        assert [one.question_id for one in told] == [asked["question_id"]]
         answered = workshop.call("sessions", "answer", session_id, "Ben Okafor", **rack.at("first"))
         assert answered.code == 0, answered
         approval = running.wait_for_type("request_user_input")["question"]
