@@ -63,6 +63,7 @@ class Shot(NamedTuple):
 NARROW = (60, 20)
 DRIVES = ("w",)
 _FLEET = 10
+_ANSWER_S = 3600.0
 
 
 def _four(
@@ -197,6 +198,8 @@ def main(names: list[str]) -> int:
         from agent.config import load_settings
 
         settings = load_settings()
+        # All are drawn of the same question, also where that takes longer than it waits by default.
+        settings = replace(settings, run=replace(settings.run, answer_timeout_s=_ANSWER_S))
         asyncio.run(fill_past(settings.data_dir))
         code = 0
         for phones in sorted({shot.phones for shot in wanted}):

@@ -225,11 +225,17 @@ def _opened(app: ConsoleApp, rest: str) -> Iterator[Entry]:
 
     devices = app.bridge.state.devices
     if rest.startswith("@"):
-        exact = phone_of(rest, devices)
-        for entry in _phones(app):
-            handle = phone_handle(entry.about, devices)
-            if entry.about == exact or handle.casefold().startswith(rest.casefold()):
-                yield entry._replace(name=f"open {handle}")
+        # As the lists show it, with spaces, a name means the same as its handle.
+        wanted = "-".join(rest.removeprefix("@").casefold().split())
+        exact = phone_of(wanted, devices)
+        named = [(phone_handle(entry.about, devices), entry) for entry in _phones(app)]
+        found = [
+            (handle, entry)
+            for handle, entry in named
+            if entry.about == exact or wanted in handle.casefold()
+        ]
+        found.sort(key=lambda one: not one[0].casefold().startswith(f"@{wanted}"))
+        yield from (entry._replace(name=f"open {handle}") for handle, entry in found)
         return
     yield from search([*_phones(app), *_sessions_only(app), *_jobs(app)], rest)
 

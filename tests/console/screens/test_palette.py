@@ -21,6 +21,7 @@ from console.storage.recent import FILE_NAME, Recent
 from console.storage.short_list import MOST
 from tests.console.conftest import Open, Seat
 from widgets.base.row_list import RowList
+from widgets.lists.session_rows import device_name
 
 SCREENS = {"1": actions.Where.DECK, "2": actions.Where.WALL, "3": actions.Where.JOBS}
 PATIENCE_S = 60.0
@@ -149,6 +150,21 @@ async def test_tab_completes_and_enter_opens_a_phone_by_its_handle(console: Open
         await seat.until(lambda: seat.app.screen is not screen, "the phone")
         assert type(seat.app.screen).__name__ == "DeviceScreen"
         assert serial
+
+
+@pytest.mark.parametrize("typed", ["@{name}", "@{upper}", "@{end}", "@{hyphens}"])
+async def test_a_phone_is_opened_by_its_name_as_the_lists_show_it(
+    console: Open, typed: str
+) -> None:
+    async with console() as seat:
+        devices = seat.app.bridge.state.devices
+        serial = next(iter(devices))
+        name = device_name(serial, devices)
+        assert " " in name
+        ways = {"name": name, "upper": name.upper(), "end": name.split()[-1]}
+        line = typed.format(**ways, hyphens="-".join(name.split()))
+        found = catalog.typed(seat.app, f"open {line}")
+        assert found is not None and [entry.about for entry in found][:1] == [serial]
 
 
 async def test_a_verb_that_needs_words_is_completed_and_says_what_it_misses(console: Open) -> None:
