@@ -1,9 +1,10 @@
 """Walk the console as an operator does on a busy day: tasks, keys, seconds, and what came of them.
 
 `python -m bench walk` sets the scene of `scripts/busy_day.py` anew for each terminal (two minutes
-each), opens the real console on a pty, types, and asks the core whether the task is done. Over a
-link every byte is held back for half of its round trip each way, and passes at no more than its
-rate. The seconds are the console's and the core's: nobody thinks in them.
+each), opens the real console on a pty, types, and asks the core whether the task is done; with
+`--mouse` it presses and drags instead. Over a link every byte is held back for half of its round
+trip each way, and passes at no more than its rate. The seconds are the console's and the core's:
+nobody thinks in them.
 """
 
 from __future__ import annotations
@@ -41,6 +42,8 @@ _READ_S = 0.6
 """A card is read before it is answered."""
 _KITTY = re.compile(rb"\x1b\[[<>=?][0-9;]*u")
 ENTER, ESC, DOWN = "\r", "\x1b", "\x1b[B"
+_SHIFT = 4
+"""Held while the mouse is pressed (xterm's ctlseqs, mode 1006)."""
 
 
 class Link(NamedTuple):
@@ -118,6 +121,28 @@ class Seat:
     async def write(self, text: str) -> None:
         """Type a text, a key for each letter."""
         await self.press(*text)
+
+    async def click(self, text: str, *, held: int = 0, times: int = 1) -> None:
+        """Press the mouse on a text once it is seen and has stood; counted as a key each time."""
+        column, row = await self.place(text)
+        sent = f"\x1b[<{held};{column};{row}"
+        self.keys += times - 1
+        await self.press(f"{sent}M{sent}m" * times)
+
+    async def drag(self, start: tuple[int, int], end: tuple[int, int]) -> None:
+        """Press the mouse at a place and draw it to another, counted from 1; counted as one key."""
+        (column, row), (to_column, to_row) = start, end
+        down, moved = f"\x1b[<0;{column};{row}M", f"\x1b[<32;{to_column};{to_row}M"
+        await self.press(f"{down}{moved}\x1b[<0;{to_column};{to_row}m")
+
+    async def place(self, text: str) -> tuple[int, int]:
+        """Return where a text begins, the first of several, counted from 1."""
+        await self.see(text)
+        await self.rest(_READ_S)
+        await self.see(text)
+        lines = enumerate(self.screen.display, 1)
+        row, line = next((row, line) for row, line in lines if text in line)
+        return line.index(text) + 1, row
 
     async def see(self, *texts: str) -> None:
         """Wait until one of some texts is on the screen."""
@@ -219,6 +244,79 @@ class Walk:
         await self.task("group the sessions by an action found by name", self.by_name)
         await self.task("connect a model by its key", self.connect)
 
+    async def all_by_mouse(self) -> None:
+        """Do every task of those that the mouse does."""
+        await self.task("approve the actions of three jobs, each read", self.click_approvals)
+        await self.task("answer three questions, one by one", self.click_answers)
+        await self.task("stop three sessions that stand together", self.click_stop)
+        await self.task("copy a sentence of a transcript", self.drag_copy)
+        await self.task("drive a phone: take the wheel, tap, hand back", self.click_drive)
+        await self.task("go to the end of yesterday's session", self.drag_timeline)
+
+    # --- tasks by mouse ----------
+
+    async def _click_option(self, kind: QuestionKind, mark: str, option: str, times: int) -> None:
+        """Go to the next card by what the header says, and press an option of it."""
+        asked = (await self.core.overview()).questions
+        before = {question.question_id for question in asked if question.kind is kind}
+        await self.seat.click("? ")
+        await self.seat.see(mark)
+        for _ in range(times):
+            await self.seat.click(option)
+        await self.core_until(
+            f"the settling of “{mark}”",
+            lambda now: not before <= {question.question_id for question in now.questions},
+        )
+
+    async def click_approvals(self) -> None:
+        for _ in range(3):
+            await self._click_option(QuestionKind.APPROVAL, "◆ Job", "1  Approve", 2)
+
+    async def click_answers(self) -> None:
+        for _ in range(3):
+            await self._click_option(QuestionKind.QUESTION, "? Question", "1  “Ben", 1)
+
+    async def click_stop(self) -> None:
+        names = await self._begin_three()
+        first, last = "1: turn on Bluetooth", "3: turn on Bluetooth"
+        await self.seat.click(first)
+        await self.seat.click(last, held=_SHIFT)
+        await self.seat.click("x stop")
+        await self._until_stopped(names)
+
+    async def drag_copy(self) -> None:
+        column, row = await self.seat.place("is what the goal asks")
+        await self.seat.drag((column, row), (column + 20, row))
+        await self.seat.see("Copied")
+
+    async def click_drive(self) -> None:
+        devices = (await self.core.overview()).devices
+        free = next(one for one in devices if not one.driver)
+        await self.seat.click("2 Wall")
+        await self.seat.see("12 phones")
+        await self.seat.click(free.serial.rpartition(":")[2], times=2)
+        await self.seat.click("w drive")
+        await self.seat.see("hand back", "hands back")
+        await self.seat.rest(1.0)
+        middle = (self.seat.screen.columns // 6, self.seat.screen.lines // 2)
+        await self.seat.drag(middle, middle)
+        await self.seat.click("esc hand back")
+        await self.core_until(
+            "the hand-back",
+            lambda now: not any(one.driver for one in now.devices if one.serial == free.serial),
+        )
+
+    async def drag_timeline(self) -> None:
+        await self.seat.click("4 History")
+        await self.seat.click("F filters")
+        await self.seat.click(" on:yesterday   ", times=2)
+        await self.seat.click("meter", times=2)
+        _, row = await self.seat.place("event 0 of")
+        await self.seat.drag((2, row - 1), (self.seat.screen.columns, row - 1))
+        await self.seat.until(
+            lambda: bool(re.search(r"event (\d+) of \1\b", self.seat.text)), "the end"
+        )
+
     # --- tasks ----------
 
     async def _settle(self, kind: QuestionKind, mark: str, key: str) -> None:
@@ -287,15 +385,23 @@ class Walk:
         )
 
     async def stop_three(self) -> None:
-        goal = "turn on Bluetooth, then turn on Dark theme, then turn off Wi-Fi, then open Contacts"
-        free = [one.serial for one in (await self.core.overview()).devices if not one.driver][:3]
-        names = [
-            (await self.core.request(SessionCreate(goal=goal, serial=one))).session_id
-            for one in free
-        ]
+        names = await self._begin_three()
         await self.seat.press("/")
         await self.seat.write("wi-fi")
         await self.seat.press(ENTER, "*", "x")
+        await self._until_stopped(names)
+
+    async def _begin_three(self) -> list[str]:
+        """Begin three sessions that take a while, on free phones; return their ids."""
+        goal = "turn on Bluetooth, then turn on Dark theme, then turn off Wi-Fi, then open Contacts"
+        free = [one.serial for one in (await self.core.overview()).devices if not one.driver][:3]
+        made = [
+            SessionCreate(goal=goal, title=f"{number}: {goal}", serial=serial)
+            for number, serial in enumerate(free, 1)
+        ]
+        return [(await self.core.request(one)).session_id for one in made]
+
+    async def _until_stopped(self, names: list[str]) -> None:
         await self.core_until(
             "three stopped",
             lambda now: all(
@@ -386,7 +492,7 @@ class Walk:
         await self.seat.see("you begin here", "that you begin")
 
 
-async def _walk(place: Place, folder: Path, command: list[str]) -> list[Taken]:
+async def _walk(place: Place, folder: Path, command: list[str], *, by_mouse: bool) -> list[Taken]:
     from agent.rpc.remote_core import connect_or_none
 
     data_dir = folder / "data"
@@ -397,7 +503,7 @@ async def _walk(place: Place, folder: Path, command: list[str]) -> list[Taken]:
     walk = Walk(seat, core, data_dir, command)
     try:
         await seat.see("wait for you", "waiting")
-        await walk.all()
+        await (walk.all_by_mouse() if by_mouse else walk.all())
     finally:
         seat.close()
         await core.close()
@@ -412,14 +518,16 @@ def main(options: list[str] | None = None) -> None:
 
     parser = argparse.ArgumentParser(prog="python -m bench walk", description=__doc__)
     parser.add_argument("--at", type=int, nargs="*", help="which terminals: 0 to 3")
-    chosen = parser.parse_args(options or []).at
+    parser.add_argument("--mouse", action="store_true", help="point and press instead of typing")
+    given = parser.parse_args(options or [])
+    chosen = given.at
     places = PLACES if chosen is None else tuple(PLACES[n] for n in chosen)
     columns = []
     for place in places:
         print(f"{place}:", flush=True)
         with tempfile.TemporaryDirectory(prefix="walk-", ignore_cleanup_errors=True) as folder:
             command = busy_day.set_scene(Path(folder) / "data")
-            columns.append(asyncio.run(_walk(place, Path(folder), command)))
+            columns.append(asyncio.run(_walk(place, Path(folder), command, by_mouse=given.mouse)))
     print(f"\n| task | {' | '.join(f'{place}: keys, seconds' for place in places)} |")
     print(f"|---|{'---|' * len(places)}")
     for row in zip(*columns, strict=True):

@@ -177,7 +177,7 @@ def _asks(job: Job, now_ms: int) -> Parts:
     return (
         ("\nasks\n", "$faint"),
         (f"{waits.what}\n", "$ask"),
-        (f"{left}Its card is on the Deck.\n", "$muted"),
+        (f"{left}Its card is on this screen.\n", "$muted"),
     )
 
 

@@ -15,6 +15,7 @@ import msgspec
 
 from agent.config import Settings, write_setting
 from agent.errors import ConfigError, UsageError
+from agent.safety.redacting.redaction import find_secrets
 from agent.settings import DEFAULT_MODEL, PILOT
 from console.cli_support.exits import ExitCode, end, say
 from console.core.command_settings import settings_for
@@ -181,7 +182,9 @@ async def _ask_model(preset: Preset, models: tuple[str, ...]) -> str:
         say(f"{number:>3}  {name}")
     if len(models) > _SHOWN_MODELS:
         say(f"     and {len(models) - _SHOWN_MODELS} more, by name")
-    typed = await ask("Model, by number or name", default=first)
+    while find_secrets(typed := await ask("Model, by number or name", default=first)):
+        # It would be kept with the settings, which are no place for a key.
+        say("That is a key, and is not kept: it is asked for next. Name a model first.")
     is_number = typed.isascii() and typed.isdecimal() and typed not in models
     return shown[int(typed) - 1] if is_number and 1 <= int(typed) <= len(shown) else typed
 

@@ -74,6 +74,9 @@ def test_the_menu_offers_a_key_a_server_of_this_machine_and_a_login(tmp_path: Pa
         )
         terminal.see("Model, by number or name")
         second = [line for line in terminal.lines if line.startswith("  2  ")][-1]
+        # Pasted too early, a key becomes no name.
+        terminal.press(b"sk-proj-abcdefghijklmnopqrstuvwx1234567890\r")
+        terminal.see("Name a model first")
         terminal.press(b"2\r")
         terminal.see("Key for Groq")
         terminal.press(b"gsk-123\r")
