@@ -122,9 +122,12 @@ class Seat:
         """Type a text, a key for each letter."""
         await self.press(*text)
 
-    async def click(self, text: str, *, held: int = 0, times: int = 1) -> None:
+    async def click(self, text: str, *, times: int = 1) -> None:
         """Press the mouse on a text once it is seen and has stood; counted as a key each time."""
-        column, row = await self.place(text)
+        await self.click_at(*await self.place(text), times=times)
+
+    async def click_at(self, column: int, row: int, *, held: int = 0, times: int = 1) -> None:
+        """Press the mouse at a place, counted from 1."""
         sent = f"\x1b[<{held};{column};{row}"
         self.keys += times - 1
         await self.press(f"{sent}M{sent}m" * times)
@@ -245,7 +248,7 @@ class Walk:
         await self.task("connect a model by its key", self.connect)
 
     async def all_by_mouse(self) -> None:
-        """Do every task of those that the mouse does."""
+        """Do every task that the mouse alone does."""
         await self.task("approve the actions of three jobs, each read", self.click_approvals)
         await self.task("answer three questions, one by one", self.click_answers)
         await self.task("stop three sessions that stand together", self.click_stop)
@@ -277,37 +280,38 @@ class Walk:
             await self._click_option(QuestionKind.QUESTION, "? Question", "1  “Ben", 1)
 
     async def click_stop(self) -> None:
-        names = await self._begin_three()
-        first, last = "1: turn on Bluetooth", "3: turn on Bluetooth"
-        await self.seat.click(first)
-        await self.seat.click(last, held=_SHIFT)
-        await self.seat.click("x stop")
-        await self._until_stopped(names)
+        column, row = await self.seat.place("Sessions ")
+        await self.seat.click_at(column + 10, row + 1)
+        await self.seat.click_at(column + 10, row + 3, held=_SHIFT)
+        await self.seat.click("x stop 3")
+        await self.seat.until(lambda: self.seat.text.count(" stopped ") >= 3, "three stopped")
 
     async def drag_copy(self) -> None:
+        await self.seat.click("tell Ben")
         column, row = await self.seat.place("is what the goal asks")
         await self.seat.drag((column, row), (column + 20, row))
         await self.seat.see("Copied")
 
     async def click_drive(self) -> None:
-        devices = (await self.core.overview()).devices
-        free = next(one for one in devices if not one.driver)
+        driven = (await self.core.overview()).devices[-1].serial
+
+        def has_wheel(now: Overview) -> bool:
+            return any(one.driver == "operator" for one in now.devices if one.serial == driven)
+
         await self.seat.click("2 Wall")
         await self.seat.see("12 phones")
-        await self.seat.click(free.serial.rpartition(":")[2], times=2)
+        await self.seat.click(driven.rpartition(":")[2], times=2)
         await self.seat.click("w drive")
-        await self.seat.see("hand back", "hands back")
-        await self.seat.rest(1.0)
-        middle = (self.seat.screen.columns // 6, self.seat.screen.lines // 2)
-        await self.seat.drag(middle, middle)
+        await self.core_until("the wheel", has_wheel)
+        await self.seat.click_at(self.seat.screen.columns // 6, self.seat.screen.lines // 2)
         await self.seat.click("esc hand back")
-        await self.core_until(
-            "the hand-back",
-            lambda now: not any(one.driver for one in now.devices if one.serial == free.serial),
-        )
+        # Its session waited: it is told nothing.
+        await self.seat.click("enter hand back")
+        await self.core_until("the hand-back", lambda now: not has_wheel(now))
 
     async def drag_timeline(self) -> None:
         await self.seat.click("4 History")
+        await self.seat.see("enter replay")
         await self.seat.click("F filters")
         await self.seat.click(" on:yesterday   ", times=2)
         await self.seat.click("meter", times=2)
@@ -385,23 +389,15 @@ class Walk:
         )
 
     async def stop_three(self) -> None:
-        names = await self._begin_three()
+        goal = "turn on Bluetooth, then turn on Dark theme, then turn off Wi-Fi, then open Contacts"
+        free = [one.serial for one in (await self.core.overview()).devices if not one.driver][:3]
+        names = [
+            (await self.core.request(SessionCreate(goal=goal, serial=one))).session_id
+            for one in free
+        ]
         await self.seat.press("/")
         await self.seat.write("wi-fi")
         await self.seat.press(ENTER, "*", "x")
-        await self._until_stopped(names)
-
-    async def _begin_three(self) -> list[str]:
-        """Begin three sessions that take a while, on free phones; return their ids."""
-        goal = "turn on Bluetooth, then turn on Dark theme, then turn off Wi-Fi, then open Contacts"
-        free = [one.serial for one in (await self.core.overview()).devices if not one.driver][:3]
-        made = [
-            SessionCreate(goal=goal, title=f"{number}: {goal}", serial=serial)
-            for number, serial in enumerate(free, 1)
-        ]
-        return [(await self.core.request(one)).session_id for one in made]
-
-    async def _until_stopped(self, names: list[str]) -> None:
         await self.core_until(
             "three stopped",
             lambda now: all(

@@ -232,6 +232,8 @@ class RowList(FaultIsolated, ScrollView, can_focus=True):
 
     def on_click(self, event: Click) -> None:
         key = self.meant_at(event.get_content_offset_capture(self).y)
+        # What is pressed is seen: the list stays as it is under the pointer.
+        self._scrolled_y = self.scroll_offset.y
         if key and key != self.cursor_key:
             self._set_cursor(key, by_operator=True)
         elif key and event.chain > 1:

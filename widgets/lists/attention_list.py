@@ -101,11 +101,11 @@ class AttentionList(RowList):
         found = self._places.line(offset.y + self.scroll_offset.y)
         number = option_at(*found, offset.x - GUTTER) if found is not None else 0
         if number and found is not None and key == found[0].key == self.cursor_key:
+            # The base would open the row at the second press.
+            event.prevent_default()
             self._choose(number, by_mouse=True)
             # The row that came up under the pointer is meant from the next press on.
             self._is_placed = True
-        else:
-            super().on_click(event)
 
     def action_choose(self, number: int) -> None:
         """Answer the question under the cursor with one of its options."""

@@ -81,7 +81,7 @@ def next_times(job: Job, count: int = 3) -> tuple[str, ...]:
         if ms <= LATEST_SHOWN_MS:
             at = datetime.fromtimestamp(ms / 1000).astimezone()
             days.setdefault(f"{at:%a %d %b}", []).append(f"{at:%H:%M}")
-    return tuple(f"{day} {', '.join(hours)}" for day, hours in days.items())
+    return tuple(f"{day} {' '.join(hours)}" for day, hours in days.items())
 
 
 _DAYS = ("Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")

@@ -30,12 +30,13 @@ class Marks:
             self._ids ^= {session_id}
             self._from = session_id
 
-    def span(self, session_id: str, listed: Sequence[str]) -> None:
-        """Mark all from where the last mark was set to here; only this where there is none."""
+    def span(self, session_id: str, listed: Sequence[str], since: str = "") -> None:
+        """Mark all from `since`, or the last mark, to here; only this where there is neither."""
         if session_id not in listed:
             return
         to = listed.index(session_id)
-        start = listed.index(self._from) if self._from in listed else to
+        begin = since or self._from
+        start = listed.index(begin) if begin in listed else to
         first, last = sorted((start, to))
         self._ids |= set(listed[first : last + 1])
         self._from = session_id

@@ -21,14 +21,13 @@ from console.keys.controllers import Controller
 from widgets.base.action_line import ActionLine
 from widgets.base.rows import Parts
 from widgets.pictures.phone_pane import is_driven_at, spread
+from widgets.questions.composer import Composer
 
 if TYPE_CHECKING:
     from console.screens.base.framed_screen import FramedScreen
-    from widgets.questions.composer import Composer
 
 LEAST = (40, 12)
 _WRITING = (
-    ("enter", "send"),
     ("esc", "back"),
     ("^j", "new line"),
     ("tab", "next pane"),
@@ -204,8 +203,11 @@ class HeaderFooter(Controller):
 
     def keys(self) -> list[tuple[str, str]]:
         """List keys and words for the footer, most useful first."""
-        if isinstance(self._screen.focused, TextArea):
-            return list(_WRITING)
+        focused = self._screen.focused
+        if isinstance(focused, TextArea):
+            composers = (one for one in focused.ancestors if isinstance(one, Composer))
+            word = next((one.sends for one in composers), "send")
+            return [("enter", word), *_WRITING]
         if isinstance(self._screen.focused, Input):
             return list(_SEEKING)
         return [

@@ -243,12 +243,9 @@ class DeckScreen(BaseDeck):
         if focused is self.card and asked is not None:
             return self.approving.keys(asked)
         if isinstance(focused, TextArea | Input):
-            typing = super().footer_keys()
             if focused is self.finding.field:
                 return [("enter", "to the next"), ("esc", "leave")]
-            if focused is self.composer.field:
-                typing[0] = ("enter", self.composer.sends)
-            return typing
+            return super().footer_keys()
         if keys := self.shown_phone.text.keys():
             return keys
         first: list[tuple[str, str]] = []

@@ -154,8 +154,8 @@ class SessionListController(Controller):
         deck.refresh_all()
 
     def on_marking_list_marked(self, event: MarkingList.Marked) -> None:
-        if event.is_range:
-            self._marking.span_to(event.key)
+        if event.since:
+            self._marking.span_to(event.key, event.since)
         else:
             self._marking.toggle(event.key)
 

@@ -120,9 +120,9 @@ class MarkController(Controller):
         self.marks.toggle(session_id)
         self._deck.refresh_all()
 
-    def span_to(self, session_id: str) -> None:
-        """Mark all from the last mark to the session that was clicked."""
-        self.marks.span(session_id, self._deck.listed_ids())
+    def span_to(self, session_id: str, since: str) -> None:
+        """Mark all from one session to another that was clicked."""
+        self.marks.span(session_id, self._deck.listed_ids(), since)
         self._deck.refresh_all()
 
     def back(self) -> bool:

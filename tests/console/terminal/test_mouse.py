@@ -251,6 +251,11 @@ def test_a_click_selects_a_double_click_opens_and_ctrl_marks(desktop: Desktop) -
     desktop.until(lambda: "marked" not in desktop.lines[1], "no mark")
     desktop.mouse.click(20, row)
     desktop.until(lambda: desktop.lines[row].startswith("▌"), f"the cursor on {title}")
+    # A range begins at the row that was clicked before, marked or not.
+    desktop.mouse.click(20, row + 3, modifiers=4)
+    desktop.until(lambda: "4 marked" in desktop.lines[1], "a range")
+    desktop.terminal.press(b"\x1b")
+    desktop.until(lambda: "marked" not in desktop.lines[1], "no mark")
     desktop.mouse.click(20, row, times=2)
     # It asks: opening it goes to its card.
     desktop.terminal.see("choose")

@@ -84,7 +84,7 @@ def test_a_jobs_details_say_when_it_runs_next_in_local_time() -> None:
     times = below.join(("Fri 06 Mar 09:00", "Mon 09 Mar 09:00", "Tue 10 Mar 09:00"))
     assert f"times     {times}\n" in told
     hourly = job(1, schedule_json={"cron": "0 * * * *"}, next_run_at=at_ms)
-    assert next_times(hourly) == ("Fri 06 Mar 09:00, 10:00, 11:00",)
+    assert next_times(hourly) == ("Fri 06 Mar 09:00 10:00 11:00",)
     assert "every     weekdays at 09:00\n" in told
     paused = job(
         1, schedule_json={"cron": "0 9 * * 1-5"}, next_run_at=at_ms, status=JobStatus.PAUSED
