@@ -136,5 +136,5 @@ def refused(op: Op, needs: Iterable[Right]) -> NotAllowedError:
     what = str(op.__struct_config__.tag)
     return NotAllowedError(
         f"You may not do this: {what} needs the right to {' or '.join(needs)} there.",
-        "Ask whoever runs the core: switchboard operators grant",
+        "Ask the owner of the core: switchboard operators grant",
     )

@@ -1,8 +1,8 @@
 """The door of a core that has operators: who comes in, as whom, and for how long.
 
-Not what they may do (`agent.operators.operator_core`). Invariants: with operators nobody who comes
-by a connection is let in before signing in; a challenge is signed once, on the connection that it
-was made for; who may not be here any more is out at the next call, and within a second of it.
+Not what they may do (`agent.operators.operator_core`). Invariants: with operators no connection
+does anything before it signs in; a challenge is signed once, on the connection that it was made
+for; an operator who was removed or whose sign-in ended is out at the next call, and within seconds.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class Seat:
     def operator(self) -> Operator:
         """Return the operator as they are now.
 
-        Raises NotAllowedError: they were removed, or what they signed in with counts no more.
+        Raises NotAllowedError: they were removed, or their sign-in has ended.
         """
         found = self._door.register.find(self.name)
         if found is None or not found.has_credential(self.credential_id, self._door.clock_ms()):
@@ -73,7 +73,7 @@ class Door:
         core: what stands behind it.
         register: who the operators are.
         clock_ms: the time by which credentials expire; None: the register's.
-        issuer: whose accounts operators sign in with; None: nobody's.
+        issuer: whose accounts operators sign in with; None: no accounts.
         life_s: how long such a sign-in counts.
     """
 
@@ -212,7 +212,7 @@ class Door:
         if not found:
             raise NotAllowedError(
                 f"The account {one_line(account.email or account.subject, 100)} is no operator's.",
-                "Ask whoever runs the core: switchboard operators account",
+                "Ask the owner of the core: switchboard operators account",
             )
         # A subject is one account for ever; an address may be given to another.
         return min(found, key=lambda one: not one[1].subject)
@@ -243,7 +243,7 @@ def new_challenge() -> bytes:
 
 
 def sign_in_first() -> NotAllowedError:
-    """Return the error for whoever has not signed in."""
+    """Return the error for a client that has not signed in."""
     return NotAllowedError(
         "This core has operators: sign in first.",
         "Name your key file in SWITCHBOARD_OPERATOR_KEY, or the file of your token in "
@@ -255,5 +255,5 @@ def wrong_sign_in() -> NotAllowedError:
     """Return the error for a sign-in that counts for nothing; it never says why."""
     return NotAllowedError(
         "The sign-in was refused: no such operator, key or token, or it has expired.",
-        "Ask whoever runs the core: switchboard operators list",
+        "Ask the owner of the core: switchboard operators list",
     )

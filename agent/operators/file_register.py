@@ -150,7 +150,7 @@ def read_operators(path: Path) -> dict[str, Operator]:
 
 def _unreadable(path: Path, why: str) -> ConfigError:
     return ConfigError(
-        f"The operators in {path} cannot be used, so nobody is let in: {why}.",
+        f"The operators in {path} cannot be used, so no operator is let in: {why}.",
         "Mend the file or bring it back from a backup; without it, only its user gets in.",
     )
 

@@ -173,7 +173,7 @@ class Link:
         try:
             self._seat.operator()
         except NotAllowedError:
-            _log.info("The sign-in of %s counts no more; hung up.", self._seat.name)
+            _log.info("The sign-in of %s has ended; disconnected.", self._seat.name)
             self._writer.transport.abort()
 
     async def run(self) -> None:

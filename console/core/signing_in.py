@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 async def sign_in(settings: Settings) -> SignedIn | None:
-    """Sign in at the core that the settings name, and keep its token; None where it asks nobody.
+    """Sign in at the settings' core and keep its token; None where it has no operators.
 
     Raises:
         ConfigError: the settings or the issuer cannot be used.

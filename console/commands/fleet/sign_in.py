@@ -34,7 +34,7 @@ def sign_in(ctx: click.Context) -> None:
     from console.core.signing_in import sign_in as signed_in
 
     if asyncio.run(signed_in(settings_for(ctx))) is None:
-        say("This core asks nobody to sign in.")
+        say("This core has no operators: nothing to sign in to.")
     end(ExitCode.DONE)
 
 
