@@ -34,7 +34,7 @@ from tests.console.fakes import FakeCore
 from tests.console.fleet_scene import move, play_fleet
 
 SIZE = (160, 50)
-_KEYS = 100
+_EVENTS = 100
 _WORDS = "bluetooth 7"
 _HOST_WORD = "@rack-1/ tidy"
 
@@ -148,9 +148,10 @@ async def _measure(scene: Scene, profiled: str) -> dict[str, list[float]]:
 
 async def _walk(watch: Watch, app: SwitchboardApp, core: FakeCore, scene: Scene) -> None:
     """Do what an operator does, and what a fleet does meanwhile."""
-    await watch.keys("Deck: a key, down", *["j"] * _KEYS)
-    await watch.keys("Deck: half a page", *["ctrl+d"] * 10)
-    for number in range(_KEYS):
+    # As many as have somewhere to go in the smaller scene, too.
+    await watch.keys("Deck: a key, down", *["j"] * 40)
+    await watch.keys("Deck: half a page", *["ctrl+u", "ctrl+d"] * 10)
+    for number in range(_EVENTS):
         await watch.of("Deck: an event is shown", lambda n=number: _event(app, core, n, scene))
     await watch.keys("Deck: first, last", "g", "G", "g", "G")
     await watch.keys("Deck: open the filter", "slash")
