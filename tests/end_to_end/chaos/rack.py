@@ -370,6 +370,15 @@ class Rack:
         """Count the runs of a job."""
         return int(self.sql(f"SELECT count(*) FROM switchboard.job_run WHERE job_id = {job_id}"))
 
+    def most_runs(self, job_id: int) -> int:
+        """Count the runs of a job that were for one due time; of the time that had most."""
+        return int(
+            self.sql(
+                "SELECT max(count(*)) OVER () FROM switchboard.job_run "
+                f"WHERE job_id = {job_id} GROUP BY record::json->>'due_at' LIMIT 1"
+            )
+        )
+
     def state(self, session_id: str) -> str:
         """Return how a session stands, past everything of ours."""
         return self.sql(f"SELECT state FROM switchboard.session WHERE session_id = '{session_id}'")

@@ -184,9 +184,10 @@ async def ticks(server: PostgresServer, folder: Path, *, times: int) -> Findings
             await one.until_rest()
         found = await one.look()
         for job in jobs:
-            if one.runs(job) != 1:
+            # An interrupted run is tried again at a time of its own, which may have come by now.
+            if (runs := one.most_runs(job)) != 1:
                 found.twice += 1
-                found.why.append(f"job {job} ran {one.runs(job)} times for one due time")
+                found.why.append(f"job {job} ran {runs} times for one due time")
         return found
 
 
