@@ -16,6 +16,7 @@ from agent.text import one_line
 from widgets.base import formatting, status
 from widgets.base.rows import Line, Parts, Row
 from widgets.lists.columns import fit
+from widgets.lists.device_names import device_names
 from widgets.lists.session_rows import device_name, session_title
 
 _SNIPPET_CHARS = 300
@@ -63,36 +64,86 @@ def stored_rows(
         delegating: ids of the sessions that have a child at work.
         picked: the session that another is to be compared with.
     """
-    rows: list[Row] = []
-    for session in sessions:
-        one = session.session_id
-        mark = status.of_session(session, asks=one in asking, delegates=one in delegating)
-        left: Parts = (
-            (f" {mark.glyph} ", mark.style),
-            (session_title(session), "$foreground"),
+    return StoredRows().show(
+        sessions,
+        devices,
+        now_ms=now_ms,
+        width=width,
+        asking=asking,
+        delegating=delegating,
+        picked=picked,
+    )
+
+
+class StoredRows:
+    """The rows of one list as they were made last: of many, few change at once."""
+
+    def __init__(self) -> None:
+        self._made_for: tuple[object, ...] = ()
+        self._rows: dict[str, tuple[Session, tuple[str, bool, bool, bool], Row]] = {}
+
+    def show(
+        self,
+        sessions: Iterable[Session],
+        devices: Mapping[str, DeviceInfo],
+        *,
+        now_ms: int,
+        width: int,
+        asking: AbstractSet[str],
+        delegating: AbstractSet[str],
+        picked: str,
+    ) -> list[Row]:
+        """Write the rows of sessions; see `stored_rows`."""
+        made_for = device_names(devices), width
+        if made_for != self._made_for:
+            self._made_for, self._rows = made_for, {}
+        rows: list[Row] = []
+        for session in sessions:
+            one = session.session_id
+            when = moment(session.created_ms, now_ms)
+            alike = when, one in asking, one in delegating, one == picked
+            made = self._rows.get(one)
+            if made is None or made[0] is not session or made[1] != alike:
+                mark = status.of_session(session, asks=alike[1], delegates=alike[2])
+                row = _stored_row(session, devices, mark, when, width, is_picked=alike[3])
+                made = self._rows[one] = session, alike, row
+            rows.append(made[2])
+        return rows
+
+
+def _stored_row(
+    session: Session,
+    devices: Mapping[str, DeviceInfo],
+    mark: status.Mark,
+    when: str,
+    width: int,
+    *,
+    is_picked: bool,
+) -> Row:
+    one = session.session_id
+    left: Parts = (
+        (f" {mark.glyph} ", mark.style),
+        (session_title(session), "$foreground"),
+    )
+    facts = tuple(text(session, devices) for _, _, text in _FACTS)
+    outcome = _outcome(session, mark)
+    chosen: Parts = (("▣ picked  ", "bold $ask"),) if is_picked else ()
+    if width >= COLUMNS_FROM:
+        sizes = (size for _, size, _ in _FACTS)
+        in_columns = "".join(fit(*fact, _GAP) for fact in zip(facts, sizes, strict=True))
+        right: Parts = (
+            *chosen,
+            (in_columns, "$muted"),
+            (fit(outcome, _OUTCOME, _GAP), mark.style),
+            (f"{when:>{_WHEN}}", "$faint"),
         )
-        facts = tuple(text(session, devices) for _, _, text in _FACTS)
-        outcome = _outcome(session, mark)
-        when = moment(session.created_ms, now_ms)
-        chosen: Parts = (("▣ picked  ", "bold $ask"),) if one == picked else ()
-        if width >= COLUMNS_FROM:
-            sizes = (size for _, size, _ in _FACTS)
-            in_columns = "".join(fit(*one, _GAP) for one in zip(facts, sizes, strict=True))
-            right: Parts = (
-                *chosen,
-                (in_columns, "$muted"),
-                (fit(outcome, _OUTCOME, _GAP), mark.style),
-                (f"{when:>{_WHEN}}", "$faint"),
-            )
-            rows.append(Row(one, (Line(left, right),)))
-            continue
-        said = " · ".join(filter(None, facts))
-        below: Parts = (
-            (f"   {outcome}", mark.style),
-            (f" · {said}" if said else "", "$muted"),
-        )
-        rows.append(Row(one, (Line(left, (*chosen, (when, "$faint"))), Line(below))))
-    return rows
+        return Row(one, (Line(left, right),))
+    said = " · ".join(filter(None, facts))
+    below: Parts = (
+        (f"   {outcome}", mark.style),
+        (f" · {said}" if said else "", "$muted"),
+    )
+    return Row(one, (Line(left, (*chosen, (when, "$faint"))), Line(below)))
 
 
 def column_titles(width: int) -> Parts:

@@ -29,7 +29,7 @@ from widgets.base.header_line import PartsLine
 from widgets.base.row_list import RowList
 from widgets.base.rows import Parts, Row
 from widgets.lists.groups import by_host
-from widgets.lists.history_rows import column_titles, hit_rows, stored_rows
+from widgets.lists.history_rows import StoredRows, column_titles, hit_rows
 from widgets.lists.session_rows import delegating
 from widgets.pictures.phone_pane import spread
 from widgets.plots.spending_pane import SpendingPane
@@ -55,6 +55,7 @@ class HistoryScreen(BaseHistory):
         self.wanted = ""
         self.stored = StoredSessions(self.console_app, self._came)
         self.spending = SumsController(self)
+        self._rows = StoredRows()
         self.grouping = HostGrouping(self)
         self.controllers = (self.spending, self.grouping)
 
@@ -93,7 +94,7 @@ class HistoryScreen(BaseHistory):
             told += ", the newest" if len(stored.hits) == MOST_HITS else ""
         else:
             fresh = [one for one in stored.newest() if stored.holds(one)]
-            rows = stored_rows(
+            rows = self._rows.show(
                 fresh,
                 state.devices,
                 now_ms=now_ms,
