@@ -526,3 +526,25 @@ async def test_no_text_and_no_query_is_an_error_of_the_servers(dsn: str) -> None
             await link.rows("SELECT (?::tsvector @@ ?::tsquery)::int", (vector, query))
     finally:
         await link.close()
+
+
+async def test_a_host_goes_on_at_the_replica_that_takes_the_servers_place() -> None:
+    with running_server(is_durable=True) as server:
+        dsn = server.new_database()
+        database = dsn.removeprefix("postgresql:///").partition("?")[0]
+        with server.replica() as socket:
+            both = f"host={server.directory},{socket} user=switchboard dbname={database}"
+            address = f"{both} target_session_attrs=read-write"
+            async with PostgresStore.open(address, "a") as store:
+                await store.append(session_draft("s"), step_draft("s", 1))
+                replica = Link(f"host={socket} user=switchboard dbname={database}", "replica")
+                try:
+                    async with asyncio.timeout(PATIENCE_S):
+                        while await replica.rows("SELECT event_id FROM tip") != [(2,)]:
+                            await asyncio.sleep(0.05)
+                    await asyncio.to_thread(server.stop, signal.SIGQUIT)
+                    await replica.rows("SELECT pg_promote()::int")
+                finally:
+                    await replica.close()
+                await store.append(step_draft("s", 2))
+                assert [one.seq for one in await store.session_events("s")] == [1, 2, 3]
