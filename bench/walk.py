@@ -485,7 +485,7 @@ class Walk:
         await self.seat.press(ENTER)
         await self.seat.see("Press enter")
         await self.seat.press(ENTER)
-        await self.seat.see("you begin here", "that you begin")
+        await self.seat.see("you start here", "that you start")
 
 
 async def _walk(place: Place, folder: Path, command: list[str], *, by_mouse: bool) -> list[Taken]:

@@ -35,7 +35,7 @@ def test_sessions_begun_here_use_the_model_that_was_connected(tmp_path: Path) ->
         terminal.see("Press enter to go back")
         assert b"gsk-123" not in terminal.written
         terminal.press(b"\r")
-        terminal.see("Sessions that you begin here use groq/fast.")
+        terminal.see("Sessions that you start here use groq/fast.")
         terminal.press(b"nbuy milk\r")
         while not ops.exists():
             terminal.read_for(0.1)
