@@ -74,6 +74,19 @@ async def test_a_commit_without_events_wakes_no_other_host(
         await listening.close()
 
 
+async def test_the_server_compiles_no_statement_however_large_it_estimates_it(
+    fleet: list[PostgresStore], dsn: str
+) -> None:
+    link = Link(dsn, "test")
+    try:
+        every = ", ".join(f"operator o{number}" for number in range(4))
+        plan = await link.rows(f"EXPLAIN SELECT count(*) FROM {every}")
+    finally:
+        await link.close()
+    assert "Nested Loop" in str(plan)
+    assert "JIT" not in str(plan)
+
+
 async def test_what_was_deleted_before_a_host_looked_leaves_no_gap(
     fleet: list[PostgresStore],
 ) -> None:
