@@ -13,11 +13,11 @@ import sys
 from pathlib import Path
 
 import bench
-from bench import _host, phones, steps, storage
+from bench import _host, fleets, phones, steps, storage
 
 # What benchmarks share with tests stands on the support of the phone's, as pytest is told too.
 sys.path.append(str(Path(__file__).parents[1] / "virtual_phone" / "tests"))
-ROOMS = (bench, phones, steps, storage)
+ROOMS = (bench, fleets, phones, steps, storage)
 
 
 def benchmarks() -> dict[str, str]:

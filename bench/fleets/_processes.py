@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+from collections import defaultdict
 from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 
 from tests.store.postgres_server import PostgresServer
@@ -23,23 +25,35 @@ def cpu_s(pids: Iterable[int]) -> float:
     return total / _TICKS
 
 
-def resident_mb(pid: int) -> float:
+def own_mb(pid: int) -> float:
     """Return the memory that a process has for itself; what it shares is not counted."""
+    return _memory_mb(pid, "Private_Clean:", "Private_Dirty:")
+
+
+def memory_mb(pids: Iterable[int]) -> float:
+    """Return the memory of processes, what several share counted once; those gone left out."""
+    total = 0.0
+    for pid in pids:
+        with suppress(OSError):
+            total += _memory_mb(pid, "Pss:")
+    return total
+
+
+def _memory_mb(pid: int, *kinds: str) -> float:
     rollup = Path(f"/proc/{pid}/smaps_rollup").read_text()
-    kept = ("Private_Clean:", "Private_Dirty:")
-    return sum(int(line.split()[1]) for line in rollup.splitlines() if line.startswith(kept)) / 1e3
+    return sum(int(line.split()[1]) for line in rollup.splitlines() if line.startswith(kinds)) / 1e3
 
 
-def below(pid: int) -> list[int]:
-    """Return a process and its children."""
-    found = [pid]
+def below(*pids: int) -> list[int]:
+    """Return processes and all that descend from them."""
+    children: dict[int, list[int]] = defaultdict(list)
     for entry in Path("/proc").glob("[0-9]*"):
-        try:
+        with suppress(OSError):
             fields = (entry / "stat").read_text().rpartition(")")[2].split()
-        except OSError:
-            continue
-        if int(fields[1]) == pid:
-            found.append(int(entry.name))
+            children[int(fields[1])].append(int(entry.name))
+    found = list(pids)
+    for pid in found:
+        found += children[pid]
     return found
 
 

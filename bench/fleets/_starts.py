@@ -1,9 +1,8 @@
-"""How soon sessions start and are seen on a fleet of stand-ins: hosts without phones and models.
+"""How soon sessions start and are seen on a fleet, and what it costs, at work and idle.
 
-A session is `--steps` stored events with a pause between two. It is asked for as hosts ask each
-other (`local`) or by a queue (`dbos`): at random moments at a rate, whatever came of those before
-(open loop), or all at once. What a start costs in CPU and transactions says more than its time on a
-computer that others use.
+A session is asked for at random moments at a rate, whatever came of those before (open loop), or
+all are at once. What a start costs in CPU and transactions says more than its time on a computer
+that others use. What the hosts are, stand-ins or real ones, is beside (`_stand_ins`, `_real`).
 """
 
 from __future__ import annotations
@@ -13,21 +12,18 @@ import json
 import random
 import statistics
 import sys
-import tempfile
 import time
-from collections.abc import AsyncIterator, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from agent.protocol import SessionStateChanged, StepStarted
-from agent.records import SessionState
 from agent.state.commit import Commit
-from bench._processes import cpu_s, processes_of, resident_mb
-from tests.store.fleet.fleet_chaos import PATIENCE_S, ROOT, Fleet, fleet
+from bench.fleets._processes import cpu_s, memory_mb, own_mb, processes_of
 from tests.store.postgres_server import PostgresServer
 
-IDLE_S = 5.0
+ROOT = Path(__file__).resolve().parents[2]
 KEEPS_UP = 0.95
 """It kept up when so much of what was asked for within the time had started a second later."""
 
@@ -47,10 +43,11 @@ class Shape(NamedTuple):
     warm_up_s: float = 0.0
     seconds: float = 0.0
 
-    def moments(self, chance: random.Random) -> list[float]:
+    def moments(self) -> list[float]:
         """Return when sessions are asked for, in seconds from the beginning."""
         if not self.rate:
             return [0.0] * (self.hosts * self.phones)
+        chance = random.Random(1)
         found, at = [], chance.expovariate(self.rate)
         while at < self.warm_up_s + self.seconds:
             found.append(at)
@@ -58,9 +55,31 @@ class Shape(NamedTuple):
         return found
 
 
-class Measured(NamedTuple):
-    """What was found."""
+class Part(NamedTuple):
+    """What processes of one kind cost while nothing is asked for."""
 
+    own_mb: float
+    """The median of one process, what it shares with others not counted."""
+    all_mb: float
+    idle: float
+    """Cores."""
+
+
+class Idle(NamedTuple):
+    """What a fleet costs while nothing is asked for."""
+
+    parts: Mapping[str, Part]
+    connections: int
+    online_s: float = 0.0
+    """When all phones were online, from the first start of a phone; 0 where there are none."""
+
+
+class Measured(NamedTuple):
+    """What was found while sessions were asked for."""
+
+    asked: int
+    started: int
+    ended: int
     started_ms: list[float]
     seen_ms: list[float]
     late_ms: list[float]
@@ -74,89 +93,113 @@ class Measured(NamedTuple):
     transactions: float
     """A start."""
     busy: float
-    """Cores of hosts, server and consoles."""
-    idle: tuple[float, float]
-    memory_mb: float
-    connections: int
+    """Cores of hosts with what serves their phones, server and consoles."""
     log: str
 
 
-class _Watch:
+class Watch:
     """What the log says of the sessions, as this process is told."""
 
-    def __init__(self, expected: int) -> None:
-        self.expected = expected
-        self.all_done = asyncio.Event()
+    def __init__(self) -> None:
         self.first_ms: dict[str, int] = {}
-        self.done: set[str] = set()
+        self.ended: set[str] = set()
         self.steps = 0
 
     def __call__(self, commit: Commit) -> None:
         for event in commit.events:
-            if isinstance(event.msg, StepStarted):
-                self.first_ms.setdefault(event.session_id, event.ts_ms)
-                self.steps += 1
-            elif (
-                isinstance(event.msg, SessionStateChanged)
-                and event.msg.state is SessionState.COMPLETED
-            ):
-                self.done.add(event.session_id)
-                if len(self.done) == self.expected:
-                    self.all_done.set()
+            match event.msg:
+                case StepStarted():
+                    self.first_ms.setdefault(event.session_id, event.ts_ms)
+                    self.steps += 1
+                case SessionStateChanged(state=state) if state.is_terminal:
+                    self.ended.add(event.session_id)
+                case _:
+                    pass
 
 
-async def measure(server: PostgresServer, shape: Shape) -> Measured:
-    """Run a fleet once."""
-    moments = shape.moments(random.Random(1))
-    watch = _Watch(len(moments))
-    async with AsyncExitStack() as stack:
-        folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
-        one = await stack.enter_async_context(
-            fleet(
-                server.new_database(),
-                folder,
-                hosts=shape.hosts,
-                sessions=len(moments),
-                phones=shape.hosts * shape.phones,
-                steps=shape.steps,
-                pause_ms=shape.pause_ms,
-                dispatcher=shape.dispatcher,
-            )
+class Work(Protocol):
+    """Where sessions are asked for."""
+
+    async def ask(self, number: int) -> str:
+        """Ask for a session; returns its id."""
+
+    async def rest(self) -> None:
+        """Wait until every session has ended or waits."""
+
+    async def look(self) -> str:
+        """Return what comparing the log with what was done found."""
+
+
+class _Asked(NamedTuple):
+    """A session that was asked for."""
+
+    moment_s: float
+    due_ms: float
+    late_ms: float
+
+
+async def idle(
+    server: PostgresServer, kinds: Mapping[str, Sequence[int]], seconds: float = 5.0
+) -> Idle:
+    """Measure processes, by kind, while nothing is asked for; the database's are added."""
+    found = {**kinds, "database": processes_of(server)}
+    before = {kind: cpu_s(pids) for kind, pids in found.items()}
+    await asyncio.sleep(seconds)
+    parts = {
+        kind: Part(
+            statistics.median(own_mb(pid) for pid in kinds.get(kind, pids[:1])),
+            memory_mb(pids),
+            (cpu_s(pids) - before[kind]) / seconds,
         )
-        stack.callback(one.store.subscribe(watch))
-        consoles = await stack.enter_async_context(_consoles(one, folder, shape.consoles))
-        hosts = [process.pid for process in one.processes.values()]
-        servers = processes_of(server)
-        idle = await _idle(hosts, servers)
-        memory = statistics.median(resident_mb(pid) for pid in hosts)
-        connections = int(
-            server.sql("SELECT count(*) FROM pg_stat_activity WHERE client_port = -1")
-        )
-        watched = [*hosts, *(process.pid for process in consoles)]
-        before = _Cost(server, hosts, watched)
-        asked_ms, late_ms = await _ask(one, moments)
-        in_time = await _in_time(watch, asked_ms)
-        async with asyncio.timeout(PATIENCE_S):
-            await watch.all_done.wait()
-        after = _Cost(server, hosts, watched)
-        seen = await _seen(consoles)
-        found = await one.look()
-    warm = {name for name, at in zip(one.sessions, moments, strict=True) if at >= shape.warm_up_s}
+        for kind, pids in found.items()
+    }
+    counted = "SELECT count(*) FROM pg_stat_activity WHERE client_port = -1"
+    return Idle(parts, int(server.sql(counted)))
+
+
+async def offer(
+    server: PostgresServer,
+    shape: Shape,
+    work: Work,
+    watch: Watch,
+    *,
+    hosts: Sequence[int],
+    others: Sequence[int],
+    consoles: Sequence[asyncio.subprocess.Process],
+) -> Measured:
+    """Ask for sessions, wait for them, and end the consoles.
+
+    Args:
+        hosts: ids of their processes.
+        others: ids of processes that work beside them, consoles left out.
+    """
+    moments = shape.moments()
+    watched = [*hosts, *others, *(process.pid for process in consoles)]
+    before = _Cost(server, hosts, watched)
+    asked = await _ask(work, moments)
+    in_time = await _in_time(watch, asked)
+    await work.rest()
+    after = _Cost(server, hosts, watched)
+    seen = await _seen(consoles)
     took_s, starts = after.at_s - before.at_s, len(moments)
     return Measured(
-        started_ms=[watch.first_ms[name] - asked_ms[name] for name in asked_ms if name in warm],
+        asked=starts,
+        started=len(watch.first_ms),
+        ended=len(watch.ended),
+        started_ms=[
+            watch.first_ms[name] - one.due_ms
+            for name, one in asked.items()
+            if one.moment_s >= shape.warm_up_s and name in watch.first_ms
+        ],
         seen_ms=seen,
-        late_ms=late_ms,
+        late_ms=[one.late_ms for one in asked.values()],
         in_time=in_time,
         steps_s=watch.steps / took_s,
         host_cpu_ms=(after.hosts_s - before.hosts_s) / starts * 1000,
         server_cpu_ms=(after.server_s - before.server_s) / starts * 1000,
         transactions=(after.transactions - before.transactions) / starts,
         busy=(after.all_s - before.all_s) / took_s,
-        idle=idle,
-        memory_mb=memory,
-        connections=connections,
-        log=f"{'exact' if found.is_exact else 'NOT EXACT'}: {found.stored:,} of {found.acted:,}",
+        log=await work.look(),
     )
 
 
@@ -172,25 +215,19 @@ class _Cost:
         self.transactions = int(server.sql(counted))
 
 
-async def _idle(hosts: Sequence[int], servers: Sequence[int]) -> tuple[float, float]:
-    before = cpu_s(hosts), cpu_s(servers)
-    await asyncio.sleep(IDLE_S)
-    return (cpu_s(hosts) - before[0]) / IDLE_S, (cpu_s(servers) - before[1]) / IDLE_S
-
-
 @asynccontextmanager
-async def _consoles(
-    one: Fleet, folder: Path, count: int
+async def consoles(
+    *which: tuple[Sequence[str], Mapping[str, str] | None],
 ) -> AsyncIterator[list[asyncio.subprocess.Process]]:
-    """Have consoles follow the log."""
+    """Have consoles follow the log: the arguments and the environment of each."""
     found: list[asyncio.subprocess.Process] = []
     try:
-        for number in range(count):
+        for arguments, environment in which:
             process = await asyncio.create_subprocess_exec(
-                *(sys.executable, "-m", "bench._fleet_console", str(folder / "dsn")),
-                f"console-{number}",
+                *(sys.executable, "-m", "bench.fleets._console", *arguments),
                 stdout=asyncio.subprocess.PIPE,
                 cwd=ROOT,
+                env=environment,
             )
             found.append(process)
             assert process.stdout is not None
@@ -214,26 +251,24 @@ async def _seen(consoles: Sequence[asyncio.subprocess.Process]) -> list[float]:
     return found
 
 
-async def _ask(one: Fleet, moments: Sequence[float]) -> tuple[dict[str, float], list[float]]:
-    """Ask for each session at its moment; returns when each was asked for, and how late."""
-    asked_ms: dict[str, float] = {}
-    late_ms: list[float] = []
+async def _ask(work: Work, moments: Sequence[float]) -> dict[str, _Asked]:
+    """Ask for each session at its moment; returns what was asked for by its id."""
+    found: dict[str, _Asked] = {}
     loop = asyncio.get_running_loop()
     began = loop.time() + 0.1
 
     async def ask(number: int, at: float) -> None:
         await asyncio.sleep(max(0.0, began + at - loop.time()))
-        late_ms.append((loop.time() - began - at) * 1000)
-        name = one.sessions[number]
+        late_ms = (loop.time() - began - at) * 1000
         # From when it was due: what waits for this process waits.
-        asked_ms[name] = time.time() * 1000 - max(0.0, late_ms[-1])
-        await one.ask(name, one.names[number % len(one.names)])
+        due_ms = time.time() * 1000 - max(0.0, late_ms)
+        found[await work.ask(number)] = _Asked(at, due_ms, late_ms)
 
     await asyncio.gather(*(ask(number, at) for number, at in enumerate(moments)))
-    return asked_ms, late_ms
+    return found
 
 
-async def _in_time(watch: _Watch, asked_ms: dict[str, float]) -> float:
-    last = max(asked_ms.values())
+async def _in_time(watch: Watch, asked: Mapping[str, _Asked]) -> float:
+    last = max(one.due_ms for one in asked.values())
     await asyncio.sleep(max(0.0, 1.5 + last / 1000 - time.time()))
-    return sum(ts <= last + 1000 for ts in watch.first_ms.values()) / len(asked_ms)
+    return sum(ts <= last + 1000 for ts in watch.first_ms.values()) / len(asked)

@@ -72,6 +72,8 @@ class Rack:
         """Environment in which a host's clock is wrong."""
         self.phones: dict[str, list[str]] = {}
         """Serials by the name of what serves them."""
+        self.servers_of_phones: dict[str, asyncio.subprocess.Process] = {}
+        self.adb_servers: dict[str, asyncio.subprocess.Process] = {}
         self.seen: dict[int, bytes] = {}
         """Events as the observer was told of them."""
         self.goals: dict[str, list[str]] = {}
@@ -97,7 +99,7 @@ class Rack:
 
     async def serve_phones(self, name: str, count: int) -> None:
         """Serve virtual phones on an adb server of their own, which hosts are then named."""
-        environment = self._environment(name)
+        environment = self.environment(name)
         adb_port = await self._adb_server(name)
         words = ("-c", "from console.cli import main; main()", "phone", "serve", "--count")
         process = await asyncio.create_subprocess_exec(
@@ -108,6 +110,7 @@ class Rack:
             cwd=ROOT,
         )
         self._stack.push_async_callback(_ended, process)
+        self.servers_of_phones[name] = process
         assert process.stdout is not None
         self.phones[name] = []
         async with asyncio.timeout(PATIENCE_S):
@@ -124,13 +127,14 @@ class Rack:
             stdout=asyncio.subprocess.DEVNULL,
             stderr=asyncio.subprocess.DEVNULL,
             env={
-                **self._environment(name),
+                **self.environment(name),
                 "ADB_USB": "0",
                 "ADB_MDNS": "0",
                 "ADB_LOCAL_TRANSPORT_MAX_PORT": "5553",
             },
         )
         self._stack.push_async_callback(_ended, process)
+        self.adb_servers[name] = process
         self.more[name] = {"ADB_SERVER_SOCKET": f"tcp:127.0.0.1:{port}"}
         async with asyncio.timeout(PATIENCE_S):
             while "List of devices" not in await self.adb(port, "devices"):
@@ -148,7 +152,7 @@ class Rack:
         said, _ = await process.communicate()
         return said.decode()
 
-    def _environment(self, name: str) -> dict[str, str]:
+    def environment(self, name: str) -> dict[str, str]:
         """Return what a host, or what serves its phones, has around it."""
         more = self.more.get(name, {})
         place = self.phones_at.get(name)
@@ -194,7 +198,7 @@ class Rack:
                 stdin=asyncio.subprocess.DEVNULL,
                 stdout=said,
                 stderr=said,
-                env={**self._environment(name), **self.clocks.get(name, {})},
+                env={**self.environment(name), **self.clocks.get(name, {})},
                 cwd=ROOT,
             )
         return self.hosts[name]
@@ -252,7 +256,7 @@ class Rack:
             stdin=asyncio.subprocess.DEVNULL,
             stdout=asyncio.subprocess.DEVNULL,
             stderr=asyncio.subprocess.DEVNULL,
-            env=self._environment(host),
+            env=self.environment(host),
             cwd=ROOT,
         )
         self._stack.push_async_callback(_ended, process)
@@ -265,7 +269,7 @@ class Rack:
             stdin=asyncio.subprocess.DEVNULL,
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.STDOUT,
-            env=self._environment(host),
+            env=self.environment(host),
             cwd=ROOT,
         )
         said, _ = await process.communicate()
@@ -275,7 +279,7 @@ class Rack:
     @asynccontextmanager
     async def core(self, host: str) -> AsyncIterator[Client]:
         """Have a connection to a host's core for the length of the block."""
-        environment = self._environment(host)
+        environment = self.environment(host)
         settings = load_settings(environ=environment)
         async with asyncio.timeout(PATIENCE_S):
             while (client := await connect_or_none(settings)) is None:
@@ -450,7 +454,7 @@ class Rack:
             process = await asyncio.create_subprocess_exec(
                 *(sys.executable, *words, path.parent.name, "--json"),
                 stdout=asyncio.subprocess.PIPE,
-                env=self._environment(name),
+                env=self.environment(name),
                 cwd=ROOT,
             )
             said, _ = await process.communicate()
