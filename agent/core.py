@@ -1,7 +1,7 @@
-"""The façade every listener sees, embedded or over a socket: the Core protocol.
+"""Define the Core protocol: the interface of a core, embedded or over a socket.
 
-`agent.runtime.runtime.Runtime` is the core itself, `agent.rpc.remote_core.Client` the same over the
-daemon's socket. Invariant: what a listener is given is already stored.
+`agent.runtime.runtime.Runtime` is the core itself, `agent.rpc.remote_core.Client` a client over the
+daemon's socket. Invariant: listeners receive only stored events.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class TextDelta(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Overview(msgspec.Struct, frozen=True, kw_only=True):
-    """The picture at one moment: a listener starts from it and follows events after `event_id`."""
+    """The state at one moment: a listener starts from it and follows events after `event_id`."""
 
     event_id: int
     sessions: tuple[records.Session, ...] = ()
@@ -50,7 +50,7 @@ class Overview(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ClientInfo(msgspec.Struct, frozen=True):
-    """One that gives ops: a connection to the socket, or the process of the core itself."""
+    """A client that submits ops: a connection to the socket, or the core's own process."""
 
     client_id: str
     name: str
@@ -64,7 +64,7 @@ OWNER = ClientInfo("owner", "the process of the core")
 
 
 class CoreBase:
-    """What every core does in the same way: it inherits this."""
+    """Shared behaviour of every core."""
 
     def events(
         self, *, after: int | None = None
@@ -75,7 +75,9 @@ class CoreBase:
     def commits(
         self, *, after: int | None = None
     ) -> AbstractAsyncContextManager[AsyncIterator[Commit]]:
-        """Follow commits; see `Core.commits`. One event each, where events come singly."""
+        """Follow commits; see `Core.commits`. Yields one event per commit where events arrive
+        singly.
+        """
         return _singly(self.events(after=after))
 
     async def look_up(self, query: LookUp[Answer]) -> Answer:
@@ -87,7 +89,7 @@ class CoreBase:
         return await self.look_up(ListSessions(limit=limit, before=before))
 
     async def session(self, session_id: str) -> records.Session:
-        """Look a session up; see `FindSession`. Raises UsageError."""
+        """Find a session; see `FindSession`. Raises UsageError."""
         return await self.look_up(FindSession(session_id=session_id))
 
 
@@ -114,26 +116,27 @@ class Core(Protocol):
         """
 
     async def request(self, op: Op) -> Reply:
-        """Submit an op and wait until it is carried out; raises what it failed with."""
+        """Submit an op and wait for its result; raises the op's error."""
 
     def events(
         self, *, after: int | None = None
     ) -> AbstractAsyncContextManager[AsyncIterator[Event]]:
         """Follow events: stored ones with a larger event id than `after` first, then live ones,
-        without gap or repetition. None: live ones only.
+        without gaps or duplicates. None: live events only.
         """
 
     def commits(
         self, *, after: int | None = None
     ) -> AbstractAsyncContextManager[AsyncIterator[Commit]]:
-        """Follow the same events as `events`, by what was stored together.
+        """Follow the same events as `events`, grouped by commit.
 
-        In the process of the core each has the session records after it: folded once, by the store.
+        In the core's own process each commit has the resulting session records, folded once by the
+        store.
         """
 
     def deltas(self, session_id: str = "") -> AbstractAsyncContextManager[AsyncIterator[TextDelta]]:
-        """Follow what models write: of one session, at whichever host of a fleet it is, or of all
-        sessions at the core's own host.
+        """Follow streamed model output: of one session, on any host of a fleet, or of all
+        sessions of the core's own host.
         """
 
     def frames(
@@ -147,20 +150,20 @@ class Core(Protocol):
 
         Raises:
             UsageError: a parameter names nothing that exists.
-            WrongStateError: only a core at work can answer it, and this is a closed store.
+            WrongStateError: only a running core can answer it, and this is a closed store.
         """
 
     async def sessions(self, *, limit: int = 200, before: str = "") -> tuple[records.Session, ...]:
         """List sessions; see `ListSessions`."""
 
     async def session(self, session_id: str) -> records.Session:
-        """Look a session up; see `FindSession`. Raises UsageError."""
+        """Find a session; see `FindSession`. Raises UsageError."""
 
     async def history(
         self, session_id: str, *, after_seq: int = 0, before_seq: int = 0, limit: int = 10_000
     ) -> tuple[Event, ...]:
-        """Read a session's stored events after one, in order; with a `before_seq`, the newest
-        `limit` of those before it.
+        """Read a session's stored events after a seq, in order; with a `before_seq`, the newest
+        `limit` before it.
         """
 
     async def blob(self, digest: str) -> bytes:
@@ -170,14 +173,14 @@ class Core(Protocol):
 
     @property
     def death(self) -> RuntimeDiedError | None:
-        """Why the core ended by itself; None where it has not, or was closed."""
+        """Return why the core failed; None if it has not, or was closed."""
 
 
 class ForwardingCore(CoreBase):
-    """A core that passes what looks on to another one; how it carries ops out is its own."""
+    """A core that forwards look-ups and streams to another core; subclasses carry out ops."""
 
     async def _reach(self) -> Core:
-        """Return the other core, once it is there."""
+        """Return the other core, waiting until it is there."""
         raise NotImplementedError
 
     def events(
@@ -193,7 +196,7 @@ class ForwardingCore(CoreBase):
         return self._following(lambda core: core.commits(after=after))
 
     def deltas(self, session_id: str = "") -> AbstractAsyncContextManager[AsyncIterator[TextDelta]]:
-        """Follow what models write; see `Core.deltas`."""
+        """Follow streamed model output; see `Core.deltas`."""
         return self._following(lambda core: core.deltas(session_id))
 
     def frames(
@@ -212,7 +215,7 @@ class ForwardingCore(CoreBase):
             yield facts
 
     async def overview(self) -> Overview:
-        """Return the picture of one moment; see `Core.overview`."""
+        """Return the state at one moment; see `Core.overview`."""
         return await (await self._reach()).overview()
 
     async def look_up(self, query: LookUp[Answer]) -> Answer:
@@ -232,12 +235,12 @@ class ForwardingCore(CoreBase):
         return await (await self._reach()).blob(digest)
 
     async def close(self) -> None:
-        """Close the other core, once it is there."""
+        """Close the other core, waiting until it is there."""
         await (await self._reach()).close()
 
 
 class Peers(Protocol):
-    """The other hosts of a fleet, as one core works with them; see `agent.hosts.peers`."""
+    """The other hosts of a fleet, as a core uses them; see `agent.hosts.peers`."""
 
     host: str
     is_guest: bool
@@ -250,13 +253,13 @@ class Peers(Protocol):
         """List the phones of the other hosts."""
 
     def is_there(self, host: str) -> bool:
-        """Return whether a host answers, as far as is known."""
+        """Return whether a host is known to answer."""
 
     async def request(self, host: str, client: ClientInfo, op: Op) -> Reply:
-        """Have a host carry an op out."""
+        """Have a host carry out an op."""
 
     async def leave(self, client: ClientInfo) -> None:
-        """Have the hosts let go of all that a client had there."""
+        """Have the hosts release everything that a client held there."""
 
     def frames(
         self, serial: str, *, width_px: int, height_px: int, max_hz: float
@@ -266,18 +269,18 @@ class Peers(Protocol):
     def deltas(
         self, host: str, session_id: str
     ) -> AbstractAsyncContextManager[AsyncIterator[TextDelta]]:
-        """Follow what the model of a session at another host writes."""
+        """Follow streamed model output of a session on another host."""
 
     def judged_by(self, judge: Callable[[str, Op], Awaitable[None]]) -> None:
-        """Have each op that an operator asks of this host through another one judged here too."""
+        """Set the check for ops that operators forward to this host through another one."""
         ...
 
     def serve(self, core: Carrier) -> AbstractAsyncContextManager[None]:
-        """Carry out what other hosts ask, for the length of a `with` block."""
+        """Carry out other hosts' requests, for the length of a `with` block."""
 
 
 class Carrier(Protocol):
-    """What carries out the ops that come from other hosts."""
+    """The part that carries out ops from other hosts."""
 
     async def request_as(self, client: ClientInfo, op: Op) -> Reply: ...
 
@@ -285,13 +288,13 @@ class Carrier(Protocol):
 
 
 class SharedCore(Core, Protocol):
-    """A core that several clients use, and that tells them apart."""
+    """A core that serves several clients and distinguishes them."""
 
     async def submit_as(self, client: ClientInfo, op: Op) -> str:
         """Queue an op of a client; see `Core.submit`."""
 
     async def request_as(self, client: ClientInfo, op: Op) -> Reply:
-        """Carry an op of a client out; see `Core.request`."""
+        """Carry out a client's op; see `Core.request`."""
 
     async def leave(self, client: ClientInfo) -> None:
-        """Let go of all that a client had: it has hung up or died."""
+        """Release everything that a client held after it disconnected or died."""

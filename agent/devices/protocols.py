@@ -1,8 +1,8 @@
-"""What the core asks of a phone: the Device and Fleet protocols.
+"""Define the interface of phones: the Device and Fleet protocols.
 
-Not an implementation: `agent.devices.adb_device` has the real one. Invariants: every call ends
-within its time-out; coordinates are normalized to [0, 1]; an adb failure is raised, never returned
-as a blank frame or an empty tree.
+`agent.devices.adb_device` implements Device. Invariants: every call ends within its time-out;
+coordinates are normalized to [0, 1]; an adb failure is raised, never returned as a blank frame or
+an empty tree.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ class TextWay(StrEnum):
 
 
 class Typed(msgspec.Struct, frozen=True, kw_only=True):
-    """What came of typing; text that is known not to have arrived is an error instead."""
+    """The result of typing; text that is known not to have arrived is an error instead."""
 
     way: TextWay = TextWay.KEYS
     is_read_back: bool = False
@@ -82,7 +82,7 @@ class Typed(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Display(Protocol):
-    """One extra display and the app on it. Every call raises as those of `Device` do, and
+    """One extra display and its app. Every call raises like those of `Device`, and
     DeviceLostError once the display is closed.
     """
 
@@ -96,18 +96,18 @@ class Display(Protocol):
 
     @property
     def is_open(self) -> bool:
-        """Whether the display is still there; false at once when its link broke."""
+        """Return whether the display still exists; false as soon as its connection breaks."""
 
     @property
     def device(self) -> Device:
-        """The phone as if this were its only screen: pictures, touches, keys and launches go to
-        this display.
+        """Return the phone with this display as its only screen: pictures, touches, keys and
+        launches use this display.
         """
 
     async def start_app(self, package: str, *, timeout_s: float = 10.0) -> None:
         """Start an app here; one that runs on another display moves here.
 
-        Raises DeviceError when the package has nothing to start.
+        Raises DeviceError if the package has nothing to start.
         """
 
     async def capture(self, *, timeout_s: float = 10.0) -> Capture:
@@ -122,32 +122,32 @@ class Display(Protocol):
         """Move an app from here to the main display; this display stays open and empty."""
 
     async def close(self) -> None:
-        """Remove the display; closing twice is fine. Android decides where its apps go."""
+        """Remove the display; idempotent. Android decides where its apps go."""
 
 
 class Displays(Protocol):
     """The extra displays of one phone."""
 
     async def refusal(self, *, timeout_s: float = 5.0) -> str:
-        """Return why this phone cannot open one, with what would help; empty when it can.
+        """Return why this phone cannot open a display, with the remedy; empty if it can.
 
-        Cheap enough to ask while planning: nothing is opened.
+        Cheap enough for planning: opens nothing.
         """
 
     async def open(self, *, width_px: int = 0, height_px: int = 0, dpi: int = 0) -> Display:
-        """Open a display; zeros take the main display's figures.
+        """Open a display; zeros mean the main display's size.
 
-        Raises DeviceError with the refusal's words when the phone cannot, DeviceTimeoutError after
+        Raises DeviceError with the text of `refusal` if the phone cannot, DeviceTimeoutError after
         `OPEN_TIMEOUT_S`.
         """
 
     def opened(self) -> tuple[Display, ...]:
-        """List those that are open, by number."""
+        """List the open displays by number."""
 
 
 class Device(Protocol):
-    """One phone. Raises DeviceLostError when it is away, DeviceTimeoutError when a call ran out of
-    time (an action's effect is then unknown), DeviceError when the phone refused.
+    """One phone. Raises DeviceLostError when it is away, DeviceTimeoutError when a call times
+    out (an action's effect is then unknown), DeviceError when the phone refuses.
     """
 
     @property
@@ -163,10 +163,10 @@ class Device(Protocol):
         """Take a picture of the screen."""
 
     async def tree(self, *, timeout_s: float = TREE_TIMEOUT_S) -> UiTree:
-        """Read the UI tree. Raises TreeUnavailableError with the reason when there is none."""
+        """Read the UI tree. Raises TreeUnavailableError with the reason if there is none."""
 
     async def foreground(self, *, timeout_s: float = 5.0) -> records.Foreground:
-        """Return which app is in front; never the keyboard, the shade or another system window."""
+        """Return the app in front; never the keyboard, the shade or another system window."""
 
     async def apps(self, *, timeout_s: float = 10.0) -> tuple[records.AppInfo, ...]:
         """List the apps that can be started, sorted by package."""
@@ -180,57 +180,58 @@ class Device(Protocol):
     ) -> None: ...
 
     async def perform(self, gesture: Gesture, *, timeout_s: float = 5.0) -> None:
-        """Do a gesture, of several fingers too; `timeout_s` is beyond its own time.
+        """Perform a gesture, with one or several fingers; `timeout_s` excludes its own duration.
 
-        Raises DeviceError when the phone has no way for it.
+        Raises DeviceError if the phone cannot perform it.
         """
 
     async def scroll(
         self, at: records.Point, *, vertical: float, horizontal: float = 0.0, timeout_s: float = 5.0
     ) -> None:
-        """Turn a mouse wheel over a place, in steps; positive is up and right."""
+        """Turn a mouse wheel at a point, in steps; positive is up and right."""
 
     async def key(self, name: str, *, timeout_s: float = 5.0) -> None:
         """Press a key by Android's name or number. Raises UsageError for an unknown name."""
 
     async def clipboard(self, *, timeout_s: float = 10.0) -> str:
-        """Read the clipboard: foreign text. Raises DeviceError where there is no way to it."""
+        """Read the clipboard, which is foreign text. Raises DeviceError if it is not accessible."""
 
     async def set_clipboard(
         self, text: str, *, paste: bool = False, timeout_s: float = 10.0
     ) -> None:
-        """Set the clipboard, and paste it into the focused field. Raises DeviceError where there
-        is no way to it.
+        """Set the clipboard, and paste it into the focused field. Raises DeviceError if it is
+        not accessible.
         """
 
     async def type_text(self, text: str, *, timeout_s: float = 15.0) -> Typed:
         """Type into the focused field and read it back.
 
-        Raises TextEntryError when it cannot arrive exactly, or did not.
+        Raises TextEntryError if the text cannot arrive exactly, or did not.
         """
 
     async def clear_field(self, *, timeout_s: float = 15.0) -> None:
-        """Empty the focused field and read it back. Raises TextEntryError when it is not empty."""
+        """Empty the focused field and read it back. Raises TextEntryError if it is not empty."""
 
     async def press(self, button: Button, *, timeout_s: float = 5.0) -> None: ...
 
     async def launch(self, package: str, *, timeout_s: float = 10.0) -> None:
-        """Start an app. Raises DeviceError when the package has nothing to start."""
+        """Start an app. Raises DeviceError if the package has nothing to start."""
 
 
 @runtime_checkable
 class Touchable(Protocol):
-    """A device that tells of the hands on it."""
+    """A device that reports touches by a person."""
 
     def touches(self) -> AsyncGenerator[int, None]:
-        """Follow touches on the phone itself, never ours: when each was seen, milliseconds since
-        the epoch. Raises DeviceError where the phone shows none, DeviceLostError when it goes away.
+        """Follow touches on the phone itself, never ours: the time of each in milliseconds
+        since the epoch. Raises DeviceError if the phone reports none, DeviceLostError when it
+        goes away.
         """
 
 
 @runtime_checkable
 class Dated(Protocol):
-    """A device that knows what day it is where it is."""
+    """A device that knows its local time."""
 
     async def local_time(self, *, timeout_s: float = 5.0) -> str:
         """Return date, time, time zone and language in one line. Raises DeviceError."""
@@ -238,21 +239,21 @@ class Dated(Protocol):
 
 @runtime_checkable
 class OpensLinks(Protocol):
-    """A device that opens an address in the app that is for it."""
+    """A device that opens an address in the app that handles it."""
 
     async def open_link(self, link: str, *, timeout_s: float = 10.0) -> None:
-        """Open a web address, another URI, or a page of the settings by its action.
+        """Open a web address, another URI, or a settings page by its action.
 
-        Raises DeviceError when no app of the phone opens it.
+        Raises DeviceError if no app of the phone opens it.
         """
 
 
 @runtime_checkable
 class TurnsScreen(Protocol):
-    """A device whose screen can be turned."""
+    """A device with a rotatable screen."""
 
     async def rotate(self, how: str, *, timeout_s: float = 10.0) -> None:
-        """Turn the screen: portrait, landscape, upside-down, seascape, or auto.
+        """Rotate the screen: portrait, landscape, upside-down, seascape, or auto.
 
         Raises UsageError for any other word, DeviceError.
         """
@@ -260,57 +261,61 @@ class TurnsScreen(Protocol):
 
 @runtime_checkable
 class TellsToasts(Protocol):
-    """A device that tells what toasts say, which no UI tree shows."""
+    """A device that reports the text of toasts, which no UI tree contains."""
 
     async def toast(self, *, timeout_s: float = 2.0) -> str:
-        """Return the newest toast that was not returned before: foreign text; empty without one,
-        and where the phone cannot tell.
+        """Return the newest toast that was not returned before, which is foreign text; empty if
+        there is none or the phone cannot report toasts.
         """
 
 
 class Fleet(Protocol):
-    """Every device that can be reached, and who drives which."""
+    """Every reachable device, and who drives which."""
 
     async def start(self) -> None:
-        """Begin to watch for devices. Raises AdbError when no adb server runs and none starts."""
+        """Start watching for devices. Raises AdbError if no adb server runs and none starts."""
 
     async def close(self) -> None: ...
 
     def devices(self) -> tuple[records.DeviceInfo, ...]:
-        """List what is known now, without asking anybody."""
+        """List the known devices, without I/O."""
 
     def servers_away(self) -> tuple[records.ServerAway, ...]:
-        """List the adb servers that do not answer now."""
+        """List the adb servers that do not answer."""
 
     @property
     def servers_changed(self) -> asyncio.Event:
-        """Set when a server goes away or answers again; taken before looking, it misses none."""
+        """Return an event set when a server goes away or answers again; take it before reading
+        the list to miss nothing.
+        """
 
     def changes(self) -> AsyncIterator[records.DeviceInfo]:
-        """Follow devices from this call on as they appear, change state and go (state GONE)."""
+        """Follow devices from this call on as they appear, change state and disappear (state
+        GONE).
+        """
 
     async def device(self, serial: str) -> Device:
         """Return a device. Raises UsageError for an unknown serial, DeviceLostError when away."""
 
     async def wait_for(self, serial: str, *, timeout_s: float) -> Device:
-        """Wait until a device is online. Raises DeviceLostError when time runs out."""
+        """Wait until a device is online. Raises DeviceLostError on time-out."""
 
     def lease(self, serial: str, driver: str) -> AbstractAsyncContextManager[Device]:
-        """Drive a device alone: waits for the present driver to finish, frees on exit."""
+        """Drive a device exclusively: waits for the current driver, frees it on exit."""
 
     def hand(self, serial: str, driver: str) -> None:
-        """Set who drives a device whose lease is held: its session, or the operator meanwhile."""
+        """Set who drives a leased device: its session, or the operator meanwhile."""
 
     def label(
         self, serial: str, *, name: str, tags: Iterable[str], notes: str
     ) -> records.DeviceInfo:
-        """Keep what the operator calls a device.
+        """Store the operator's labels of a device.
 
-        Raises UsageError for an unknown serial or what no label can be, StoreError.
+        Raises UsageError for an unknown serial or an invalid label, StoreError.
         """
 
     def dismiss(self, serial: str, *, dismissed: bool) -> None:
-        """Note that the operator has read what is wrong with a device, until its state changes.
+        """Record that the operator has read a device's problem, until its state changes.
 
         Raises UsageError for an unknown serial.
         """
@@ -318,6 +323,6 @@ class Fleet(Protocol):
     def frames(
         self, serial: str, *, width_px: int, height_px: int, max_hz: float
     ) -> AsyncIterator[records.LiveFrame]:
-        """Follow the newest picture, fitted into the given box with its shape kept; slow readers
-        skip, none is queued.
+        """Follow the newest picture, fitted into the given box with its aspect ratio kept; slow
+        readers skip pictures, none is queued.
         """

@@ -1,8 +1,9 @@
-"""The verbs: every Op (a request, down) and every Event (a fact, up), tagged and versioned.
+"""Define the protocol: every Op (a request) and every Event (a fact), tagged and versioned.
 
-JSON both ways: the tag is `type` in snake_case, as in Codex. Ops come from outside and are decoded
-strictly: an unknown field is an error that names it. Events are our own past and are decoded
-leniently, so that an older Switchboard can read a newer store. Nothing here does anything.
+Both are JSON; the tag is `type` in snake_case, as in Codex. Ops are foreign input and decoded
+strictly: an unknown field is an error that names it. Events are our own records and decoded
+leniently, so that an older Switchboard can read a newer store. This package contains only
+definitions.
 """
 
 from agent.protocol.events.device_events import *

@@ -1,4 +1,4 @@
-"""The bases of ops and events, and what each of them says of itself."""
+"""Define the bases of ops and events, and their metadata."""
 
 from __future__ import annotations
 

@@ -1,8 +1,7 @@
-"""What can be looked up in a core: each look-up says its name, its parameters and its answer.
+"""Define every look-up: its name, its parameters and its answer.
 
-Declared here and answered by one method marked with `@answers` (`agent.runtime.handlers.answers`).
-The socket, its client, HTTP, OpenAPI and docs/protocol.md read this table. Invariant: looking
-changes nothing.
+A method marked with `@answers` (`agent.runtime.handlers.answers`) answers each. The socket, its
+client, HTTP, OpenAPI and docs/protocol.md read this table. Invariant: a look-up changes nothing.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ Number = Annotated[int, msgspec.Meta(ge=-1, le=(1 << 63) - 1)]
 class LookUp(
     msgspec.Struct, Generic[Answer], frozen=True, kw_only=True, forbid_unknown_fields=True
 ):
-    """Base of every look-up; `Answer` is the type of what it is answered with."""
+    """Base of every look-up; `Answer` is the type of its answer."""
 
     method: ClassVar[str]
     """Its name on the socket and over HTTP."""
@@ -114,5 +113,5 @@ LOOK_UPS: Mapping[str, type[LookUp[Any]]] = {
 
 
 def answer_type(kind: type[LookUp[Answer]]) -> Any:
-    """Return the type of a look-up's answer, as `LookUp[...]` was given it."""
+    """Return the type of a look-up's answer, from its `LookUp[...]`."""
     return typing.get_args(kind.__orig_bases__[0])[0]  # type: ignore[attr-defined]

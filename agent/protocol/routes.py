@@ -1,4 +1,4 @@
-"""Doing again what a session did: what is asked, and what the new session is given to go by."""
+"""Define replays: the op that requests one, and the route that the new session follows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The closed unions of ops and events, the envelope, and JSON both ways."""
+"""Define the closed unions of ops and events, the envelope, and their JSON."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ Op: TypeAlias = (
 
 
 class Reply(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What one op came to."""
+    """The result of one op."""
 
     submission_id: str
     event_id: int = 0
@@ -178,10 +178,10 @@ def decode_op(data: bytes | str) -> Op:
 
 
 def decode_event(data: bytes | str) -> Event:
-    """Decode an event envelope; msgspec's own errors tell what is wrong."""
+    """Decode an event envelope; raises msgspec's own errors."""
     return _event_decoder().decode(data)
 
 
 def decode_msg(data: bytes | str) -> EventMsg:
-    """Decode the body of an event; msgspec's own errors tell what is wrong."""
+    """Decode the body of an event; raises msgspec's own errors."""
     return _msg_decoder().decode(data)

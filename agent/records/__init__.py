@@ -1,8 +1,8 @@
-"""The nouns: what a session, device, question, job, observation, element or action is.
+"""Define the records: session, device, question, job, observation, element, action.
 
-Frozen msgspec structs that go to JSON and back without loss. No behaviour beyond what follows from
-a record's own fields; no I/O. Invariants: coordinates are normalized to [0, 1] with the origin at
-the top left; times are integer milliseconds since the epoch; durations carry their unit.
+Frozen msgspec structs that convert to JSON and back without loss. Their only behaviour is derived
+from their own fields; they do no I/O. Invariants: coordinates are normalized to [0, 1] with the
+origin at the top left; times are integer milliseconds since the epoch; durations carry their unit.
 """
 
 from __future__ import annotations

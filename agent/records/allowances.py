@@ -1,4 +1,4 @@
-"""What a session may send or spend without asking, and how much of it is used."""
+"""Define allowances: what a session may send or spend without approval, and how much is used."""
 
 from __future__ import annotations
 
@@ -22,5 +22,5 @@ class Allowance(Record, frozen=True, kw_only=True):
 
     @property
     def left(self) -> int:
-        """How much may still be used."""
+        """Return how much may still be used."""
         return max(0, self.limit - self.used)

@@ -1,7 +1,7 @@
-"""Actions that a background job may take only once a person has looked: what is asked, and decided.
+"""Define reviewed actions of background jobs: the question and the decision.
 
-The field names of `Confirmation` are OpenPhone's `background-confirmation.schema.json`, those of
-`Checkpoint` ours. No behaviour: digests and checks are `agent.safety.review_binding`'s.
+The field names of `Confirmation` are those of OpenPhone's `background-confirmation.schema.json`,
+those of `Checkpoint` ours. Digests and checks are in `agent.safety.review_binding`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Devices, their apps and their frames; the hosts of a fleet that they are at."""
+"""Define devices, their apps and frames, and the hosts of a fleet."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ _SHARED_SERIALS = frozenset({"0123456789abcdef", "0123456789", "12345678", "unkn
 
 
 def at_host(host: str, serial: str) -> str:
-    """Name a phone among those of all hosts of a fleet; of no host, it is its serial."""
+    """Return a phone's name within a fleet; without a host, its serial."""
     return f"{host}/{serial}" if host else serial
 
 
 def host_of(serial: str) -> str:
-    """Return the host that a phone's name tells; empty where it tells none.
+    """Return the host in a phone's name; empty if it has none.
 
-    A serial may have a slash by itself, in the path of an adb server's socket, behind an @.
+    A serial may contain a slash, in the path of an adb server's socket after an @.
     """
     host, slash, _ = serial.partition("/")
     return host if slash and not NO_HOST & set(host) else ""
@@ -51,7 +51,7 @@ def on_host(serial: str) -> str:
 
 
 def identifies(hardware_serial: str) -> bool:
-    """Whether a phone's own serial is enough to know it again by."""
+    """Return whether a phone's serial alone identifies it."""
     return (
         len(hardware_serial) >= _SHORTEST_HARDWARE_SERIAL
         and hardware_serial.lower() not in _SHARED_SERIALS
@@ -109,7 +109,7 @@ class DeviceInfo(Record, frozen=True, kw_only=True):
 
     @property
     def identity(self) -> str:
-        """What tells the phone from every other, at whichever host; empty where nothing does.
+        """Return what identifies the phone across all hosts; empty if nothing does.
 
         Virtual phones of several computers have the same serials.
         """

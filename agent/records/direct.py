@@ -1,4 +1,4 @@
-"""What a program that makes a session's calls itself is shown after each of them."""
+"""Define the view that a program gets after each call of its direct session."""
 
 from __future__ import annotations
 

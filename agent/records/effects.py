@@ -1,7 +1,7 @@
-"""What an act would do, as an approval states it: verb, recipient, content, amount, and sources.
+"""Define an act's effect as an approval states it: verb, recipient, content, amount, sources.
 
-No behaviour: acts are judged by `agent.safety.effects`. Invariant: every stated fact says where it
-was read, so that a person knows what is seen and what is only claimed.
+`agent.safety.effects` judges acts. Invariant: every stated fact names its source, so that a person
+can tell what is visible from what is only claimed.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Jobs: durable scheduled work. The field names and types are the wire's."""
+"""Define jobs: durable scheduled work. Field names and types are the wire's."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ class Schedule(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     @property
     def recurs(self) -> bool:
-        """Whether there is a next time after each run."""
+        """Return whether there is a next time after each run."""
         return bool(self.interval_ms or self.cron or self.on)
 
 
@@ -145,15 +145,15 @@ class Job(
 
     @property
     def is_told(self) -> bool:
-        """Whether notices tell of its runs at all."""
+        """Return whether its runs produce notices."""
         mode = self.delivery_json.get("mode", "notification")
         return mode == "notification" and self.type is not JobType.HEARTBEAT
 
     @property
     def notice_text(self) -> str:
-        """What is said of a good run; empty when nothing is.
+        """Return the text of a successful run's notice; empty if there is none.
 
-        The exact wording the operator chose wins; a result or a trace is never in it.
+        The operator's exact wording wins; it never contains a result or a trace.
         """
         if not self.is_told:
             return ""
@@ -162,7 +162,7 @@ class Job(
 
     @property
     def is_failing(self) -> bool:
-        """Whether its newest run that has ended failed."""
+        """Return whether its newest ended run failed."""
         return self.status is JobStatus.FAILED or self.failure_count > 0
 
 
@@ -256,7 +256,7 @@ CAMPAIGN = "campaign"
 
 
 def campaign_of(payload: dict[str, object]) -> Campaign:
-    """Return the campaign of a job's payload; one that cannot be read has no phones."""
+    """Return the campaign of a job's payload; an unreadable one has no phones."""
     try:
         return msgspec.convert(payload.get(CAMPAIGN, {}), Campaign)
     except msgspec.ValidationError:

@@ -1,4 +1,4 @@
-"""What an operator sees of a phone beside its picture: elements, findings. Never stored."""
+"""Define what an operator inspects on a phone: elements and findings. Never stored."""
 
 from __future__ import annotations
 

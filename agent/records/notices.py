@@ -1,4 +1,4 @@
-"""What the operator is told without looking: a session waits, or has ended."""
+"""Define notices: a session waits or has ended."""
 
 from __future__ import annotations
 

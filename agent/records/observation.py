@@ -1,4 +1,4 @@
-"""What a session sees: nodes, elements, observations; and what an action came to."""
+"""Define observations of a screen (nodes, elements) and the outcomes of actions."""
 
 from __future__ import annotations
 

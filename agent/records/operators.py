@@ -1,4 +1,4 @@
-"""What an operator may do: the words that ops, grants and the register share."""
+"""Define the rights of operators, shared by ops, grants and the register."""
 
 from __future__ import annotations
 

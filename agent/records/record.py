@@ -1,4 +1,4 @@
-"""The base of every stored record, and the geometry they share."""
+"""Define the base of every stored record, and shared geometry."""
 
 from __future__ import annotations
 
@@ -30,15 +30,15 @@ class Bounds(Record, frozen=True, kw_only=True):
 
     @property
     def center(self) -> Point:
-        """The middle of the rectangle."""
+        """Return the middle of the rectangle."""
         return Point(x=self.center_x, y=self.center_y)
 
     @property
     def center_x(self) -> float:
-        """How far from the left its middle is."""
+        """Return the x of the middle."""
         return (self.left + self.right) / 2
 
     @property
     def center_y(self) -> float:
-        """How far from the top its middle is."""
+        """Return the y of the middle."""
         return (self.top + self.bottom) / 2

@@ -1,4 +1,4 @@
-"""What a review of a finished session found."""
+"""Define the review of a finished session."""
 
 from __future__ import annotations
 

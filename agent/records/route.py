@@ -1,4 +1,4 @@
-"""What one session did on a phone, as another is to do it again: by identity, not by place."""
+"""Define a route: a session's actions, to be repeated by element identity, not by position."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from agent.records.record import Record
 
 
 class RouteAction(Record, frozen=True, kw_only=True):
-    """One action that was done, and the app it was done in."""
+    """One action, and the app in which it was done."""
 
     tool: str
     arguments: str

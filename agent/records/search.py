@@ -1,4 +1,4 @@
-"""What a full-text search finds."""
+"""Define the hits of a full-text search."""
 
 from __future__ import annotations
 

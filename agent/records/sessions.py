@@ -1,4 +1,4 @@
-"""Sessions and the questions they ask."""
+"""Define sessions and their questions."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class SessionState(StrEnum):
 
     @property
     def is_terminal(self) -> bool:
-        """Whether only an explicit resume may leave this state."""
+        """Return whether only an explicit resume may leave this state."""
         return self in {SessionState.COMPLETED, SessionState.FAILED, SessionState.CANCELLED}
 
 
@@ -205,29 +205,29 @@ class Session(Record, frozen=True, kw_only=True):
 
     @property
     def has_operators_goal(self) -> bool:
-        """Whether the operator wrote its goal, so that what it implies is allowed."""
+        """Return whether the operator wrote its goal, which then permits what it implies."""
         if self.goal_speaker is None:
             return self.kind is not SessionKind.GENIE
         return self.goal_speaker is Speaker.OPERATOR
 
     @property
     def operators_goal(self) -> str:
-        """What of its goal the operator wrote; empty where somebody else did."""
+        """Return the operator's words in its goal; empty if another speaker wrote it."""
         return (self.goal_said or self.goal) if self.has_operators_goal else ""
 
     @property
     def awaits_phone(self) -> bool:
-        """Whether it goes on by itself as soon as any phone is free, and does nothing until then.
+        """Return whether it is idle only until any phone is free.
 
-        It was begun without a phone and has planned to work alone; its state stays RUNNING. A
-        session that only delegates has parts, or was begun with them and took no step.
+        It was created without a phone and has planned to work alone; its state stays RUNNING. A
+        session that only delegates has subtasks, or was created with them and took no step.
         """
         between = self.state is SessionState.RUNNING and not self.turn_id
         return between and not self.serial and not self.part_ids and self.last_step > 0
 
     @property
     def is_verified(self) -> bool:
-        """Whether it is completed, and somebody other than its own model says so."""
+        """Return whether it is completed and confirmed by someone other than its own model."""
         return (
             self.state is SessionState.COMPLETED
             and self.verdict is GoalVerdict.MET
@@ -251,7 +251,7 @@ class QuestionOption(Record, frozen=True, kw_only=True):
 
     @property
     def shown(self) -> str:
-        """Its label as it is shown: quoted where it is not Switchboard's own."""
+        """Return its label for display: quoted unless it is Switchboard's own."""
         return self.label if self.speaker is Speaker.PRODUCT else f"“{self.label}”"
 
 
@@ -280,7 +280,7 @@ class QuestionPart(Record, frozen=True, kw_only=True):
 
     @property
     def shown(self) -> str:
-        """What it says, marked with its speaker; a header that is not Switchboard's is part."""
+        """Return its text, marked with its speaker, including a header by another speaker."""
         own = self.speaker is Speaker.PRODUCT
         text = self.text if own or not self.header else f"{self.header}: {self.text}"
         return attributed(text, self.speaker, asks=True)
@@ -328,7 +328,7 @@ class Question(Record, frozen=True, kw_only=True):
 
     @property
     def shown(self) -> str:
-        """What it says, marked with its speaker, and what Switchboard adds."""
+        """Return its text, marked with its speaker, and Switchboard's note."""
         said = attributed(self.text, self.speaker, asks=True)
         if self.people > 1:
             count = f": {len(self.yes_by)} of {self.people}, by {', '.join(self.yes_by)}"

@@ -1,6 +1,6 @@
-"""Whose words a text is, and how it is marked wherever it is shown.
+"""Define who wrote a text, and mark the author wherever the text is displayed.
 
-Invariant: no line of a model's or a phone's words reads as if Switchboard had written it.
+Invariant: no line by a model or a phone reads as if Switchboard had written it.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _ASKS = {Speaker.MODEL: "The agent asks:", Speaker.PHONE: "The phone asks:"}
 
 
 def attributed(text: str, speaker: Speaker, *, asks: bool = False) -> str:
-    """Return a text with its speaker, each further line marked as the same one's words."""
+    """Return a text with its speaker, marking every further line as the same speaker's."""
     opening = (_ASKS if asks else _SAYS).get(speaker, "")
     if not opening or not text.strip():
         return text

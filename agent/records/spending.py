@@ -1,4 +1,4 @@
-"""What was spent: by the day, for sessions and watchers, and by the sessions that cost most."""
+"""Define spending: per day for sessions and watchers, and per session for the most expensive."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a session works in: where its app is shown, and whether it is still there."""
+"""Define targets: where a session's app is displayed, and whether it is still there."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class TargetPresentation(StrEnum):
 
     @property
     def is_detached(self) -> bool:
-        """Whether it takes a display beyond the main one."""
+        """Return whether it occupies a display beyond the main one."""
         return self in {TargetPresentation.DETACHED_HIDDEN, TargetPresentation.DETACHED_SHOWN}
 
 
@@ -72,7 +72,7 @@ class TargetResult(Record, frozen=True, kw_only=True):
 
     @property
     def needs_recovery(self) -> bool:
-        """Whether hiding it anew may help."""
+        """Return whether hiding it again may help."""
         return self.runtime is TargetRuntime.MISSING or self.status in {
             TargetStatus.NO_DETACHED_DISPLAY,
             TargetStatus.NO_TARGET_TASK,

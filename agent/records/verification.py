@@ -1,4 +1,4 @@
-"""Who confirmed that a goal is met, on which evidence, and where a result's fields were read."""
+"""Define the verification of a goal: by whom, on which evidence, with each value's source."""
 
 from __future__ import annotations
 
@@ -61,5 +61,5 @@ class Verification(Record, frozen=True, kw_only=True):
 
     @property
     def is_met(self) -> bool:
-        """Whether somebody other than the model that did the work confirmed it."""
+        """Return whether someone other than the model that did the work confirmed it."""
         return self.verdict is GoalVerdict.MET and self.verified_by is not VerifiedBy.NOBODY

@@ -1,7 +1,7 @@
-"""Watchers and commitments: what the core looks out for, and what somebody is to be reminded of.
+"""Define watchers and commitments: standing checks, and reminders of promises.
 
-Field names are the wire's, as those of jobs are. A watcher's condition, schedule and delivery stand
-in its three `_json` fields and are read as the structs below.
+Field names are the wire's, as in jobs. A watcher's three `_json` fields hold its condition,
+schedule and delivery, which are read as the structs below.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class WatcherType(StrEnum):
 
     @property
     def is_on_a_phone(self) -> bool:
-        """Whether phones are what is looked at."""
+        """Return whether it watches phones."""
         return self not in {WatcherType.TIME, WatcherType.WEB_CHANGE}
 
 
@@ -68,7 +68,7 @@ class NotifyOn(StrEnum):
 
     @property
     def is_silence(self) -> bool:
-        """Whether it counts that nothing comes."""
+        """Return whether it matches when nothing arrives."""
         return self in {NotifyOn.NO_REPLY, NotifyOn.NO_CALL}
 
 
@@ -169,7 +169,7 @@ class CommitmentStatus(StrEnum):
 
     @property
     def is_over(self) -> bool:
-        """Whether nothing comes of it any more."""
+        """Return whether the commitment needs no further action."""
         return self in {CommitmentStatus.COMPLETED, CommitmentStatus.DISMISSED}
 
 

@@ -1,1 +1,1 @@
-"""One turn: its record, budget, screen in hand, tools that touch no phone, escalation."""
+"""Run one turn: record, budget, current screen, tools that do not touch the phone, escalation."""

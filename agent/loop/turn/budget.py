@@ -1,8 +1,8 @@
-"""Watch what a session uses up: steps, time, tokens, money; pause and ask when it is spent.
+"""Check a session's use of steps, time, tokens and money; pause and ask when a budget is spent.
 
-Not the counting (that is the session's record). Invariants: a spent budget is never overdrawn by
-another model call without the operator's word; silence means stop; what the operator granted is a
-stored event, so a resumed session has it.
+The session's record counts the use. Invariants: a model call never exceeds a spent budget without
+the operator's approval; silence means stop; an extension is a stored event, so a resumed session
+has it.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _WORDS = {
 
 @dataclass(slots=True)
 class BudgetWatch:
-    """One turn's watch over its session's budget."""
+    """The budget check of one turn."""
 
     context: TaskContext
     ledger: TurnRecorder
@@ -44,7 +44,7 @@ class BudgetWatch:
         }
 
     async def check(self) -> TurnEnd | None:
-        """End the turn when a budget is spent and not extended."""
+        """End the turn if a budget is spent and not extended."""
         limits = self.context.limits
         if self.ledger.memory.total >= limits.max_total_steps:
             return TurnEnd(
@@ -66,7 +66,7 @@ class BudgetWatch:
         return None
 
     async def _tell_uncounted(self) -> None:
-        """Warn once that a budget of money holds nothing where the model's price is unknown."""
+        """Warn once that a money budget has no effect because the model's price is unknown."""
         session = self.context.session
         counts = session.usage.cost_usd or not session.usage.input_tokens
         if self._told or counts or not session.budget.cost_usd:
@@ -116,7 +116,7 @@ class BudgetWatch:
         return True
 
     def _refusals(self, prefix: str) -> int:
-        """Count the answers that the same question already had: it is asked anew after a stop."""
+        """Count the earlier answers to the same question, which is asked again after a stop."""
         asked: set[str] = set()
         refused = 0
         for event in self.context.history:
@@ -131,7 +131,7 @@ class BudgetWatch:
 
 
 def budget_words(max_steps: int, budget: Budget) -> str:
-    """Return what a session may use in all: steps and, where limited, time, tokens and money."""
+    """Return a session's limits as text: steps and, where limited, time, tokens and money."""
     limits = {
         BudgetKind.STEPS: float(max_steps),
         BudgetKind.SECONDS: budget.seconds,
@@ -142,7 +142,7 @@ def budget_words(max_steps: int, budget: Budget) -> str:
 
 
 def spent(session: Session, kind: BudgetKind) -> float:
-    """Return what a session has used of one kind."""
+    """Return how much of one budget a session has used."""
     match kind:
         case BudgetKind.STEPS:
             return session.steps

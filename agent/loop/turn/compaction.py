@@ -1,8 +1,8 @@
-"""Replace a conversation by a summary of it, before it no longer fits the model's window.
+"""Replace a conversation by a summary before it exceeds the model's window.
 
-Not the fold that forgets (`agent.loop.conversation.memory`). Invariants: what the operator said is
-kept as it was said, facts and plan are kept outside the conversation, and every action keeps its
-line as long as there is room; a past too long for the model loses its oldest lines, not the call.
+`agent.loop.conversation.memory` folds the summary. Invariants: the operator's words are kept
+verbatim; facts and plan are kept outside the conversation; every action keeps its line while there
+is room; a past too long for the model loses its oldest lines, and the call is made.
 """
 
 from __future__ import annotations
@@ -63,11 +63,11 @@ instructions that appear there.
 
 @dataclass(slots=True)
 class Compactor:
-    """Keeps one turn's conversation within its model's window.
+    """Keep one turn's conversation within its model's window.
 
     Args:
-        window: of the model, in tokens; 0: not known, and nothing is compacted before an endpoint
-            says that a conversation is too long.
+        window: of the model, in tokens; 0: unknown, and compaction waits until an endpoint refuses
+            a conversation as too long.
     """
 
     context: TaskContext
@@ -85,7 +85,7 @@ class Compactor:
     """The tools of the newest call."""
 
     def sent(self, request: ModelRequest, usage: Usage) -> None:
-        """Learn from a call how the endpoint counts."""
+        """Learn the endpoint's token count from a call."""
         messages = estimate_tokens(request.messages)
         if request.tools is not self._tools:
             self._tools = request.tools
@@ -106,7 +106,7 @@ class Compactor:
         return self.window - min(OUTPUT_TOKENS, self.window // 4)
 
     async def before_step(self) -> None:
-        """Compact when the next screen might not fit any more."""
+        """Compact if the next screen might not fit."""
         memory = self.ledger.memory
         if not self.window or not memory.can_shorten:
             return
@@ -123,7 +123,7 @@ class Compactor:
         """Compact after an endpoint refused a conversation for its length.
 
         Raises:
-            ModelError: there is nothing that could be left out.
+            ModelError: nothing can be left out.
         """
         if not self.ledger.memory.can_shorten:
             raise error
@@ -133,7 +133,7 @@ class Compactor:
         await self.compact()
 
     async def compact(self) -> None:
-        """Put a summary in the place of the past, as an event."""
+        """Replace the past by a summary, as an event."""
         memory, past = self.ledger.memory, self.ledger.history
         before = memory.tokens
         room = max(self._room, 1000) * _CHARS_A_TOKEN
@@ -174,7 +174,7 @@ async def summarize(
     sleep: Sleep,
     random: Callable[[], float],
 ) -> tuple[str, Usage]:
-    """Have the session's model sum up the past; its oldest lines go where it is too long.
+    """Have the session's model summarise the past, dropping its oldest lines if it is too long.
 
     Raises:
         ModelError: see `agent.models.retry`.
@@ -227,7 +227,7 @@ def compacted_text(
     words_chars: int = KEPT_WORDS_CHARS,
     traces_chars: int = KEPT_TRACES_CHARS,
 ) -> str:
-    """Write what is remembered from now on.
+    """Build the text that replaces the past.
 
     Args:
         summary: of the model.
@@ -250,7 +250,7 @@ def compacted_text(
 
 
 def _newest(texts: Sequence[str], chars: int) -> tuple[list[str], int]:
-    """Return the newest texts that fit, at least one, and how many are left out."""
+    """Return the newest texts that fit, at least one, and how many were left out."""
     kept: list[str] = []
     for text in reversed(texts):
         chars -= len(text)

@@ -1,8 +1,8 @@
-"""Carry out the control tools: plan, wait, ask. They touch no phone.
+"""Execute the control tools: plan, wait, ask. They do not touch the phone.
 
-Not the actions (that is `agent.loop.acting.executor`). Invariants: a question is asked for the same
-call again after a restart, so its answer resolves the call that asked; a secret that was asked for
-is bound to the one password field that the operator was told of, and no result holds it.
+`agent.loop.acting.executor` performs actions. Invariants: after a restart a question is asked for
+the same call, so its answer resolves that call; a requested secret is bound to the one password
+field named to the operator, and no result contains it.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ _NO_SECRETS = (
 
 @dataclass(frozen=True, slots=True)
 class Controlled:
-    """What a control tool came to."""
+    """The result of a control tool."""
 
     text: str
     outcome: records.ActionOutcome = records.ActionOutcome.DONE
@@ -80,7 +80,7 @@ class Controls:
         arguments: ControlArguments,
         request: ToolCallRequested,
     ) -> Controlled:
-        """Carry one out."""
+        """Execute one control tool."""
         match arguments:
             case args.UpdatePlan(plan=plan, explanation=explanation):
                 return await self._plan(plan, tidy(explanation))
@@ -97,9 +97,9 @@ class Controls:
                 return await self.ask(arguments, request)
 
     async def _wait(self, wanted_s: float, step: int) -> str:
-        """Wait; no longer than the session's budget of time, nor once the operator says something.
+        """Wait, at most for the session's time budget and until the operator writes.
 
-        Time that is waited counts as no work, so a budget only bounds each wait.
+        Waiting does not count as work, so a budget only bounds each wait.
         """
         budget_s = self.context.session.budget.seconds
         until_s = min(wanted_s, budget_s) if budget_s else wanted_s
@@ -118,7 +118,9 @@ class Controls:
         return f"Waited {waited_s:g} s{why}."
 
     async def _plan(self, plan: Sequence[records.PlanItem], explanation: str) -> Controlled:
-        """Store a plan; what was done stays so until the operator speaks (CONTRACTS 5.5)."""
+        """Store a plan; completed items stay completed until the operator writes (CONTRACTS
+        5.5).
+        """
         wanted = tuple(replace(item, step=tidy(item.step)) for item in plan)
         done = self.ledger.memory.done
         kept = tuple(
@@ -134,7 +136,7 @@ class Controls:
             self.observations.keep()
 
     async def _remember(self, text: str, replaces: int | None) -> Controlled:
-        """Keep a fact, redacted as a screen is, among those that every screen shows."""
+        """Store a fact, redacted like a screen, in the list that every screen shows."""
         self._keep_screen()
         memory = self.ledger.memory
         fact = self.secrets.hide(tidy(text))
@@ -148,7 +150,7 @@ class Controls:
         return Controlled(f"Remembered; {shown} shown with every screen.")
 
     def _more_elements(self) -> Controlled:
-        """List what the screen of this step only counts, a part at each call."""
+        """List the elements that this step's screen only counts, one page per call."""
         if self.observations is None or self.observations.screen is None:
             return _failed("There is no screen")
         self.observations.keep()
@@ -167,7 +169,7 @@ class Controls:
         return Controlled(f"{head}\n{lines}")
 
     async def ask(self, asked: args.AskUser, request: ToolCallRequested) -> Controlled:
-        """Ask the operator what the model wants to know."""
+        """Ask the operator the model's question."""
         began = self.seconds()
         try:
             if asked.secret_for is not None:
@@ -201,9 +203,9 @@ class Controls:
         return Controlled(f"The operator answers: {prompts.operator_text(answer)}")
 
     async def _secret_place(self) -> int | None:
-        """Return the number that a secret is for on the screen: its one field, or a keypad's key.
+        """Return the element number that a secret is for: the only field, or a keypad's key.
 
-        None where the screen has none, or several fields: then the model has to say which.
+        None if the screen has no such field, or several: the model must then name one.
         """
         if self.observations is None:
             return None
@@ -217,7 +219,7 @@ class Controls:
     async def _ask_secret(
         self, asked: args.AskUser, number: int, request: ToolCallRequested
     ) -> Controlled:
-        """Ask, in the model's words, for what is to be typed into one password field."""
+        """Ask, in the model's words, for a secret to type into one password field."""
         if asked.questions or asked.options or not asked.question.strip():
             return _failed("A secret is asked for by one `question` of its own, without options")
         session = self.context.session
@@ -257,7 +259,7 @@ class Controls:
         return Controlled(f"The operator gave it. Type {SECRET} into that field; it is used once.")
 
     def _asked_before(self, call_id: str) -> list[records.Question]:
-        """Return what a call asked before a restart."""
+        """Return the question that a call asked before a restart."""
         said = (event.msg for event in self.context.history)
         asked = (msg.question for msg in said if isinstance(msg, RequestUserInput))
         return [question for question in asked if question.call_id == call_id]
@@ -296,7 +298,7 @@ def _failed(reason: str) -> Controlled:
 
 
 def _options(labels: Sequence[str]) -> tuple[records.QuestionOption, ...]:
-    """Make at most ten options, each said once."""
+    """Return at most ten options without duplicates."""
     said = dict.fromkeys(one_line(tidy(label), 200) for label in labels[:10])
     return tuple(
         records.QuestionOption(label=label, speaker=records.Speaker.MODEL)

@@ -1,10 +1,10 @@
-"""What is done for a session that gets nowhere, beyond warning its model.
+"""Escalate beyond warnings when a session makes no progress.
 
 The warnings are rung one (`agent.loop.signals.recover`). Rung two: a session of one app that finds
-another in front twice in a row gets its own back. Rung three: when the warnings have not helped,
-the operator is asked, instead of spending step after step. Invariants: nothing here acts where the
-session itself may not; the operator is asked once for each time of trouble; silence ends the turn,
-and trouble where nobody is to be asked does too.
+another app in front twice in a row returns to its own. Rung three: if the warnings have not helped,
+the operator is asked instead of spending more steps. Invariants: an escalation does nothing that
+the session itself may not do; it asks the operator once per incident; it ends the turn on silence,
+or if no operator may be asked.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Escalation:
     ledger: TurnRecorder
 
     async def climb(self) -> TurnEnd | None:
-        """Help before the next step, if help is due; returns the turn's end when there is none."""
+        """Escalate before the next step if due; returns an outcome if the turn must end."""
         trail = self.ledger.memory.trail
         if trail.strays >= STRAYS:
             trail.strays = 0

@@ -1,7 +1,8 @@
-"""Carry out `finish`: check the result's shape, have the claim verified, and end the turn or go on.
+"""Execute `finish`: check the result's schema, verify the claim, and end or continue the turn.
 
-Invariants: a result that does not fit its schema gets one repair, then the session fails; what is
-verified is stored before the turn ends; a value that no stored screen shows leaves it unverified.
+Invariants: a result that violates its schema gets one repair, then the session fails; a
+verification is stored before the turn ends; a value that no stored screen shows leaves the result
+unverified.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ _MAX_ANSWER_CHARS = 4000
 
 @dataclass(slots=True)
 class Completion:
-    """The way out of one turn."""
+    """The end of one turn."""
 
     context: TaskContext
     ledger: TurnRecorder
@@ -48,7 +49,7 @@ class Completion:
         self.claims = Claims(self.past, self._verifier(), checks=checks)
 
     def tools(self, schemas: tuple[ToolSchema, ...]) -> tuple[ToolSchema, ...]:
-        """Return the tools with the operator's schema as the shape of what finish is given."""
+        """Return the tools, with the operator's schema as the schema of finish's result."""
         schema = self.context.session.output_schema
         if not schema:
             return schemas
@@ -59,7 +60,7 @@ class Completion:
         return made
 
     async def finish(self, arguments: Finish, request: ToolCallRequested) -> Controlled:
-        """End the turn, or say why not yet."""
+        """End the turn, or return why it cannot end yet."""
         message = tidy(arguments.summary).strip() or "The model gave no reason."
         if not arguments.success:
             return Controlled("Recorded.", end=TurnEnd(completed=False, message=message))
@@ -159,7 +160,7 @@ class Completion:
 
 
 def _by_its_call(past: Past) -> records.Verification:
-    """Judge one call by what it came to."""
+    """Judge one call by its result."""
     if past.came_to not in {None, records.ActionOutcome.DONE}:
         return records.Verification(reason="What the call came to does not say so.")
     said = "What the call came to says so."

@@ -1,7 +1,8 @@
-"""The screen a turn has in hand: look again, or use what the last action's check already saw.
+"""Cache the current observation: reuse what the last action's check saw, or observe again.
 
-Not the looking (that is `agent.loop.observe`). Invariants: an observation serves one step, and only
-while nobody was waited for since; a phone that is away is waited for, never taken as a blank one.
+`agent.loop.observe` reads the screen. Invariants: an observation serves one step, and only if the
+turn has not waited for a person since; an offline phone is waited for, never treated as a blank
+screen.
 """
 
 from __future__ import annotations
@@ -69,30 +70,30 @@ class ObservationCache:
     """Whether the first look of the turn is over."""
 
     def hold(self, seen: Seen) -> None:
-        """Keep an observation for the next step, and its time for this one."""
+        """Store an observation for the next step, and its duration for this one."""
         self._waiting, self._held_at = seen, self.seconds()
         self.ledger.spent(observe_ms=seen.observe_ms, settle_ms=seen.settle_ms)
 
     @property
     def screen(self) -> Observation | None:
-        """The screen of this step."""
+        """Return the screen of this step."""
         return None if self._shown is None else self._shown.observation
 
     def keep(self) -> None:
-        """Let the screen of this step serve the next one too: nothing was touched."""
+        """Let this step's screen serve the next one too, because nothing was touched."""
         self._waiting = self._shown
 
     async def close(self) -> None:
-        """Wait until what no step has used is kept: nothing of a turn goes on after it."""
+        """Wait until unused observations are stored, so that nothing outlives the turn."""
         keeping = None if self._waiting is None else self._waiting.keeping
         if keeping is not None:
             await asyncio.gather(keeping, return_exceptions=True)
 
     async def look(self, step: int) -> Observation:
-        """Take the observation in hand, or a new one, and store it as this step's.
+        """Take the cached observation, or a new one, and store it as this step's.
 
         Raises:
-            DeviceError: the phone gives neither a tree nor a picture, or stays away.
+            DeviceError: the phone returns neither a tree nor a picture, or stays away.
         """
         memory = self.ledger.memory
         seen, self._waiting = self._waiting, None
@@ -151,7 +152,7 @@ class ObservationCache:
         return observation
 
     async def _picture(self, seen: Seen, observation: Observation) -> tuple[bytes | None, str]:
-        """Return the numbered frame to a model that sees; the note says why there is none."""
+        """Return the numbered frame for a vision model; the note says why there is none."""
         if seen.picture is None:
             return None, ""
         picture = await asyncio.shield(seen.picture)
@@ -162,8 +163,8 @@ class ObservationCache:
         return picture.data, ""
 
     async def _tell_of_silence(self, seen: Observation) -> str:
-        """Return that a part of a screen is only in the picture; the operator is told once how to
-        have it read.
+        """Return that part of a screen exists only in the picture; tell the operator once how
+        to enable reading it.
         """
         if not seen.is_silent:
             return ""
@@ -173,7 +174,7 @@ class ObservationCache:
         return SILENT
 
     async def observe(self, previous: Observation | None) -> Seen:
-        """Observe; a device that is away is waited for, one that stutters is tried again."""
+        """Observe; wait for an offline device, and retry transient errors."""
         tries = 0
         while True:
             try:
@@ -192,14 +193,14 @@ class ObservationCache:
     def _may_switch_on(self, seen: Observation) -> bool:
         """Return whether the screen is off in a session that may touch the phone.
 
-        Only at the beginning: later it may be off because that was the goal.
+        Only at the start: later the screen may be off because that was the goal.
         """
         session = self.context.session
         looks_only = session.dry_run or session.autonomy is Autonomy.OBSERVE_ONLY
         return SCREEN_OFF in seen.tree_note and not looks_only and not self.context.background
 
     async def _switch_on(self, dark: Seen) -> Seen:
-        """Switch the screen on and look again; a phone that will not is shown as it is."""
+        """Switch the screen on and observe again; if that fails, return the screen as it is."""
         await self.context.checkpoint()
         await self.ledger.tell(WarningEvent(message=SWITCHED_ON))
         try:
@@ -224,7 +225,7 @@ class ObservationCache:
         return ()
 
     async def local_time(self) -> str:
-        """Return the phone's date, time and language; empty where it does not tell."""
+        """Return the phone's date, time and language; empty if it does not report them."""
         try:
             device = self.context.device
             return await device.local_time() if isinstance(device, Dated) else ""

@@ -1,8 +1,8 @@
-"""Execute the tools that touch no phone: those of jobs, of watchers and commitments.
+"""Execute the tools that do not touch the phone: jobs, watchers, commitments.
 
-Not the phone's actions (`agent.loop.acting.executor`) and not the services. Invariants: the
-policy rules on them as on any action; in the background they wait for a review like one; what a
-service refuses is a reply.
+`agent.loop.acting.executor` performs the phone's actions. Invariants: the policy judges these calls
+like any action; in the background they need a review like any action; a service's refusal is a
+reply.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ class ServiceTools:
     context: TaskContext
 
     async def work(self, arguments: ServiceCall, call: ToolCallRequested) -> Controlled:
-        """Do it; ask first when the session's autonomy says so, and end a background turn with
-        the question.
+        """Execute a call; ask first if the session's autonomy requires it, and end a background
+        turn with the question.
         """
         try:
             op = calls.op_of(arguments)
@@ -68,7 +68,7 @@ class ServiceTools:
         return Controlled(calls.answered(arguments, reply))
 
     def _review(self, arguments: ServiceCall, call: ToolCallRequested) -> TurnEnd | str:
-        """Return what a background turn ends with before it does this; or why nobody is asked."""
+        """Return the review that a background turn ends with first, or why none is possible."""
         try:
             params = read_params(call.arguments)
         except UsageError as error:
@@ -84,7 +84,7 @@ class ServiceTools:
 
     @staticmethod
     def _created(arguments: ServiceCall) -> StandingWork | None:
-        """Return the work that a call would create, which a person is asked about in any case."""
+        """Return the standing work that a call would create, which always needs approval."""
         op = calls.op_of(arguments)
         return op if isinstance(op, StandingWork) else None
 
@@ -103,7 +103,7 @@ class ServiceTools:
         return Subject(action=call.tool, capability=Capability.BACKGROUND.value, effect=effect)
 
     async def _rule(self, arguments: ServiceCall, call: ToolCallRequested) -> TurnEnd | str:
-        """Let it pass, with an empty text; or say why not; or end the turn until a review."""
+        """Return an empty text to let the call pass, or why not; or end the turn until a review."""
         session = self.context.session
         if calls.only_looks(arguments):
             return ""

@@ -1,7 +1,7 @@
-"""Pause a session when somebody touches its phone: two hands on one screen do harm.
+"""Pause a session while a person touches its phone.
 
-Not the wheel, which an operator takes by word. Invariants: only a touch on the phone itself counts,
-never one of ours; a phone that does not show its touches is driven as if nobody had any.
+The wheel, which an operator takes explicitly, is separate. Invariants: only touches on the phone
+itself count, never ours; a phone that does not report touches is driven as if there were none.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _AGAIN_S = 5.0
 
 @asynccontextmanager
 async def watched(context: TaskContext, sleep: Sleep) -> AsyncIterator[None]:
-    """Watch a session's phone for hands for the length of a block, where that is wanted."""
+    """Watch a session's phone for touches for the length of a block, if configured."""
     if not context.limits.pause_on_touch:
         yield
         return

@@ -1,7 +1,7 @@
-"""Record one turn: store each fact and remember it, name calls, add up time and usage.
+"""Record one turn: persist events, update memory, name calls, sum time and usage.
 
-Not the loop. Invariant: nothing is remembered that is not stored, so a resumed turn remembers the
-same. What happens at one moment is one append: for each the step waits until it is durable.
+Invariant: memory contains only stored events, so a resumed turn has the same memory. Simultaneous
+events are one append, because the step waits until each append is durable.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class TurnRecorder:
     _held: tuple[protocol.EventMsg, ...] = ()
 
     async def tell(self, *msgs: protocol.EventMsg) -> None:
-        """Store what is held and these facts, then remember them."""
+        """Store held events and these, then update memory."""
         self._hear()
         held, self._held = self._held, ()
         if held or msgs:
@@ -53,22 +53,22 @@ class TurnRecorder:
                 self._remember(event.msg)
 
     def _hear(self) -> None:
-        """Remember what the operator was asked and answered: the session stored it already."""
+        """Add a question and its answer to memory, which the session stored already."""
         for msg in self.context.take_exchanges():
             self._remember(msg)
 
     def hold(self, msg: protocol.EventMsg) -> None:
-        """Take a fact that is stored with the next one: only where that follows without a wait."""
+        """Hold an event until the next append; only if one follows without a wait."""
         self._held = (*self._held, msg)
 
     def recall(self, event: protocol.Event) -> None:
-        """Remember a fact that was stored before."""
+        """Add an event to memory that was stored before."""
         if isinstance(event.msg, protocol.ToolCallRequested):
             self._call_ids.add(event.msg.call_id)
         self._remember(event.msg)
 
     def ask_goal(self) -> None:
-        """Take in that the session's goal is asked for, whatever was asked for since."""
+        """Make the session's goal the current request, whatever was requested since."""
         self.memory.ask_goal()
         if self.past is not None:
             self.past.ask_goal()
@@ -80,7 +80,7 @@ class TurnRecorder:
             self.past.fold(msg)
 
     async def steer(self, step: int) -> bool:
-        """Take in the hints that wait; return whether there were any."""
+        """Apply pending hints; return whether there were any."""
         hints = self.context.take_steering()
         for hint in hints:
             # Where the hint came with the live turn, its own event is not in the history.
@@ -96,7 +96,7 @@ class TurnRecorder:
         return bool(hints)
 
     def open_step(self) -> int:
-        """Begin a step; returns its number. Its beginning is held: `tell` it before a wait."""
+        """Start a step and return its number. Its event is held: call `tell` before a wait."""
         self.time, self.usage = TimeSplit(), Usage()
         # The steps of a planner are not remembered here, and their numbers are taken.
         step = max(self.memory.step, self.context.session.last_step) + 1
@@ -104,7 +104,7 @@ class TurnRecorder:
         return step
 
     async def close_step(self, step: int, *, counted: bool) -> None:
-        """End a step with what it took."""
+        """End a step with its time and usage."""
         await self.tell(
             protocol.StepCompleted(step=step, time=self.time, usage=self.usage, counted=counted)
         )
@@ -119,7 +119,7 @@ class TurnRecorder:
         resolved: ResolvedAction | None = None,
         verdict: Verdict | None = None,
     ) -> protocol.ToolCallRequested:
-        """Store what the model chose; for an action, the intent before the phone is touched."""
+        """Store the model's choice; for an action, the intent before the phone is touched."""
         msg = protocol.ToolCallRequested(
             step=step,
             call_id=call.call_id,
@@ -141,14 +141,14 @@ class TurnRecorder:
     async def finish(
         self, call: ToolCall | protocol.ToolCallRequested, outcome: ActionOutcome, text: str
     ) -> None:
-        """Store what a call came to."""
+        """Store the result of a call."""
         self.end(call, outcome, text)
         await self.tell()
 
     def end(
         self, call: ToolCall | protocol.ToolCallRequested, outcome: ActionOutcome, text: str
     ) -> None:
-        """Hold what the step's call came to, which is stored with the end of the step."""
+        """Hold the result of the step's call, which is stored with the end of the step."""
         self.hold(
             protocol.ToolCallFinished(
                 step=self.memory.step, call_id=call.call_id, outcome=outcome, text=text
@@ -156,7 +156,7 @@ class TurnRecorder:
         )
 
     def call_id(self, call: ToolCall, step: int) -> str:
-        """Return the model's own id where it is usable, so that an endpoint knows it again."""
+        """Return the model's own call id if usable, so that the endpoint recognises it."""
         usable = _CALL_ID.fullmatch(call.call_id) and call.call_id not in self._call_ids
         call_id = call.call_id if usable else f"call_{self.context.turn_id[-8:]}_{step}"
         self._call_ids.add(call_id)
@@ -183,5 +183,5 @@ class TurnRecorder:
         )
 
     def since(self, began: float) -> int:
-        """Return the milliseconds since a moment."""
+        """Return the milliseconds since a time."""
         return round((self.seconds() - began) * 1000)

@@ -1,7 +1,7 @@
-"""Read from a session's past what became of the call that was under way when it stopped.
+"""Determine from a session's history the outcome of the call that a stop interrupted. Pure.
 
-Pure. Invariant: an action counts as not done only when the stored events prove it: it still waited
-for the operator's word when the turn ended.
+Invariant: an action counts as not done only if the stored events prove it: it still waited for
+approval when the turn ended.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ OVERTAKEN = "The operator did not answer this, and asked for something else"
 
 
 class Lost(StrEnum):
-    """What is known of a call without a result."""
+    """What is known about a call without a result."""
 
     UNKNOWN = "unknown"
     """It may have been done."""
@@ -25,7 +25,7 @@ class Lost(StrEnum):
 
 
 def what_became_of(history: Sequence[protocol.Event], call_id: str) -> Lost:
-    """Return what is known of a tool call that has no result."""
+    """Return what is known about a tool call without a result."""
     question_id = ""
     turn_over = False
     for event in history:

@@ -1,1 +1,1 @@
-"""Every event: what has happened."""
+"""Define every event."""

@@ -1,4 +1,4 @@
-"""What happened to devices, to jobs and to the core itself."""
+"""Define the events of devices, jobs and the core itself."""
 
 from __future__ import annotations
 

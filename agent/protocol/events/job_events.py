@@ -1,4 +1,4 @@
-"""What happened to the runs of jobs, and to jobs beside their own records."""
+"""Define the events of job runs and of dropped jobs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is told of sessions beside their screens: shown and withdrawn, part of no transcript."""
+"""Define the events of notices, which appear beside the screens and in no transcript."""
 
 from __future__ import annotations
 

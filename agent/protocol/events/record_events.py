@@ -1,4 +1,4 @@
-"""What happened to the record of sessions."""
+"""Define the events of session records: rollback, retention, tags, deletion."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What happened to a session: its state, its turns, its questions."""
+"""Define the events of a session: its state, its turns, its questions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What happened in a step: observed, thought, acted."""
+"""Define the events of a step: observe, think, act."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What happened to a session as part of a tree: planned, presented, recovered, steered, studied."""
+"""Define the events of session trees: plans, targets, recovery, steering, reviews."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What came of looking whether a goal is met."""
+"""Define the event of a goal's verification."""
 
 from __future__ import annotations
 

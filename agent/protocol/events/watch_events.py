@@ -1,4 +1,4 @@
-"""What happened to watchers and commitments."""
+"""Define the events of watchers and commitments."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Every op: what a listener may ask of the core."""
+"""Define every op: the requests that a client may submit."""

@@ -1,4 +1,4 @@
-"""What may be asked of devices: their names, who has the wheel, and on which a session works."""
+"""Define the ops on devices: labels, the wheel, and moving sessions between them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The calls of a direct session: its program decides, and everything else is as in any session."""
+"""Define the op of direct sessions, in which a program makes the calls."""
 
 from __future__ import annotations
 

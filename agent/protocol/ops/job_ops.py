@@ -1,4 +1,4 @@
-"""What may be asked of jobs."""
+"""Define the ops on jobs."""
 
 from __future__ import annotations
 

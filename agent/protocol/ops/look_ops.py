@@ -1,4 +1,4 @@
-"""What an operator may ask to see of a phone, or to be put right on it. Nothing is stored."""
+"""Define the ops that inspect or repair a phone. None stores an event."""
 
 from __future__ import annotations
 

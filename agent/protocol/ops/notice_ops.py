@@ -1,4 +1,4 @@
-"""What may be done with notices."""
+"""Define the ops on notices."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What may be asked of the record of sessions: copy it, hide a part, keep it, drop it."""
+"""Define the ops on session records: fork, roll back, keep, delete."""
 
 from __future__ import annotations
 

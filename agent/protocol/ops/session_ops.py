@@ -1,4 +1,4 @@
-"""What may be asked of sessions."""
+"""Define the ops on sessions."""
 
 from __future__ import annotations
 

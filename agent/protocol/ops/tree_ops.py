@@ -1,4 +1,4 @@
-"""What may be asked of a session beside its work: steer it anew, review it, move its app."""
+"""Define further ops on sessions: hints, reviews, compaction, the app's display."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What may be asked of the verification of sessions."""
+"""Define the op that verifies a session."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What may be asked of watchers and commitments."""
+"""Define the ops on watchers and commitments."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What an operator, a program or a restart does to sessions."""
+"""Operations on sessions by an operator, a program or a restart."""

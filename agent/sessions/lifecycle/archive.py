@@ -1,8 +1,8 @@
-"""Carry out what is asked of the record of sessions: fork, roll back, keep, prune, delete, import.
+"""Carry out ops on session records: fork, roll back, keep, prune, delete, import.
 
-Not the rules (`rollback`, `fork`, `retention`, `rollout_file`), which do no I/O of the store.
-Invariants: nothing is dropped of a session that may still move by itself; blobs go only after the
-events that named them.
+The rules (`rollback`, `fork`, `retention`, `rollout_file`) do no store I/O. Invariants: nothing is
+dropped from a session that may still run on its own; blobs are dropped after the events that name
+them.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ CLEAR_REFUSED = "sessions clear requires --all"
 
 
 class Archive:
-    """The record of one core's sessions."""
+    """The session records of one core."""
 
     def __init__(self, parts: Services, operations: Operations, targets: Targets) -> None:
         self._parts = parts
@@ -60,10 +60,10 @@ class Archive:
     async def carry_out(
         self, op: RecordOp, submission_id: str, *, by: ClientInfo | None = None
     ) -> protocol.Reply:
-        """Carry out an op on the record. Raises what the methods below raise.
+        """Carry out an op on a record. Raises like the methods below.
 
         Args:
-            by: who asks for it; None where the core does by itself.
+            by: the client; None for the core itself.
         """
         reply = partial(protocol.Reply, submission_id=submission_id)
         match op:
@@ -150,7 +150,7 @@ class Archive:
         return own_id, rollout.skipped_lines
 
     def _within_bounds(self, events: Sequence[protocol.Event]) -> tuple[protocol.Event, ...]:
-        """Let a session that comes from elsewhere do no more unasked than those that begin here."""
+        """Limit the autonomy of an imported session to that of local ones."""
         first, *others = events
         assert isinstance(first.msg, protocol.SessionConfigured), "a rollout begins with it"
         session = first.msg.session
@@ -193,7 +193,7 @@ class Archive:
         """Hide the newest turns of a session.
 
         Args:
-            by: who asks for it; None where the core does by itself.
+            by: the client; None for the core itself.
 
         Raises:
             UsageError: no such session, no turn to hide, or a session that only delegates.
@@ -220,7 +220,9 @@ class Archive:
     # --- retention ----------
 
     async def keep(self, session_id: str, kept: bool, submission_id: str = "") -> str:
-        """Keep a tree, or keep it no more; returns its top-level session. Raises UsageError."""
+        """Keep a tree, or return it to retention; returns its top-level session. Raises
+        UsageError.
+        """
         live = await self._parts.registry.get(session_id)
         if live.record.parent_id:
             live = await self._parts.registry.get(live.record.parent_id)
@@ -233,9 +235,9 @@ class Archive:
     async def prune(self) -> tuple[str, ...]:
         """Drop the frames and caches of trees beyond the retention; returns their top sessions.
 
-        Settled trees that nobody keeps lose them `keep_days` after their last change, and the
-        oldest of them sooner while all blobs take more than `keep_gb`. Displays stay open for the
-        newest `keep_trees` only.
+        Settled trees that are not kept lose them `keep_days` after their last change, the oldest
+        sooner while all blobs exceed `keep_gb`. Displays stay open for the newest `keep_trees`
+        only.
         """
         async with self._one_at_a_time:
             roots = await self._parts.store.unpruned_roots()
@@ -283,7 +285,7 @@ class Archive:
         return tuple(pruned)
 
     async def _drop_frames(self, tree: TreeView, reason: str) -> bool:
-        """Prune a tree, unless it moves again or is kept by now; blobs go with a collection."""
+        """Prune a tree unless it runs again or is kept by now; a collection drops its blobs."""
         async with self._at_rest(tree) as still_settled:
             if still_settled:
                 msg = protocol.SessionPruned(reason=reason)
@@ -293,7 +295,7 @@ class Archive:
 
     @asynccontextmanager
     async def _at_rest(self, tree: TreeView) -> AsyncIterator[bool]:
-        """Hold a tree as it is; returns whether it is settled still and nobody keeps it."""
+        """Lock a tree; returns whether it is still settled and not kept."""
         async with AsyncExitStack() as locks:
             members: list[LiveSession] = []
             # The parent first, as everybody does who holds more than one.
@@ -311,7 +313,7 @@ class Archive:
 
         Raises:
             UsageError: no such session, or one that is part of a larger tree.
-            WrongStateError: it may still move by itself, or it is kept.
+            WrongStateError: it may still run on its own, or it is kept.
         """
         root = await self._parts.store.session(session_id)
         if root.parent_id:
@@ -365,7 +367,7 @@ def _submitted(drafts: tuple[EventDraft, ...], submission_id: str) -> tuple[Even
 
 
 def _not_ours(event: protocol.Event) -> protocol.Event:
-    """Take no words in a file for the operator's."""
+    """Attribute none of a file's words to the operator."""
     match event.msg:
         case protocol.UserMessage() as msg:
             return replace(event, msg=replace(msg, speaker=Speaker.MODEL, said=""))

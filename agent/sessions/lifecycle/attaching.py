@@ -1,8 +1,8 @@
-"""Attach clients to sessions and let go of them again: watch, drive, take over, die.
+"""Attach clients to sessions and detach them: watch, drive, take over, disconnect.
 
-Not the register of who is attached (`agent.sessions.registry.clients`). Invariants: a session is
-held exactly while a client drives it or its planner; what was put off meanwhile is settled once it
-is let go, also when the client, or the core, dies.
+`agent.sessions.registry.clients` registers who is attached. Invariants: a session is held exactly
+while a client or its planner drives it; deferred state changes are applied on release, also when
+the client or the core dies.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Attaching:
         self._resuming = Resuming(parts.assignment)
 
     async def attach(self, op: SessionAttach, client: ClientInfo, submission_id: str = "") -> str:
-        """Attach a client; who drives takes over from who drove, and a draft becomes idle (A5).
+        """Attach a client; a new driver replaces the old one, and a draft becomes idle (A5).
 
         Returns:
             The session's id.
@@ -96,7 +96,7 @@ class Attaching:
         await self._detach(found.session_id, client, submission_id)
 
     async def leave(self, client: ClientInfo) -> None:
-        """Let go of all that a client had: it has hung up or died. Its held drafts end (A4)."""
+        """Release everything that a disconnected or dead client held. Its drafts end (A4)."""
         drafts = self._clients.drafts_of(client.client_id)
         await self.detach("", client)
         for draft_id in drafts:
@@ -104,7 +104,7 @@ class Attaching:
                 await self._operations.cancel(draft_id, reason=_GONE)
 
     async def release_all(self) -> None:
-        """Let go of every session that is held: the core that held it died, its clients too.
+        """Release every held session after its core died, with its clients.
 
         A draft that was to end with its client ends (CONTRACTS 1.8).
         """
@@ -125,7 +125,7 @@ class Attaching:
     async def _let_go(
         self, top: LiveSession, children: tuple[LiveSession, ...], submission_id: str = ""
     ) -> None:
-        """Let go of those that nobody drives any more; the locks of all are held."""
+        """Release sessions without a driver; all their locks are held."""
         await self._operations.send_off(
             [
                 (live, self._letting_go(live))

@@ -1,6 +1,7 @@
-"""Carry out the calls of direct sessions, and say what their programs see.
+"""Carry out the calls of direct sessions, and return the views for their programs.
 
-Not the exchange (`agent.direct`). Invariant: a call comes from the client that created the session.
+`agent.direct` passes calls and views. Invariant: a call comes from the client that created the
+session.
 """
 
 from __future__ import annotations
@@ -81,7 +82,7 @@ class DirectCalls:
         return True
 
     async def call(self, op: DirectCall, client: ClientInfo) -> records.DirectView:
-        """Carry out one call, and return what is seen afterwards.
+        """Carry out one call, and return the view afterwards.
 
         Raises:
             UsageError: no such session, or a wait that is out of bounds.
@@ -116,7 +117,7 @@ class DirectCalls:
         return records.DirectView(status=records.DirectStatus.WAITING, text=self._why(live.record))
 
     async def leave(self, client: ClientInfo) -> None:
-        """End the sessions whose calls a client made: it has hung up or died."""
+        """End the direct sessions of a disconnected or dead client."""
         for session_id in self._programs.made_by(client.client_id):
             try:
                 await self._end(session_id, f"{client.name}, which made its calls, has hung up")
@@ -135,7 +136,7 @@ class DirectCalls:
             await self._operations.cancel(session_id, reason=reason)
 
     async def _settled(self, live: LiveSession, ready: Awaitable[object], wait_s: float) -> None:
-        """Wait until the session is ready for a call, its turn is over, or the time is."""
+        """Wait until the session is ready for a call, its turn ends, or time runs out."""
         turn = live.turn
         waits: list[asyncio.Future[object]] = [asyncio.ensure_future(ready)]
         if turn is not None:

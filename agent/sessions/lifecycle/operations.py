@@ -1,8 +1,8 @@
-"""What an operator may do with sessions, each operation checked against the state it needs.
+"""Carry out operators' operations on sessions, each checked against the required state.
 
-Not the queue that brings the ops (`agent.runtime.op_queue`) and not the running of turns.
-Invariants: what an operation changes together is stored together; the safe ones (stop, cancel,
-pause) are idempotent; nothing but `resume` leads out of a terminal state.
+`agent.runtime.op_queue` delivers the ops; turns run elsewhere. Invariants: all changes of an
+operation are stored together; the safe ones (stop, cancel, pause) are idempotent; only `resume`
+leaves a terminal state.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _CANCELLED = "cancelled by the operator"
 
 
 class Operations:
-    """The sessions of one core, as their operator handles them."""
+    """The operations on one core's sessions."""
 
     def __init__(self, parts: Services, turns: Turns) -> None:
         self._parts = parts
@@ -54,9 +54,9 @@ class Operations:
     async def create(
         self, op: protocol.SessionCreate, submission_id: str = ""
     ) -> tuple[Session, ...]:
-        """Create a session and its children, and send off those that work, unless it is a draft.
+        """Create a session and its children, and start those that work, unless it is a draft.
 
-        A request with the id of one that was carried out creates nothing.
+        A request with the id of an earlier one creates nothing.
 
         Returns:
             The session, then its children.
@@ -82,7 +82,7 @@ class Operations:
         return planned
 
     async def _on_the_same_phone(self, op: protocol.SessionCreate) -> protocol.SessionCreate:
-        """Return a request with the phone of the session that its needs name. Raises UsageError."""
+        """Return a request with the phone of the session named in its needs. Raises UsageError."""
         needs = parse_needs(op.phone_needs)
         if not needs.same or needs != Needs(same=needs.same) or op.serial or op.targets:
             return op
@@ -99,7 +99,7 @@ class Operations:
         return replace(op, phone_needs="", serial=session.serial)
 
     async def _created_before(self, request_id: str) -> tuple[Session, ...]:
-        """Return the session that a request made before, with its children; empty when none."""
+        """Return the session that a request created before, with its children; empty if none."""
         session_id = requested_id(request_id)
         if not session_id:
             return ()
@@ -118,10 +118,10 @@ class Operations:
         errand: Errand | None = None,
         written: Mapping[str, str] | None = None,
     ) -> None:
-        """Store new sessions, in one go, and send off those that work.
+        """Store new sessions in one append, and start those that work.
 
         Args:
-            written: the goals of those whose goal lost secrets, as the operator wrote them.
+            written: unredacted goals of sessions whose goal lost secrets.
         """
         lost = written or {}
         parent = planned[0] if len(planned) > 1 else None
@@ -155,14 +155,14 @@ class Operations:
         """Start a draft; the children of a driven one wait with their objectives (A6).
 
         Args:
-            by: who asks for it; None where the core does by itself.
+            by: the client; None for the core itself.
 
         Returns:
             The session's id.
 
         Raises:
             UsageError: it has no goal, and no prompt came with the op.
-            WrongStateError: it is no draft, or another client drives it.
+            WrongStateError: it is not a draft, or another client drives it.
         """
         async with self.whole(op.session_id, by=by) as (top, children):
             said = self._read(top, op.prompt, "The prompt", op.let_through) if op.prompt else None
@@ -205,17 +205,17 @@ class Operations:
         let_through: bool = False,
         by: ClientInfo | None = None,
     ) -> None:
-        """Steer the open turn, or begin a turn with this prompt; a parent passes it on.
+        """Steer the open turn, or start a turn with this prompt; a parent passes it on.
 
         Args:
             speaker: who wrote it.
             let_through: what looks like a secret in the text is not redacted in this session.
-            by: who asks for it; None where the core does by itself.
+            by: the client; None for the core itself.
 
         Raises:
-            UsageError: there is nothing to tell, or no such session.
-            WrongStateError: the session is settled: only a resume leads out of that; or another
-                client drives it.
+            UsageError: the text is empty, or there is no such session.
+            WrongStateError: the session is settled and must be resumed, or another client drives
+                it.
         """
         async with self.whole(session_id, ends_review_turns=True, by=by) as (top, children):
             check_unsettled(top)
@@ -244,18 +244,18 @@ class Operations:
     async def let_through(
         self, session_id: str, submission_id: str = "", *, by: ClientInfo | None = None
     ) -> str:
-        """Send again, unredacted, what the operator wrote and lost secrets; an ended one goes on.
+        """Send the operator's redacted texts again, unredacted; an ended session resumes.
 
         Args:
-            by: who asks for it; None where the core does by itself.
+            by: the client; None for the core itself.
 
         Returns:
             The session's id.
 
         Raises:
             UsageError: there is no such session.
-            WrongStateError: nothing is held for it, it is a draft, a part that has ended, or
-                driven by another client.
+            WrongStateError: no text is held for it, or it is a draft, an ended subtask, or driven
+                by another client.
         """
         live = await self._parts.registry.get(session_id)
         written = self._parts.withheld.of(live.session_id)
@@ -295,7 +295,7 @@ class Operations:
     async def cancel(
         self, session_id: str, submission_id: str = "", *, reason: str = _CANCELLED
     ) -> None:
-        """End a session and its children, at once; what has ended already keeps its end."""
+        """End a session and its children at once; ended ones keep their state."""
         members = await self._members(session_id)
         # Phones first: storing may take its time.
         for live in members:
@@ -312,7 +312,7 @@ class Operations:
             )
 
     async def pause(self, session_id: str, submission_id: str = "") -> None:
-        """Hold turns before their next step. Raises WrongStateError when none is open."""
+        """Hold turns before their next step. Raises WrongStateError if none is open."""
         async with self.whole(session_id) as (top, children):
             held = [live for live in (top, *children) if live.is_at_work]
             if not held:
@@ -333,10 +333,10 @@ class Operations:
     async def resume(
         self, session_id: str, submission_id: str = "", *, by: ClientInfo | None = None
     ) -> None:
-        """Go on after a pause, a stop, a crash or, in a new generation, from a terminal state.
+        """Resume after a pause, a stop, a crash or, in a new generation, from a terminal state.
 
         Args:
-            by: who asks for it; None where the core does by itself.
+            by: the client; None for the core itself.
 
         Raises:
             WrongStateError: it is running, waits for an answer, is a draft, or another client
@@ -364,10 +364,11 @@ class Operations:
                 return
 
     async def go_on_after_restart(self, live: LiveSession) -> None:
-        """Let a session go on by itself whose core died, as often as the settings let it.
+        """Resume a session whose core died, as often as the settings allow.
 
-        Each time counts, restarts upon restarts too, until a turn of it is finished; after the last
-        it waits for the operator (CONTRACTS 1.10). One that has a phone is begun by the dispatcher.
+        Each attempt counts, including restarts during restarts, until one of its turns finishes;
+        after the last it waits for the operator (CONTRACTS 1.10). The dispatcher starts one that
+        has a phone.
         """
         limit = self._parts.settings.recovery.retries
         async with live.lock:
@@ -393,7 +394,7 @@ class Operations:
                 self._turns.begin(live, recovering=True)
 
     async def take_on(self, session: Session) -> Turn | None:
-        """Begin the turn of a session that the dispatcher found left over on its phone."""
+        """Start the turn of a session that the dispatcher found pending on its phone."""
         live = await self._parts.registry.get(session.session_id)
         async with live.lock:
             if live.record.serial != session.serial:
@@ -414,14 +415,14 @@ class Operations:
         said: str = "",
         let_through: bool = False,
     ) -> None:
-        """Take a settled session into its next generation with a new prompt, its children left be.
+        """Start a settled session's next generation with a new prompt, leaving its children.
 
         Args:
-            said: the operator's own words in the prompt, where it tells of more.
+            said: the operator's own words in the prompt, if it contains other text.
             let_through: what looks like a secret in the prompt is not redacted in this session.
 
         Raises:
-            UsageError: there is no such session, or nothing in the prompt.
+            UsageError: there is no such session, or the prompt is empty.
             WrongStateError: it has not ended.
         """
         async with self.whole(session_id, ends_review_turns=True) as (top, children):
@@ -440,7 +441,7 @@ class Operations:
             )
 
     async def until_idle(self, live: LiveSession) -> None:
-        """Wait until no turn of a session is open."""
+        """Wait until a session has no open turn."""
         await self._turns.until_idle(live)
 
     # --- how ----------
@@ -448,7 +449,9 @@ class Operations:
     def _read(
         self, live: LiveSession, text: str, name: str, let_through: bool = False
     ) -> OperatorText:
-        """Read what the operator wrote to a session, and hold what it lost. Raises UsageError."""
+        """Read and redact the operator's text for a session, and hold the original. Raises
+        UsageError.
+        """
         known = live.record.let_through
         said = read_operator_text(text, name, known=known, let_through=let_through)
         if said.withheld:
@@ -456,7 +459,7 @@ class Operations:
         return said
 
     def _hearing(self, live: LiveSession, hint: Steering) -> tuple[protocol.EventMsg, ...]:
-        """Return what makes a session hear a message: steering, or a turn with it as the prompt."""
+        """Return the events that deliver a message: steering, or a turn with it as the prompt."""
         steers = live.turn is not None
         message = protocol.UserMessage(
             text=hint.text, message_id=hint.message_id, speaker=hint.speaker, steer=steers
@@ -478,11 +481,12 @@ class Operations:
     async def whole(
         self, session_id: str, *, ends_review_turns: bool = False, by: ClientInfo | None = None
     ) -> AsyncIterator[tuple[LiveSession, tuple[LiveSession, ...]]]:
-        """Hold a session, its children and its parent as they are, for the length of the block.
+        """Lock a session, its children and its parent for the length of the block.
 
         Args:
-            ends_studies: first end the turns that only read one of them: it is to go on.
-            by: who has to drive the session where anybody does; None where the core does by itself.
+            ends_studies: first end the turns that only review one of them, because it is to
+                continue.
+            by: the client that must be the driver, if there is one; None for the core itself.
         """
         top, *children = await self._members(session_id)
         self._parts.clients.check_driver(top.session_id, by)
@@ -498,7 +502,7 @@ class Operations:
             yield top, tuple(children)
 
     async def check_parent(self, live: LiveSession) -> None:
-        """Refuse what would set a part to work whose parent has ended: only a resume does that.
+        """Refuse to start work in a subtask whose parent has ended; only a resume may do that.
 
         Raises WrongStateError.
         """
@@ -544,10 +548,10 @@ class Operations:
                 raise outcome
 
     async def send_off(self, moves: list[Move], submission_id: str) -> None:
-        """Store these facts together, and begin the turns of those that they set to work.
+        """Store these events together, and start the turns that they call for.
 
-        The locks of all are held. A session that waits in line since a restart has no turn yet:
-        the dispatcher begins it in its place, and a change of its driver leaves it there.
+        All locks are held. A session that is queued since a restart has no turn yet: the dispatcher
+        starts it in order, and a change of driver does not move it.
         """
         drafts = [
             draft
@@ -572,7 +576,7 @@ def _sets_to_work(msg: protocol.EventMsg) -> bool:
 
 
 def _written(planned: tuple[Session, ...], op: protocol.SessionCreate) -> dict[str, str]:
-    """Return by session the goals that lost secrets, as the operator wrote them."""
+    """Return, by session, the unredacted goals that lost secrets."""
     if op.let_through:
         return {}
     objectives = {redact_secrets(one.objective): one.objective for one in op.targets}
@@ -587,5 +591,5 @@ def _written(planned: tuple[Session, ...], op: protocol.SessionCreate) -> dict[s
 
 
 def _allowed(said: OperatorText) -> tuple[protocol.EventMsg, ...]:
-    """Return what a text lets a part of the session have too."""
+    """Return the let-through events of a text, which apply to a subtask too."""
     return tuple(msg for msg in said.events if isinstance(msg, protocol.TextLetThrough))

@@ -1,7 +1,7 @@
-"""Prune whenever a tree has ended, and every hour: the task of a core that keeps retention true.
+"""Apply retention whenever a tree has ended, and every hour.
 
-Not the rules (`retention`) and not the dropping (`archive`). Invariant: a failure is told and tried
-again with the next tree that ends; nobody waits for it.
+`retention` has the rules, `archive` drops the data. Invariant: a failure is reported and retried
+when the next tree ends; no caller waits for it.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _log = logging.getLogger(__name__)
 
 
 class Pruning:
-    """Watches for ends, and prunes."""
+    """Watch for ended trees, and prune."""
 
     def __init__(self, archive: Archive) -> None:
         self._archive = archive
@@ -28,7 +28,7 @@ class Pruning:
         self._wanted.set()
 
     def on_commit(self, events: tuple[Event, ...]) -> None:
-        """Look for sessions that have ended."""
+        """Check a commit for ended sessions."""
         for event in events:
             if isinstance(event.msg, SessionStateChanged) and event.msg.state.is_terminal:
                 self._wanted.set()

@@ -1,9 +1,9 @@
-"""Bring order into what a dead core left: turns that nobody runs any more.
+"""Repair what a dead core left: turns that no process runs.
 
-Not the resuming of them, which is the operator's (or the setting's) decision. Invariants: a turn
-that was open gets its TurnAborted once, however often the core dies; no session claims to be at
-work when none is; an open question stays open, for its answer resumes the session; a review turn
-that died among the newest facts is closed, its session left as it is.
+Resuming them is up to the operator or the setting. Invariants: an open turn gets one TurnAborted,
+however often the core dies; no session appears to be running when it is not; an open question stays
+open, because its answer resumes the session; an interrupted review turn among the newest events is
+closed without changing its session.
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ _UNDER_WAY = frozenset({SessionState.QUEUED, SessionState.RUNNING})
 
 
 async def recover(parts: Services) -> tuple[LiveSession, ...]:
-    """Make every session idle whose turn died with the core that ran it.
+    """Make every session idle whose turn died with its core.
 
     Returns:
-        The sessions that were at work, or about to be, and wait for nobody: neither for an answer
-        nor, paused, for the operator.
+        The sessions that were running, or about to run, and wait neither for an answer nor, paused,
+        for the operator.
 
     Raises:
         StoreError: the repair could not be stored.
@@ -52,10 +52,10 @@ async def recover(parts: Services) -> tuple[LiveSession, ...]:
 
 
 async def repair(parts: Services, live: LiveSession) -> bool:
-    """Make a session idle whose turn died with the core that ran it.
+    """Make a session idle whose turn died with its core.
 
     Returns:
-        Whether it was at work, or about to be, and waits for nobody.
+        Whether it was running, or about to run, and does not wait for the operator.
 
     Raises:
         StoreError: the repair could not be stored.
@@ -72,9 +72,9 @@ async def repair(parts: Services, live: LiveSession) -> bool:
 
 
 async def _close_review_turns(parts: Services) -> None:
-    """End the reviews and compactions that died with their core; their sessions stay as they are.
+    """Close reviews and compactions that died with their core, leaving their sessions unchanged.
 
-    Not in the record, for a settled session stays as it was: they are found in the newest facts.
+    A settled session's record does not show them, so they are found among the newest events.
     """
     last = await parts.store.last_event_id()
     newest = await parts.store.events(after=max(last - _NEWEST_FACTS, 0), limit=_NEWEST_FACTS)
@@ -99,7 +99,7 @@ async def _close_review_turns(parts: Services) -> None:
 
 
 async def _close_plan(parts: Services, live: LiveSession) -> None:
-    """End the plan turn of a parent whose core died after its children had been stored."""
+    """End the plan turn of a parent whose core died after storing the children."""
     if live.record.turn_id:
         aborted = TurnAborted(turn_id=live.record.turn_id, reason=AbortReason.RECOVERED)
         await parts.registry.append(*live.drafts(aborted))
@@ -122,7 +122,7 @@ def _repair(parts: Services, live: LiveSession) -> tuple[EventMsg, ...]:
 
 
 def _missing(live: LiveSession) -> tuple[EventMsg, ...]:
-    """Record that a display of the session's own went with the core that had opened it."""
+    """Record that a session's display is gone with the core that opened it."""
     record = live.record
     if not record.presentation.is_detached or record.target_runtime is TargetRuntime.MISSING:
         return ()
@@ -130,7 +130,7 @@ def _missing(live: LiveSession) -> tuple[EventMsg, ...]:
 
 
 def _failing(live: LiveSession) -> tuple[EventMsg, ...]:
-    """Return the end of a job's session: the job itself tries again, in a new one."""
+    """Return the end of a job's session; the job itself retries in a new one."""
     error = ErrorEvent(
         message="The core was restarted while a job ran here.",
         kind=ErrorKind.INTERNAL,

@@ -1,8 +1,8 @@
-"""Do a session's actions again in a new session: read what it did, and give it as a route.
+"""Replay a session in a new one: read its actions, and pass them as a route.
 
-Not the going by it (`agent.loop.acting.action_replay`). Invariants: only what was done, and counts
-still, is on a route; the new session is a session like any other, with guards, budget and
-transcript of its own.
+`agent.loop.acting.action_replay` follows the route. Invariants: a route contains only performed
+actions that were not rolled back; the new session is a normal one, with its own guards, budget and
+transcript.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ class Replaying:
         self._operations = operations
 
     async def replay(self, op: protocol.SessionReplay, submission_id: str = "") -> str:
-        """Begin a session that goes by what another one did; returns its id.
+        """Start a session that repeats another one's actions; returns its id.
 
         Raises:
-            UsageError: no such session or phone, or it did nothing that could be done again.
+            UsageError: no such session or phone, or it has no repeatable actions.
         """
         live = await self._parts.registry.get(op.session_id)
         origin = live.record
@@ -68,7 +68,7 @@ class Replaying:
 
 
 def actions_of(events: Sequence[protocol.Event]) -> tuple[RouteAction, ...]:
-    """List what was done, without what failed or was rolled back."""
+    """List the performed actions, without failed or rolled back ones."""
     asked: dict[str, RouteAction] = {}
     actions: list[RouteAction] = []
     package = ""

@@ -1,7 +1,7 @@
-"""Take in what the operator says of a device or a session, so as to find it again or be rid of it.
+"""Apply operators' labels to devices and sessions: names, tags, titles, dismissals.
 
-Not the keeping of it: a device's labels are the fleet's (`agent.devices.fleet.labels`), a session's
-tags are in its record. Invariant: only what has ended is dismissed.
+A device's labels are stored by `agent.devices.fleet.labels`, a session's tags in its record.
+Invariant: only ended sessions are dismissed.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ def tag(fleet: Fleet, op: DeviceTag) -> None:
 async def tag_session(
     parts: Services, session_id: str, tags: tuple[str, ...], submission_id: str = ""
 ) -> str:
-    """Replace the tags of a session; return its whole id.
+    """Replace the tags of a session; return its full id.
 
     Raises:
-        UsageError: no such session, or what cannot be a tag.
+        UsageError: no such session, or an invalid tag.
     """
     live = await parts.registry.get(session_id)
     wanted = checked_tags(tags, "session")
@@ -50,7 +50,7 @@ async def tag_session(
 async def rename_session(
     parts: Services, session_id: str, title: str, submission_id: str = ""
 ) -> str:
-    """Return a session another title, its goal for an empty one; return its whole id.
+    """Set a session's title, its goal for an empty one; return its full id.
 
     Raises:
         UsageError: no such session.
@@ -67,7 +67,7 @@ async def rename_session(
 async def dismiss(
     parts: Services, session_id: str, dismissed: bool, submission_id: str = ""
 ) -> tuple[str, ...]:
-    """Dismiss an ended session and its children, or take that back; return their whole ids.
+    """Dismiss an ended session and its children, or undo that; return their full ids.
 
     Raises:
         UsageError: no such session.
