@@ -1,10 +1,10 @@
-"""The app: what the console is composed of, and what Textual asks an app for.
+"""Compose the console's app, and implement Textual's hooks.
 
-Its parts do the work: `Keyboard` hears keys, `Dispatcher` finds who does an action, `Navigation`
-and `AppControls` own those of every screen, `OpClient` sends ops, `Redraw` has the clocks,
-`ErrorReports` the errors. Embeds a core and never builds one. Invariants: an exception anywhere
-becomes a log line and a notice while the core goes on; whatever runs in the core is never waited
-for in a key's handler.
+Its parts do the work: `Keyboard` handles keys, `Dispatcher` finds the owner of an action,
+`Navigation` and `AppControls` own the actions of every screen, `OpClient` sends ops, `Redraw` has
+the clocks, `ErrorReports` the errors. The app gets a core and never builds one. Invariants: an
+exception becomes a log line and a notice while the core keeps running; a key handler never waits
+for work in the core.
 """
 
 from __future__ import annotations
@@ -88,22 +88,22 @@ async def run_console(
     start_phone: StartPhone | None = None,
     first_look: FirstLook | None = None,
 ) -> int:
-    """Show the console on the terminal until the operator leaves; the core stays open.
+    """Show the console on the terminal until the operator quits; the core stays open.
 
     Args:
         core: a Runtime or a Client.
         settings: `[ui]` and the data directory; the defaults when None.
-        title: what the header says beside the name, such as "demo".
+        title: shown in the header beside the name, such as "demo".
         focus_session: the session that is selected at first.
-        replay: the session that is replayed at once; leaving the replay leaves the console.
+        replay: the session to replay at once; leaving the replay quits the console.
         start_phone: returns the serial of a virtual phone, starting one if there is none.
-        first_look: waits for what is stored, if that can be told before the core answers.
+        first_look: waits for the stored state, if it is available before the core answers.
 
     Returns:
-        0, or 1 when the console had to give up.
+        0, or 1 if the console had to give up.
 
     Raises:
-        ConfigError: the keymap beside the settings file cannot be used.
+        ConfigError: the keymap beside the settings file is invalid.
     """
     app = SwitchboardApp(
         core, settings=settings, title=title, focus_session=focus_session, replay=replay
@@ -117,7 +117,7 @@ async def run_console(
 
 
 class SwitchboardApp(ShowsStills, ConsoleApp, inherit_bindings=False):
-    """The console: Textual's app, and what it is composed of."""
+    """The console: Textual's app and its parts."""
 
     CSS_PATH = Path(__file__).parent / "console.tcss"
     TITLE = "Switchboard"
@@ -206,7 +206,7 @@ class SwitchboardApp(ShowsStills, ConsoleApp, inherit_bindings=False):
 
     @property
     def available_themes(self) -> dict[str, Theme]:
-        """Textual's themes and our own, by name."""
+        """Return Textual's themes and our own, by name."""
         return {**BUILTIN_THEMES, DARK.name: DARK, LIGHT.name: LIGHT}
 
     def get_theme_variable_defaults(self) -> dict[str, str]:
@@ -241,7 +241,7 @@ class SwitchboardApp(ShowsStills, ConsoleApp, inherit_bindings=False):
         self.run_worker(opening, name="begin", exit_on_error=False)
 
     async def close(self) -> None:
-        """Stop listening; the core goes on."""
+        """Stop listening; the core keeps running."""
         self.gate.close()
         self.kept.close()
         await self.bridge.close()
@@ -250,21 +250,21 @@ class SwitchboardApp(ShowsStills, ConsoleApp, inherit_bindings=False):
         self.stills.close()
 
     def now_ms(self) -> int:
-        """Return the time."""
+        """Return the time in milliseconds since the epoch."""
         return int(time.time() * 1000)
 
     # --- what comes up ----------
 
     @property
     def top(self) -> ConsoleScreen | None:
-        """The console screen that is seen, also under a dialog."""
+        """Return the visible console screen, also under a dialog."""
         for screen in reversed(self.screen_stack):
             if isinstance(screen, ConsoleScreen):
                 return screen
         return None
 
     def refresh_top(self) -> None:
-        """Show the picture on the screen that is seen."""
+        """Refresh the visible console screen."""
         top = self.top
         if top is not None and top.is_composed:
             # What a key changed may be shown by the clock before the key's own showing.
@@ -293,23 +293,23 @@ class SwitchboardApp(ShowsStills, ConsoleApp, inherit_bindings=False):
         await self.keyboard.hear(event)
 
     async def on_key_pressed(self, message: KeyPressed) -> None:
-        """Handle a key that was pressed with the mouse where every key is handled."""
+        """Handle a key that was pressed with the mouse like any other key."""
         await self.keyboard.press_named(message.name)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Leave a character to the field that is open, whatever a keymap made of it."""
+        """Give a character to the open field, whatever the keymap binds it to."""
         wanted = str(parameters[0]) if action == "act" else ""
         typing = isinstance(self.focused, TextArea | Input) or (is_driven_at(self.focused))
         return not (typing and bool(wanted) and self.keys.types(wanted))
 
     async def action_act(self, action_id: str) -> None:
-        """Do an action of the registry."""
+        """Perform an action of the registry."""
         await self.dispatcher.act(action_id)
 
     # --- for the screens ----------
 
     def say(self, text: str, *, tone: str = "information") -> None:
-        """Show a notice; foreign text is fine, and what still stands there is not said again."""
+        """Show a notice, which may be foreign text; a notice still visible is not repeated."""
         severity: Any = tone
         now_s = time.monotonic()
         self._said_s = {said: at for said, at in self._said_s.items() if now_s - at < NOTICE_S}
@@ -318,27 +318,27 @@ class SwitchboardApp(ShowsStills, ConsoleApp, inherit_bindings=False):
             self.notify(clean(text, 600), severity=severity, markup=False, timeout=NOTICE_S)
 
     def request(self, op: Op, *, done: str = "") -> None:
-        """Send an op without waiting; what it fails with becomes a notice.
+        """Send an op without waiting; an error becomes a notice.
 
-        The keys after the one that sent it are handled once its effect is in the picture.
+        Keys after the one that sent it are handled once its effect is in the view state.
         """
         self.spawn(self.ops.ask(op, done=done), type(op).__name__)
 
     def ask(self, op: Op) -> Coroutine[Any, Any, Reply | None]:
-        """Send an op and wait for its reply; None when it failed, which was said."""
+        """Send an op and wait for its reply; None if it failed, which a notice reports."""
         return self.ops.ask(op)
 
     def show_reminder(self, one: Attention) -> None:
-        """Show what waits where it is dealt with: on the Jobs screen."""
+        """Open the Jobs screen at an attention item."""
         self.navigation.show_reminder(one)
 
     def spawn(self, work: Coroutine[Any, Any, Any], name: str, wait: Wait = Wait.ANSWER) -> None:
-        """Run something beside the keys; what it fails with becomes a notice.
+        """Run a coroutine in the background; an error becomes a notice.
 
         Args:
-            work: what is run.
-            name: what is done, for the notice and the log.
-            wait: how the keys after the one that began it wait for it.
+            work: the coroutine.
+            name: what it does, for the notice and the log.
+            wait: how the keys after the one that started it wait for it.
         """
         cause = causality.current()
         done: asyncio.Future[object] = asyncio.get_running_loop().create_future()
@@ -359,7 +359,7 @@ class SwitchboardApp(ShowsStills, ConsoleApp, inherit_bindings=False):
         self.run_worker(guarded(), name=name, exit_on_error=False)
 
     def copy(self, text: str) -> None:
-        """Copy a text to the terminal's clipboard and to a file, and say where."""
+        """Copy a text to the terminal's clipboard and to a file, and show where."""
         self.copy_to_clipboard(clean(text))
         if self._driver is not None and (beyond := past_multiplexer(clean(text), os.environ)):
             self._driver.write(beyond)

@@ -1,1 +1,1 @@
-"""What widgets stand on: faults kept inside one, rows, rich parts, formatting, gestures."""
+"""Shared base of all widgets: fault isolation, rows, rich parts, formatting, gestures."""

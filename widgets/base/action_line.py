@@ -1,7 +1,7 @@
-"""Text of which some parts can be pressed with the mouse: tabs, the keys of the footer, phones.
+"""A line of text with clickable parts: tabs, the footer's keys, phones.
 
-Draws what it is given and says which part was pressed; what that does is the console's business.
-Invariant: what can be pressed is underlined while the pointer is on it, and nothing else is.
+Posts a message that names the pressed part; the console acts on it. Invariant: a clickable part,
+and nothing else, is underlined under the pointer.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from widgets.base.rows import Parts
 
 
 class Target(NamedTuple):
-    """A stretch of cells on one line."""
+    """A range of cells on one line."""
 
     line: int
     start: int
@@ -29,11 +29,12 @@ class Target(NamedTuple):
 
 
 def targets_of(parts: Parts, names: Mapping[int, str]) -> tuple[Target, ...]:
-    """Return where the named parts stand, for text that does not wrap.
+    """Return the positions of the named parts, for text that does not wrap.
 
     Args:
         parts: the text; a part that ends in a newline ends its line.
-        names: what is said when a part is pressed, by its index; negative ones count from the end.
+        names: the name posted when a part is pressed, by its index; negative ones count from the
+            end.
     """
     by_index = {at % len(parts): name for at, name in names.items()} if parts else {}
     found: list[Target] = []
@@ -53,7 +54,7 @@ def targets_of(parts: Parts, names: Mapping[int, str]) -> tuple[Target, ...]:
 
 
 class ActionLine(PartsLine):
-    """Parts that can be pressed."""
+    """A line with clickable parts."""
 
     class Pressed(Message):
         """A part was pressed with the mouse."""
@@ -73,7 +74,7 @@ class ActionLine(PartsLine):
         self._hovered = ""
 
     def show_pressable(self, parts: Parts, names: Mapping[int, str]) -> None:
-        """Show parts of which some can be pressed; see `targets_of`."""
+        """Show parts, some of them clickable; see `targets_of`."""
         self._names = dict(names)
         self.show(parts)
 
@@ -83,7 +84,7 @@ class ActionLine(PartsLine):
             self._draw()
 
     def name_at(self, offset: Offset) -> str:
-        """Return what is pressed at a place of the text; empty where nothing is."""
+        """Return the name of the part at a position; empty if there is none."""
         for target in targets_of(self._parts, self._names):
             if target.line == offset.y and target.start <= offset.x < target.end:
                 return target.name

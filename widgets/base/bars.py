@@ -1,8 +1,7 @@
-"""Plots in the cells of a terminal: a bar of eighths, a line of small columns. Pure text.
+"""Render plots in terminal cells: a bar in eighths, a line of small columns. Pure text.
 
-No scale, no words, no colour: who draws one writes the figure beside it. Invariants: a plot has
-exactly the cells it was given; a value that is not zero is never drawn as nothing; what is drawn
-reads without colour.
+Without scale, label or colour: the caller prints the figure beside the plot. Invariants: a plot has
+exactly the given cells; a non-zero value is never drawn empty; plots read without colour.
 """
 
 from __future__ import annotations
@@ -15,12 +14,12 @@ _COLUMNS = "▁▂▃▄▅▆▇█"
 
 
 def bar(value: float, most: float, cells: int) -> str:
-    """Draw how large a value is beside the largest one, from the left.
+    """Draw a value relative to the largest one, from the left.
 
     Args:
-        value: what is drawn; less than nothing counts as nothing.
-        most: the value that takes all cells.
-        cells: how many there are.
+        value: negative values count as 0.
+        most: the value that fills all cells.
+        cells: the width.
     """
     if cells <= 0:
         return ""
@@ -33,10 +32,10 @@ def bar(value: float, most: float, cells: int) -> str:
 
 
 def sparkline(values: Sequence[float], cells: int) -> str:
-    """Draw the newest values as columns beside each other, the newest at the right.
+    """Draw the newest values as adjacent columns, the newest at the right.
 
-    The columns stand on zero, and the tallest is the largest of what is drawn: half as tall is half
-    as much. Fewer values than cells leave room at the left.
+    The scale starts at zero and ends at the largest drawn value. Fewer values than cells leave room
+    at the left.
     """
     if cells <= 0:
         return ""

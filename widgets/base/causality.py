@@ -1,10 +1,10 @@
-"""Follow what one key causes, through the messages and callbacks of a Textual app, to its end.
+"""Track everything that one key causes, through a Textual app's messages and callbacks.
 
-Not a queue of keys (`console.input.gate`). A message that is posted while a cause is handled
-belongs to that cause, and so does what its handler posts in turn. Textual lays out and draws by
-timers, later, for whoever asked: that belongs to the open cause (`widgets.base.laying_out`).
-Invariants: a cause is settled when none of its messages waits, none of its handlers runs and no
-work is held open for it; a message of its own that another one replaced does not keep it open.
+`console.input.gate` queues the keys. A message posted while a cause is handled belongs to that
+cause, and so do the messages of its handler. Textual's deferred layout and drawing belong to the
+open cause (`widgets.base.laying_out`). Invariants: a cause is settled when none of its messages
+waits, none of its handlers runs and no work is held open for it; a message that another one
+replaced does not keep it open.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ _ATTRIBUTE = "switchboard_cause"
 
 
 class Cause:
-    """A key, paste or press of the mouse, and what follows from it.
+    """A key, paste or mouse press, and everything that follows from it.
 
     Args:
-        pressed_s: when it was pressed, by `time.monotonic`, in seconds.
+        pressed_s: the time of the press, by `time.monotonic`, in seconds.
     """
 
     def __init__(self, pressed_s: float) -> None:
@@ -44,12 +44,12 @@ class Cause:
 
     @property
     def is_held(self) -> bool:
-        """Whether work beside the messages, such as a request of the core, is under way for it."""
+        """Return whether work outside messages, such as a request to the core, is in flight."""
         return any(not work.done() for work in self._held)
 
     @property
     def has_messages(self) -> bool:
-        """Whether a message of it waits, or a handler of one runs."""
+        """Return whether one of its messages waits, or a handler of one runs."""
         return self._under_way > 0 or any(self._waits_at(pump) for pump in self._pumps)
 
     def hold(self, work: asyncio.Future[Any]) -> None:
@@ -59,7 +59,7 @@ class Cause:
             work.add_done_callback(lambda _: self._changed.set())
 
     async def changed(self, timeout_s: float) -> None:
-        """Wait until something of it came to an end, or the time is up."""
+        """Wait until some of its work has ended, or the time is up."""
         self._changed.clear()
         try:
             async with asyncio.timeout(timeout_s):
@@ -68,13 +68,13 @@ class Cause:
             return
 
     def own(self, pump: MessagePump, message: Message) -> None:
-        """Count a message, posted to a pump, as its own."""
+        """Count a message, posted to a pump, as part of this cause."""
         setattr(message, _ATTRIBUTE, self)
         self._pumps.add(pump)
 
     @contextmanager
     def running(self) -> Iterator[None]:
-        """Take what the block does for its own."""
+        """Attribute the block's work to this cause."""
         token = _current.set(self)
         self._under_way += 1
         try:
@@ -95,19 +95,19 @@ _current: ContextVar[Cause | None] = ContextVar("switchboard_cause", default=Non
 
 
 def current() -> Cause | None:
-    """Return the cause that is being handled; None outside of any, and once nobody waits for it."""
+    """Return the cause being handled; None outside of any, and once it is no longer awaited."""
     cause = _current.get()
     return None if cause is None or cause.is_over else cause
 
 
 def lag_s() -> float:
-    """Return how long ago the key that is being handled was pressed, in seconds; 0 outside."""
+    """Return the seconds since the press of the key being handled; 0 outside."""
     cause = current()
     return 0.0 if cause is None else max(0.0, monotonic() - cause.pressed_s)
 
 
 def posted(pump: MessagePump, message: Message) -> None:
-    """Note that a message goes to a pump; called before it is queued."""
+    """Record that a message goes to a pump; call it before the message is queued."""
     cause = current()
     if cause is not None:
         cause.own(pump, message)
@@ -117,7 +117,7 @@ def posted(pump: MessagePump, message: Message) -> None:
 
 @contextmanager
 def dispatching(message: Message) -> Iterator[None]:
-    """Handle a message as part of what caused it."""
+    """Handle a message as part of its cause."""
     cause: Cause | None = getattr(message, _ATTRIBUTE, None)
     if cause is not None and not cause.is_over:
         with cause.running():
@@ -127,7 +127,7 @@ def dispatching(message: Message) -> Iterator[None]:
 
 
 def carried(callback: Callable[..., Any], *args: Any, **kwargs: Any) -> Callable[[], Any]:
-    """Bind a callback that is called later to the cause of now."""
+    """Bind a deferred callback to the current cause."""
     bound = partial(callback, *args, **kwargs)
     cause = current()
     if cause is None:
@@ -136,7 +136,7 @@ def carried(callback: Callable[..., Any], *args: Any, **kwargs: Any) -> Callable
 
 
 class _Carried:
-    """A callback that belongs to a cause until it was called."""
+    """A callback that belongs to a cause until it is called."""
 
     def __init__(self, cause: Cause, call: Callable[[], Any]) -> None:
         self._cause = cause

@@ -1,6 +1,6 @@
-"""What there is to say of the row under a cursor, as text that scrolls by the keys of the lists.
+"""A scrollable pane with the details of the row under a list's cursor.
 
-Not the list, and not what is said. Invariant: enter leads back to the list it belongs to.
+The caller supplies the text. Invariant: enter returns to the list.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from widgets.base.rows import Parts
 
 
 class DetailPane(FaultIsolated, VerticalScroll, can_focus=True):
-    """Text of parts, as long as it has to be."""
+    """Scrollable text made of parts."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("down,j", "scroll_down", "Down", show=False, id="view.down"),
@@ -31,13 +31,13 @@ class DetailPane(FaultIsolated, VerticalScroll, can_focus=True):
     ]
 
     class Left(Message):
-        """The operator is done with reading."""
+        """The operator has finished reading."""
 
     def compose(self) -> ComposeResult:
         yield PartsLine()
 
     def show(self, parts: Parts) -> None:
-        """Show other parts; how far the text was read stays."""
+        """Show other parts, keeping the scroll position."""
         line = self.query_one(PartsLine)
         if line.parts != parts:
             line.show(parts)

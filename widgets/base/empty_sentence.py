@@ -1,6 +1,6 @@
-"""The sentence that stands where there is nothing, laid out once for a width and a style.
+"""The sentence in an empty widget, laid out once per width and style.
 
-Not when it is shown: that is its widget's. Invariant: each of its lines has the width asked for.
+The widget decides when to show it. Invariant: each line has the requested width.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from textual.widget import Widget
 
 
 class EmptySentence:
-    """What is drawn in an empty widget.
+    """The sentence of an empty widget.
 
     Args:
         indent: cells before the sentence.
         above: empty lines before it.
-        margin: cells that it keeps from the right edge.
+        margin: cells between it and the right edge.
     """
 
     def __init__(self, *, indent: int = 2, above: int = 0, margin: int = 0) -> None:
@@ -31,7 +31,7 @@ class EmptySentence:
         self._blank = Strip([])
 
     def line(self, widget: Widget, sentence: str, y: int, width: int) -> Strip:
-        """Draw line `y` of a widget that is `width` cells wide and holds nothing but a sentence."""
+        """Draw line `y` of an empty widget that is `width` cells wide."""
         style = widget.visual_style
         if (sentence, width, style) != self._laid_for:
             self._laid_for = (sentence, width, style)

@@ -1,9 +1,9 @@
-"""A widget that outlives its own mistakes: an exception becomes a message, the pump goes on.
+"""Isolate faults of widgets: an exception becomes a message, and the message pump continues.
 
 Textual ends the message pump of a widget whose handler raised, and the app with it. Invariants: an
-error in drawing, laying out or handling never takes the screen or the app down, and is never
-swallowed: `Broke` bubbles to the app, which logs it and says so; what a key caused is followed
-through every widget (`widgets.base.causality`).
+error in drawing, layout or handling never takes down the screen or the app, and is never swallowed:
+`Broke` bubbles to the app, which logs and shows it; effects of a key are tracked through every
+widget (`widgets.base.causality`).
 """
 
 from __future__ import annotations
@@ -42,9 +42,9 @@ class Broke(Message):
 
 
 class FaultIsolated(_Drawn):
-    """Mix in before a widget class.
+    """Isolate a widget's faults. Put it before the widget class.
 
-    Not a widget by itself: Textual takes the default styles of the first base that is one.
+    Not a widget itself: Textual takes the default styles of the first base that is one.
     """
 
     drawing_broke = False
@@ -92,8 +92,8 @@ def _tell(widget: Widget, error: Exception, doing: str) -> None:
 
 
 def isolate_faults(widget: Widget) -> None:
-    """Guard a widget that is not `FaultIsolated`, such as Textual's own, or that draws its own
-    lines.
+    """Isolate the faults of a widget that is not `FaultIsolated`, such as Textual's own, or
+    that draws its own lines.
     """
     kind: Any = type(widget)
     guarded: Any = widget
@@ -134,18 +134,18 @@ def isolate_faults(widget: Widget) -> None:
 
 
 class FaultIsolatedApp(_Run):
-    """Mix in before an app class: it and all its widgets outlive their mistakes."""
+    """Isolate the faults of an app and all its widgets. Put it before the app class."""
 
     open_cause: Cause | None = None
     """The newest key's, until what it caused is over."""
 
     def follow(self, cause: Cause | None) -> None:
-        """Take what is laid out and shown from now on for part of a cause; None ends that."""
+        """Attribute layout and drawing to a cause from now on; None ends that."""
         self.open_cause = cause
 
     @contextmanager
     def in_open_cause(self) -> Iterator[None]:
-        """Take what the block does for part of the open cause, if it is of no other."""
+        """Attribute the block's work to the open cause, if it has no other."""
         cause = self.open_cause
         if cause is None or cause.is_over or causality.current() is not None:
             yield
@@ -154,7 +154,7 @@ class FaultIsolatedApp(_Run):
             yield
 
     def lay_out(self) -> bool:
-        """Bring the layout of the screen up to date; returns whether there was anything to do."""
+        """Lay the screen out; return whether there was anything to do."""
         return laying_out.bring_up_to_date(self)
 
     def _register_child(

@@ -1,7 +1,7 @@
-"""Values in the few characters of a terminal: durations, ages, money, tokens, actions.
+"""Format values for a few terminal cells: durations, ages, money, tokens, actions.
 
-Pure functions from records to text; no styling. Invariant: every foreign string that leaves here
-has passed `agent.text`.
+Pure functions from records to text without styling. Invariant: every returned foreign string has
+passed `agent.text`.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _SECOND, _MINUTE, _HOUR, _DAY = 1_000, 60_000, 3_600_000, 86_400_000
 
 @lru_cache(maxsize=8192)
 def natural(text: str) -> Natural:
-    """Return what to sort names by, so that phone 2 comes before phone 10."""
+    """Return a sort key for names that puts phone 2 before phone 10."""
     # Words and numbers take turns, beginning with a word: like is compared with like.
     return tuple(
         int(part) if at % 2 else part.casefold() for at, part in enumerate(_NUMBER.split(text))
@@ -31,7 +31,7 @@ def natural(text: str) -> Natural:
 
 
 def duration(ms: int) -> str:
-    """Return how long something took: 340 ms, 4.2 s, 1:05, 2:03:04."""
+    """Return a duration: 340 ms, 4.2 s, 1:05, 2:03:04."""
     ms = max(0, ms)
     if ms < _SECOND:
         return f"{ms} ms"
@@ -46,7 +46,7 @@ def duration(ms: int) -> str:
 
 
 def clock(ms: int) -> str:
-    """Return a running time without letting its width jump: 0:42, 12:07, 1:02:03."""
+    """Return a running time in a steady width: 0:42, 12:07, 1:02:03."""
     seconds = max(0, ms) // _SECOND
     if seconds < 3600:
         return f"{seconds // 60}:{seconds % 60:02}"
@@ -54,7 +54,7 @@ def clock(ms: int) -> str:
 
 
 def countdown(ms: int) -> str:
-    """Return how long it is until something: 0:42, 1:02:03, then 2d 4h, then 12d."""
+    """Return the time until an event: 0:42, 1:02:03, then 2d 4h, then 12d."""
     if ms < _DAY:
         return clock(ms)
     days, rest = divmod(ms, _DAY)
@@ -63,7 +63,7 @@ def countdown(ms: int) -> str:
 
 
 def time_left(ms: int) -> str:
-    """Return how long there still is, shorter the longer it is: 4:50, 23 h, 3 days."""
+    """Return the remaining time, rounded more the longer it is: 4:50, 23 h, 3 days."""
     if ms < _HOUR:
         return clock(ms)
     if ms < 2 * _DAY:
@@ -85,12 +85,12 @@ def age(ms: int) -> str:
 
 
 def ago(ms: int) -> str:
-    """Return how long ago something was: just now, 8s ago, 5m ago."""
+    """Return the time since an event: just now, 8s ago, 5m ago."""
     return "just now" if ms < _SECOND else f"{age(ms)} ago"
 
 
 def interval(ms: int) -> str:
-    """Return how often: every 15 s, 10 min, 2 h, 1 d; "once" for 0."""
+    """Return an interval: every 15 s, 10 min, 2 h, 1 d; "once" for 0."""
     if ms <= 0:
         return "once"
     for unit, size in (("d", _DAY), ("h", _HOUR), ("min", _MINUTE)):
@@ -109,7 +109,7 @@ def tokens(count: int) -> str:
 
 
 def cost(usage: Usage) -> str:
-    """Return what model calls cost; empty when there were none."""
+    """Return the cost of model calls; empty if there were none."""
     parts = []
     if total := usage.input_tokens + usage.output_tokens:
         parts.append(f"{tokens(total)} tok")
@@ -124,7 +124,7 @@ def money(cost_usd: float) -> str:
 
 
 def spent(usage: Usage) -> str:
-    """Return what model calls took and cost, share by share; empty when there were none."""
+    """Return the tokens and cost of model calls by share; empty if there were none."""
     if not usage.calls and not usage.input_tokens and not usage.output_tokens:
         return ""
     parts = [f"{tokens(usage.input_tokens)} tok in"]
@@ -139,7 +139,7 @@ def spent(usage: Usage) -> str:
 
 
 def answer_word(question: Question, answer: str) -> str:
-    """Return an option or an answer as shown: what the core calls deny is reject on screens."""
+    """Return an option or an answer for display: the core's deny is shown as reject."""
     head, colon, reason = answer.partition(":")
     if question.kind is QuestionKind.APPROVAL and head.strip().casefold() == "deny":
         return f"Reject{colon}{reason}"
@@ -147,7 +147,7 @@ def answer_word(question: Question, answer: str) -> str:
 
 
 def option_words(question: Question, option: QuestionOption) -> str:
-    """Return an option as it is offered; a model's own stands in quotes."""
+    """Return an option for display; a model's own is quoted."""
     own = option.speaker is Speaker.PRODUCT
     return answer_word(question, option.label) if own else option.shown
 
@@ -205,14 +205,14 @@ _TELLING = {
 
 
 def action_verb(action: ActionView) -> str:
-    """Return what a tool does in a word or two."""
+    """Return a tool's action in one or two words."""
     if action.tool == "scroll":
         return f"Scroll {_telling(action)}".rstrip()
     return tool_words(action.tool)
 
 
 def tool_words(tool: str) -> str:
-    """Return what a tool does in a word or two; of an unknown tool the words of its name."""
+    """Return a tool's action in one or two words; for an unknown tool, the words of its name."""
     known = _VERBS.get(tool)
     return known or one_line(tool.replace("_", " ").capitalize(), 30)
 
@@ -224,12 +224,12 @@ _PREFIX = re.compile(r"^(?:OK|RESOLVED): ?")
 
 
 def result_text(text: str) -> str:
-    """Return what a call came to without the code that the model reads first."""
+    """Return a call's result without the code that the model reads first."""
     return _PREFIX.sub("", text)
 
 
 def action_object(action: ActionView) -> str:
-    """Return what an action is about: the element, the text, the direction."""
+    """Return the object of an action: the element, the text, the direction."""
     if action.tool == "ask_user":
         # The question itself stands right below.
         return ""
@@ -258,7 +258,7 @@ def _telling(action: ActionView) -> str:
 
 
 def answerer(client: str) -> str:
-    """Name who answered, by how its program is called: "you" for the operator of a console.
+    """Return who answered, by the client's name: "you" for the operator of a console.
 
     Args:
         client: as the core stores it, such as "console (process 12)" or "Ana: mcp (process 3)".

@@ -1,7 +1,7 @@
-"""What hands do on the picture of a phone, as places on its screen: taps, long presses, swipes.
+"""Turn mouse input on a phone's picture into gestures: taps, long presses, swipes.
 
-Pure but for the clock it is given. Invariant: every place is on the screen, from 0 to 1, however
-far beyond the picture the mouse was let go.
+Pure except for its clock. Invariant: every point is on the screen, from 0 to 1, however far outside
+the picture the button was released.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _LEAST_SWIPE_MS, _MOST_SWIPE_MS = 80, 2_000
 
 
 class Touch(NamedTuple):
-    """One finger from coming down to going up; equal ends are a tap or a long press."""
+    """One finger from down to up; equal ends are a tap or a long press."""
 
     start: Point
     end: Point
@@ -26,12 +26,12 @@ class Touch(NamedTuple):
 
     @property
     def is_swipe(self) -> bool:
-        """Whether the finger moved."""
+        """Return whether the finger moved."""
         return self.start != self.end
 
     @property
     def is_long(self) -> bool:
-        """Whether it stayed in its place for long."""
+        """Return whether it stayed in place for long."""
         return not self.is_swipe and self.duration_ms >= LONG_S * 1000
 
 
@@ -39,7 +39,7 @@ class Hand:
     """Follows the mouse over a picture of some cells.
 
     Args:
-        clock_s: a clock that only goes forward, in seconds.
+        clock_s: a monotonic clock, in seconds.
     """
 
     def __init__(self, clock_s: Callable[[], float] = monotonic) -> None:
@@ -47,11 +47,11 @@ class Hand:
         self._down: tuple[int, int, float] | None = None
 
     def press(self, column: int, row: int) -> None:
-        """Take a press of the button on a cell."""
+        """Handle a button press on a cell."""
         self._down = (column, row, self.clock_s())
 
     def release(self, column: int, row: int, size: tuple[int, int]) -> Touch | None:
-        """Return what the hand did, when the button goes up on a cell of (columns, rows)."""
+        """Return the gesture when the button is released on a cell of (columns, rows)."""
         down, self._down = self._down, None
         if down is None or not all(size):
             return None
@@ -64,7 +64,7 @@ class Hand:
 
 
 def place(column: int, row: int, size: tuple[int, int]) -> Point:
-    """Return the middle of a cell as a place on the screen."""
+    """Return the middle of a cell as a point on the screen."""
     columns, rows = size
     return Point(
         x=min(1.0, max(0.0, (column + 0.5) / columns)), y=min(1.0, max(0.0, (row + 0.5) / rows))

@@ -1,6 +1,6 @@
-"""Small pieces of text on the screen: a line of parts, the time split, the frame label.
+"""Small status texts: a line of parts, the time split, the frame label.
 
-Widgets that draw what they are given. Invariant: nothing is drawn again while it looks the same.
+Invariant: a widget is not redrawn while its text is unchanged.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from widgets.base.time_bar import bar, legend, total_ms
 
 
 class PartsLine(FaultIsolated, Static):
-    """Text made of parts; set again only when it differs."""
+    """Text made of parts; updated only when it changes."""
 
     DEFAULT_CSS = """
     PartsLine { height: auto; width: 1fr; }
@@ -32,7 +32,7 @@ class PartsLine(FaultIsolated, Static):
 
     @property
     def parts(self) -> Parts:
-        """What is shown."""
+        """Return the visible parts."""
         return self._parts
 
     def show(self, parts: Parts) -> None:
@@ -45,7 +45,7 @@ class PartsLine(FaultIsolated, Static):
 def frame_label(
     frame: LiveFrame | None, device: str, now_ms: int, *, step: int = 0
 ) -> tuple[Parts, Parts]:
-    """Return what the picture is: (device, source and age; status)."""
+    """Return a frame's label: (device, source and age; status)."""
     if frame is None:
         return ((device or "no device", "$muted"),), ()
     word = frame.status.value
@@ -73,10 +73,10 @@ _LEAST_NAME_CELLS = 10
 def frame_labels(
     frame: LiveFrame | None, device: str, now_ms: int, *, step: int = 0
 ) -> Iterator[tuple[Parts, Parts]]:
-    """Yield what the picture is in ever fewer letters, for a line that is too narrow for more.
+    """Yield a frame's label in decreasing lengths, for narrow lines.
 
-    First the spaces go, then where the picture comes from, then the middle of a long name: phones
-    that are alike differ at its end. How old it is and what it is worth stay.
+    Spaces go first, then the source, then the middle of a long name, because similar phones differ
+    at its end. Age and status stay.
     """
     left, right = frame_label(frame, device, now_ms, step=step)
     yield left, right
@@ -94,7 +94,7 @@ def frame_labels(
 
 
 def cut_middle(name: str, cells: int) -> str:
-    """Shorten a name to a width by leaving out its middle."""
+    """Shorten a name to a width by cutting its middle."""
     whole = Content(name)
     if whole.cell_length <= cells:
         return name
@@ -106,7 +106,7 @@ def cut_middle(name: str, cells: int) -> str:
 
 
 def time_panel(split: TimeSplit, width: int, what: str) -> Parts:
-    """Show where the time of a step or a session went: a bar and its legend."""
+    """Return the time split of a step or a session: a bar and its legend."""
     total = total_ms(split)
     if not total:
         return ()

@@ -1,10 +1,9 @@
-"""What Textual does for a screen some time later: layout, and what waits for the next picture.
+"""Attribute Textual's deferred layout, and callbacks after a refresh, to the key that caused them.
 
-Textual marks what is to be laid out and does it by a timer of 60 Hz, in nobody's name. A press of
-the mouse goes by the layout, and keys by what the layout gave: rows of a page, columns of a list, a
-scrolled place. So the layout that a key asked for is a part of what the key caused. Not the layout
-itself. Invariant: once `bring_up_to_date` says that there is nothing to do, a screen is laid out as
-it will be while nothing happens.
+Textual marks what needs layout and lays it out by a timer of 60 Hz, outside any cause. Mouse
+presses depend on the layout, and keys on its results: rows of a page, columns of a list, a scroll
+position. So the layout is part of the key's effects. Invariant: once `bring_up_to_date` reports
+that there is nothing to do, the layout stays stable until the next event.
 
 Uses private parts of Textual, as `widgets.cells.direct_route` does.
 """
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def follow(screen: Screen[Any], in_open_cause: Callable[[], AbstractContextManager[None]]) -> None:
-    """Let what a screen does later be done within the cause that is open then."""
+    """Attribute a screen's deferred work to the cause that is open at that time."""
     patched: Any = screen
     update, call_back = screen._on_timer_update, screen._invoke_and_clear_callbacks
 
@@ -42,10 +41,10 @@ def follow(screen: Screen[Any], in_open_cause: Callable[[], AbstractContextManag
 
 
 def bring_up_to_date(app: App[Any]) -> bool:
-    """Begin what is still to be laid out on the screen that is seen.
+    """Start the visible screen's pending layout.
 
     Returns:
-        Whether anything was: what follows from it is to be waited for, and then asked once more.
+        Whether any was pending: wait for its effects, then call this again.
     """
     try:
         screen = app.screen
@@ -71,6 +70,6 @@ def bring_up_to_date(app: App[Any]) -> bool:
 
 
 def _is_told(screen: Screen[Any]) -> bool:
-    """Return whether a screen was told to lay out and has not heard it yet."""
+    """Return whether a screen's layout message is still queued."""
     waiting = (screen._pending_message, *screen._message_queue.values)
     return any(isinstance(message, Layout | UpdateScroll) for message in waiting)

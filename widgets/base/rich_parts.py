@@ -1,8 +1,8 @@
-"""Turn parts into Content, in letters whose width every terminal agrees on.
+"""Turn parts into Content, with characters whose width is the same on every terminal.
 
-Skin tones, joiners and variation selectors make one picture of several characters in some
-terminals and not in others; a line that holds them would push what stands to its right. Invariant:
-whatever a part forgot to clean, no control character of it reaches the terminal.
+Skin tones, joiners and variation selectors combine several characters into one picture on some
+terminals only, which would shift the rest of the line. Invariant: no control character of a part
+reaches the terminal, even if the part was not cleaned.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ _DISPUTED = dict.fromkeys([*range(0x1F3FB, 0x1F400), 0x200D, 0xFE0E, 0xFE0F, 0x2
 
 
 def steady(text: str) -> str:
-    """Leave out what only changes how the character before it looks."""
+    """Remove characters that only change the look of the one before."""
     return text if text.isascii() else text.translate(_DISPUTED)
 
 
 def to_content(parts: Parts) -> Content:
-    """Assemble parts; markup in them is text."""
+    """Assemble parts; markup in them stays text."""
     return Content.assemble(*((steady(_harmless(text)), style) for text, style in parts))
 
 

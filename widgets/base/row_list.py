@@ -1,9 +1,8 @@
 """A list of rows with a cursor: the base of the session tree, the attention queue and the jobs.
 
-Draws by lines, so thousands of rows cost as much as the visible ones. Knows nothing of what a row
-means. Invariants: the cursor stays on its row (by key) when rows come, go or move; a row that has
-not changed is not drawn again; a press is for the row that was seen there: not for one that moved
-there by itself a moment before.
+Draws line by line, so the cost depends only on the visible rows. Invariants: the cursor stays on
+its row (by key) when rows are added, removed or moved; an unchanged row is not redrawn; a press
+applies to the row that was visible there, not to one that moved there on its own a moment before.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ _MARGIN = 1
 
 
 class RowList(FaultIsolated, ScrollView, can_focus=True):
-    """Rows under a cursor."""
+    """Rows with a cursor."""
 
     DEFAULT_CSS = """
     RowList {
@@ -55,7 +54,9 @@ class RowList(FaultIsolated, ScrollView, can_focus=True):
     ALLOW_SELECT = False
 
     class Highlighted(Message):
-        """The cursor is on another row; by_operator tells a key or click from a change of rows."""
+        """The cursor is on another row; by_operator distinguishes a key or click from changed
+        rows.
+        """
 
         def __init__(self, rows: RowList, key: str, by_operator: bool) -> None:
             super().__init__()
@@ -68,7 +69,7 @@ class RowList(FaultIsolated, ScrollView, can_focus=True):
             return self.rows
 
     class Opened(Message):
-        """The operator pressed enter, or clicked twice, on a row."""
+        """The operator pressed enter on a row, or double-clicked it."""
 
         def __init__(self, rows: RowList, key: str) -> None:
             super().__init__()
@@ -101,27 +102,27 @@ class RowList(FaultIsolated, ScrollView, can_focus=True):
 
     @property
     def rows(self) -> tuple[Row, ...]:
-        """The rows as they are."""
+        """Return the rows."""
         return self._places.rows
 
     @property
     def has_nothing(self) -> bool:
-        """Whether there is nothing to move to."""
+        """Return whether there is no row to move to."""
         return not self._places.rows
 
     @property
     def text_width(self) -> int:
-        """Columns that a row's text may take."""
+        """Return the columns available for a row's text."""
         return max(1, self.scrollable_content_region.width - GUTTER - _MARGIN)
 
     def say_when_empty(self, sentence: str) -> None:
-        """Set what stands here while there are no rows."""
+        """Set the text of the empty list."""
         if sentence != self.empty:
             self.empty = sentence
             self.refresh()
 
     def show_rows(self, rows: Sequence[Row]) -> None:
-        """Replace the rows; the cursor keeps its row, or takes the one that moved up to it."""
+        """Replace the rows; the cursor keeps its row, or takes the one that moved up."""
         fresh = tuple(rows)
         if fresh == self._places.rows:
             return
@@ -139,7 +140,7 @@ class RowList(FaultIsolated, ScrollView, can_focus=True):
         self.refresh()
 
     def move_to(self, key: str) -> None:
-        """Put the cursor on a row, as a program does it."""
+        """Move the cursor to a row programmatically."""
         if key in self._places and key != self.cursor_key:
             self._set_cursor(key, by_operator=False)
 
@@ -152,11 +153,11 @@ class RowList(FaultIsolated, ScrollView, can_focus=True):
         self.post_message(self.Highlighted(self, key, by_operator))
 
     def _seen(self) -> tuple[str, ...]:
-        """Name the row on each line that is seen."""
+        """Return the row on each visible line."""
         return tuple(self.row_at(y) for y in range(self.size.height))
 
     def _has_moved(self, before: tuple[str, ...]) -> None:
-        """Remember what was seen before rows moved by themselves."""
+        """Remember the visible rows before rows move on their own."""
         if causality.current() is not None:
             # What the operator's own key or press moves is where the next one finds it.
             self._moved.forget()
@@ -170,9 +171,9 @@ class RowList(FaultIsolated, ScrollView, can_focus=True):
             self._scrolled_y = round(new_value)
 
     def _reveal(self) -> None:
-        """Scroll to the row under the cursor, from where the operator scrolled to.
+        """Scroll to the row under the cursor, from the operator's scroll position.
 
-        Not from where the list stands: it may have had other sizes since, and how many of them were
+        Not from the current position: the list may have had other sizes since, and how many were
         drawn depends on how fast keys came.
         """
         at = self._places.index(self.cursor_key)
@@ -185,7 +186,7 @@ class RowList(FaultIsolated, ScrollView, can_focus=True):
 
     @contextmanager
     def _unasked(self) -> Iterator[None]:
-        """Keep where the operator scrolled to while the list scrolls without being asked to."""
+        """Keep the operator's scroll position while the list scrolls on its own."""
         kept = self._scrolled_y
         try:
             yield
@@ -206,7 +207,7 @@ class RowList(FaultIsolated, ScrollView, can_focus=True):
         self._step(by)
 
     def action_page(self, direction: int) -> None:
-        """Move the cursor by half of what is visible."""
+        """Move the cursor by half a page."""
         self._step(direction * max(1, self.size.height // (2 * self._places.lines_each)))
 
     def action_go(self, where: str) -> None:
@@ -220,11 +221,11 @@ class RowList(FaultIsolated, ScrollView, can_focus=True):
             self.post_message(self.Opened(self, self.cursor_key))
 
     def row_at(self, y: int) -> str:
-        """Return the row that is drawn at a line; empty where none is that can be chosen."""
+        """Return the row drawn at a line; empty if none there can be selected."""
         return self._places.key_at(y + self.scroll_offset.y)
 
     def meant_at(self, y: int) -> str:
-        """Return the row that was seen at a line when it was pressed; empty where it has gone."""
+        """Return the row visible at a line when it was pressed; empty if it is gone."""
         stood = self._moved.stood_at(y, self.clock_s() - causality.lag_s())
         if stood is None:
             return self.row_at(y)

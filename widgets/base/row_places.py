@@ -1,7 +1,7 @@
-"""Where the rows of a list are: which line is whose, and what stood there before rows moved.
+"""Map a list's lines to rows, and remember the mapping before rows moved. No widgets.
 
-Knows no widget and draws nothing. Invariant: a press is for the row that was seen there, not for
-one that moved there by itself a moment before.
+Invariant: a press applies to the row that was visible there, not to one that moved there on its own
+a moment before.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ SEEN_S = 0.3
 
 
 class RowPlaces:
-    """Rows laid out one below the other, in lines."""
+    """The layout of rows, one below the other, in lines."""
 
     def __init__(self, rows: Iterable[Row] = ()) -> None:
         self.rows = tuple(rows)
@@ -34,32 +34,32 @@ class RowPlaces:
 
     @property
     def height(self) -> int:
-        """How many lines there are."""
+        """Return the number of lines."""
         return len(self._lines)
 
     @property
     def lines_each(self) -> int:
-        """How many lines a row has, as a rule; at least one."""
+        """Return the usual number of lines per row; at least one."""
         return max(1, len(self._lines) // max(1, len(self.rows)))
 
     def has(self, row: Row) -> bool:
-        """Return whether a row is here as it is."""
+        """Return whether an equal row is in the list."""
         at = self._index.get(row.key)
         return at is not None and self.rows[at] == row
 
     def index(self, key: str) -> int | None:
-        """Return the number of a row; None where there is none with this key."""
+        """Return the index of a row; None if there is none with this key."""
         return self._index.get(key)
 
     def line(self, y: int) -> tuple[Row, int] | None:
-        """Return the row that a line belongs to, and which of its lines it is."""
+        """Return the row of a line, and which of its lines it is."""
         if not 0 <= y < len(self._lines):
             return None
         at, number = self._lines[y]
         return self.rows[at], number
 
     def key_at(self, y: int) -> str:
-        """Return the row on a line; empty where none is that can be chosen."""
+        """Return the key of the row on a line; empty if none there can be selected."""
         found = self.line(y)
         return "" if found is None or found[0].is_heading else found[0].key
 
@@ -68,14 +68,16 @@ class RowPlaces:
         return Region(0, self._tops[at], 1, len(self.rows[at].lines))
 
     def scroll_to_show(self, at: int, height: int, from_y: int) -> int:
-        """Return the first line to draw so that a row is seen, as near to `from_y` as can be."""
+        """Return the first line to draw so that a row is visible, as near to `from_y` as
+        possible.
+        """
         region = self.region(at)
         lowest = max(0, self.height - height)
         return min(region.y, max(region.bottom - height, min(from_y, lowest)))
 
     def nearest(self, at: int, by: int) -> int | None:
-        """Return the number of the first row from here on that is no heading, else the last before
-        it; None when there is none.
+        """Return the index of the first row from here on that is not a heading, else the last
+        before it; None if there is none.
         """
         if not self.rows:
             return None
@@ -86,24 +88,26 @@ class RowPlaces:
 
 
 class MovedRows:
-    """What was seen on each line before rows moved by themselves."""
+    """The rows visible on each line before rows moved on their own."""
 
     def __init__(self) -> None:
         self._stood: tuple[str, ...] = ()
         self._moved_s = float("-inf")
 
     def forget(self) -> None:
-        """Take what is seen now for what the operator means: their own key or press moved it."""
+        """Discard the old mapping after the operator's own key or press moved rows."""
         self._moved_s = float("-inf")
 
     def note(self, stood: tuple[str, ...], now_s: float) -> None:
-        """Note what stood on each line until now; of several moves at once, before the first."""
+        """Store the rows of each line until now; of several simultaneous moves, before the
+        first.
+        """
         if now_s - self._moved_s >= SEEN_S:
             self._stood = stood
         self._moved_s = now_s
 
     def stood_at(self, y: int, pressed_s: float) -> str | None:
-        """Return the row that was seen at a line when it was pressed; None where nothing moved."""
+        """Return the row visible at a line when it was pressed; None if nothing moved."""
         if pressed_s - self._moved_s < SEEN_S and y < len(self._stood):
             return self._stood[y]
         return None

@@ -1,6 +1,6 @@
-"""What a list shows, without how it is drawn: styled text, lines and rows.
+"""Define what a list displays: styled text, lines and rows.
 
-Knows nothing of Textual, so that a command that prints rows loads none of it.
+Independent of Textual, so that commands that print rows do not load it.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ Parts = tuple[tuple[str, str], ...]
 
 
 class Line(NamedTuple):
-    """One line of a row: the left part gives way to the right one."""
+    """One line of a row: the left part is cut to fit the right one."""
 
     left: Parts
     right: Parts = ()

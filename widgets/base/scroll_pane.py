@@ -1,4 +1,4 @@
-"""A pane of text that is longer than it: scrolled by the keys of every list."""
+"""A scrollable pane of text, with the scroll keys of every list."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from widgets.base.fault_isolation import FaultIsolated
 
 
 class ScrollPane(FaultIsolated, VerticalScroll, can_focus=True):
-    """The base of what is read by scrolling."""
+    """Base of scrollable panes."""
 
     DEFAULT_CSS = """
     ScrollPane { height: 1fr; padding: 0 1; scrollbar-size-vertical: 1; }

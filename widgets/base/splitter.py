@@ -1,4 +1,4 @@
-"""A border between two panes that the mouse drags. What it moves is the console's business."""
+"""A border between two panes that the mouse drags; the console moves the panes."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Splitter(FaultIsolated, Widget):
     ALLOW_SELECT = False
 
     class Dragged(Message):
-        """The border was drawn to a column of the screen."""
+        """The border was dragged to a column of the screen."""
 
         def __init__(self, splitter: Splitter, column: int) -> None:
             super().__init__()

@@ -1,4 +1,4 @@
-"""Glyph, word and colour of every state, in that order, so that all read without colour.
+"""Define glyph, word and colour of every state, so that all read without colour.
 
 Tables only. Invariant: every member of an enum has an entry, and no two states of one enum share
 both glyph and word.
@@ -13,7 +13,7 @@ from agent.state.reducer import AttentionKind, Tone
 
 
 class Mark(NamedTuple):
-    """How a state looks: one cell, a word, and the name of a theme colour."""
+    """The display of a state: one cell, a word, and the name of a theme colour."""
 
     glyph: str
     word: str
@@ -44,7 +44,7 @@ DELEGATES = Mark("◆", "subtasks running", "$live")
 
 
 def of_session(session: records.Session, *, asks: bool = False, delegates: bool = False) -> Mark:
-    """Return how a session stands; a flag that needs a person wins over the state."""
+    """Return a session's mark; a flag that needs a person wins over the state."""
     if session.state is records.SessionState.COMPLETED and not session.dry_run:
         if session.verdict is records.GoalVerdict.NOT_MET:
             return WRONG
@@ -71,11 +71,11 @@ def of_session(session: records.Session, *, asks: bool = False, delegates: bool 
 
 
 def state_word(session: records.Session, *, asks: bool = False) -> str:
-    """Return the word for a session's state, whatever flags and verdicts stand beside it.
+    """Return the word for a session's state, regardless of flags and verdicts.
 
     Args:
         session: its record.
-        asks: whether a question of its own is open, which the record does not tell.
+        asks: whether it has an open question, which the record does not contain.
     """
     if asks and not session.state.is_terminal:
         return ASKS.word
@@ -100,7 +100,7 @@ _DEVICE = {
 
 
 def of_device(device: records.DeviceInfo) -> Mark:
-    """Return how a device stands."""
+    """Return a device's mark."""
     return _DEVICE[device.state]
 
 

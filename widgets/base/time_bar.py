@@ -1,7 +1,7 @@
-"""Where the time went, as a bar: observe, model, act, settle, idle.
+"""Render a time split as a bar: observe, model, act, settle, idle.
 
-Pure text. Invariant: a bar of n cells has n cells, and a share that is not zero has at least one
-while there is room.
+Pure text. Invariant: a bar of n cells has n cells, and a non-zero share has at least one while
+there is room.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def total_ms(split: TimeSplit) -> int:
 
 
 def bar(split: TimeSplit, cells: int) -> Parts:
-    """Draw the shares in a line of so many cells; empty when nothing took time."""
+    """Draw the shares in a line of the given cells; empty if all are 0."""
     total = total_ms(split)
     if not total or cells <= 0:
         return ()
@@ -40,7 +40,7 @@ def bar(split: TimeSplit, cells: int) -> Parts:
 
 
 def legend(split: TimeSplit) -> tuple[Parts, ...]:
-    """Name the shares that took time, each in its colour."""
+    """Return the non-zero shares' names, each in its colour."""
     return tuple(
         ((word, style), (f" {duration(getattr(split, field))}", "$foreground"))
         for word, field, style in _SHARES

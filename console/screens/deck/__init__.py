@@ -1,1 +1,1 @@
-"""The Deck, and what its keys do."""
+"""The Deck and its controllers."""

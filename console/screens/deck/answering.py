@@ -1,7 +1,7 @@
-"""What the Deck does with questions: goes to them, answers them, part by part.
+"""Control the Deck's questions: go to them, and answer them part by part.
 
-Invariants: an answer goes to the question whose card was read; what may be dangerous takes a look
-first; the answers to several questions of one request are sent together.
+Invariants: an answer goes to the question whose card was read; a dangerous answer needs a look
+first; the answers to all parts of a request are sent together.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class QuestionController(Controller):
     Args:
         deck: where they are shown.
         marks: the sessions whose questions come first.
-        answers_for_all: answers for all that are marked; False where only one is meant.
+        answers_for_all: answers for all marked sessions; returns False if only one is meant.
     """
 
     def __init__(
@@ -51,8 +51,8 @@ class QuestionController(Controller):
         return bool(self._deck.state.questions)
 
     def do_question_next(self) -> None:
-        """Go to the oldest question; from the card of one, or once that is answered, to the next
-        of another session. While sessions are marked, theirs come first.
+        """Go to the oldest question; from an answered card, to the next question of another
+        session. While sessions are marked, theirs come first.
         """
         oldest: dict[str, Question] = {}
         for question in self._waiting():
@@ -75,7 +75,7 @@ class QuestionController(Controller):
         self._deck.go_to_card()
 
     def _asked_now(self) -> list[Question]:
-        """List the open questions that no answer of this console is under way to."""
+        """List the open questions without an answer in flight from this console."""
         pending = self._deck.ops.pending
         questions = self._deck.state.questions.values()
         return [one for one in questions if not pending.is_answered(one.question_id)]
@@ -85,13 +85,13 @@ class QuestionController(Controller):
         return [self.narrowed(q) for q in self._asked_now() if q.session_id == self._deck.selected]
 
     def _waiting(self) -> list[Question]:
-        """List the open questions of the sessions that are known, the oldest first."""
+        """List the open questions of all known sessions, oldest first."""
         state = self._deck.state
         asked = [q for q in self._asked_now() if q.session_id in state.sessions]
         return sorted(asked, key=_order)
 
     def open_waiting(self) -> None:
-        """Go from the attention queue to the thing itself."""
+        """Open the item under the attention queue's cursor."""
         one = self._deck.pointed_waiting
         if one is None:
             return
@@ -111,7 +111,7 @@ class QuestionController(Controller):
     # --- answers ----------
 
     def narrowed(self, question: Question) -> Question:
-        """Return the first unanswered one of several questions, as a question of its own."""
+        """Return the first unanswered part of a question as a separate question."""
         if not question.parts:
             return question
         given = self._given.get(question.question_id, {})
@@ -133,12 +133,12 @@ class QuestionController(Controller):
 
     @staticmethod
     def subject_of(question: Question) -> str:
-        """Name what an answer is about: the question, or one part of it."""
+        """Return the id that an answer is for: the question, or one part of it."""
         part_id = question.parts[0].part_id if question.parts else ""
         return f"{question.question_id}/{part_id}" if part_id else question.question_id
 
     def given_for(self, question: Question) -> Given:
-        """List what was answered of the other parts of a question and is not sent yet."""
+        """List the unsent answers to the other parts of a question."""
         whole = self._deck.state.questions.get(question.question_id, question)
         given = self._given.get(question.question_id, {})
         return tuple(
@@ -172,7 +172,7 @@ class QuestionController(Controller):
         self._deck.ops.request(UserInputAnswer(question_id=question_id, answers=given))
 
     def answer(self, question: Question, answer: str) -> None:
-        """Answer a question, or the one part of it that is shown."""
+        """Answer a question, or its visible part."""
         self.answer_subject(self.subject_of(question), answer)
 
     def on_question_card_chosen(self, event: QuestionCard.Chosen) -> None:
@@ -180,7 +180,7 @@ class QuestionController(Controller):
             self.answer(event.question, event.answer)
 
     def _means_it(self, asked: Question, answer: str) -> bool:
-        """Return whether a click answers: one may be a slip, and an approval takes two."""
+        """Return whether a click answers: an approval takes two, since one may be a slip."""
         if asked.kind is not QuestionKind.APPROVAL:
             return True
         word = one_line(formatting.answer_word(asked, answer), 40)
@@ -209,14 +209,14 @@ class QuestionController(Controller):
 
 
 def _order(question: Question) -> tuple[int, str]:
-    """Return the place of a question among others: the oldest first."""
+    """Return a question's sort key, oldest first."""
     return question.asked_ms, question.question_id
 
 
 def _option_meant(asked: Question | QuestionPart, typed: str) -> str:
-    """Take a number that was written as the option with that number, where it can mean no other.
+    """Read a typed number as the option with that number, if it can mean no other.
 
-    Not for approvals, which a slip of the hand must not give, nor where options are numbers.
+    Not for approvals, which a slip must not give, nor where options are numbers.
     """
     labels = [option.label for option in asked.options]
     approves = isinstance(asked, Question) and asked.kind is QuestionKind.APPROVAL

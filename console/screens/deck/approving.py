@@ -1,7 +1,7 @@
-"""What the Deck does with an approval: once, for the session, not, with something else, by hand.
+"""Control the Deck's approvals: once, for the session, reject, modify, take over by hand.
 
-Invariants: an answer goes to the question whose card was read; what holds for longer than once
-takes two acts on the card itself.
+Invariants: an answer goes to the question whose card was read; approving for longer than once takes
+two presses on the card itself.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class ApprovalController(Controller):
     Args:
         deck: where they are shown.
         answering: answers questions.
-        wheel: what the operator does instead by hand.
+        wheel: takes over by hand.
     """
 
     def __init__(
@@ -51,7 +51,7 @@ class ApprovalController(Controller):
         return action_id != "question.session" or _is_grantable(asked)
 
     def _meant(self) -> Question | None:
-        """Return the approval that a and r answer: the queue's row, else the session's oldest."""
+        """Return the approval that a and r apply to: the queue's row, else the session's oldest."""
         asked: Question | None = next(iter(self._deck.open_questions()), None)
         if self._deck.is_in_queue:
             one = self._deck.pointed_waiting
@@ -59,7 +59,7 @@ class ApprovalController(Controller):
         return asked if asked is not None and asked.kind is QuestionKind.APPROVAL else None
 
     def _show(self) -> Question | None:
-        """Show the card of that approval, and return what the card asks."""
+        """Show the approval's card, and return the card's question."""
         wanted = self._meant()
         if wanted is None:
             return None
@@ -72,7 +72,7 @@ class ApprovalController(Controller):
     # --- keys ----------
 
     def do_question_approve(self) -> None:
-        """Approve once what the card shows: at once from the card, else at the second press."""
+        """Approve once: at once from the card, else at the second press."""
         asked = self._show()
         if asked is None:
             return
@@ -89,7 +89,7 @@ class ApprovalController(Controller):
         self._answering.answer(asked, answer)
 
     def do_question_reject(self) -> None:
-        """Write why not: enter rejects what the card shows, with or without a reason."""
+        """Write a reason; enter rejects, with or without one."""
         asked = self._show()
         if asked is None:
             return
@@ -98,7 +98,7 @@ class ApprovalController(Controller):
         self._deck.go_to_composer()
 
     def do_question_session(self) -> None:
-        """Approve an effect for a recipient, for the rest of the session, at the second press."""
+        """Approve an effect for a recipient for the rest of the session, at the second press."""
         asked = self._show()
         if asked is None:
             self._deck.ops.say("Nothing to approve.")
@@ -124,7 +124,7 @@ class ApprovalController(Controller):
             )
 
     def do_question_modify(self) -> None:
-        """Write what should be done instead of what the card asks."""
+        """Write an alternative to what the card asks."""
         asked = self._show()
         if asked is None:
             return
@@ -135,7 +135,7 @@ class ApprovalController(Controller):
             self._deck.write(typed)
 
     def _typed_text(self, asked: Question) -> str:
-        """Return the text that the approval would have typed, to be changed."""
+        """Return the text that the approval would type, for editing."""
         view = self._deck.view()
         if view is None or asked.subject is None or asked.subject.action != _TYPES:
             return ""
@@ -163,11 +163,11 @@ class ApprovalController(Controller):
         return None
 
     def ask_no_reason(self) -> None:
-        """Ask no longer for the reason of a rejection."""
+        """Close the prompt for a rejection's reason."""
         self._rejects = None
 
     def forget(self) -> bool:
-        """Ask the composer for nothing any more; False when nothing was asked for."""
+        """Close the composer's prompt; False if there was none."""
         asked = self._rejects is not None or self._modifies is not None
         self._rejects = self._modifies = None
         return asked
@@ -179,7 +179,7 @@ class ApprovalController(Controller):
         self._deck.ops.request(UserInputAnswer(question_id=question_id, answer=answer))
 
     def answer_instead(self, question_id: str, text: str) -> None:
-        """Answer with what should be done instead."""
+        """Answer with an alternative."""
         asked, self._modifies = self._modifies, None
         types = asked is not None and asked.subject is not None and asked.subject.action == _TYPES
         lead = "Approve with: " if types else f"{DENY}: instead, "
@@ -211,7 +211,7 @@ class ApprovalController(Controller):
 
 
 def span(digits: str) -> str:
-    """Name digits that follow each other, as the footer does."""
+    """Return a range of digits as the footer shows it."""
     return digits if len(digits) == 1 else f"{digits[0]}-{digits[-1]}"
 
 

@@ -1,4 +1,4 @@
-"""Sort and group the Deck's sessions; the choice is kept over restarts."""
+"""Sort and group the Deck's sessions; the choice survives restarts."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class ArrangeController(Controller):
 
     Args:
         deck: whose list it is.
-        kept: where the choice is kept.
+        kept: where the choice is stored.
     """
 
     def __init__(self, deck: BaseDeck, kept: Keeps) -> None:
@@ -38,19 +38,19 @@ class ArrangeController(Controller):
 
     @property
     def sort(self) -> Sort:
-        """What sessions are sorted by."""
+        """Return the sort key of the sessions."""
         chosen = Sort(self._kept.ui.sort)
         return Sort.LIVE if chosen is Sort.HOST and not self._has_hosts else chosen
 
     @property
     def group(self) -> Group:
-        """What sessions are grouped by."""
+        """Return the grouping of the sessions."""
         chosen = Group(self._kept.ui.group)
         return Group.TREE if chosen is Group.HOST and not self._has_hosts else chosen
 
     @property
     def _has_hosts(self) -> bool:
-        """Whether hosts are something to arrange by; elsewhere they are not offered."""
+        """Return whether hosts are offered for sorting and grouping."""
         return has_several_hosts(self._deck.console_app.bridge.state)
 
     @property
@@ -65,9 +65,7 @@ class ArrangeController(Controller):
 
     @property
     def indicator(self) -> str:
-        """Return how the list is arranged: its groups, then after ↓ what it is sorted by; empty for
-        the order that it has by itself.
-        """
+        """Return the list's grouping, then its sort key after ↓; empty for the default order."""
         said = [] if self.group is Group.TREE else [f"by {self.group.value}"]
         said += [] if self.sort is Sort.LIVE else [f"↓ {self.sort.value}"]
         return " ".join(said)
@@ -81,14 +79,14 @@ class ArrangeController(Controller):
         return f"group by {self._next_group.value}"
 
     def do_view_sort(self) -> None:
-        """Sort by the next thing."""
+        """Select the next sort key."""
         chosen = self._next_sort
         self._kept.keep(sort=chosen.value)
         self._deck.refresh_all()
         self._deck.console_app.say(f"Sessions sorted {_SORTED[chosen]}.")
 
     def do_view_group(self) -> None:
-        """Group by the next thing."""
+        """Select the next grouping."""
         chosen = self._next_group
         self._kept.keep(group=chosen.value)
         self._deck.refresh_all()

@@ -1,8 +1,8 @@
-"""One act on several sessions: which op each gets, which are left out and why, what came of it.
+"""Plan one act on several sessions: each one's op, skipped sessions with reasons, results.
 
-Pure: plans are made from the picture and told as sentences; nothing is sent here. One op a session
-goes to the core, so each has an outcome of its own (docs/decisions/0072). Invariant: every session
-that an act was meant for is in its plan, with an op or with a reason.
+Pure: plans are made from the view state and described in sentences; the caller sends the ops, one
+per session, so each has an outcome (docs/decisions/0072). Invariant: every targeted session is in
+the plan, with an op or with a reason.
 """
 
 from __future__ import annotations
@@ -66,14 +66,14 @@ class Step(NamedTuple):
 
 
 class Skipped(NamedTuple):
-    """One session that an act does nothing to."""
+    """A session that an act leaves out."""
 
     title: str
     why: str
 
 
 class Plan(NamedTuple):
-    """What an act does to each session that it was meant for."""
+    """What an act does to each targeted session."""
 
     act: Act
     steps: tuple[Step, ...]
@@ -81,7 +81,7 @@ class Plan(NamedTuple):
 
     @property
     def count_words(self) -> str:
-        """Return how many get it: "4", or "4 of 5" where some are left out."""
+        """Return how many sessions get an op: "4", or "4 of 5" if some are left out."""
         whole = len(self.steps) + len(self.skipped)
         return f"{len(self.steps)} of {whole}" if self.skipped else f"{whole}"
 
@@ -91,13 +91,13 @@ _Chosen = protocol.Op | str
 
 
 def plan_for(act: Act, ids: Iterable[str], state: State, *, text: str = "") -> Plan:
-    """Make the plan of an act on sessions.
+    """Plan an act on sessions.
 
     Args:
-        act: what is done; BEGIN and ANSWER have plans of their own.
-        ids: the sessions, in the order in which they are listed; unknown ones are left out.
-        state: the picture.
-        text: what is written to each, or the tags: words to add, -words to take away.
+        act: what is done; BEGIN and ANSWER have separate plans.
+        ids: the sessions, in list order; unknown ones are left out.
+        state: the view state.
+        text: what is written to each, or the tags: words to add, -words to remove.
     """
     choose = _CHOICES[act]
     steps: list[Step] = []
@@ -216,7 +216,7 @@ _CHOICES: dict[Act, Callable[[SessionView, State, str], _Chosen]] = {
 
 
 def changed_tags(tags: Sequence[str], text: str) -> tuple[str, ...]:
-    """Return tags with words added, and words after a minus taken away; a # before is left out."""
+    """Return tags with words added, and words after a minus removed; a leading # is dropped."""
     words = text.split()
     gone = {word[1:].lstrip("#") for word in words if word.startswith("-")}
     added = [word.lstrip("#") for word in words if not word.startswith("-")]
@@ -224,7 +224,7 @@ def changed_tags(tags: Sequence[str], text: str) -> tuple[str, ...]:
 
 
 def same_question(asked: Question, other: Question) -> bool:
-    """Return whether two sessions ask the same, so that one answer can be meant for both."""
+    """Return whether two sessions ask the same question, so that one answer fits both."""
 
     def shape(question: Question) -> tuple[object, ...]:
         labels = tuple(option.label for option in question.options)
@@ -237,9 +237,9 @@ def same_question(asked: Question, other: Question) -> bool:
 
 
 def plan_answer(asked: Question, answer: str, ids: Iterable[str], state: State) -> Plan:
-    """Make the plan of one answer to the same question of several sessions.
+    """Plan one answer to the same question of several sessions.
 
-    Two approvals are the same only where the sentence, the tool and the effect are.
+    Two approvals are the same only if sentence, tool and effect are.
     """
     steps: list[Step] = []
     skipped: list[Skipped] = []
@@ -278,12 +278,12 @@ _REWRITES: dict[Act, Callable[[Session], protocol.Op]] = {
 
 
 def inverse(plan: Plan, before: State, now: State) -> Plan | None:
-    """Make the plan that takes an act back; None where it cannot be taken back.
+    """Plan the undo of an act; None if it cannot be undone.
 
     Args:
         plan: what was done.
-        before: the picture when it was planned: the tags and titles that the sessions had.
-        now: the picture.
+        before: the view state at planning time, with the sessions' tags and titles.
+        now: the current view state.
     """
     ids = [step.session_id for step in plan.steps]
     if plan.act in _REWRITES:
@@ -317,12 +317,12 @@ def _was_paused(before: State, session_id: str) -> bool:
 
 
 def sessions(count: int) -> str:
-    """Return how many sessions."""
+    """Return a number of sessions as text."""
     return "1 session" if count == 1 else f"{count} sessions"
 
 
 def told(plan: Plan, failed: Sequence[tuple[Step, str]]) -> str:
-    """Return what came of an act: how many it was done to, and of each other why not."""
+    """Describe an act's result: how many sessions it changed, and why not the others."""
     done = len(plan.steps) - len(failed)
     whole = len(plan.steps) + len(plan.skipped)
     said = f"{PAST[plan.act]} {sessions(whole)}." if done == whole else ""
@@ -343,7 +343,7 @@ def _reason(why: str, titles: list[str]) -> str:
 
 
 def what_happens(plan: Plan) -> str:
-    """Return what an act will do to how many, before it is done."""
+    """Describe what an act will do, and to how many, before it is done."""
     said = f"{plan.act.value} {plan.count_words}"
     reasons: dict[str, int] = {}
     for one in plan.skipped:
@@ -353,7 +353,7 @@ def what_happens(plan: Plan) -> str:
 
 
 def target_titles(ids: Sequence[str], state: State) -> str:
-    """Name the sessions that something is meant for, the first of many."""
+    """Return the titles of the targets, shortened to the first if there are many."""
     known: list[Session] = [state.sessions[one].session for one in ids if one in state.sessions]
     named = ", ".join(one_line(session_title(one), 24) for one in known[:_NAMED])
     return f"{named} and {len(known) - _NAMED} more" if len(known) > _NAMED else named

@@ -1,8 +1,7 @@
-"""Begin a session on the Deck, or a draft of one for an app.
+"""Start a session on the Deck, or a draft for an app.
 
-Not the composer itself, nor what is written to a session that is there. Invariants: a goal that the
-core refused waits in the composer, and is begun once however often it is sent; a key after a goal
-was sent is for its session, also before the core has told of it.
+Invariants: a refused goal returns to the composer, and starts one session however often it is sent;
+keys after a goal was sent apply to its session, even before the core has reported it.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ _NOT_YET = "The new session is still being created: press the key again in a mom
 
 
 class BeginController(Controller):
-    """The way to a new session.
+    """The creation of sessions.
 
     Args:
         deck: where the session will be selected.
@@ -59,12 +58,12 @@ class BeginController(Controller):
         return Purpose(Mode.DRAFT if self.drafts else Mode.NEW, ""), ()
 
     def switch(self) -> None:
-        """Turn from a goal to a draft for one app, and back."""
+        """Switch between a goal and a draft for one app."""
         self.drafts = not self.drafts
         self._deck.refresh_all()
 
     def begin(self, goal: str, serial: str) -> None:
-        """Begin a session; from now on the keys are for it."""
+        """Start a session; from now on keys apply to it."""
         placed = Placed(goal, self._deck.state.devices)
         why = ""
         try:
@@ -83,7 +82,7 @@ class BeginController(Controller):
         self._await(placed.goal, where, drafts=False, needs=placed.needs)
 
     def earlier_goals(self) -> list[str]:
-        """List what sessions were begun with here, as the core stores it, the newest first."""
+        """List earlier goals from here, as the core stores them, newest first."""
         views = self._deck.state.sessions.values()
         listed = [
             view.session
@@ -94,25 +93,25 @@ class BeginController(Controller):
         return list(dict.fromkeys(session.goal for session in listed))[:MOST_RECALLED]
 
     def draft(self, text: str, serial: str) -> None:
-        """Keep a draft for one app, which ends with this console unless it is begun."""
+        """Create a draft for one app, which ends with this console unless it is started."""
         self._await(text, serial, drafts=True)
 
     @property
     def is_awaited(self) -> bool:
-        """Whether the selected session was begun here and the core has not told of it yet."""
+        """Return whether the selected session was created here and the core has not reported it."""
         return self._deck.selected in self._awaited
 
     def awaits(self, action_id: str) -> bool:
-        """Return whether an action is for the session that is not there yet."""
+        """Return whether an action is for a session that the core has not reported."""
         return self.is_awaited and action_id in _AWAITED
 
     def stop_awaited(self) -> None:
-        """Stop the session that was begun as soon as it is there."""
+        """Stop the new session as soon as it exists."""
         self._stopped.add(self._deck.selected)
         self._deck.ops.say("It is still being created, and is stopped as soon as it exists.")
 
     def comes_too_early(self) -> bool:
-        """Return True, and show it, if a key is for a session that is not there yet."""
+        """Return True, and say so, if a key is for a session that does not exist yet."""
         if self.is_awaited:
             self._deck.ops.say(_NOT_YET)
         return self.is_awaited
@@ -120,7 +119,7 @@ class BeginController(Controller):
     # --- how ----------
 
     def _await(self, text: str, serial: str, *, drafts: bool, needs: str = "") -> None:
-        """Send what begins a session, and select the place that it will take."""
+        """Send the op that creates a session, and select its future row."""
         written = (f"{text} @{needs}" if needs else text, serial, drafts)
         # The same again after a refusal that was none: the core begins it once.
         request_id = self._refused.pop(written, "") or token_hex(8)
@@ -155,7 +154,7 @@ class BeginController(Controller):
         self._deck.refresh_all()
 
     def _give_back(self, written: tuple[str, str, bool]) -> None:
-        """Put what was refused where it was written, unless something else is written there."""
+        """Return a refused text to its field, unless the field has other text."""
         text, _, drafts = written
         purpose = Purpose(Mode.DRAFT if drafts else Mode.NEW, "")
         if self._deck.give_back(purpose, text):

@@ -1,6 +1,6 @@
-"""What the Deck's composer is for, and where what was written in it goes.
+"""Control the Deck's composer: its purpose, and where its text goes.
 
-Invariant: what the composer is for does not change under typing hands.
+Invariant: the purpose does not change while the operator types.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ class ComposerController(Controller):
     """The Deck's composer.
 
     Args:
-        deck: whose it is; its controllers say first what they ask a text for.
-        marking: begins on several phones.
+        deck: whose it is; its controllers may claim the text first.
+        marking: starts a goal on several phones.
     """
 
     def __init__(self, deck: BaseDeck, marking: MarkController) -> None:
@@ -61,7 +61,7 @@ class ComposerController(Controller):
             self._deck.console_app.say(_ENDED)
 
     def back(self) -> bool:
-        """Leave what is being written; False when nothing is."""
+        """Leave the text being written; False if there is none."""
         deck = self._deck
         begins, deck.beginning.begins = deck.beginning.begins, False
         if not (deck.approving.forget() or begins):
@@ -71,7 +71,7 @@ class ComposerController(Controller):
         return True
 
     def on_paste(self, event: Paste) -> None:
-        """Show where a pasted text may go; fields take theirs before it comes here."""
+        """Show where a pasted text may go; open fields take theirs first."""
         if event.text.strip() and not isinstance(self._deck.focused, TextArea | Input):
             self._deck.console_app.say(
                 "Nothing was pasted: press n first for a new session, i to write to this one."
@@ -85,7 +85,7 @@ class ComposerController(Controller):
     # --- what it is for ----------
 
     def aim(self, view: SessionView | None, asked: list[Question]) -> None:
-        """Show what the composer's text will be, without changing it while somebody types."""
+        """Show the purpose of the composer's text, without changing it during typing."""
         composer, beginning = self._deck.composer, self._deck.beginning
         composer.earlier = beginning.earlier_goals
         for controller in self._deck.controllers:
@@ -123,7 +123,7 @@ class ComposerController(Controller):
         composer.aim(wanted, beside, hint, hides=hides)
 
     def on_composer_switched(self, _event: Composer.Switched) -> None:
-        """Turn from a goal to a draft for one app, and back."""
+        """Switch between a goal and a draft for one app."""
         self._deck.beginning.switch()
 
     def _offer_devices(self) -> None:

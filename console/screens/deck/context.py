@@ -1,6 +1,6 @@
-"""What controllers of the Deck are given: the selected session, the places to go to, the console.
+"""Define what the Deck's controllers depend on: the selection, navigation, the console.
 
-The Deck is one; a test gives another, with a `State` and a recorder of ops, and needs no app.
+The Deck implements it; a test supplies a `State` and a recorder of ops, without an app.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from widgets.questions.composer import Purpose
 
 
 class DeckOps(OpSender, Protocol):
-    """Where the Deck's controllers send ops, and what the console knows beside the picture."""
+    """Where the Deck's controllers send ops, and the console's other services."""
 
     seen: frozenset[str]
     """What was looked at on this console: the keys of failures and of ends."""
 
     def show_reminder(self, one: Attention) -> None:
-        """Show what waits where it is dealt with: on the Jobs screen."""
+        """Open the Jobs screen at an attention item."""
 
 
 class DeckContext(Protocol):
@@ -28,18 +28,18 @@ class DeckContext(Protocol):
 
     @property
     def ops(self) -> DeckOps:
-        """Where ops go."""
+        """Return where ops are sent."""
 
     @property
     def selected(self) -> str:
-        """The id of the selected session; empty when none is."""
+        """Return the id of the selected session; empty if there is none."""
 
     @property
     def state(self) -> State:
-        """The picture of the core."""
+        """Return the core's view state."""
 
     def select(self, session_id: str) -> None:
-        """Look at another session."""
+        """Select another session."""
 
     def view(self) -> SessionView | None:
         """Return the selected session."""
@@ -52,44 +52,44 @@ class DeckContext(Protocol):
 
     @property
     def shown_question(self) -> Question | None:
-        """What the card asks; None while it asks nothing."""
+        """Return the card's question; None if it has none."""
 
     @property
     def is_card_ready(self) -> bool:
-        """Whether the card has been seen for long enough to be answered."""
+        """Return whether the card has been visible for long enough to be answered."""
 
     @property
     def pointed_waiting(self) -> Attention | None:
-        """What is under the cursor of the queue of what waits."""
+        """Return the item under the attention queue's cursor."""
 
     def look_at_new(self, session_id: str) -> None:
-        """Select a session of which no event came yet."""
+        """Select a session without events yet."""
 
     def key_of(self, action_id: str) -> str:
-        """Name the key of an action, as the operator has it."""
+        """Return the operator's key for an action."""
 
     def refresh_all(self) -> None:
-        """Show the picture again."""
+        """Refresh everything from the view state."""
 
     def show_footer(self) -> None:
-        """Show again what the keys do."""
+        """Refresh the footer."""
 
     # --- places ----------
 
     @property
     def is_at_card(self) -> bool:
-        """Whether the card has the focus."""
+        """Return whether the card has the focus."""
 
     @property
     def is_in_queue(self) -> bool:
-        """Whether the queue of what waits has the focus."""
+        """Return whether the attention queue has the focus."""
 
     @property
     def notes_back(self) -> bool:
-        """Whether the composer asks for the note of handing the phone back."""
+        """Return whether the composer asks for the note of handing the phone back."""
 
     def leave_note(self) -> bool:
-        """Hand the phone back without a note; False when none is asked for."""
+        """Hand the phone back without a note; False if none is asked for."""
 
     def go_to_card(self) -> None:
         """Go to the open question."""
@@ -101,13 +101,13 @@ class DeckContext(Protocol):
         """Go to the transcript."""
 
     def write(self, text: str, *, over: bool = False) -> bool:
-        """Put a text into the composer, its end under the cursor.
+        """Put a text into the composer, the cursor at its end.
 
-        False when the composer takes none, or holds one already and that is not written `over`.
+        False if the composer takes none, or has text already and `over` is not set.
         """
 
     def give_back(self, purpose: Purpose, text: str) -> bool:
-        """Put a text back where it was written; True when the operator is writing something."""
+        """Return a text to its field; True if the operator is typing something else."""
 
     def answer_later(self) -> None:
-        """Ask no longer for the reason of a rejection."""
+        """Close the prompt for a rejection's reason."""

@@ -1,8 +1,8 @@
-"""The Deck: sessions and what waits at the left, one session in the middle, its phone at the right.
+"""The Deck: sessions and the attention queue left, one session in the middle, its phone right.
 
-Home of the console, composed of controllers. Invariants: the selection follows a session by id,
-whatever rows do; focus is moved by the operator alone; frames are asked for only while the phone
-can be seen.
+The console's home screen, composed of controllers. Invariants: the selection follows a session by
+id, however rows move; only the operator moves the focus; frames are requested only while the phone
+is visible.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ _NOTHING_WAITS = "Nothing is waiting for you."
 
 
 class DeckScreen(BaseDeck):
-    """Home."""
+    """The home screen."""
 
     WHERE = actions.Where.DECK
     BINDINGS: ClassVar[list[BindingType]] = [

@@ -1,7 +1,7 @@
-"""Dismiss what was read, for every console of the core.
+"""Dismiss read items, on every console of the core.
 
-What is dismissed is stored by the core (`session_dismiss`, `device_dismiss`, `job_read` and their
-like). Invariant: what nobody has looked at is not taken for read.
+The core stores dismissals (`session_dismiss`, `device_dismiss`, `job_read` and others). Invariant:
+an item that was not viewed does not count as read.
 """
 
 from __future__ import annotations
@@ -22,18 +22,18 @@ if TYPE_CHECKING:
 
 
 def end_key(session: Session) -> str:
-    """Name how a session ended, so that a later end of it is news again."""
+    """Return a key for how a session ended, so that a later end counts as unread."""
     return f"ended:{session.session_id}:{session.generation}"
 
 
 @newest
 def read_sessions(state: State, seen: frozenset[str], selected: str) -> tuple[str, ...]:
-    """Name the ended sessions whose end was read: looked at here, or nothing tells of it any more.
+    """List the ended sessions whose end was read: viewed here, or no longer reported anywhere.
 
     Args:
-        state: the picture.
-        seen: what was looked at on this console: keys of ends and of failures.
-        selected: the session that is looked at.
+        state: the view state.
+        seen: what was viewed on this console: keys of ends and of failures.
+        selected: the session on screen.
     """
     found: list[str] = []
     for one, view in state.sessions.items():
@@ -51,7 +51,7 @@ def read_sessions(state: State, seen: frozenset[str], selected: str) -> tuple[st
 
 
 class DismissController(Controller):
-    """What is taken out of the list and of what waits.
+    """Dismissals from the list and the attention queue.
 
     Args:
         deck: whose lists they are.
@@ -83,7 +83,7 @@ class DismissController(Controller):
         return f"clear {len(self._read())} read"
 
     def do_notice_done(self) -> None:
-        """Clear what was read: ended sessions go from every Deck, and stay in the history."""
+        """Dismiss read items: ended sessions leave every Deck, and stay in the history."""
         self._runner.run(plan_for(Act.DISMISS, self._read(), self._deck.console_app.bridge.state))
 
     def do_question_dismiss(self) -> None:

@@ -1,6 +1,6 @@
-"""Finding words in the transcript of the selected session.
+"""Search the transcript of the selected session.
 
-Invariant: what was found stays in view, however much comes meanwhile.
+Invariant: the match stays in view while new items arrive.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class FindController(Controller):
-    """The search inside a transcript.
+    """The search in a transcript.
 
     Args:
         deck: whose transcript it is.
@@ -27,16 +27,16 @@ class FindController(Controller):
 
     @property
     def field(self) -> Input:
-        """Where words are written that a transcript is searched for."""
+        """Return the search field."""
         return self._deck.query_one("#find", Input)
 
     def do_view_find(self) -> None:
-        """Write words that the transcript is searched for."""
+        """Open the search field."""
         self.field.add_class("-shown")
         self._deck.panes.go_to("middle", self.field)
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
-        """Go to the next item that holds the words."""
+        """Go to the next match."""
         if event.input is not self.field:
             return
         words = self.field.value.strip()
@@ -44,7 +44,7 @@ class FindController(Controller):
             self._deck.console_app.say(f"Nothing here holds “{words[:60]}”.")
 
     def back(self) -> bool:
-        """Close the field; False when it was not open."""
+        """Close the field; False if it was not open."""
         field = self.field
         if not field.has_class("-shown"):
             return False

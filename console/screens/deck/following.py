@@ -1,7 +1,7 @@
-"""What follows on the Deck: notices done with or gone on from, and hints changed or taken back.
+"""Control follow-ups on the Deck: finish or continue from notices, edit or withdraw hints.
 
-Invariants: a hint is changed only while no step has taken it
-in; what was written for one session is never sent to another.
+Invariants: a hint is changed only before a step applies it; text for one session is never sent to
+another.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class FollowController(Controller):
                 return self._waiting_hint() is not None
 
     def do_notice_send(self) -> None:
-        """Write what is to be done now, from what the session came to."""
+        """Write the next goal, continuing from the session's result."""
         view = self._deck.view()
         if view is None:
             self._deck.ops.say("No ended session here to start from.")
@@ -48,7 +48,7 @@ class FollowController(Controller):
         self._turn_to(Purpose(Mode.NEXT, view.session.session_id))
 
     def do_steer_edit(self) -> None:
-        """Change a hint that waits."""
+        """Edit a pending hint."""
         hint = self._waiting_hint()
         if hint is None:
             self._deck.ops.say("No hint waits for a step here.")
@@ -57,7 +57,7 @@ class FollowController(Controller):
         self._deck.write(hint.text)
 
     def do_steer_withdraw(self) -> None:
-        """Take a hint back that waits."""
+        """Withdraw a pending hint."""
         hint = self._waiting_hint()
         if hint is None:
             self._deck.ops.say("No hint waits for a step here.")
@@ -67,7 +67,7 @@ class FollowController(Controller):
         )
 
     def _waiting_hint(self) -> MessageItem | None:
-        """Return the hint under the transcript's cursor, else the newest that waits."""
+        """Return the hint under the transcript's cursor, else the newest pending one."""
         view = self._deck.view()
         if view is None:
             return None
@@ -104,11 +104,11 @@ class FollowController(Controller):
         return True
 
     def forget(self) -> None:
-        """Ask the composer for nothing any more."""
+        """Close the composer's prompt."""
         self._follows = None
 
     def send(self, event: Composer.Sent) -> None:
-        """Send what was written for this part."""
+        """Send the composer's text for this controller."""
         mode, subject = event.purpose
         self.forget()
         if mode is Mode.NEXT:

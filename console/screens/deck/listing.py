@@ -1,6 +1,6 @@
-"""The Deck's list of sessions: its rows, its filter, what is folded, and where its cursor goes.
+"""Control the Deck's list of sessions: rows, filter, folding, cursor.
 
-Invariant: the selection follows a session by id, whatever rows do.
+Invariant: the selection follows a session by id, however rows move.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class SessionListController(Controller):
     # --- showing ----------
 
     def show(self, state: State, now_ms: int) -> None:
-        """Show the sessions as they are filtered, folded, sorted and marked."""
+        """Show the sessions, filtered, folded, sorted and marked."""
         deck, marks = self._deck, self._marking.marks
         self._show_rows(state, now_ms)
         view = state.sessions.get(deck.selected)
@@ -73,7 +73,7 @@ class SessionListController(Controller):
             deck.sessions.border_title = title
 
     def _show_rows(self, state: State, now_ms: int) -> None:
-        """Show the rows anew, unless what they are made of and the second are the same."""
+        """Rebuild the rows, unless their data and the current second are unchanged."""
         marks, look = self._marking.marks, self._look()
         made_of = (state.sessions, state.questions, state.devices, state.notices)
         made_at = look._replace(marked=marks.ids), now_ms // 1000

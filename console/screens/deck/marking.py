@@ -1,8 +1,8 @@
 """Mark sessions on the Deck and act on all of them at once.
 
-While something is marked the keys of a session are for all that are marked. Invariants: what an act
-will do, and to how many, is in the footer before the key is pressed; what came of each session is
-said after it; ending all, and answering for all, take two acts.
+While sessions are marked, session keys apply to all of them. Invariants: the footer shows an act
+and its number of sessions before the key is pressed; the result for each session is shown after it;
+ending all and answering for all take two presses.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ class MarkController(Controller):
 
     @property
     def targets(self) -> tuple[str, ...]:
-        """The sessions that an act is for: the marked ones, else the selected one."""
+        """Return the sessions that an act applies to: the marked ones, else the selected one."""
         marked = self.marks.in_order(self._deck.listed_ids())
         if marked:
             return marked
@@ -98,7 +98,7 @@ class MarkController(Controller):
     # --- marking ----------
 
     def do_view_mark(self) -> None:
-        """Mark the session under the cursor, and go on to the next."""
+        """Mark the session under the cursor, and move to the next."""
         self.marks.toggle(self._deck.selected)
         self._deck.sessions.action_move(1)
         # At once: the list tells of it later, and the footer would change twice.
@@ -111,17 +111,17 @@ class MarkController(Controller):
         self._deck.refresh_all()
 
     def do_view_mark_all(self) -> None:
-        """Mark all that are listed, or none."""
+        """Mark all listed sessions, or none."""
         self.marks.mark_all(self._deck.listed_ids())
         self._deck.refresh_all()
 
     def toggle(self, session_id: str) -> None:
-        """Mark a session that was clicked, or take its mark away."""
+        """Mark or unmark a clicked session."""
         self.marks.toggle(session_id)
         self._deck.refresh_all()
 
     def span_to(self, session_id: str, since: str) -> None:
-        """Mark all from one session to another that was clicked."""
+        """Mark all sessions up to the clicked one."""
         self.marks.span(session_id, self._deck.listed_ids(), since)
         self._deck.refresh_all()
 
@@ -144,7 +144,7 @@ class MarkController(Controller):
         self._runner.run(self._plan("session.stop"))
 
     def do_session_pause(self) -> None:
-        """Hold every marked session that runs; where none does, resume them."""
+        """Pause every marked session that runs; if none does, resume them."""
         self._runner.run(self._plan("session.pause"))
 
     def do_session_cancel(self) -> None:
@@ -171,7 +171,7 @@ class MarkController(Controller):
         self._ask(Mode.EACH)
 
     def do_notice_send(self) -> None:
-        """Write what is to be done now to every marked session that has ended."""
+        """Write the next goal for every marked session that has ended."""
         self._ask(Mode.FOLLOW_UP)
 
     def do_session_tag(self) -> None:
@@ -179,7 +179,7 @@ class MarkController(Controller):
         self._ask(Mode.TAG)
 
     def do_session_rename(self) -> None:
-        """Write a title for the selected session, or for all that are marked."""
+        """Write a title for the selected session, or for all marked ones."""
         self._ask(Mode.RENAME)
 
     def _ask(self, mode: Mode) -> None:
@@ -211,20 +211,20 @@ class MarkController(Controller):
     # --- one goal for the phones of all ----------
 
     def phones(self) -> tuple[str, ...]:
-        """Name the phones of the marked sessions, each once."""
+        """List the phones of the marked sessions without duplicates."""
         marked = self.marks.in_order(self._deck.listed_ids())
         serials = (self._state.sessions[one].session.serial for one in marked)
         return tuple(dict.fromkeys(serial for serial in serials if serial))
 
     def choices(self) -> list[tuple[str, str]]:
-        """Offer the phones of all that is marked, as one choice."""
+        """Offer the phones of all marked sessions as one choice."""
         phones = self.phones()
         if len(phones) < 2:
             return []
         return [(EACH_PHONE, f"the {len(phones)} phones of marked sessions")]
 
     def begin_on_each(self, goal: str, request_id: Callable[[], str]) -> None:
-        """Begin a session with this goal on each phone of the marked sessions."""
+        """Start a session with this goal on each phone of the marked sessions."""
         devices = self._state.devices
         app = self._deck.console_app
         goal, servers = servers_in(goal, app.tool_servers)
@@ -244,7 +244,7 @@ class MarkController(Controller):
         """Answer the same question of all marked sessions, at the second press.
 
         Returns:
-            Whether the answer was meant for several, and is dealt with.
+            Whether the answer was meant for several sessions, and is handled.
         """
         marked = self.marks.in_order(self._deck.listed_ids())
         if asked.session_id not in self.marks.ids or asked.parts:

@@ -1,7 +1,7 @@
-"""The Deck's columns: which has the focus, and how wide each is: by the screen, by hand, or alone.
+"""Control the Deck's columns: which has the focus, and their widths: automatic, chosen, or full.
 
-`PaneWidths` is pure; the controller applies it and keeps what was chosen over restarts. Invariant:
-no column is narrower than what can be read, whatever was chosen on a wider screen.
+`PaneWidths` is pure; the controller applies it and stores the choice. Invariant: no column is
+narrower than its minimum, whatever was chosen on a wider screen.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ NONE = "none"
 
 
 class PaneWidths(NamedTuple):
-    """The columns of the left and the right pane; the middle has the rest."""
+    """The widths of the left and the right pane; the middle has the rest."""
 
     left: int
     right: int
@@ -40,7 +40,7 @@ def widths(width: int, height: int, left: int, right: int) -> PaneWidths:
 
     Args:
         width, height: of the screen, in cells.
-        left, right: what the operator chose; 0 = by the screen.
+        left, right: the operator's choice; 0 = automatic.
     """
     if width < WIDE:
         most = max(LEAST_LEFT, width - LEAST_MIDDLE)
@@ -62,7 +62,7 @@ class PaneController(Controller):
 
     Args:
         deck: whose columns they are.
-        kept: where the widths are kept.
+        kept: where the widths are stored.
     """
 
     def __init__(self, deck: BaseDeck, kept: Keeps) -> None:
@@ -73,7 +73,7 @@ class PaneController(Controller):
 
     @property
     def full(self) -> str:
-        """The column that takes the whole width; empty when none does."""
+        """Return the column that has the whole width; empty if none does."""
         chosen = self._kept.ui.full_pane
         return "" if chosen == NONE else chosen
 
@@ -82,7 +82,7 @@ class PaneController(Controller):
         return widths(size.width, size.height, ui.left_columns, ui.right_columns)
 
     def apply(self) -> None:
-        """Lay the columns out as they are chosen."""
+        """Lay the columns out as chosen."""
         deck = self._deck
         deck.set_class(bool(self.full), "-full")
         alone = deck.app.size.width < NORMAL or self.full
@@ -124,7 +124,7 @@ class PaneController(Controller):
         self.set_right(self._widths().right - STEP)
 
     def do_view_even(self) -> None:
-        """Let the screen decide how wide the panes are."""
+        """Reset the panes to automatic widths."""
         self._kept.keep(left_columns=0, right_columns=0)
         self.apply()
 
@@ -137,7 +137,7 @@ class PaneController(Controller):
     # --- where the operator is ----------
 
     def _stops(self) -> list[tuple[str, Widget]]:
-        """List where tab goes, with the column of each."""
+        """List the tab stops, with the column of each."""
         deck = self._deck
         stops: list[tuple[str, Widget]] = [("left", deck.sessions)]
         if deck.attention.rows:
@@ -155,7 +155,7 @@ class PaneController(Controller):
 
     @property
     def short_of_phone(self) -> bool:
-        """Whether the phone's column has the place of the others, and is too short to be shown."""
+        """Return whether the phone's column is shown but too short for the phone."""
         return self._is_too_short and self.column == "right"
 
     @property
@@ -178,7 +178,7 @@ class PaneController(Controller):
         self.go_to(column, widget)
 
     def go_to(self, column: str, widget: Widget) -> None:
-        """Show a column and focus something in it."""
+        """Show a column and focus a widget in it."""
         if column != self.column:
             self.go_to_column(column)
         self._deck.focus_now(widget)
@@ -193,12 +193,12 @@ class PaneController(Controller):
         self.show_tabs(sum(one.needs_person for one in self._deck.attention.waiting.values()))
 
     def press(self, column: str) -> None:
-        """Go to a column whose tab was pressed."""
+        """Go to the column of a pressed tab."""
         first = {"left": self._deck.sessions, "middle": self._deck.pane.transcript}
         self.go_to(column, first.get(column, self._deck.phone.hands))
 
     def show_tabs(self, waiting: int) -> None:
-        """Show the columns by name, and how many things wait where there is no header."""
+        """Show the columns' tabs, and the number of waiting items if there is no header."""
         parts: list[tuple[str, str]] = [(" ", "")]
         pressable: dict[int, str] = {}
         for column, name in _COLUMNS.items():
@@ -233,13 +233,13 @@ class PaneController(Controller):
             self.set_right(self._deck.size.width - event.column - 1)
 
     def set_left(self, columns: int) -> None:
-        """Make the left column so wide, as far as there is room."""
+        """Set the left column's width, as far as there is room."""
         self._kept.keep(left_columns=max(LEAST_LEFT, columns))
         self._kept.keep(left_columns=self._widths().left)
         self.apply()
 
     def set_right(self, columns: int) -> None:
-        """Make the right column so wide, as far as there is room."""
+        """Set the right column's width, as far as there is room."""
         self._kept.keep(right_columns=max(LEAST_RIGHT, columns))
         self._kept.keep(right_columns=self._widths().right)
         self.apply()

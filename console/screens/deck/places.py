@@ -1,4 +1,4 @@
-"""The Deck on a screen, as its controllers see it: widgets, the selection, the places to go to."""
+"""Implement `DeckContext` over the Deck's widgets: the selection and navigation."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ class Panes(Protocol):
 
     @property
     def short_of_phone(self) -> bool:
-        """Whether the phone's column has the place of the others, and is too short to be shown."""
+        """Return whether the phone's column is shown but too short for the phone."""
 
     def go_to(self, column: str, widget: Widget) -> None:
-        """Show a column and focus something in it."""
+        """Show a column and focus a widget in it."""
 
 
 class BaseDeck(ConsoleScreen):
-    """The Deck's widgets, its selection, and the controllers that others turn to."""
+    """The Deck's widgets, its selection, and the controllers that others use."""
 
     places: DeckPlaces
     panes: Panes
@@ -59,7 +59,7 @@ class BaseDeck(ConsoleScreen):
 
     @property
     def attention(self) -> AttentionList:
-        """What waits."""
+        """Return the attention queue."""
         return self.query_one(AttentionList)
 
     @property
@@ -74,23 +74,23 @@ class BaseDeck(ConsoleScreen):
 
     @property
     def composer(self) -> Composer:
-        """Where to write."""
+        """Return the composer."""
         return self.query_one(Composer)
 
     @property
     def phone(self) -> PhonePane:
-        """The picture."""
+        """Return the phone's picture."""
         return self.query_one(PhonePane)
 
     # --- the selection ----------
 
     @property
     def selected(self) -> str:
-        """The id of the selected session; empty when none is."""
+        """Return the id of the selected session; empty if there is none."""
         return self.places.selected
 
     def select(self, session_id: str) -> None:
-        """Look at another session."""
+        """Select another session."""
         self.places.select(session_id)
 
     def view(self) -> SessionView | None:
@@ -98,12 +98,12 @@ class BaseDeck(ConsoleScreen):
         return self.places.view()
 
     def listed_ids(self) -> tuple[str, ...]:
-        """Name the sessions that are listed, in their order."""
+        """Return the ids of the listed sessions, in order."""
         return _keys_of(self.sessions.rows)
 
 
 class DeckPlaces(DeckContext):
-    """What `DeckContext` promises, of the Deck's widgets.
+    """Implements `DeckContext` over the Deck's widgets.
 
     Args:
         deck: the screen.
@@ -208,5 +208,5 @@ class DeckPlaces(DeckContext):
 
 @newest
 def _keys_of(rows: tuple[Row, ...]) -> tuple[str, ...]:
-    """Name what can be chosen of rows, in order."""
+    """Return the keys of selectable rows, in order."""
     return tuple(row.key for row in rows if not row.is_heading)

@@ -1,7 +1,7 @@
-"""Carry a plan out, one op a session, say what came of each, and remember how to take it back.
+"""Run a plan, one op per session, report each result, and remember how to undo it.
 
-Invariants: what failed for one session keeps nothing from the others; only what was done is taken
-back; what was asked for can be taken back at once, and is once it is done.
+Invariants: a failure for one session does not affect the others; an undo covers only what was done;
+an undo requested during an act runs as soon as the act is done.
 """
 
 from __future__ import annotations
@@ -43,11 +43,11 @@ class BatchRunner(Controller):
         return bool(self._asked)
 
     def run(self, plan: Plan, *, undoes: bool = False) -> None:
-        """Carry a plan out beside the keys.
+        """Run a plan in the background.
 
         Args:
             plan: which op each session gets.
-            undoes: whether it takes an act back: then it is not to be taken back itself.
+            undoes: whether it undoes an act, and is therefore not undoable.
         """
         app = self._deck.console_app
         if not plan.steps:
@@ -87,7 +87,7 @@ class BatchRunner(Controller):
     # --- undo ----------
 
     def do_view_undo(self) -> None:
-        """Take the newest act on sessions back, as far as it can be."""
+        """Undo the newest act on sessions, as far as possible."""
         app = self._deck.console_app
         if not self._asked:
             app.say("There is nothing to undo.")

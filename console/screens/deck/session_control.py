@@ -1,7 +1,7 @@
 """Stop, pause, end and judge the selected session.
 
-Invariants: stopping and pausing act at once, ending and resuming what has ended take two acts; a
-key after an act that was not answered yet is for what the act will come to.
+Invariants: stopping and pausing act at once; ending, and resuming an ended session, take two
+presses; a key after an unanswered act applies to the state that the act leads to.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ class SessionController(Controller):
 
     Args:
         deck: where it is selected.
-        beginning: what knows of sessions that were begun and are not there yet.
+        beginning: knows sessions that were created here but not reported yet.
     """
 
     def __init__(self, deck: DeckContext, beginning: BeginController) -> None:
@@ -39,7 +39,7 @@ class SessionController(Controller):
         return begins or is_tree_under_way(session, self._deck.state)
 
     def _asked_to_pause(self, session: Session) -> bool | None:
-        """Return whether it will be paused by what is under way; None where nothing is."""
+        """Return whether an op in flight will pause it; None if there is none."""
         return self._deck.ops.pending.pauses(session.session_id, session.serial)
 
     def can(self, action_id: str) -> bool:
@@ -62,7 +62,7 @@ class SessionController(Controller):
                 return True
 
     def word(self, action: Action) -> str:
-        """Return what the key of pausing does to the session as it is."""
+        """Return what the pause key does to the session in its current state."""
         session = self._session()
         if action.id != "session.pause" or session is None:
             return ""
@@ -76,7 +76,7 @@ class SessionController(Controller):
         return "resume" if session.paused or not self._is_at_work(session) else "pause"
 
     def _confirm(self, action_id: str, session: Session, what: str) -> bool:
-        """Return True at the second press; the first says what the key does again."""
+        """Return True at the second press; the first shows what the key does."""
         sentence = f"{self._deck.key_of(action_id)} again {what}"
         return self._deck.ops.two_acts.confirm(action_id, session.session_id, sentence)
 
@@ -91,7 +91,7 @@ class SessionController(Controller):
             self._deck.ops.request(protocol.Interrupt(session_id=session.session_id))
 
     def do_session_pause(self) -> None:
-        """Hold the session, or go on."""
+        """Pause the session, or resume it."""
         session = self._session()
         if self._beginning.comes_too_early() or session is None:
             return
@@ -129,7 +129,7 @@ class SessionController(Controller):
             self._deck.ops.request(protocol.SessionCancel(session_id=one))
 
     def do_session_let_through(self) -> None:
-        """Send again, unredacted, what lost secrets, at the second press."""
+        """Send redacted texts again, unredacted, at the second press."""
         session = self._session()
         if session is None or not self.can("session.let_through"):
             return

@@ -1,6 +1,6 @@
-"""The session that the Deck shows: which one, its transcript, its question; what is done with it.
+"""Control the Deck's middle column: the selected session, its transcript, its question.
 
-Invariant: a failure counts as read once it was looked at for a moment, not before.
+Invariant: a failure counts as read once it was on screen for a moment, not before.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ class SessionPaneController(Controller):
 
     Args:
         deck: whose column it is.
-        composing: is aimed at what is shown.
-        shown_phone: shows the marks of it.
+        composing: is aimed at the visible session.
+        shown_phone: shows its marks.
     """
 
     def __init__(
@@ -52,7 +52,7 @@ class SessionPaneController(Controller):
     # --- which ----------
 
     def choose(self, state: State) -> None:
-        """Select a session where none is, or where the selected one is gone."""
+        """Select a session if none is selected, or the selected one is gone."""
         places = self._deck.places
         if places.coming in state.sessions:
             places.coming = ""
@@ -64,7 +64,7 @@ class SessionPaneController(Controller):
         places.select(best_session(state))
 
     def look_at_failure(self) -> None:
-        """Take an end for read once its session was looked at for a moment."""
+        """Mark an end as read once its session was on screen for a moment."""
         view, app = self._deck.view(), self._deck.console_app
         ended = view is not None and view.session.state.is_terminal
         key = end_key(view.session) if view is not None and ended else ""
@@ -129,21 +129,23 @@ class SessionPaneController(Controller):
         return self._deck.view() is not None
 
     def do_session_replay(self) -> None:
-        """Play the session again from the store."""
+        """Open the session's replay from the store."""
         from console.screens.history.replay import ReplayScreen
 
         if self._deck.selected:
             self._deck.console_app.push_screen(ReplayScreen(self._deck.selected))
 
     def do_session_keep(self) -> None:
-        """Keep the pictures of the selected session's tree for ever, or no longer."""
+        """Keep the pictures of the selected session's tree for ever, or return them to
+        retention.
+        """
         view, app = self._deck.view(), self._deck.console_app
         if view is not None:
             root = app.bridge.state.sessions.get(view.session.parent_id, view)
             keep_pictures(app, root.session)
 
     def do_session_copy(self) -> None:
-        """Copy what is under the cursor."""
+        """Copy the item under the cursor."""
         view, deck = self._deck.view(), self._deck
         if view is None:
             return
@@ -159,7 +161,9 @@ class SessionPaneController(Controller):
 
 
 def best_session(state: State) -> str:
-    """Choose what to look at when nothing is selected: who asks, who works, the newest."""
+    """Return the session to select by default: one that asks, then a running one, then the
+    newest.
+    """
     for question in state.questions.values():
         if question.session_id in state.sessions:
             return question.session_id
@@ -171,7 +175,7 @@ def best_session(state: State) -> str:
 
 
 def children(state: State, session_id: str) -> list[tuple[status.Mark, str]]:
-    """List the children of a session: the mark and the title of each, the oldest first."""
+    """List a session's children, each with mark and title, oldest first."""
     asking = {q.session_id for q in state.questions.values()}
     found = (view.session for view in children_of(state.sessions).get(session_id, ()))
     return [

@@ -1,6 +1,6 @@
-"""The Deck's phone: whose screen is shown, live or stored, and when frames are asked for.
+"""Control the Deck's phone: whose screen is shown, live or stored, and when frames are requested.
 
-Invariant: frames are asked for only while the picture can be seen.
+Invariant: frames are requested only while the picture is visible.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class PhoneController(Controller):
 
     Args:
         deck: whose column it is.
-        steps: reads the steps that are looked at.
+        steps: reads the opened steps.
     """
 
     def __init__(self, deck: BaseDeck, steps: StepReader) -> None:
@@ -82,7 +82,7 @@ class PhoneController(Controller):
         return self._deck.is_current and self.pane.is_seen
 
     def shown_serial(self) -> str:
-        """Name the phone whose screen is shown; empty when there is none."""
+        """Return the visible phone's name; empty if there is none."""
         view, state = self._deck.view(), self.state
         if view is not None:
             if view.session.serial:
@@ -120,7 +120,7 @@ class PhoneController(Controller):
         self._deck.places.go_to_transcript()
 
     def gesture_done(self, gesture: WheelGesture) -> None:
-        """Nothing is read here after a gesture: the picture shows what it did."""
+        """Do nothing after a gesture: the picture shows its effect."""
 
     def refresh_all(self) -> None:
         self._deck.refresh_all()
@@ -129,7 +129,7 @@ class PhoneController(Controller):
         return None
 
     def stored_text(self) -> ScreenText | None:
-        """Return the text of the step that is open, or of the last look where there is no more."""
+        """Return the text of the open step, or of the last observation if there is no newer one."""
         past = self._steps.past_step()
         if past is not None:
             seen = self._steps.seen_at(past)
@@ -148,7 +148,7 @@ class PhoneController(Controller):
             self.leave_phone()
 
     def want_frames(self, state: State) -> None:
-        """Follow the device that is seen, at the size it is drawn; nothing while nobody sees it."""
+        """Follow the visible device at its drawn size; nothing while it is hidden."""
         serial = self.shown_serial()
         device = state.devices.get(serial)
         width_px, height_px = self.pane.wanted_px
@@ -164,7 +164,7 @@ class PhoneController(Controller):
         return Source(self.pane.frame, self.ops.feed.one) if is_live else None
 
     def _stored_step(self) -> int:
-        """Return the step whose look stands in for a live one that cannot be had; 0 for none."""
+        """Return the step whose observation replaces an unavailable live picture; 0 for none."""
         view = self._deck.view()
         if view is None or view.transcript.observation is None:
             return 0
@@ -203,7 +203,7 @@ class PhoneController(Controller):
         )
 
     def show_devices(self, state: State, *, crowded: bool) -> None:
-        """Show the list of phones; `crowded` where the sessions need the room more."""
+        """Show the list of phones; `crowded` if the sessions need the room more."""
         line = self._deck.query_one("#devices", ActionLine)
         width = line.content_size.width
         if not width:
@@ -213,7 +213,7 @@ class PhoneController(Controller):
         line.show_pressable(*device_parts(state, width, none, height=height, crowded=crowded))
 
     def _why_no_picture(self, serial: str) -> str:
-        """Return why there is no picture, and the next key where one helps."""
+        """Return why there is no picture, with the next key where one helps."""
         devices = self.ops.bridge.state.devices
         shown = devices.get(serial)
         if shown is not None and shown.state is not DeviceState.ONLINE:
@@ -229,7 +229,7 @@ class PhoneController(Controller):
         return "It does not use a phone itself."
 
     def show_marks(self, view: SessionView | None) -> None:
-        """Show what the model saw and touched, and where the time went."""
+        """Show what the model saw and touched, and the time split."""
         phone, past = self.pane, self._steps.past_step()
         if past is not None:
             seen = self._steps.seen_at(past)
@@ -263,7 +263,7 @@ class PhoneController(Controller):
             phone.show_time(split, "All steps" if done else "Last step", now_ms)
 
     def on_transcript_view_pointed(self, _event: TranscriptView.Pointed) -> None:
-        """Go to the moment of a step that is open to its record, and back to the present."""
+        """Show the moment of an open step, or return to the present."""
         self.show_marks(self._deck.view())
         self.show_frame()
         self._deck.show_footer()
@@ -286,11 +286,11 @@ class PhoneController(Controller):
                 return True
 
     def do_device_virtual(self) -> None:
-        """Start a virtual phone, if none is there."""
+        """Start a virtual phone if there is none."""
         start_virtual(self.ops)
 
     def do_device_open(self) -> None:
-        """Show the phone that is seen here large."""
+        """Open the visible phone's screen."""
         serial = self.shown_serial()
         if serial:
             self.ops.navigation.show_device(serial)
@@ -312,7 +312,7 @@ class PhoneController(Controller):
 
 
 def _is_apart(view: SessionView | None) -> bool:
-    """Return whether the app of a session is on another display than the live picture's."""
+    """Return whether a session's app is on a display other than the live picture's."""
     return view is not None and view.session.target_runtime is TargetRuntime.DETACHED_SHOWN
 
 

@@ -1,6 +1,6 @@
-"""The apps of the Deck's sessions: show, hide, attach; what a tap on a session does.
+"""Control the apps of the Deck's sessions: show, hide, attach; handle taps on sessions.
 
-Invariant: what is said of an app is what the core observed.
+Invariant: statements about an app are the core's observations.
 """
 
 from __future__ import annotations
@@ -43,15 +43,15 @@ class TargetController(Controller):
                 return runtime is not TargetRuntime.ATTACHED
 
     def do_target_show(self) -> None:
-        """Show the app of the selected session on a display of its own."""
+        """Show the selected session's app on a separate display."""
         self._control(TargetAction.SHOW)
 
     def do_target_hide(self) -> None:
-        """Move the app of the selected session to a hidden display."""
+        """Move the selected session's app to a hidden display."""
         self._control(TargetAction.HIDE)
 
     def do_target_attach(self) -> None:
-        """Bring the app of the selected session to the phone's main display."""
+        """Move the selected session's app to the phone's main display."""
         self._control(TargetAction.ATTACH)
 
     def _control(self, action: TargetAction) -> None:
@@ -78,7 +78,7 @@ class TargetController(Controller):
             self._deck.ops.say(f"{session.target_package}: {why}", tone="warning")
 
     def tap(self) -> None:
-        """Do what a tap on a session does: answer, see its app, begin a draft, or read it."""
+        """Handle a tap on a session: answer, show its app, start a draft, or read it."""
         view = self._deck.view()
         if view is None:
             return
