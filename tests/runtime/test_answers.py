@@ -69,8 +69,8 @@ def test_a_core_with_a_look_up_that_nobody_answers_is_refused_by_name() -> None:
         check_complete(answerers_in([Finds()]))
 
 
-async def test_a_closed_store_says_that_only_a_core_can_answer() -> None:
+async def test_a_store_without_a_core_says_that_only_a_core_can_answer() -> None:
     records = StoredLookUps(None)  # type: ignore[arg-type]
     records._answerers.clear()
-    with pytest.raises(WrongStateError, match="Only a core at work can answer session"):
+    with pytest.raises(WrongStateError, match="Only a running core can answer session"):
         await records.session("s")
