@@ -29,8 +29,10 @@ def on(
 
     def turn(request: ModelRequest) -> ModelReply:
         lines = request.messages[-1].text.splitlines()
-        found = next(line for line in lines if label in line and re.match(r"\s*\[\d+\]", line))
-        number = int(re.findall(r"\[(\d+)\]", found)[0])
+        elements = [line for line in lines if re.match(r"\s*\[\d+\]", line)]
+        found = [line for line in elements if label in line]
+        assert found, "\n".join((f"No element says {label}:", *elements))
+        number = int(re.findall(r"\[(\d+)\]", found[0])[0])
         name = "secret_for" if tool == "ask_user" else "element"
         return says(tool, **{name: number, **more})
 
