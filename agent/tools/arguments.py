@@ -55,7 +55,7 @@ class Arguments(msgspec.Struct, frozen=True, kw_only=True):
     needs_picture: ClassVar[bool] = False
     """Whether it is of use only to a model that is sent pictures."""
     moves_view: ClassVar[bool] = False
-    """It changes what the screen shows and nothing that lasts."""
+    """It changes what the screen shows and nothing that lasts, so there is nothing to verify."""
     required: ClassVar[tuple[str, ...]] = ()
     """What a model is told that it must give, beyond the fields without a default; what it leaves
     out all the same has a reply of its own.

@@ -54,10 +54,7 @@ class Anchor(StrEnum):
 class PhoneTool(Arguments, frozen=True, kw_only=True):
     """Base of a tool that touches the phone."""
 
-    """Whether it is of use only to a model that is sent pictures."""
     anchor: ClassVar[Anchor] = Anchor.NOTHING
-    moves_view: ClassVar[bool] = False
-    """It changes what the screen shows and nothing that lasts, so it is no work to verify."""
     verbs: ClassVar[Mapping[str, str]] = {}
     """What its actions say first, by how an approval says it: "Turned" is asked as "Turn"."""
 

@@ -96,7 +96,9 @@ def may_change_screen(name: str, arguments: str) -> bool:
         arguments: of the call, as JSON.
     """
     tool = TOOLS.get(name)
-    if tool is None or tool.tool_kind is not ToolKind.ACTION or tool.tool_group is not None:
+    if tool is None or tool.tool_kind is not ToolKind.ACTION:
+        return False
+    if issubclass(tool, args.ServiceArguments):
         return False
     # A clipboard that is filled or read shows nothing.
     return tool is not Clipboard or '"paste"' in arguments.lower()

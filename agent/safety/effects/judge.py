@@ -8,6 +8,7 @@ the rest of what a person has approved.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import assert_never
 
 from msgspec.structs import replace
 
@@ -99,10 +100,15 @@ def find(act: Act, page: Page, context: Context) -> Finding | None:
             return _typing(act, page, context)
         case ActKind.KEY:
             return _key(act, page, context)
-        case ActKind.COPY if not act.text:
-            return find_reading(context.goal)
-        case _:
+        case ActKind.COPY:
+            return None if act.text else find_reading(context.goal)
+        case ActKind.LAUNCH | ActKind.OPEN_LINK | ActKind.VIEW:
             return None
+        case ActKind.PRESS | ActKind.LONG_PRESS | ActKind.DRAG:
+            # It touches no element and no point.
+            return None
+        case _:
+            assert_never(act.kind)
 
 
 def _touch(element: Element, point: Point | None, page: Page, context: Context) -> Finding | None:

@@ -174,6 +174,11 @@ def test_a_goal_for_the_phone_asks_for_nothing_more(goal: str) -> None:
     assert groups_for(goal) == frozenset()
 
 
+def test_every_group_of_tools_can_be_asked_for() -> None:
+    [asks] = [tool for tool in schemas() if tool.name == "more_tools"]
+    assert set(asks.parameters["properties"]["group"]["enum"]) == set(ToolGroup)
+
+
 def test_every_tool_is_in_the_whole_list_once() -> None:
     names = [tool.name for tool in schemas()]
     assert len(names) == len(set(names))

@@ -10,8 +10,10 @@ from agent.models.model import ModelReply
 from agent.models.verifying import Verifying
 from agent.protocol import Event, JobCreate, Reply, UserMessage
 from agent.records import Budget, Question
-from agent.tools.arguments import ToolKind
+from agent.tools.arguments import ServiceArguments, ToolKind
+from agent.tools.gestures.rotate import RotateScreen
 from agent.tools.registry import TOOLS, may_change_screen
+from agent.tools.tool_groups import ToolGroup
 from tests.jobs.timing.test_schedule import a_job
 from tests.loop.paper_phone import PaperPhone, button, field
 from tests.tasks.context import MemoryContext
@@ -62,10 +64,18 @@ async def test_nothing_is_judged_where_nothing_was_tried(reply: ModelReply) -> N
 
 def test_only_tools_that_act_on_the_phone_may_change_its_screen() -> None:
     for name, tool in TOOLS.items():
-        acts = tool.tool_kind is ToolKind.ACTION and tool.tool_group is None
+        acts = tool.tool_kind is ToolKind.ACTION and not issubclass(tool, ServiceArguments)
         assert may_change_screen(name, '{"do": "paste"}') is acts
     assert not may_change_screen("clipboard", '{"do": "copy", "text": "a"}')
     assert not may_change_screen("unnamed", "{}")
+
+
+def test_a_phone_tool_of_a_group_may_change_the_screen_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Grouped(RotateScreen, frozen=True, kw_only=True):
+        tool_group = ToolGroup.JOBS
+
+    monkeypatch.setitem(TOOLS, "rotate", Grouped)
+    assert may_change_screen("rotate", "{}")
 
 
 async def test_a_long_wait_ends_when_the_operator_says_something() -> None:
