@@ -72,7 +72,7 @@ async def measure(server: PostgresServer, shape: Shape) -> tuple[Idle, Measured 
         )
         kinds = {
             "hosts": [process.pid for process in one.hosts.values()],
-            "phones": [process.pid for process in one.servers_of_phones.values()],
+            "phones": below(*(process.pid for process in one.servers_of_phones.values())),
             "adb": _adb_servers(one),
             "consoles": [process.pid for process in following],
         }

@@ -73,7 +73,7 @@ def _starts(said: argparse.Namespace, dispatchers: Sequence[str]) -> None:
     # 500 phones, each with a session every 10 s: 50 a second.
     usual = f"{phones / 10:g}" if said.real else f"{phones / 10:g},0"
     rates = [float(word) for word in (said.rate or usual).split(",")]
-    room = {"max_connections": str(60 + 12 * (said.hosts + said.consoles))}
+    room = str(60 + 12 * (said.hosts + said.consoles))
     columns: dict[str, Cells] = {}
     for dispatcher in dispatchers:
         for rate in rates:
@@ -88,7 +88,7 @@ def _starts(said: argparse.Namespace, dispatchers: Sequence[str]) -> None:
                 said.warm_up if rate else 0.0,
                 said.seconds if rate else 0.0,
             )
-            with running_server(is_durable=True, **room) as server:
+            with running_server(is_durable=True, max_connections=room) as server:
                 rested, starts = asyncio.run(measure(server, shape))
             without = "idle" if said.real else "all at once"
             columns[f"{dispatcher}, {f'{rate:g} a second' if rate else without}"] = {
