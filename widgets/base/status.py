@@ -38,13 +38,22 @@ STOPPED = Mark("□", "stopped", "$muted")
 WRONG = Mark("≠", "wrong", "$bad")
 HELD = Mark("◇", "held", "$warn")
 LOST = Mark("!", "device away", "$bad")
-
+HOST_AWAY = Mark("!", "host away", "$bad")
 
 DELEGATES = Mark("◆", "subtasks running", "$live")
 
 
-def of_session(session: records.Session, *, asks: bool = False, delegates: bool = False) -> Mark:
-    """Return a session's mark; a flag that needs a person wins over the state."""
+def of_session(
+    session: records.Session, *, asks: bool = False, delegates: bool = False, stranded: bool = False
+) -> Mark:
+    """Return a session's mark; a flag that needs a person wins over the state.
+
+    Args:
+        session: its record.
+        asks: whether a question of its own is open, which the record does not tell.
+        delegates: whether a child of it has not ended.
+        stranded: whether its host is gone, which that host could not store.
+    """
     if session.state is records.SessionState.COMPLETED and not session.dry_run:
         if session.verdict is records.GoalVerdict.NOT_MET:
             return WRONG
@@ -54,6 +63,8 @@ def of_session(session: records.Session, *, asks: bool = False, delegates: bool 
             return ACT_DONE
     if session.state.is_terminal:
         return _SESSION[session.state]
+    if stranded:
+        return HOST_AWAY
     if session.lost:
         return LOST
     if asks:

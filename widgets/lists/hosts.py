@@ -55,6 +55,12 @@ def host_away(device: DeviceInfo) -> str:
     return one_line(f"host{said[4:]}", 60) if said.startswith(f"Host {host} ") else ""
 
 
+def is_stranded(session: Session, devices: Mapping[str, DeviceInfo]) -> bool:
+    """Return whether the phone of a session is gone with its host: nothing moves the session on."""
+    device = devices.get(session.serial)
+    return device is not None and host_away(device) != ""
+
+
 def latency(took_ms: float) -> str:
     """Return how long an answer took, as "0.4 ms", "12 ms" or "1.2 s"."""
     if took_ms < 9.95:

@@ -22,7 +22,7 @@ from widgets.base import formatting, status
 from widgets.base.rows import Line, Parts, Row
 from widgets.lists.device_names import device_names
 from widgets.lists.groups import heading_row
-from widgets.lists.hosts import session_host
+from widgets.lists.hosts import is_stranded, session_host
 from widgets.lists.session_order import Group, Listed, Sort, ordered
 from widgets.lists.session_rows import delegating, device_name, session_title, step_words
 
@@ -148,6 +148,7 @@ class SessionRows:
             one in context.asking,
             one in context.at_work,
             one in context.state.notices,
+            is_stranded(session, context.state.devices),
         )
         made = self._rows.get(one)
         if made is not None and made[0] is view and made[1] == alike:
@@ -212,7 +213,7 @@ class _Wanted(NamedTuple):
         tags = [tag.casefold() for tag in (*session.tags, *(known.tags if known else ()))]
         if not all(any(tag.startswith(one) for tag in tags) for one in self.tags):
             return False
-        word = status.of_session(session).word
+        word = status.of_session(session, stranded=is_stranded(session, state.devices)).word
         away = "dismissed" if session.dismissed else ""
         hay = f"{session.title} {session.goal} {device} {' '.join(tags)} {word} {away}".casefold()
         return all(one in hay for one in self.words)
@@ -240,6 +241,7 @@ def _row(entry: Listed, view: SessionView, context: _Context) -> Row:
         session,
         asks=session.session_id in context.asking,
         delegates=session.session_id in context.at_work,
+        stranded=is_stranded(session, context.state.devices),
     )
     marked = session.session_id in context.look.marked
     lead: list[tuple[str, str]] = [("✔ ", "bold $primary")] if marked else []

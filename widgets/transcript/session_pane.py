@@ -20,6 +20,7 @@ from widgets.base.fault_isolation import FaultIsolated
 from widgets.base.header_line import PartsLine
 from widgets.base.rows import Parts
 from widgets.lists.device_names import device_names
+from widgets.lists.hosts import is_stranded
 from widgets.lists.session_rows import device_name, session_title, step_words
 from widgets.transcript.plan_view import PlanView
 from widgets.transcript.transcript_view import TranscriptView
@@ -143,7 +144,9 @@ def session_head(
 ) -> Parts:
     """Write the two lines that stand over a transcript, or one: how it stands, and its title."""
     session = view.session
-    mark = status.of_session(session, asks=asks, delegates=delegates)
+    mark = status.of_session(
+        session, asks=asks, delegates=delegates, stranded=is_stranded(session, devices)
+    )
     title = (session_title(session), "bold $foreground")
     if is_one_line:
         return ((f" {mark.glyph} {mark.word}  ", mark.style), title)

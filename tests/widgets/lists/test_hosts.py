@@ -16,7 +16,7 @@ from tests.console.fakes import FakeCore, phone
 from tests.console.script import configure
 from widgets.base.rows import Row
 from widgets.lists.hosts import has_several_hosts, host_away, host_latency, latency
-from widgets.lists.session_list import Look, matches, session_rows
+from widgets.lists.session_list import Look, SessionRows, listed_sessions, matches, session_rows
 from widgets.lists.session_order import NO_HOST, Group, Sort, ordered
 from widgets.lists.session_rows import device_name, device_rows
 
@@ -139,6 +139,35 @@ def test_a_phone_of_a_host_that_went_is_dimmed_and_says_which(state: HostState) 
     else:
         said = "host rack-3 is gone" if state is HostState.GONE else "host rack-3 has left"
         assert name == "$faint" and text(row) == f"○ till 3  {said}"
+
+
+@pytest.mark.parametrize("state", [HostState.GONE, HostState.LEFT])
+def test_a_session_that_works_on_a_phone_of_a_host_that_went_says_so(state: HostState) -> None:
+    core = fleet()
+    core.tell(SessionStateChanged(state=SessionState.RUNNING), "s1")
+    kept, look = SessionRows(), Look(width=80)
+
+    def shown(one: str) -> str:
+        entries = listed_sessions(core.state, look, now_ms=0)
+        rows = kept.show(entries, core.state, look, now_ms=0, asking=frozenset())
+        return next(text(row) for row in rows if row.key == one)
+
+    assert "running" in shown("s1")
+    away = HostRecord(
+        name="rack-10",
+        state=state,
+        version="1.0.0",
+        labels=(),
+        phones=(phone("emulator-5554"),),
+        since_ms=0,
+        silent_ms=0,
+        works=True,
+    )
+    core.tell(DeviceChanged(device=phones_of(away)[0]))
+    core.tell(SessionStateChanged(state=SessionState.COMPLETED), "s2")
+    assert "host away" in shown("s1") and "running" not in shown("s1")
+    assert "host away" not in shown("s2")
+    assert found(core, "away") == {"s1"}
 
 
 @pytest.mark.parametrize(
