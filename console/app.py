@@ -297,7 +297,7 @@ class SwitchboardApp(ShowsStills, ConsoleApp, inherit_bindings=False):
         await self.keyboard.press_named(message.name)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Give a character to the open field, whatever the keymap binds it to."""
+        """Return whether an action may run: an open field takes characters first."""
         wanted = str(parameters[0]) if action == "act" else ""
         typing = isinstance(self.focused, TextArea | Input) or (is_driven_at(self.focused))
         return not (typing and bool(wanted) and self.keys.types(wanted))

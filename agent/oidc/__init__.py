@@ -1,1 +1,1 @@
-"""Sign in by an account at an OpenID issuer: its device flow, its keys, and its ID tokens."""
+"""Sign in with an account at an OpenID issuer: device flow, keys, and ID tokens."""

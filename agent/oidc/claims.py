@@ -1,7 +1,7 @@
-"""What an ID token has to say before it names an account. Pure.
+"""Check an ID token's claims before it names an account. Pure.
 
-After OpenID Connect Core 1.0, 3.1.3.7. Not the signature (`agent.oidc.id_token`). Invariant: a
-claim that is missing, of another type, or for somebody else refuses the token.
+Follows OpenID Connect Core 1.0, 3.1.3.7. `agent.oidc.id_token` checks the signature. Invariant: a
+token is refused if a claim is missing, of the wrong type, or for another audience.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _WORDS = b"switchboard id token 1\n"
 
 
 class Account(msgspec.Struct, frozen=True, kw_only=True):
-    """An account at an issuer, as a verified ID token names it."""
+    """An account at an issuer, from a verified ID token."""
 
     issuer: str
     subject: str
@@ -33,7 +33,7 @@ class Account(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Expected(msgspec.Struct, frozen=True, kw_only=True):
-    """What an ID token is compared with."""
+    """The values that an ID token must match."""
 
     issuer: str
     client_id: str
@@ -42,10 +42,10 @@ class Expected(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def nonce_of(verifier: bytes, channel: bytes) -> str:
-    """Return the nonce that binds an ID token to who asks for it, and to the core that it is for.
+    """Return the nonce that binds an ID token to its requester and to the core it is for.
 
     Args:
-        verifier: random bytes, which only the core is shown.
+        verifier: random bytes, shown only to the core.
         channel: the certificate of the core, as DER; empty on a socket of one machine.
     """
     hashed = hashlib.sha256(_WORDS + verifier + hashlib.sha256(channel).digest()).digest()
@@ -53,7 +53,7 @@ def nonce_of(verifier: bytes, channel: bytes) -> str:
 
 
 def account_in(claims: Mapping[str, object], expected: Expected) -> Account:
-    """Return the account that an ID token names. Raises NotAllowedError, which says why not."""
+    """Return the account in an ID token's claims. Raises NotAllowedError with the reason."""
     if claims.get("iss") != expected.issuer:
         raise refused("it is of another issuer")
     _check_audience(claims, expected.client_id)
@@ -114,5 +114,5 @@ def _is_text(value: object) -> bool:
 
 
 def refused(why: str) -> NotAllowedError:
-    """Return the error for an ID token; it holds nothing of the token."""
+    """Return the error for an ID token; it contains nothing of the token."""
     return NotAllowedError(f"The ID token was refused: {why}.", "Sign in again.")

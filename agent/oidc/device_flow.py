@@ -1,8 +1,8 @@
-"""Get an ID token by the device flow (RFC 8628): a person allows it in any browser.
+"""Get an ID token by the device flow (RFC 8628): a person approves in any browser.
 
-Not the core's side (`agent.oidc.issuer`), and prints nothing. Invariants: the issuer is asked as
-seldom as it says; what is shown of it is an address reached by HTTPS and a short code; no token,
-code of the device or secret is in an error or a log.
+`agent.oidc.issuer` is the core's side. Prints nothing. Invariants: the issuer is polled no more
+often than it permits; the person sees only an HTTPS address and a short code; no token, device code
+or secret is in an error or a log.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ Sleep = Callable[[float], Awaitable[None]]
 
 
 class Asked(msgspec.Struct, frozen=True, kw_only=True):
-    """What the person has to do."""
+    """What the person must do."""
 
     url: str
     code: str
@@ -43,7 +43,7 @@ class Asked(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class _Answer(msgspec.Struct, frozen=True, kw_only=True):
-    """The answer of the device authorization endpoint."""
+    """The response of the device authorization endpoint."""
 
     device_code: str
     user_code: str
@@ -54,15 +54,15 @@ class _Answer(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class DeviceFlow:
-    """One client of an issuer.
+    """A client of an issuer.
 
     Args:
         issuer: its address.
-        client_id: how it knows Switchboard.
-        client_secret: where it gave one; else empty.
+        client_id: Switchboard's client id there.
+        client_secret: the client's secret, if the issuer gave one; else empty.
         ca: a file of authorities for its certificate; None: those of the system.
-        sleep: waits some seconds.
-        monotonic_s: a clock.
+        sleep: waits the given seconds.
+        monotonic_s: a monotonic clock, in seconds.
     """
 
     def __init__(
@@ -83,16 +83,16 @@ class DeviceFlow:
         self._monotonic_s = monotonic_s
 
     async def id_token(self, nonce: str, show: Callable[[Asked], None]) -> str:
-        """Have a person allow the sign-in; returns the ID token.
+        """Have a person approve the sign-in; returns the ID token.
 
         Args:
-            nonce: asked to be put into the ID token.
-            show: shows what the person has to do.
+            nonce: requested for the ID token.
+            show: shows what the person must do.
 
         Raises:
-            ConfigError: the issuer has no device flow, or what it says cannot be used.
+            ConfigError: the issuer has no device flow, or an invalid response.
             IssuerAwayError: it cannot be reached.
-            NotAllowedError: the person refused, or did not allow it in time.
+            NotAllowedError: the person refused, or did not approve in time.
         """
         metadata = await asyncio.to_thread(discover, self._issuer, self._ca)
         if not metadata.device_authorization_endpoint or not metadata.token_endpoint:
@@ -210,7 +210,7 @@ class _PendingError(SwitchboardError):
 
 
 def _meant(code: str) -> SwitchboardError:
-    """Return what an error of the token endpoint means; see RFC 8628, 3.5."""
+    """Return the exception for an error of the token endpoint; see RFC 8628, 3.5."""
     match code:
         case "authorization_pending" | "slow_down":
             pending = _PendingError("The person has not answered yet.")

@@ -1,7 +1,7 @@
-"""Read a JSON document of an OpenID issuer: by HTTPS, bounded in size and time.
+"""Read a JSON document of an OpenID issuer over HTTPS, bounded in size and time.
 
-Invariants: nothing is asked in the clear but of this computer itself; no redirect is followed; what
-does not end is not read.
+Invariants: plain HTTP is used only to this computer itself; redirects are not followed; a response
+over the size limit is not read.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ _LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 
 class IssuerAwayError(SwitchboardError):
-    """The issuer cannot be asked just now."""
+    """The issuer is temporarily not available."""
 
 
 def check_secure(url: str, what: str) -> str:
-    """Return an address that may be asked. Raises ConfigError for one that is not HTTPS."""
+    """Return a permitted address. Raises ConfigError for one that is not HTTPS."""
     try:
         parts = urlsplit(url)
         host = parts.hostname
@@ -50,7 +50,7 @@ def read_json(url: str, ca: Path | None) -> Mapping[str, object]:
         ca: a file of authorities; None: those of the system.
 
     Raises:
-        IssuerAwayError: it cannot be read, or is no JSON object.
+        IssuerAwayError: it cannot be read, or is not a JSON object.
     """
     import requests
 

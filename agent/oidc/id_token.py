@@ -1,8 +1,8 @@
-"""Verify the signature of an ID token with the keys of its issuer: the one user of joserfc.
+"""Verify an ID token's signature with its issuer's keys: the only user of joserfc.
 
-Not what it says (`agent.oidc.claims`) and not where keys come from (`agent.oidc.issuer`).
-Invariants: the algorithm is one of a short list of signatures with public keys, and fits the key;
-a token never names its own key; what cannot be read is refused without a word of it.
+`agent.oidc.claims` checks the claims, `agent.oidc.issuer` supplies the keys. Invariants: the
+algorithm is on a short list of public-key signatures, and fits the key; a token never names its own
+key; an error quotes nothing of an invalid token.
 """
 
 from __future__ import annotations
@@ -38,19 +38,19 @@ _MOST_KEYS = 50
 
 
 class UnknownKeyError(NotAllowedError):
-    """No key of the issuer fits the token: it may have new ones."""
+    """None of the issuer's known keys fits the token; it may have new ones."""
 
 
 def claims_of(id_token: str, keys: Sequence[Mapping[str, object]]) -> dict[str, object]:
     """Return the claims of an ID token that one of the keys signed.
 
     Args:
-        id_token: as it came.
+        id_token: as received.
         keys: the issuer's, as JWKs.
 
     Raises:
         UnknownKeyError: no key fits, or the one that fits did not sign it.
-        NotAllowedError: it is no such token.
+        NotAllowedError: it is not an ID token.
     """
     header = _header(id_token)
     algorithm, key_id = str(header["alg"]), header.get("kid")

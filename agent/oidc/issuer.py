@@ -1,8 +1,8 @@
-"""An OpenID issuer: its metadata, its keys, and the accounts that its ID tokens name.
+"""Use an OpenID issuer: its metadata, its keys, and the accounts in its ID tokens.
 
-After OpenID Connect Discovery 1.0. Invariants: the metadata are of the issuer that the settings
-name; keys are at most `KEYS_S` old, so one that the issuer took back counts no longer; strangers
-with odd tokens make a core ask the issuer once in `AGAIN_S` at most.
+Follows OpenID Connect Discovery 1.0. Invariants: the metadata belong to the issuer in the settings;
+keys are at most `KEYS_S` old, so a withdrawn key expires; invalid tokens from strangers cause at
+most one request to the issuer per `AGAIN_S`.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _DISCOVERY = "/.well-known/openid-configuration"
 
 
 class Metadata(msgspec.Struct, frozen=True, kw_only=True):
-    """What an issuer says of itself."""
+    """An issuer's metadata."""
 
     issuer: str
     jwks_uri: str
@@ -38,7 +38,7 @@ def discover(issuer: str, ca: Path | None) -> Metadata:
     """Read an issuer's metadata; blocks.
 
     Raises:
-        ConfigError: they are not its own, or name what is not reached by HTTPS.
+        ConfigError: they are another issuer's, or name an address without HTTPS.
         IssuerAwayError: they cannot be read.
     """
     check_secure(issuer, "oidc.issuer")
@@ -62,13 +62,13 @@ def discover(issuer: str, ca: Path | None) -> Metadata:
 
 
 class Issuer:
-    """An issuer, as a core asks it.
+    """An issuer, as a core uses it.
 
     Args:
         issuer: its address.
-        client_id: how it knows Switchboard.
+        client_id: Switchboard's client id there.
         ca: a file of authorities for its certificate; None: those of the system.
-        monotonic_s: a clock.
+        monotonic_s: a monotonic clock, in seconds.
     """
 
     def __init__(
@@ -92,8 +92,8 @@ class Issuer:
         """Return the account that an ID token names.
 
         Raises:
-            NotAllowedError: it opens nothing.
-            IssuerAwayError, ConfigError: the issuer's keys cannot be had.
+            NotAllowedError: the token is invalid.
+            IssuerAwayError, ConfigError: the issuer's keys are not available.
         """
         try:
             claims = claims_of(id_token, await self._current_keys())
@@ -110,7 +110,7 @@ class Issuer:
         return self._keys
 
     async def _renewed(self) -> bool:
-        """Read the keys anew; False where they were asked for a moment ago."""
+        """Read the keys again; False if they were read a moment ago."""
         async with self._asking:
             if self._monotonic_s() - self._asked_s < AGAIN_S:
                 return False
@@ -128,15 +128,15 @@ class Issuer:
 
 
 def authorities_of(settings: Settings) -> Path | None:
-    """Return the file of the authorities for the issuer's certificate; None: the system's."""
+    """Return the file of authorities for the issuer's certificate; None: the system's."""
     said = settings.oidc.ca
     return settings.config_file.parent / Path(said).expanduser() if said else None
 
 
 def issuer_of(settings: Settings) -> Issuer | None:
-    """Return the issuer that the settings name; None where they name none.
+    """Return the issuer in the settings; None if there is none.
 
-    Raises ConfigError: it is not reached by HTTPS, or the client's id is missing.
+    Raises ConfigError: it is not reached by HTTPS, or the client id is missing.
     """
     said = settings.oidc
     if not said.issuer:

@@ -1,1 +1,1 @@
-"""Operators with rights: who they are, how they sign in, and the door that each of them meets."""
+"""Operators and their rights: sign-in, authorisation, and the filtered core that each one uses."""

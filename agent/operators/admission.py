@@ -1,7 +1,7 @@
-"""Which ops of one operator are let through: each by the right that it needs, where it needs it.
+"""Authorise an operator's ops: each by the right it needs on the phones it concerns.
 
-Not what they see (`agent.operators.sight`). Invariant: an op reaches the core only when every phone
-that it concerns is one on which its right is theirs.
+`agent.operators.sight` filters what they see. Invariant: an op reaches the core only if the
+operator has the right on every phone that it concerns.
 """
 
 from __future__ import annotations
@@ -35,10 +35,10 @@ from agent.records import (
 
 
 class Admission:
-    """Looks at each op of one operator.
+    """Checks each op of one operator.
 
     Args:
-        core: what stands behind the door.
+        core: the core that ops are for.
         sight: what they see.
     """
 
@@ -132,7 +132,7 @@ class Admission:
 
 
 def refused(op: Op, needs: Iterable[Right]) -> NotAllowedError:
-    """Return the error that says which right is missing."""
+    """Return the error that names the missing right."""
     what = str(op.__struct_config__.tag)
     return NotAllowedError(
         f"You may not do this: {what} needs the right to {' or '.join(needs)} there.",

@@ -1,7 +1,7 @@
-"""What may be changed of an operator: grants, keys and tokens. Pure.
+"""Change an operator's grants, keys and tokens. Pure.
 
-Not the register (`agent.operators.register`). Invariants: a grant is there once; a key, and an
-account at an issuer, is one operator's.
+`agent.operators.register` stores them. Invariants: grants are unique; a key, and an account at an
+issuer, belongs to one operator.
 """
 
 from __future__ import annotations
@@ -28,9 +28,10 @@ def granted(operator: Operator, rights: Iterable[Right], tags: Iterable[str]) ->
 
 
 def without(operator: Operator, rights: Iterable[Right], tags: Iterable[str]) -> Operator:
-    """Take rights away: with tags on their phones, else on all. Raises UsageError: none is there.
+    """Remove rights: on the phones with the tags, or those on all phones. Raises UsageError if
+    there are none.
 
-    A grant on several tags loses those that are named.
+    A grant on several tags loses the named ones.
     """
     gone, named = frozenset(rights), set(checked_tags(tags))
     left: list[Grant] = []
@@ -49,7 +50,7 @@ def without(operator: Operator, rights: Iterable[Right], tags: Iterable[str]) ->
 
 
 def with_key(operator: Operator, key: OperatorKey, others: Iterable[Operator]) -> Operator:
-    """Add a key. Raises UsageError: it is another operator's."""
+    """Add a key. Raises UsageError if it belongs to another operator."""
     for other in others:
         if other.name != operator.name and any(one.public == key.public for one in other.keys):
             raise UsageError(f"That is a key of {other.name}.", "Each has keys of their own.")
@@ -58,13 +59,13 @@ def with_key(operator: Operator, key: OperatorKey, others: Iterable[Operator]) -
 
 
 def with_token(operator: Operator, token: OperatorToken, now_ms: int) -> Operator:
-    """Add a token, and forget those that have expired."""
+    """Add a token, and drop expired ones."""
     kept = tuple(one for one in operator.tokens if now_ms < one.expires_ms)
     return replace(operator, tokens=(*kept, token))
 
 
 def with_identity(operator: Operator, identity: Identity, others: Iterable[Operator]) -> Operator:
-    """Add an account at an issuer. Raises UsageError: it is another operator's."""
+    """Add an account at an issuer. Raises UsageError if it belongs to another operator."""
     for other in others:
         if other.name != operator.name and any(
             one.identity_id == identity.identity_id for one in other.identities
@@ -77,7 +78,7 @@ def with_identity(operator: Operator, identity: Identity, others: Iterable[Opera
 
 
 def signed_in(operator: Operator, token: OperatorToken, now_ms: int) -> Operator:
-    """Add the token of a sign-in; the oldest sign-ins make room for it.
+    """Add the token of a sign-in, dropping the oldest ones if there are too many.
 
     Raises NotAllowedError: its identity was revoked, or its ID token was used before.
     """
@@ -92,9 +93,9 @@ def signed_in(operator: Operator, token: OperatorToken, now_ms: int) -> Operator
 
 
 def without_credential(operator: Operator, credential_id: str) -> Operator:
-    """Take a key, token or identity away; `all` for every one. Raises UsageError: there is none.
+    """Remove a key, token or identity; `all` for every one. Raises UsageError if there is none.
 
-    The sign-ins of an identity go with it.
+    The sign-ins of an identity are removed with it.
     """
     if credential_id == "all":
         return replace(operator, keys=(), tokens=(), identities=())
@@ -115,9 +116,9 @@ def without_credential(operator: Operator, credential_id: str) -> Operator:
 
 
 def merged(known: Mapping[str, Operator], brought: Operator) -> Operator:
-    """Return an operator who is brought into a register.
+    """Return an operator for import into a register.
 
-    Raises UsageError: another is there by that name, or has one of the credentials.
+    Raises UsageError: another operator has the name, or one of the credentials.
     """
     there = known.get(brought.name)
     if there is not None and there != brought:
@@ -133,7 +134,7 @@ def merged(known: Mapping[str, Operator], brought: Operator) -> Operator:
 
 
 def checked_tags(tags: Iterable[str]) -> tuple[str, ...]:
-    """Return tags without repetition, sorted. Raises UsageError: one is no tag."""
+    """Return tags without duplicates, sorted. Raises UsageError for an invalid tag."""
     kept = tuple(sorted(set(tags)))
     for tag in kept:
         if not _TAG.fullmatch(tag):

@@ -1,8 +1,8 @@
-"""The door of a core that has operators: who comes in, as whom, and for how long.
+"""Sign clients in to a core with operators: who connects, as which operator, for how long.
 
-Not what they may do (`agent.operators.operator_core`). Invariants: with operators no connection
-does anything before it signs in; a challenge is signed once, on the connection that it was made
-for; an operator who was removed or whose sign-in ended is out at the next call, and within seconds.
+`agent.operators.operator_core` enforces their rights. Invariants: with operators, no connection
+does anything before it signs in; a challenge is signed once, on its own connection; an operator who
+was removed or whose sign-in expired is refused at the next call, and disconnected within seconds.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ MOST_TRIES = 5
 
 
 class Seat:
-    """An operator who has signed in on one connection."""
+    """An operator who signed in on one connection."""
 
     def __init__(self, door: Door, name: str, credential_id: str) -> None:
         self.name = name
@@ -41,9 +41,9 @@ class Seat:
         self._door = door
 
     def operator(self) -> Operator:
-        """Return the operator as they are now.
+        """Return the operator's current record.
 
-        Raises NotAllowedError: they were removed, or their sign-in has ended.
+        Raises NotAllowedError: they were removed, or their sign-in has expired.
         """
         found = self._door.register.find(self.name)
         if found is None or not found.has_credential(self.credential_id, self._door.clock_ms()):
@@ -52,7 +52,7 @@ class Seat:
 
 
 class Given(NamedTuple):
-    """The token that a sign-in by an account gave."""
+    """The token issued for a sign-in by an account."""
 
     token: str = ""
     expires_ms: int = 0
@@ -67,14 +67,14 @@ class AccountIssuer(Protocol):
 
 
 class Door:
-    """The door of one core.
+    """The sign-in of one core.
 
     Args:
-        core: what stands behind it.
+        core: the core that signed-in clients use.
         register: who the operators are.
         clock_ms: the time by which credentials expire; None: the register's.
         issuer: whose accounts operators sign in with; None: no accounts.
-        life_s: how long such a sign-in counts.
+        life_s: how long such a sign-in lasts.
     """
 
     def __init__(
@@ -96,11 +96,11 @@ class Door:
 
     @property
     def is_shut(self) -> bool:
-        """Whether who comes has to sign in."""
+        """Return whether new clients must sign in."""
         return self.register.is_used
 
     def may_approve(self, name: str, serial: str) -> bool:
-        """Whether an operator may approve on a phone, at this moment."""
+        """Return whether an operator may currently approve on a phone."""
         operator = self.register.find(name)
         if operator is None:
             return False
@@ -108,15 +108,15 @@ class Door:
         return operator.may((Right.APPROVE,), None if phone is None else phone.tags)
 
     def core_for(self, seat: Seat) -> OperatorCore:
-        """Return the core as an operator meets it."""
+        """Return an operator's filtered core."""
         return OperatorCore(self._core, seat.operator)
 
     async def judge(self, name: str, op: Op) -> None:
-        """Judge an op that an operator asked of another host.
+        """Authorise an op that an operator submitted on another host.
 
         Raises:
-            NotAllowedError: no such operator, or they have no right to it.
-            UsageError: it names what is not there, or not for them.
+            NotAllowedError: no such operator, or the right is missing.
+            UsageError: it names something that does not exist, or is not visible to them.
         """
         try:
             await self._check(name, op)
@@ -139,7 +139,7 @@ class Door:
         await Admission(self._core, Sight(self._core, operator)).check(op)
 
     def by_token(self, token: str) -> Seat:
-        """Let in who shows a token. Raises NotAllowedError."""
+        """Sign in with a token. Raises NotAllowedError."""
         found = token_of(self._operators(), token, self.clock_ms())
         if found is None:
             raise wrong_sign_in()
@@ -147,16 +147,16 @@ class Door:
         return Seat(self, operator.name, token_id)
 
     async def by_id_token(self, id_token: str, verifier: bytes, channel: bytes) -> Given:
-        """Return a token for an ID token, which is accepted once.
+        """Exchange an ID token, which is accepted once, for a token.
 
         Args:
             id_token: as the issuer gave it.
-            verifier: what its nonce was made of.
+            verifier: the secret behind its nonce.
             channel: the certificate that this core showed.
 
         Raises:
-            NotAllowedError: it opens nothing here.
-            SwitchboardError: the issuer, or the register, cannot be asked.
+            NotAllowedError: it is not accepted here.
+            SwitchboardError: the issuer, or the register, is not available.
         """
         if self._issuer is None:
             raise NotAllowedError(
@@ -183,7 +183,7 @@ class Door:
         return Given(token, kept.expires_ms)
 
     async def sign_out(self, seat: Seat) -> None:
-        """Revoke the token that a sign-in by an account gave. Raises UsageError: it is no such."""
+        """Revoke the token of a sign-in by an account. Raises UsageError for any other token."""
         tokens = {one.token_id: one for one in seat.operator().tokens}
         if seat.credential_id not in tokens or not tokens[seat.credential_id].identity_id:
             raise UsageError(
@@ -218,7 +218,7 @@ class Door:
         return min(found, key=lambda one: not one[1].subject)
 
     def by_key(self, public: bytes, signature: bytes, challenge: bytes, channel: bytes) -> Seat:
-        """Let in who signed the challenge with a key of an operator. Raises NotAllowedError."""
+        """Sign in with a challenge signed by an operator's key. Raises NotAllowedError."""
         from agent.operators.keys import signed_words, verifies
 
         for operator in self._operators():
@@ -238,7 +238,7 @@ class Door:
 
 
 def new_challenge() -> bytes:
-    """Make what one connection has to sign."""
+    """Return a new challenge for one connection to sign."""
     return secrets.token_bytes(CHALLENGE_BYTES)
 
 
@@ -252,7 +252,7 @@ def sign_in_first() -> NotAllowedError:
 
 
 def wrong_sign_in() -> NotAllowedError:
-    """Return the error for a sign-in that counts for nothing; it never says why."""
+    """Return the error for a failed sign-in; it never says why."""
     return NotAllowedError(
         "The sign-in was refused: no such operator, key or token, or it has expired.",
         "Ask the owner of the core: switchboard operators list",

@@ -1,7 +1,7 @@
-"""The register of one data directory: a file that the core reads, and its owner writes.
+"""Keep the register in a file of the data directory, which the core reads and its owner writes.
 
-Implements `agent.operators.register.Register`. Invariants: the file is written whole or not at all,
-by one process at a time; a file that cannot be read lets no operator in; who may write the data
+Implements `agent.operators.register.Register`. Invariants: the file is replaced atomically, by one
+process at a time; an unreadable file lets no operator in; anyone who can write to the data
 directory is its owner, and needs no right of this file.
 """
 
@@ -36,7 +36,7 @@ _Mark = tuple[int, int, int, int]
 
 
 class FileRegister:
-    """The register of a data directory; looks at the file at each call."""
+    """The register of a data directory; checks the file at each call."""
 
     def __init__(self, data_dir: Path) -> None:
         self.path = data_dir / FILE_NAME
@@ -46,19 +46,19 @@ class FileRegister:
 
     @property
     def is_used(self) -> bool:
-        """Whether there are operators, or a file that cannot be read: then all have to sign in."""
+        """Return whether clients must sign in: there are operators, or the file is unreadable."""
         self._look()
         return bool(self._operators) or self._trouble is not None
 
     def operators(self) -> tuple[Operator, ...]:
-        """List the operators by their names. Raises ConfigError where the file cannot be used."""
+        """List the operators by name. Raises ConfigError if the file is invalid."""
         self._look()
         if self._trouble is not None:
             raise ConfigError(self._trouble.message, self._trouble.remedy)
         return tuple(self._operators.values())
 
     def find(self, name: str) -> Operator | None:
-        """Return an operator; None where there is none, or the file cannot be used."""
+        """Return an operator; None if there is none, or the file is invalid."""
         self._look()
         return None if self._trouble is not None else self._operators.get(name)
 
@@ -86,7 +86,7 @@ class FileRegister:
         return time.time_ns() // 1_000_000
 
     async def refresh(self) -> None:
-        """Do nothing: each call looks at the file."""
+        """Do nothing: each call checks the file."""
 
     async def change(self, name: str, change: Change) -> None:
         """Replace one operator; see `Register.change`."""
@@ -121,7 +121,7 @@ class FileRegister:
 
 
 def read_operators(path: Path) -> dict[str, Operator]:
-    """Read the operators of a file, by name; none where there is no file. Raises ConfigError."""
+    """Read the operators of a file, by name; empty without a file. Raises ConfigError."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW)
         with os.fdopen(descriptor, "rb") as file:

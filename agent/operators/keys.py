@@ -1,8 +1,8 @@
-"""Sign in by an Ed25519 key: the files that hold keys, and the words that are signed.
+"""Sign in with an Ed25519 key: key files, and the signed message.
 
-The one place of the core that uses `cryptography` for it. Invariants: what is signed holds the
-core's own challenge and what tells this connection from another, so a signature opens one door,
-once; a key file that others may read is refused.
+The only user of `cryptography` for signatures in the core. Invariants: the signed message contains
+the core's challenge and the connection's channel binding, so a signature is valid once, on one
+connection; a key file that others may read is refused.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _LONGEST = 64 * 1024
 
 
 def signed_words(challenge: bytes, channel: bytes) -> bytes:
-    """Return what is signed.
+    """Return the message to sign.
 
     Args:
         challenge: the core's, made for this connection.
@@ -57,12 +57,12 @@ coordinate beyond the field too: under one of them a signature that nobody made 
 
 
 def is_low_order(public: bytes) -> bool:
-    """Whether a public key is one that needs no private key."""
+    """Return whether a public key has low order, which needs no private key to sign."""
     return public[:-1] + bytes((public[-1] & 0x7F,)) in _LOW_ORDER if public else False
 
 
 def verifies(public: bytes, signature: bytes, words: bytes) -> bool:
-    """Whether a key signed the words; under a key of low order nothing is signed."""
+    """Return whether a key signed the message; never for a key of low order."""
     if is_low_order(public):
         return False
     try:
@@ -73,20 +73,20 @@ def verifies(public: bytes, signature: bytes, words: bytes) -> bool:
 
 
 def sign(path: Path, words: bytes) -> tuple[bytes, bytes]:
-    """Sign words with the key of a file; returns the public key and the signature.
+    """Sign a message with the key of a file; returns the public key and the signature.
 
     Raises:
-        ConfigError: the file cannot be read, holds no such key, or others may read it.
+        ConfigError: the file cannot be read, contains no such key, or others may read it.
     """
     key = _private(path)
     return key.public_key().public_bytes(Encoding.Raw, PublicFormat.Raw), key.sign(words)
 
 
 def make_key(path: Path) -> str:
-    """Write a new key to a file that must not be there; returns the line of its public half.
+    """Write a new key to a new file; returns its public line.
 
     Raises:
-        UsageError: the file is there, or cannot be written.
+        UsageError: the file exists, or cannot be written.
     """
     key = Ed25519PrivateKey.generate()
     data = key.private_bytes(Encoding.PEM, PrivateFormat.OpenSSH, NoEncryption())

@@ -1,7 +1,7 @@
-"""One operator: what they may do on which phones, and what they sign in by. Pure.
+"""Define an operator: rights on phones, and credentials. Pure.
 
-Not where operators are kept (`agent.operators.register`). Invariants: every right holds `watch` in
-it, and `administer` all others; what is not granted is refused.
+`agent.operators.register` stores operators. Invariants: every right includes `watch`, and
+`administer` includes all; what is not granted is refused.
 """
 
 from __future__ import annotations
@@ -27,11 +27,13 @@ _TOKEN_PREFIX = "swb"
 class _Kept(
     msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True
 ):
-    """Base of what the register holds; an unknown field is refused, for it may be a limit."""
+    """Base of the register's records; an unknown field is refused, because it may be a
+    restriction.
+    """
 
 
 class Grant(_Kept, frozen=True, kw_only=True):
-    """One right, on the phones that have one of the tags."""
+    """One right, on the phones with one of the tags."""
 
     right: Right
     tags: tuple[str, ...] = ()
@@ -48,7 +50,7 @@ class OperatorKey(_Kept, frozen=True, kw_only=True):
 
 
 class OperatorToken(_Kept, frozen=True, kw_only=True):
-    """A token that the operator signs in with; the token itself is kept nowhere."""
+    """A token that the operator signs in with; the token itself is not stored."""
 
     token_id: str
     sha256: str
@@ -71,12 +73,12 @@ class Identity(_Kept, frozen=True, kw_only=True):
 
     @property
     def text(self) -> str:
-        """The account, as the issuer calls it."""
+        """Return the account, as the issuer names it."""
         return self.email or self.subject
 
 
 class Operator(_Kept, frozen=True, kw_only=True):
-    """A person, or a program of theirs, who may use the core."""
+    """A person, or their program, who may use the core."""
 
     name: str
     grants: tuple[Grant, ...] = ()
@@ -86,7 +88,7 @@ class Operator(_Kept, frozen=True, kw_only=True):
     made_ms: int = 0
 
     def may(self, needs: Iterable[Right], tags: Collection[str] | None) -> bool:
-        """Whether one of the rights is theirs on a phone.
+        """Return whether they have one of the rights on a phone.
 
         Args:
             needs: any of these is enough.
@@ -101,25 +103,25 @@ class Operator(_Kept, frozen=True, kw_only=True):
 
     @property
     def sees_all(self) -> bool:
-        """Whether they see all phones, and what is of no phone."""
+        """Return whether they see all phones, and what belongs to no phone."""
         return self.may((Right.WATCH,), None)
 
     def has_credential(self, credential_id: str, now_ms: int) -> bool:
-        """Whether what they signed in with counts still."""
+        """Return whether the credential of a sign-in is still valid."""
         if any(one.key_id == credential_id for one in self.keys):
             return True
         return any(one.token_id == credential_id and now_ms < one.expires_ms for one in self.tokens)
 
 
 def held_in(right: Right) -> frozenset[Right]:
-    """Return the rights that a granted one holds in it."""
+    """Return the rights that a granted one includes."""
     if right is Right.ADMINISTER:
         return frozenset(Right)
     return frozenset({right, Right.WATCH})
 
 
 def checked_name(name: str) -> str:
-    """Return an operator's name. Raises UsageError for one that cannot be."""
+    """Return an operator's name. Raises UsageError if it is invalid."""
     if not NAME.fullmatch(name):
         raise UsageError(
             f"{name[:40]!r} is not a name for an operator.",
@@ -131,11 +133,11 @@ def checked_name(name: str) -> str:
 def made_token(
     now_ms: int, life_ms: int, *, identity_id: str = "", proof: str = ""
 ) -> tuple[str, OperatorToken]:
-    """Make a token: what is handed out once, and what is kept.
+    """Make a token: the secret to hand out, and the record to store.
 
     Args:
         now_ms: milliseconds since the epoch.
-        life_ms: how long it counts.
+        life_ms: how long it lasts.
         identity_id: of a sign-in: the identity that it is for.
         proof: of a sign-in: the SHA-256 of its ID token.
     """
@@ -153,7 +155,9 @@ def made_token(
 
 
 def identity_at(issuer: str, added_ms: int, *, subject: str = "", email: str = "") -> Identity:
-    """Make an identity of exactly one of a subject and an e-mail address. Raises UsageError."""
+    """Make an identity from a subject or an e-mail address. Raises UsageError unless exactly
+    one is given.
+    """
     if not issuer:
         raise UsageError(
             "No OpenID issuer is set.", "Set oidc.issuer and oidc.client_id in the settings."
@@ -178,7 +182,7 @@ def identity_at(issuer: str, added_ms: int, *, subject: str = "", email: str = "
 
 
 def token_of(operators: Iterable[Operator], shown: str, now_ms: int) -> tuple[Operator, str] | None:
-    """Return whose token it is, with its id; None: nobody's, or it has expired."""
+    """Return a token's operator and its id; None if it is unknown or expired."""
     hashed = _hashed(shown)
     found = None
     for operator in operators:

@@ -1,8 +1,8 @@
-"""The core as one operator meets it: what is not theirs to do is refused, or is not there.
+"""Filter a core for one operator: ops without the right are refused, other phones are hidden.
 
-Not who they are (`agent.operators.door`). Invariants: every op and every look passes here, and
-nothing of a phone that is not theirs comes out, in a list, an event, a picture, an error or a
-count; each call goes by the rights of that moment, so what is revoked is gone at once.
+`agent.operators.door` signs operators in. Invariants: every op and look-up passes here; nothing of
+an invisible phone appears in a list, an event, a picture, an error or a count; each call uses the
+rights of that moment, so a revocation takes effect at once.
 """
 
 from __future__ import annotations
@@ -50,9 +50,9 @@ class OperatorCore(CoreBase):
     """A core for one operator; implements `agent.core.SharedCore`.
 
     Args:
-        core: what stands behind the door.
-        operator: returns the operator as they are now. Raises NotAllowedError when they may not be
-            here any more.
+        core: the filtered core.
+        operator: returns the operator's current record. Raises NotAllowedError when they may no
+            longer use the core.
     """
 
     def __init__(self, core: GuardedCore, operator: Callable[[], Operator]) -> None:
@@ -64,29 +64,29 @@ class OperatorCore(CoreBase):
     # --- rights ----------
 
     def sees_phone(self, serial: str) -> bool:
-        """Whether a phone is one that they may see; an unknown one is not."""
+        """Return whether a phone is visible to them; False for an unknown one."""
         return self._sight.sees_phone(serial)
 
     def check_here(self) -> None:
-        """Raise NotAllowedError when the operator may not be here any more."""
+        """Raise NotAllowedError if the operator may no longer use the core."""
         self._sight.operator()
 
     # --- ops ----------
 
     async def submit(self, op: Op) -> str:
-        """Refuse: an op of an operator has a client; see `submit_as`."""
+        """Refuse: an operator's op needs a client; see `submit_as`."""
         raise NotAllowedError("An op without its client is refused.")
 
     async def request(self, op: Op) -> Reply:
-        """Refuse: an op of an operator has a client; see `request_as`."""
+        """Refuse: an operator's op needs a client; see `request_as`."""
         raise NotAllowedError("An op without its client is refused.")
 
     async def submit_as(self, client: ClientInfo, op: Op) -> str:
         """Queue an op; see `SharedCore.submit_as`.
 
         Raises:
-            NotAllowedError: they have no right to it.
-            UsageError: it names what is not there, or not for them.
+            NotAllowedError: the right is missing.
+            UsageError: it names something that does not exist, or is not visible to them.
         """
         if self._admission.stops_all(op):
             return (await self._stop_own(client)).submission_id
@@ -95,14 +95,14 @@ class OperatorCore(CoreBase):
         return submission_id
 
     async def request_as(self, client: ClientInfo, op: Op) -> Reply:
-        """Carry an op out; see `SharedCore.request_as`. Raises as `submit_as` does."""
+        """Carry out an op; see `SharedCore.request_as`. Raises like `submit_as`."""
         if self._admission.stops_all(op):
             return await self._stop_own(client)
         reply = await self._core.request_as(client, await self._admission.admitted(op))
         return await self._seen_reply(reply)
 
     async def _stop_own(self, client: ClientInfo) -> Reply:
-        """Stop all that they may stop: the safe direction is one key for everybody."""
+        """Stop everything that they may stop."""
         reply = Reply(submission_id="")
         found = (await self._core.overview()).sessions
         # Who waits in line first: the phone that a stop frees would be theirs.
@@ -127,13 +127,13 @@ class OperatorCore(CoreBase):
         )
 
     async def leave(self, client: ClientInfo) -> None:
-        """Let go of all that a client had; see `SharedCore.leave`."""
+        """Release everything that a client held; see `SharedCore.leave`."""
         await self._core.leave(client)
 
     # --- looking ----------
 
     async def overview(self) -> Overview:
-        """Return the picture of one moment; see `Core.overview`."""
+        """Return the state at one moment; see `Core.overview`."""
         operator = self._sight.operator()
         found = await self._core.overview()
         if operator.sees_all:
@@ -157,7 +157,7 @@ class OperatorCore(CoreBase):
     async def look_up(self, query: LookUp[Answer]) -> Answer:
         """Answer a look-up; see `Core.look_up`.
 
-        Raises NotAllowedError for one whose answer cannot be parted by phones.
+        Raises NotAllowedError for one whose answer cannot be filtered by phone.
         """
         operator = self._sight.operator()
         if operator.sees_all:
@@ -187,7 +187,7 @@ class OperatorCore(CoreBase):
         return cast(Answer, found)
 
     def _seen_hosts(self, hosts: Iterable[HostInfo]) -> tuple[HostInfo, ...]:
-        """Return the core's own host, and those that have phones which they may see."""
+        """Return the core's own host, and those with visible phones."""
         theirs = {host_of(one.serial) for one in self._sight.phones()}
         return tuple(one for one in hosts if one.is_here or one.name in theirs)
 
@@ -203,7 +203,7 @@ class OperatorCore(CoreBase):
         return events if sees_all else tuple(map(bare_event, events))
 
     async def blob(self, digest: str) -> bytes:
-        """Read a frame, tree, prompt or reply of a session that they may see; see `Core.blob`."""
+        """Read a frame, tree, prompt or reply of a visible session; see `Core.blob`."""
         if not self._sight.operator().sees_all:
             for session_id in await self._core.sessions_of_blob(digest):
                 if await self._sight.sees_session(session_id):
@@ -216,7 +216,7 @@ class OperatorCore(CoreBase):
 
     @asynccontextmanager
     async def events(self, *, after: int | None = None) -> AsyncIterator[AsyncIterator[Event]]:
-        """Follow events; see `Core.events`. Fails when the operator may not be here any more."""
+        """Follow events; see `Core.events`. Raises when the operator may no longer use the core."""
         self.check_here()
         async with self._core.events(after=after) as events, aclosing(self._seen(events)) as seen:
             yield seen
@@ -233,7 +233,7 @@ class OperatorCore(CoreBase):
 
     @asynccontextmanager
     async def deltas(self, session_id: str = "") -> AsyncIterator[AsyncIterator[TextDelta]]:
-        """Follow what models write in sessions that they may see; see `Core.deltas`."""
+        """Follow streamed model output of visible sessions; see `Core.deltas`."""
         self.check_here()
         if session_id:
             session_id = (await self._sight.found(session_id)).session_id
@@ -254,7 +254,7 @@ class OperatorCore(CoreBase):
     async def frames(
         self, serial: str, *, width_px: int, height_px: int, max_hz: float
     ) -> AsyncIterator[AsyncIterator[LiveFrame]]:
-        """Follow the newest picture of a phone of theirs; see `Core.frames`."""
+        """Follow the newest picture of a visible phone; see `Core.frames`."""
         self._check_phone(serial)
         async with (
             self._core.frames(
@@ -279,8 +279,8 @@ class OperatorCore(CoreBase):
 
     @property
     def death(self) -> RuntimeDiedError | None:
-        """Why the core ended by itself; see `Core.death`."""
+        """Return why the core failed; see `Core.death`."""
         return self._core.death
 
     async def close(self) -> None:
-        """Let go of the core, which goes on."""
+        """Detach from the core, which keeps running."""

@@ -1,8 +1,8 @@
-"""The register of operators, as the door and the commands know it.
+"""Define the interface of the register of operators.
 
-Not where it is kept: a file of the data directory (`agent.operators.file_register`), or rows of a
-fleet's database (`agent.hosts.fleet_register`). Invariants: one change at a time, each made of what
-is there at that moment; a register that cannot be read lets no operator in.
+Implemented by a file of the data directory (`agent.operators.file_register`) and by rows of a
+fleet's database (`agent.hosts.fleet_register`). Invariants: changes happen one at a time, each
+based on the current register; an unreadable register lets no operator in.
 """
 
 from __future__ import annotations
@@ -20,19 +20,21 @@ Change = Callable[[Mapping[str, Operator]], Operator | None]
 
 
 class Register(Protocol):
-    """Who the operators are, at this moment."""
+    """The current operators."""
 
     @property
     def is_used(self) -> bool:
-        """Whether clients have to sign in: there are operators, or they cannot be known."""
+        """Return whether clients must sign in: there are operators, or the register is
+        unreadable.
+        """
         ...
 
     def operators(self) -> tuple[Operator, ...]:
-        """List the operators by name. Raises ConfigError where they cannot be known."""
+        """List the operators by name. Raises ConfigError if the register is unreadable."""
         ...
 
     def find(self, name: str) -> Operator | None:
-        """Return an operator; None where there is none, or it cannot be known."""
+        """Return an operator; None if there is none, or the register is unreadable."""
         ...
 
     def clock_ms(self) -> int:
@@ -40,22 +42,22 @@ class Register(Protocol):
         ...
 
     async def refresh(self) -> None:
-        """Read the register again now. Raises StoreError where it cannot be read."""
+        """Read the register again. Raises StoreError if it is unreadable."""
         ...
 
     async def change(self, name: str, change: Change) -> None:
-        """Replace one operator by what a function makes of the register.
+        """Replace one operator by the result of a function of the register.
 
         Raises:
             ConfigError: the register cannot be used.
             StoreError: it cannot be written.
-            UsageError: there would be too many of something, or the function refuses.
+            UsageError: a limit would be exceeded, or the function refuses.
         """
         ...
 
 
 def changed(known: Mapping[str, Operator], name: str, change: Change) -> dict[str, Operator]:
-    """Return the operators after a change. Raises UsageError: there would be too many."""
+    """Return the operators after a change. Raises UsageError if a limit would be exceeded."""
     kept = dict(known)
     new = change(known)
     if new is None:

@@ -1,7 +1,7 @@
-"""Which phones an op concerns, and which right it needs there, read from the op's own fields.
+"""Determine from an op's fields which phones it concerns, and which right it needs there.
 
-Not the refusing (`agent.operators.operator_core`). Invariant: an op that names no phone, by itself
-or by what is of one, concerns all phones; what it says of itself (`OpBase.needs`) is only raised.
+`agent.operators.operator_core` refuses ops. Invariant: an op that names no phone, directly or
+indirectly, concerns all phones; its declared right (`OpBase.needs`) is only ever raised.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class Concern(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def is_named(self) -> bool:
-        """Whether it names anything."""
+        """Return whether it names anything."""
         return bool(
             self.session_ids or self.serials or self.question_id or self.job_id or self.watcher_id
         )
@@ -111,7 +111,7 @@ def _of_job(op: JobCreate, found: Concern) -> Concern:
 
 
 def _of_needs(text: str) -> Concern:
-    """Return what work concerns that says what its phone has to be. Raises UsageError."""
+    """Return what work concerns whose phone is described by requirements. Raises UsageError."""
     needs = parse_needs(text)
     if needs.same and needs.same != LAST:
         return Concern(session_ids=(needs.same,))
@@ -129,7 +129,7 @@ def needs_of(op: Op, by_default: Autonomy) -> tuple[tuple[Right, ...], ...]:
     """Return the rights that an op needs: of each group any one.
 
     Args:
-        by_default: how much a session may do unasked where nobody says.
+        by_default: a session's autonomy where the op does not set it.
     """
     match op:
         case SessionAttach(drive=False):
@@ -153,7 +153,7 @@ def _is_freer(wanted: Autonomy | None, by_default: Autonomy) -> bool:
 def phones_of_job(job: Job) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the phones that a job names, or the tags that its one phone must have.
 
-    A campaign names each of its phones from its first day on, however they were found then.
+    A campaign names each of its phones from the start, however they were selected.
     """
     payload: Mapping[str, Any] = job.payload_json
     campaign = campaign_of(job.payload_json)
@@ -170,6 +170,6 @@ def phones_of_job(job: Job) -> tuple[tuple[str, ...], tuple[str, ...]]:
 
 
 def phone_of_watcher(watcher: Watcher) -> str:
-    """Return the one phone that a watcher looks at; empty for all, or none."""
+    """Return the one phone that a watcher watches; empty for all, or none."""
     serial = watcher.condition_json.get("serial", "")
     return serial if isinstance(serial, str) else ""

@@ -1,7 +1,7 @@
-"""What one operator sees: which phones, sessions, jobs and events, and what is found of them.
+"""Filter what one operator sees: phones, sessions, jobs, events, search hits.
 
-Not the refusing of ops (`agent.operators.admission`). Invariant: what cannot be traced to a phone
-of theirs is not seen, and is not told from what is not there.
+`agent.operators.admission` refuses ops. Invariant: what cannot be traced to a visible phone is
+invisible, and indistinguishable from what does not exist.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ _WAITING = frozenset({"session_waits", "session_state_changed"})
 
 
 class GuardedCore(SharedCore, Protocol):
-    """A core that says what a door has to know."""
+    """A core with the extra queries that filtering needs."""
 
     def phones(self) -> tuple[DeviceInfo, ...]:
         """List the phones as they are now."""
@@ -72,11 +72,11 @@ class GuardedCore(SharedCore, Protocol):
 
     @property
     def default_autonomy(self) -> Autonomy:
-        """How much a session may do unasked where nobody says."""
+        """Return a session's autonomy where the op does not set it."""
         ...
 
     async def sessions_of_blob(self, digest: str) -> tuple[str, ...]:
-        """Name the sessions whose events name a blob."""
+        """List the ids of sessions whose events name a blob."""
         ...
 
 
@@ -84,9 +84,9 @@ class Sight:
     """What one operator may see of the core.
 
     Args:
-        core: what stands behind the door.
-        operator: returns the operator as they are now. Raises NotAllowedError when they may not be
-            here any more.
+        core: the filtered core.
+        operator: returns the operator's current record. Raises NotAllowedError when they may no
+            longer use the core.
     """
 
     def __init__(self, core: GuardedCore, operator: Callable[[], Operator]) -> None:
@@ -96,11 +96,11 @@ class Sight:
         """By session: the phone it is on, for the events that are followed."""
 
     def sees_phone(self, serial: str) -> bool:
-        """Whether a phone is one that they may see; an unknown one is not."""
+        """Return whether a phone is visible to them; False for an unknown one."""
         return self.may((Right.WATCH,), serial)
 
     def may(self, needs: Iterable[Right], serial: str) -> bool:
-        """Whether one of the rights is theirs on a phone."""
+        """Return whether they have one of the rights on a phone."""
         operator = self.operator()
         if operator.may(needs, None):
             return True
@@ -112,7 +112,7 @@ class Sight:
         return bool(tags) and self.operator().may((Right.WATCH,), tags)
 
     async def found(self, session_id: str) -> Session:
-        """Find a session that they may see. Raises UsageError as for one that is not there."""
+        """Find a visible session. Raises the same UsageError as for an unknown one."""
         operator = self.operator()
         if operator.sees_all:
             return await self._core.session(session_id)
@@ -123,12 +123,12 @@ class Sight:
         raise _no_session(session_id)
 
     def sees(self, session: Session) -> bool:
-        """Whether a session is on a phone of theirs, or waits for one that will be."""
+        """Return whether a session's phone is visible to them, or the one that it waits for."""
         return self.may_on((Right.WATCH,), session)
 
     def may_on(self, needs: Iterable[Right], session: Session) -> bool:
-        """Whether one of the rights is theirs on a session's phone, or on that which it waits
-        for: whichever it is, it has all of the tags that the session needs.
+        """Return whether they have one of the rights on a session's phone, or on the one that
+        it waits for, which will have all of the tags that the session needs.
         """
         needs = tuple(needs)
         if session.serial:
@@ -140,7 +140,7 @@ class Sight:
         return bool(tags) and self.operator().may(needs, tags)
 
     async def job(self, job_id: int) -> Job:
-        """Find a job that they may see. Raises UsageError as for one that is not there."""
+        """Find a visible job. Raises the same UsageError as for an unknown one."""
         with suppress(UsageError):
             reply = await self._core.request(JobHistory(job_id=job_id, limit=1))
             if reply.job is not None and self.sees_job(reply.job):
@@ -148,7 +148,7 @@ class Sight:
         raise UsageError(f"There is no job {job_id}.", "switchboard jobs list")
 
     async def phone_of_watcher(self, watcher_id: int) -> str:
-        """Return the phone of a watcher that they may see. Raises UsageError."""
+        """Return the phone of a visible watcher. Raises UsageError."""
         with suppress(UsageError):
             watcher = (await self._core.request(WatcherShow(watcher_id=watcher_id))).watcher
             if watcher is not None and self.sees_phone(phone_of_watcher(watcher)):
@@ -156,18 +156,18 @@ class Sight:
         raise UsageError(f"There is no watcher {watcher_id}.", "switchboard watchers list")
 
     def phones(self) -> tuple[DeviceInfo, ...]:
-        """List the phones that they may see."""
+        """List the visible phones."""
         return tuple(one for one in self._core.phones() if self.sees_phone(one.serial))
 
     def sees_job(self, job: Job) -> bool:
-        """Whether a job is for phones of theirs alone."""
+        """Return whether a job is only for visible phones."""
         serials, tags = phones_of_job(job)
         if self.operator().sees_all:
             return True
         return all(map(self.sees_phone, serials)) if serials else self._sees_tagged(tags)
 
     async def sees_session(self, session_id: str) -> bool:
-        """Whether a session is on a phone of theirs."""
+        """Return whether a session's phone is visible to them."""
         try:
             await self.found(session_id)
         except UsageError:
@@ -175,13 +175,13 @@ class Sight:
         return True
 
     async def sees_notice(self, notice: Notice) -> bool:
-        """Whether a notice is of a session of theirs."""
+        """Return whether a notice is of a visible session."""
         if notice.serial and not self.sees_phone(notice.serial):
             return False
         return bool(notice.session_id) and await self.sees_session(notice.session_id)
 
     async def sessions(self, query: ListSessions) -> tuple[Session, ...]:
-        """List sessions of theirs, as a look-up asks."""
+        """List visible sessions, as a look-up asks."""
         found: list[Session] = []
         before = query.before
         if before and not await self.sees_session(before):
@@ -195,7 +195,7 @@ class Sight:
         return tuple(found[: max(query.limit, 0)])
 
     async def hits(self, query: SearchEvents) -> tuple[SearchHit, ...]:
-        """List hits in sessions of theirs, as a search asks."""
+        """List search hits in visible sessions."""
         many = replace(query, limit=min(max(query.limit, 0) * 20, _MOST_LOOKED_AT))
         hits = await self._core.look_up(many)
         sees: dict[str, bool] = {}
@@ -206,10 +206,10 @@ class Sight:
         return tuple(theirs)[: max(query.limit, 0)]
 
     async def shown(self, event: Event, submitted: Container[str]) -> Event | None:
-        """Return an event as they may see it; None where they may not.
+        """Return an event as they may see it; None if they may not.
 
         Args:
-            submitted: the submissions of theirs whose failure would be told.
+            submitted: their submissions whose failure would be reported.
         """
         if event.session_id:
             if isinstance(event.msg, SessionAssigned | SessionConfigured | SessionHosted):
@@ -254,7 +254,7 @@ class Sight:
         return serial is not None and self.sees_phone(serial)
 
     async def follows(self, session_id: str) -> bool:
-        """Whether a session is on a phone of theirs; looked up once, until it moves."""
+        """Return whether a session's phone is visible; cached until it moves."""
         if self._phone_of.get(session_id) is None:
             try:
                 session = await self._core.session(session_id)
@@ -269,7 +269,7 @@ class Sight:
 
 
 def tags_of(session: Session) -> tuple[str, ...]:
-    """Return the tags that the phone of a session has, whichever it will be."""
+    """Return the tags of a session's phone, or those it will have."""
     try:
         return parse_needs(session.needs).tags
     except UsageError:
@@ -277,12 +277,12 @@ def tags_of(session: Session) -> tuple[str, ...]:
 
 
 def bare(session: Session) -> Session:
-    """Return a session without what it tells of phones and sessions of others."""
+    """Return a session without data about other operators' phones and sessions."""
     return replace(session, waits_for=_WAITS) if session.waits_for else session
 
 
 def bare_event(event: Event) -> Event:
-    """Return an event of a session without what it tells of phones and sessions of others."""
+    """Return a session's event without data about other operators' phones and sessions."""
     match event.msg:
         case SessionWaits() as msg:
             return replace(event, msg=replace(msg, reason=_WAITS if msg.reason else ""))

@@ -1,8 +1,8 @@
-"""Leases: an exclusive right that ends by itself and carries an epoch. No I/O.
+"""Leases: an exclusive right that expires and carries an epoch. No I/O.
 
-Not a lock on a file (`agent.store.database.lock`) and not the queue for a phone (`agent.sessions`).
-Invariants: the epoch of a key only rises; a key has at most one lease that counts; whoever was
-overtaken can never write under its lease again, however late it wakes.
+`agent.store.database.lock` locks files; `agent.sessions` queues for phones. Invariants: the epoch
+of a key only rises; a key has at most one valid lease; a superseded owner can never write under its
+lease again, however late it wakes.
 """
 
 from __future__ import annotations
@@ -17,10 +17,9 @@ LONGEST_KEY = 500
 
 
 class Lease(msgspec.Struct, frozen=True, kw_only=True):
-    """The right of one owner to one key, such as a phone's serial, until it runs out.
+    """The right of one owner to one key, such as a phone's serial, until it expires.
 
-    A lease that ran out still counts until somebody else takes the key: its owner was slow, and
-    nothing has been done behind its back.
+    An expired lease stays valid until another owner takes the key: its owner was only slow.
     """
 
     key: str
@@ -31,15 +30,15 @@ class Lease(msgspec.Struct, frozen=True, kw_only=True):
     """By the store's clock; 0 = given back."""
 
     def is_free(self, now_ms: int) -> bool:
-        """Whether anybody may take the key."""
+        """Return whether any owner may take the key."""
         return self.expires_ms <= now_ms
 
 
 def taken(present: Lease | None, key: str, owner: str, ttl_ms: int, now_ms: int) -> Lease | None:
-    """Return the lease that an owner gets on a key; None when somebody else has it.
+    """Return an owner's new lease on a key; None if another owner has it.
 
-    An owner that takes its own key again, as after a crash, gets a new epoch: its former self can
-    write no more.
+    An owner that takes its own key again, as after a crash, gets a new epoch, which fences its
+    previous process.
 
     Raises:
         UsageError: a blank or overlong name, or a time to live that is not positive.
@@ -55,21 +54,23 @@ def taken(present: Lease | None, key: str, owner: str, ttl_ms: int, now_ms: int)
 
 
 def renewed(present: Lease | None, lease: Lease, ttl_ms: int, now_ms: int) -> Lease:
-    """Return the lease with a later end. Raises FencedError when it counts no more, UsageError."""
+    """Return the lease with a later end. Raises FencedError if it is no longer valid,
+    UsageError.
+    """
     _check_ttl(ttl_ms)
     check(present, lease)
     return replace(lease, expires_ms=now_ms + ttl_ms)
 
 
 def released(present: Lease | None, lease: Lease) -> Lease | None:
-    """Return the lease as it is once it was given back; None when it counts no more anyway."""
+    """Return the lease after its release; None if it is no longer valid."""
     if present is None or present.epoch != lease.epoch or present.owner != lease.owner:
         return None
     return replace(present, expires_ms=0)
 
 
 def check(present: Lease | None, lease: Lease) -> None:
-    """Refuse what comes under a lease that counts no more. Raises FencedError."""
+    """Refuse a write under an invalid lease. Raises FencedError."""
     if present is None or present.epoch != lease.epoch or present.owner != lease.owner:
         now = "nobody" if present is None else f"{present.owner} (epoch {present.epoch})"
         raise FencedError(

@@ -1,7 +1,6 @@
-"""What every store on a database has in common: one writer, one reader, and what they are asked.
+"""The common part of every database store: one writer, one reader, and their calls.
 
-Not a whole `Store`: how it is opened, searched and where its blobs are is that of the store which
-stands on this. Invariants: those of `agent.store.store`.
+Subclasses implement opening, search and blobs. Invariants: those of `agent.store.store`.
 """
 
 from __future__ import annotations
@@ -50,17 +49,17 @@ class RecordStore:
     # --- events ----------
 
     async def append(self, *drafts: EventDraft, under: Lease | None = None) -> tuple[Event, ...]:
-        """Store facts together, durably, and update what is kept beside them.
+        """Store events together, durably, and update the derived records.
 
         Returns:
             The events, numbered and dated, in the order of the drafts.
 
         Raises:
-            StoreError: nothing of it was stored; the message says why. FencedError: because the
-                lease it came under was taken over or given back.
+            StoreError: nothing of it was stored; the message says why. FencedError: because its
+                lease was taken over or released.
             UsageError: a session or question that does not exist.
-            WrongStateError: a session that exists already, or an answer to a question that is not
-                open any more.
+            WrongStateError: a session that exists already, or an answer to a question that is no
+                longer open.
         """
         if not drafts:
             return ()
@@ -118,23 +117,23 @@ class RecordStore:
     # --- leases ----------
 
     async def acquire_lease(self, key: str, owner: str, ttl_ms: int) -> Lease | None:
-        """Take a key for a time; None when somebody else has it. Raises UsageError."""
+        """Take a key for a time; None if another owner has it. Raises UsageError."""
         lease = await self._write(AcquireLease(key, owner, ttl_ms))
         assert lease is None or isinstance(lease, Lease)
         return lease
 
     async def renew_lease(self, lease: Lease, ttl_ms: int) -> Lease:
-        """Put off the end of a lease. Raises FencedError when it counts no more."""
+        """Extend a lease. Raises FencedError if it is no longer valid."""
         longer = await self._write(RenewLease(lease, ttl_ms))
         assert isinstance(longer, Lease)
         return longer
 
     async def release_lease(self, lease: Lease) -> None:
-        """Release a lease; one that counts no more is left as it is."""
+        """Release a lease; an invalid one is left as it is."""
         await self._write(ReleaseLease(lease))
 
     async def lease(self, key: str) -> Lease | None:
-        """Return who had a key last; `is_free` tells whether that still keeps others out."""
+        """Return a key's newest lease; `is_free` tells whether it still excludes others."""
         return await self._reader.lease(key)
 
     # --- sessions and questions ----------
@@ -158,7 +157,7 @@ class RecordStore:
         return await self._reader.children(parent_id)
 
     async def root_ids(self) -> tuple[str, ...]:
-        """Name every top-level session, newest first."""
+        """List the ids of all top-level sessions, newest first."""
         return await self._reader.root_ids()
 
     async def unpruned_roots(self) -> tuple[Session, ...]:
@@ -166,7 +165,7 @@ class RecordStore:
         return await self._reader.unpruned_roots()
 
     async def delete_sessions(self, *session_ids: str) -> None:
-        """Forget sessions with their events and questions. Raises UsageError, StoreError."""
+        """Delete sessions with their events and questions. Raises UsageError, StoreError."""
         if session_ids:
             await self._write(DeleteSessions(session_ids))
 
@@ -175,7 +174,7 @@ class RecordStore:
         return await self._reader.open_questions()
 
     async def question(self, question_id: str) -> tuple[Question, bool]:
-        """Find a question and say whether it is still open. Raises UsageError."""
+        """Find a question and return whether it is still open. Raises UsageError."""
         return await self._reader.question(question_id)
 
     # --- jobs ----------
@@ -209,5 +208,5 @@ class RecordStore:
         return await self._reader.jobs_on(trigger)
 
     async def next_number(self, kind: str, newest: int) -> int:
-        """Return the next number of a kind that is counted up; see `Store.next_number`."""
+        """Return the next number of a counted kind; see `Store.next_number`."""
         return newest + 1

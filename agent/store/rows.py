@@ -1,8 +1,8 @@
-"""Rows and statements, as every database of a store takes and gives them. No I/O.
+"""Define rows and statements, common to every database of a store. No I/O.
 
-SQL that both databases understand is written once, with `?` where a value goes; what they say
-differently is a `agent.store.queries.dialect.Dialect`. Invariant: no module that uses only this
-knows on which database it is.
+SQL that both databases understand is written once, with `?` for values; differences are in
+`agent.store.queries.dialect.Dialect`. Invariant: a module that uses only this is independent of the
+database.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Rows = Callable[[str, Sequence[Value]], Awaitable[list[Row]]]
 
 
 class Connection(Protocol):
-    """What can be asked for rows."""
+    """A source of rows."""
 
     async def rows(self, sql: str, parameters: Sequence[Value] = ()) -> list[Row]:
-        """Run one statement and fetch all it gives. Raises StoreError."""
+        """Run one statement and fetch all its rows. Raises StoreError."""

@@ -1,9 +1,8 @@
-"""What the core asks of a store: durable facts, and leases that fence them.
+"""Define the Store protocol: durable events, and leases that fence them.
 
-Not an implementation: `agent.store.embedded.sqlite_store` is the embedded one. Invariants that each
-keeps: a write is durable when it returns and nothing is published sooner (append, then publish); a
-write under a lease that was taken over is refused; the records beside the log are what folding the
-log gives.
+`agent.store.embedded.sqlite_store` is the embedded implementation. Invariants of every one: a write
+is durable when it returns, and published only then; a write under a superseded lease is refused;
+the derived records equal the fold of the log.
 """
 
 from __future__ import annotations
@@ -34,91 +33,94 @@ def wall_clock_ms() -> int:
 
 
 class Collected(msgspec.Struct, frozen=True, kw_only=True):
-    """What a collection of blobs dropped."""
+    """The result of a collection of blobs."""
 
     blobs: int = 0
     size_bytes: int = 0
 
 
 class BlobStore(Protocol):
-    """Bytes by their digest. Every call raises StoreError when the store itself fails."""
+    """Bytes by their digest. Every call raises StoreError if the store itself fails."""
 
     async def put(self, data: bytes, media_type: str) -> str:
-        """Keep bytes durably; returns their sha256 in hex."""
+        """Store bytes durably; returns their sha256 in hex."""
 
     async def read(self, digest: str) -> bytes:
-        """Read a blob. Raises StoreError when it is gone or damaged, UsageError for no digest."""
+        """Read a blob. Raises StoreError if it is gone or damaged, UsageError for an invalid
+        digest.
+        """
 
     async def type_of(self, digest: str) -> str:
-        """Return a blob's media type; empty when there is no such blob."""
+        """Return a blob's media type; empty if there is no such blob."""
 
     async def sessions_of(self, digest: str) -> tuple[str, ...]:
-        """Name the sessions whose events name a blob; none once they are pruned."""
+        """List the ids of sessions whose events name a blob; none once they are pruned."""
 
     async def size_bytes(self) -> int:
-        """Return how many bytes all blobs take."""
+        """Return the size of all blobs in bytes."""
 
     async def collect(self) -> Collected:
-        """Drop the blobs that no event names, beside writers that go on.
+        """Drop the blobs that no event names, while other tasks put more.
 
-        A blob is named by the sessions whose events hold its digest, until they are pruned (a
-        SessionPruned) or deleted. One that was put by this opening and has yet to be named is left.
+        Sessions name a blob by events that contain its digest, until they are pruned (a
+        SessionPruned) or deleted. A blob put since the store was opened that no event has named yet
+        is kept.
         """
 
 
 class Store(Protocol):
-    """Durable facts. Every call raises StoreError when the store itself fails."""
+    """Durable events. Every call raises StoreError if the store itself fails."""
 
     @property
     def trouble(self) -> StoreError | None:
-        """Why the last write was not stored; None once one is."""
+        """Return why the last write failed; None once one succeeds."""
 
     @property
     def watches(self) -> WatchRecords:
-        """Where watchers and commitments are looked up; they are written by their events."""
+        """Return the look-ups of watchers and commitments, which their events write."""
 
     @property
     def job_pages(self) -> JobQueue:
-        """Where the queue of jobs is read page by page."""
+        """Return the paged look-up of the job queue."""
 
     @property
     def job_runs(self) -> RunRecords:
-        """Where the runs of jobs are looked up; they are written by their events."""
+        """Return the look-ups of job runs, which their events write."""
 
     @property
     def spendings(self) -> SpendingRecords:
-        """Where what sessions used is added up."""
+        """Return the look-up of spending."""
 
     @property
     def blobs(self) -> BlobStore:
-        """Where frames, trees and prompts are kept."""
+        """Return the store of frames, trees and prompts."""
 
     async def check_owned(self) -> None:
-        """Raise when what is written would not be kept: FencedError when somebody else owns the
-        store now, StoreGoneError when its files are gone; StoreError when it cannot be known.
+        """Raise if writes would be lost: FencedError if the store has another owner now,
+        StoreGoneError if its files are gone; StoreError if that is unknown.
         """
 
     # --- events ----------
 
     async def append(self, *drafts: EventDraft, under: Lease | None = None) -> tuple[Event, ...]:
-        """Store facts together, durably, and update what is kept beside them.
+        """Store events together, durably, and update the derived records.
 
         Args:
             drafts: all of them are stored, or none.
-            under: the lease that gives the right to write them.
+            under: the lease that permits writing them.
 
         Returns:
             The events, numbered and dated by the store, in the order of the drafts.
 
         Raises:
-            FencedError: the lease was taken over or given back; nothing was stored.
+            FencedError: the lease was taken over or released; nothing was stored.
             UsageError: a session or question that does not exist.
-            WrongStateError: a session that exists already, or an answer to a question that is not
-                open any more.
+            WrongStateError: a session that exists already, or an answer to a question that is no
+                longer open.
         """
 
     def subscribe(self, callback: Listener) -> Callable[[], None]:
-        """Call back with each commit that holds events; the result ends that."""
+        """Call back with each commit that has events; call the result to unsubscribe."""
 
     async def last_event_id(self) -> int:
         """Return the id of the newest stored event; 0 before the first."""
@@ -134,29 +136,29 @@ class Store(Protocol):
         """
 
     async def search(self, query: str, *, limit: int = 50) -> tuple[SearchHit, ...]:
-        """Find events by words, the newest first; see `agent.store.queries.search_words.compiled`.
+        """Find events by words, newest first; see `agent.store.queries.search_words.compiled`.
 
-        Raises UsageError for a query with nothing to look for.
+        Raises UsageError for a query with nothing to search for.
         """
 
     # --- leases ----------
 
     async def acquire_lease(self, key: str, owner: str, ttl_ms: int) -> Lease | None:
-        """Take a key for a time, durably; None when somebody else has it.
+        """Take a key for a time, durably; None if another owner has it.
 
-        Free are keys that nobody had, that were given back, or whose lease ran out by the store's
+        A key is free if it was never taken, was released, or its lease expired by the store's
         clock. An owner that takes its own key again gets a new epoch. Raises UsageError for a blank
         name or a time that is not positive.
         """
 
     async def renew_lease(self, lease: Lease, ttl_ms: int) -> Lease:
-        """Put off the end of a lease (its heartbeat). Raises FencedError when it was taken over."""
+        """Extend a lease (its heartbeat). Raises FencedError if it was taken over."""
 
     async def release_lease(self, lease: Lease) -> None:
-        """Release a lease; one that counts no more is left as it is."""
+        """Release a lease; an invalid one is left as it is."""
 
     async def lease(self, key: str) -> Lease | None:
-        """Return who had a key last; `is_free` tells whether that still keeps others out."""
+        """Return a key's newest lease; `is_free` tells whether it still excludes others."""
 
     # --- sessions and questions ----------
 
@@ -175,23 +177,23 @@ class Store(Protocol):
         """List the children of a session, oldest first."""
 
     async def root_ids(self) -> tuple[str, ...]:
-        """Name every top-level session, newest first."""
+        """List the ids of all top-level sessions, newest first."""
 
     async def unpruned_roots(self) -> tuple[Session, ...]:
         """List top-level sessions that still have their frames and caches, newest first."""
 
     async def delete_sessions(self, *session_ids: str) -> None:
-        """Forget sessions with their events and questions, and tell it in a SessionsDeleted.
+        """Delete sessions with their events and questions, and store a SessionsDeleted.
 
-        Their blobs go with the next `blobs.collect`. Raises UsageError for an unknown session, and
-        nothing is then deleted.
+        Their blobs are dropped by the next `blobs.collect`. Raises UsageError for an unknown
+        session, and deletes nothing.
         """
 
     async def open_questions(self) -> tuple[Question, ...]:
         """List open questions, oldest first."""
 
     async def question(self, question_id: str) -> tuple[Question, bool]:
-        """Find a question and say whether it is still open. Raises UsageError."""
+        """Find a question and return whether it is still open. Raises UsageError."""
 
     # --- jobs ----------
 
@@ -201,16 +203,16 @@ class Store(Protocol):
         *,
         beside: Callable[[Job], tuple[EventDraft, ...]] | None = None,
     ) -> Job:
-        """Store the job that `build` makes for the next free id, with its JobChanged event, and
-        what `beside` makes of it together with it.
+        """Store the job that `build` makes for the next free id, with its JobChanged event and
+        the drafts that `beside` makes of it.
         """
 
     async def replace_job(self, job: Job, *, expect: JobStatus, reason: str) -> bool:
         """Store a job's new record with its JobChanged event if its status is still `expect`.
 
         Returns:
-            False, and nothing is changed, when somebody was faster: a late result never revives a
-            stopped job.
+            False if another change came first, and nothing is changed: a late result never revives
+            a stopped job.
 
         Raises:
             UsageError: there is no such job.
@@ -226,7 +228,7 @@ class Store(Protocol):
         """
 
     async def due_jobs(self, now_ms: int, limit: int = 3) -> tuple[Job, ...]:
-        """List active jobs whose time has come, the longest overdue first."""
+        """List active jobs that are due, the longest overdue first."""
 
     async def next_due_ms(self) -> int | None:
         """Return when the next active job is due; 0 is now, None is never."""
@@ -235,12 +237,12 @@ class Store(Protocol):
         """List active jobs that an event makes due."""
 
     async def stale_jobs(self, before_ms: int) -> tuple[Job, ...]:
-        """List running jobs that began at or before a moment."""
+        """List running jobs that started at or before a time."""
 
     async def next_number(self, kind: str, newest: int) -> int:
         """Return a number for a new record of a kind, larger than all before.
 
         Args:
             kind: `watcher` or `commitment`.
-            newest: the largest that the caller knows of.
+            newest: the largest that the caller knows.
         """

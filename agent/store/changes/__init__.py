@@ -1,1 +1,1 @@
-"""What is to be stored: numbered events, rows beside them, requests kept whole or not at all."""
+"""What is written: numbered events, rows derived from them, atomic requests."""

@@ -1,7 +1,6 @@
-"""Which blobs an event names, so that a blob is kept for as long as an event that names it. Pure.
+"""List the blobs that an event names; a blob is kept while an event names it. Pure.
 
-Not the blobs. Invariant: every digest that a stored record can hold is found here; a test compares
-this with the records' own fields.
+Invariant: every digest in a stored record is found; a test compares this with the records' fields.
 """
 
 from __future__ import annotations
@@ -30,13 +29,13 @@ DIGEST = re.compile(r"[0-9a-f]{64}")
 
 
 def check_digest(digest: str) -> None:
-    """Raise UsageError when that is no sha256 in lower-case hex."""
+    """Raise UsageError unless this is a sha256 in lower-case hex."""
     if not DIGEST.fullmatch(digest):
         raise UsageError(f"{digest[:80]!r} is not a blob digest (64 hexadecimal digits).")
 
 
 class Use(NamedTuple):
-    """A blob that an event names, and what its bytes are."""
+    """A blob that an event names, and its kind."""
 
     digest: str
     media_type: str

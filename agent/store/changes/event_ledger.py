@@ -1,8 +1,8 @@
-"""Fold what callers want stored into numbered events and the rows kept beside them. No I/O.
+"""Fold event drafts into numbered events and the derived rows. No I/O.
 
-Not a writer: it is told what the tables hold and says what they shall hold. Invariants: a refused
-request leaves no trace in the ledger; event ids rise by one over the store and seq by one over a
-session; an answer is the first one.
+The writer supplies the current rows and writes the changed ones. Invariants: a refused request
+leaves no trace in the ledger; event ids rise by one over the store and seq by one over a session;
+the first answer wins.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from agent.store.leases import Lease
 
 
 class EventDraft(msgspec.Struct, frozen=True):
-    """A fact to store: an event without its numbers and time."""
+    """An event to store, without its numbers and time."""
 
     session_id: str
     msg: protocol.EventMsg
@@ -36,21 +36,21 @@ class EventDraft(msgspec.Struct, frozen=True):
 
 
 class SessionHead(NamedTuple):
-    """Where a session's log stands."""
+    """The current end of a session's log."""
 
     last_seq: int
     session: Session
 
 
 class QuestionHead(NamedTuple):
-    """Where a question stands."""
+    """The current state of a question."""
 
     question: Question
     is_open: bool
 
 
 class Keys(NamedTuple):
-    """Which rows must be known before drafts can be folded."""
+    """The rows that must be known before drafts can be folded."""
 
     sessions: frozenset[str]
     questions: frozenset[str] = frozenset()
@@ -79,7 +79,7 @@ _BESIDE = ASKING | frozenset(
 
 
 def keys_of(drafts: tuple[EventDraft, ...]) -> Keys:
-    """Return which rows the drafts touch."""
+    """Return the keys of the rows that the drafts touch."""
     sessions = {draft.session_id for draft in drafts if draft.session_id}
     questions: set[str] = set()
     for msg in (draft.msg for draft in drafts if type(draft.msg) in ASKING):
@@ -108,10 +108,10 @@ class BlobRow(NamedTuple):
 
 
 class EventLedger:
-    """The tables as they will be once what is folded so far has been written.
+    """The tables as they will be after writing everything folded so far.
 
     `sessions`, `questions`, `jobs` and `leases` are layered: the first map holds the changes, those
-    below what is stored. Every row that `keys_of` names must have been put below before `fold`.
+    below the stored rows. Every row that `keys_of` names must be in a lower layer before `fold`.
     """
 
     def __init__(
@@ -147,7 +147,7 @@ class EventLedger:
         """Blobs to forget if no event names them."""
 
     def branch(self) -> EventLedger:
-        """Begin a trial on top of this ledger; `adopt` keeps it, forgetting it costs nothing."""
+        """Start a trial on top of this ledger; `adopt` keeps it, dropping it costs nothing."""
         return EventLedger(
             last_event_id=self.last_event_id,
             last_job_id=self.last_job_id,
@@ -158,7 +158,7 @@ class EventLedger:
         )
 
     def adopt(self, trial: EventLedger) -> None:
-        """Take in what a trial of this ledger folded."""
+        """Merge a trial of this ledger."""
         self.last_event_id = trial.last_event_id
         self.last_job_id = trial.last_job_id
         self.sessions.maps[0].update(trial.sessions.maps[0])
@@ -178,7 +178,7 @@ class EventLedger:
         self.unnamed += trial.unnamed
 
     def commit(self) -> Commit:
-        """Return what the listeners of the store are told once this is stored."""
+        """Return the commit that the store's listeners receive once this is stored."""
         changed = self.sessions.maps[0]
         return Commit(
             tuple(event for event, _ in self.events),
@@ -193,7 +193,7 @@ class EventLedger:
     def fold_all(
         self, drafts: Sequence[EventDraft], bodies: Sequence[bytes], ts_ms: int
     ) -> tuple[protocol.Event, ...]:
-        """Number drafts and fold them, each run of one session in one go.
+        """Number and fold drafts, each run of one session at once.
 
         Args:
             drafts: what to store, in order.
@@ -202,7 +202,7 @@ class EventLedger:
 
         Raises:
             UsageError: a session or question that does not exist.
-            WrongStateError: a session that exists already, or a question that is not open any more.
+            WrongStateError: a session that exists already, or a question that is no longer open.
         """
         first = len(self.events)
         for session_id, run in groupby(zip(drafts, bodies, strict=True), _session_of):
@@ -212,7 +212,7 @@ class EventLedger:
     def _fold_run(
         self, session_id: str, run: tuple[tuple[EventDraft, bytes], ...], ts_ms: int
     ) -> None:
-        """Fold the drafts of one session, or of none, that follow one another."""
+        """Fold consecutive drafts of one session, or of none."""
         head = self.sessions.get(session_id) if session_id else None
         seq = head.last_seq if head else 0
         if session_id and head is None and type(run[0][0].msg) is not protocol.SessionConfigured:
@@ -290,7 +290,7 @@ class EventLedger:
                 pass
 
     def _asked(self, question_id: str) -> Question:
-        """Return a question that is open."""
+        """Return an open question."""
         known = self.questions.get(question_id)
         if known is None:
             raise UsageError(f"There is no question {question_id}.")
@@ -307,10 +307,10 @@ def _session_of(pair: tuple[EventDraft, bytes]) -> str:
 
 
 def body_of(msg: protocol.EventMsg) -> bytes:
-    """Encode a message as it is stored.
+    """Encode a message for storage.
 
     Raises:
-        StoreError: it holds what JSON cannot, such as a lone surrogate.
+        StoreError: it contains what JSON cannot encode, such as a lone surrogate.
     """
     try:
         return protocol.encode(msg)

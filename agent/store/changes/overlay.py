@@ -1,7 +1,6 @@
-"""What changes, laid over what is known: the tables of a ledger, and its trials.
+"""Layer changes over known rows, for a ledger and its trials.
 
-Not a table. Invariant: only the top layer is ever written, so that a trial which is dropped leaves
-no trace.
+Invariant: only the top layer is ever written, so a dropped trial leaves no trace.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ D = TypeVar("D")
 
 
 class Layers(ChainMap[K, V]):
-    """A ChainMap that looks a key up in one pass: every stored event asks for its session."""
+    """A ChainMap with a one-pass look-up: every stored event looks up its session."""
 
     @overload
     def get(self, key: K, default: None = None) -> V | None: ...
@@ -31,7 +30,7 @@ class Layers(ChainMap[K, V]):
         return default
 
     def stored(self, key: K) -> V | None:
-        """Return what a key has below the top layer: what it is about to be changed from."""
+        """Return a key's value below the top layer: its value before the change."""
         for layer in self.maps[1:]:
             if key in layer:
                 return layer[key]

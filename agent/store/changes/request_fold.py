@@ -1,8 +1,7 @@
-"""What a request makes of the tables: the rules of leases, jobs and deletions. No I/O.
+"""Fold requests into the tables: the rules of leases, jobs and deletions. No I/O.
 
-Not the writing, and not the fold of events (`agent.store.changes.event_ledger`), on which it
-stands. Invariant: what a refused request leaves in a ledger is only ever in a trial, which its
-writer forgets.
+Uses the fold of events (`agent.store.changes.event_ledger`). Invariant: a refused request changes
+only a trial, which the writer drops.
 """
 
 from __future__ import annotations
@@ -30,17 +29,17 @@ from agent.store.changes.write_requests import (
 
 
 def fold_request(request: Request, ledger: EventLedger, now_ms: int) -> Result:
-    """Fold a request into a ledger that knows all rows which `Known.learn` reads for it.
+    """Fold a request into a ledger that has all rows which `Known.learn` reads for it.
 
     Args:
         now_ms: the store's clock.
 
     Returns:
-        What its caller gets.
+        The caller's result.
 
     Raises:
-        UsageError, WrongStateError, FencedError: it does not fit what is stored.
-        StoreError: it holds what cannot be stored.
+        UsageError, WrongStateError, FencedError: it conflicts with the stored rows.
+        StoreError: it contains what cannot be stored.
     """
     match request:
         case Append(drafts=drafts, bodies=bodies, under=under):
@@ -99,7 +98,7 @@ def _fold_job(ledger: EventLedger, job: Job, reason: str, now_ms: int) -> None:
 
 
 def unfoldable(error: Exception) -> StoreError:
-    """Fail a request that could not even be made into rows: an error of ours."""
+    """Return the error for a request that could not be turned into rows: a bug."""
     failure = StoreError(f"The request could not be stored: {error!r}.")
     failure.__cause__ = error
     return failure

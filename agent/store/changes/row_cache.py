@@ -1,8 +1,7 @@
-"""What the tables hold, as far as the writer remembers it, and the reading of what it does not.
+"""Cache the rows that the writer needs, and read the missing ones.
 
-Not the writer, and not the reader's look-ups. Invariant: what is remembered is what is committed.
-The writer sees to that: each of its commits checks in the same transaction that nobody else has
-written, or else takes in first what they wrote (`forget`).
+Invariant: the cache contains only committed rows. The writer ensures it: each commit checks in the
+same transaction that no other process has written, or first calls `forget` for what it wrote.
 """
 
 from __future__ import annotations
@@ -50,7 +49,7 @@ class Known:
     """The counters, the heads of sessions and the leases of one database."""
 
     def __init__(self, database: Connection) -> None:
-        """Read from a database what is not remembered."""
+        """Use a database for rows that are not cached."""
         self.last_event_id = 0
         self._database = database
         self._last_job_id = 0
@@ -58,12 +57,12 @@ class Known:
         self._leases: dict[str, Lease] = {}
 
     def begin(self, *, last_event_id: int, last_job_id: int) -> None:
-        """Go on from where the log stands."""
+        """Continue from the current end of the log."""
         self.last_event_id = last_event_id
         self._last_job_id = last_job_id
 
     def ledger(self) -> EventLedger:
-        """Begin a ledger on top of what is stored."""
+        """Start a ledger on top of the stored rows."""
         return EventLedger(
             last_event_id=self.last_event_id,
             last_job_id=self._last_job_id,
@@ -74,7 +73,7 @@ class Known:
         )
 
     def committed(self, ledger: EventLedger) -> None:
-        """Remember what a ledger changed, now that it is stored."""
+        """Cache a ledger's changes after they are stored."""
         self.last_event_id = ledger.last_event_id
         self._last_job_id = ledger.last_job_id
         self._heads.update(ledger.sessions.maps[0])
@@ -85,18 +84,18 @@ class Known:
         _trim(self._leases, _MOST_LEASES)
 
     def forget(self, session_ids: Iterable[str]) -> None:
-        """Read these sessions again, and every lease, since others have written them."""
+        """Read these sessions again, and every lease, because other hosts have written them."""
         for session_id in session_ids:
             self._heads.pop(session_id, None)
         self._leases.clear()
 
     def have_leases(self, rows: Iterable[Row]) -> None:
-        """Remember leases as they are stored now, from rows of LEASE."""
+        """Cache leases as they are stored, from rows of LEASE."""
         found = map(lease_of, rows)
         self._leases.update({lease.key: lease for lease in found})
 
     def suffices(self, request: Request, ledger: EventLedger) -> bool:
-        """Whether a request can be folded without reading anything, as almost every append can."""
+        """Return whether a request can be folded without reading, like almost every append."""
         if type(request) is not Append:
             return False
         if request.under is not None and ledger.leases.get(request.under.key) is None:
@@ -109,7 +108,7 @@ class Known:
         return True
 
     async def learn(self, request: Request, ledger: EventLedger) -> None:
-        """Read the rows a request needs that the ledger does not know yet. Raises StoreError."""
+        """Read the rows that a request needs and the ledger lacks. Raises StoreError."""
         match request:
             case Append(drafts=drafts, under=under):
                 keys = keys_of(drafts)
@@ -151,7 +150,7 @@ class Known:
 
 
 def lease_keys(requests: Iterable[Request]) -> set[str]:
-    """Name the leases that requests change, or that are checked for them."""
+    """Return the keys of leases that requests change or check."""
     keys: set[str] = set()
     for request in requests:
         match request:
@@ -165,7 +164,7 @@ def lease_keys(requests: Iterable[Request]) -> set[str]:
 
 
 def _trim(remembered: dict[str, SessionHead] | dict[str, Lease], most: int) -> None:
-    """Forget what was learnt first."""
+    """Drop the oldest entries."""
     if len(remembered) > most:
         for key in list(remembered)[: len(remembered) - most]:
             del remembered[key]

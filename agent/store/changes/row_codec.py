@@ -1,8 +1,7 @@
-"""Records to rows and back.
+"""Convert records to rows and back.
 
-Not SQL that asks (that is the reader's) and not a connection. Invariants: a row's own columns
-repeat what is in its record, so that an index can find it; the record is what is believed; every
-database of a store understands these statements.
+The reader has the queries. Invariants: a row's columns repeat values of its record for the indices;
+the record is authoritative; every database of a store understands these statements.
 """
 
 from __future__ import annotations
@@ -103,7 +102,7 @@ _commitment_decoder = msgspec.json.Decoder(Commitment)
 
 
 def rows_of(ledger: EventLedger) -> tuple[Statement, ...]:
-    """Return the statements that write what a ledger changes, each with its rows."""
+    """Return the statements that write a ledger's changes, each with its rows."""
     dropped: list[tuple[Value, ...]] = [(job_id,) for job_id in ledger.dropped_jobs]
     deleted: list[tuple[Value, ...]] = [(session_id,) for session_id in ledger.deleted]
     placed, moved = _sessions_of(ledger)
@@ -169,7 +168,7 @@ def rows_of(ledger: EventLedger) -> tuple[Statement, ...]:
 
 
 def _sessions_of(ledger: EventLedger) -> tuple[list[tuple[Value, ...]], list[tuple[Value, ...]]]:
-    """Return the rows of sessions that are new or at another place, and those of the others."""
+    """Return the rows of sessions that are new or changed their index values, and the others."""
     placed: list[tuple[Value, ...]] = []
     moved: list[tuple[Value, ...]] = []
     for session_id, (last_seq, session) in ledger.sessions.maps[0].items():
@@ -193,7 +192,7 @@ def _sessions_of(ledger: EventLedger) -> tuple[list[tuple[Value, ...]], list[tup
 
 
 def _place_of(session: Session) -> tuple[str, str, bool]:
-    """Return what the indices of a session's row are made of, and can change."""
+    """Return the mutable index values of a session's row."""
     return session.parent_id, session.state, session.pruned
 
 
@@ -259,14 +258,14 @@ def decode_commitment(record: Value) -> Commitment:
 
 
 def as_int(value: Value) -> int:
-    """Insist on an integer column, as STRICT tables promise."""
+    """Return an integer column's value, as STRICT tables guarantee."""
     if isinstance(value, int):
         return value
     raise StoreError(f"The store holds {value!r} where a number belongs.")
 
 
 def as_text(value: Value) -> str:
-    """Insist on a text column, as STRICT tables promise."""
+    """Return a text column's value, as STRICT tables guarantee."""
     if isinstance(value, str):
         return value
     raise StoreError(f"The store holds {value!r} where text belongs.")
@@ -284,7 +283,7 @@ def _json(record: Session | Question | Job | RunRecord | Watcher | Commitment) -
 
 
 def findable(text: str) -> str:
-    """Return a text, or a part that is looked for, in the form in which they are compared."""
+    """Return a text, or a query, in the form used for comparison."""
     # PostgreSQL's texts hold no NUL, and SQLite's functions take it for the end.
     return text.replace("\0", "\ufffd").casefold()
 

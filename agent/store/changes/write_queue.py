@@ -1,8 +1,8 @@
-"""The one writer of a store: a task that takes requests in order and commits in groups.
+"""The only writer of a store: a task that takes requests in order and commits in groups.
 
-Not a database: how a batch is committed is its subclasses' business. Invariants: nothing is
-published, and no caller resumes, before the COMMIT that made it durable; a request is stored whole
-or not at all; a request that fails fails alone.
+Subclasses commit a batch to their database. Invariants: no event is published, and no caller
+resumes, before the COMMIT that made it durable; a request is stored completely or not at all; a
+failing request does not affect others.
 """
 
 from __future__ import annotations
@@ -36,15 +36,15 @@ class TransactionLostError(StoreError):
 
 
 class StoreAwayError(TransactionLostError):
-    """The database cannot be reached; a second try now would only wait once more."""
+    """The database cannot be reached; an immediate retry would only wait again."""
 
 
 class UnknownOutcomeError(StoreAwayError):
-    """No answer came to a COMMIT: it may have been stored, so it must not be tried again."""
+    """A COMMIT got no answer: it may have been stored, so it must not be retried."""
 
 
 class WriteQueue(ABC):
-    """Take requests in order, write them in groups, publish what was committed."""
+    """Take requests in order, write them in groups, publish committed events."""
 
     def __init__(self, known: Known, *, clock_ms: Callable[[], int]) -> None:
         self.listeners: list[Listener] = []
@@ -64,22 +64,22 @@ class WriteQueue(ABC):
 
     @property
     def last_event_id(self) -> int:
-        """The newest event that is stored."""
+        """Return the id of the newest stored event."""
         return self._known.last_event_id
 
     def insist(self) -> None:
-        """Raise why nothing can be written any more, if so."""
+        """Raise the reason if the queue can no longer write."""
         if self._refusal is not None:
             raise type(self._refusal)(self._refusal.message, self._refusal.remedy)
 
     async def write(self, request: Request) -> Result:
         """Store a request; it is durable on return.
 
-        A caller that is cancelled here leaves the request in the queue: it is stored all the same.
+        Cancelling the caller leaves the request in the queue: it is still stored.
 
         Raises:
             StoreError: it was not stored; the message says why.
-            UsageError, WrongStateError: the request does not fit what is stored.
+            UsageError, WrongStateError: the request conflicts with the stored rows.
         """
         self.insist()
         entry = Entry(request)
@@ -88,19 +88,21 @@ class WriteQueue(ABC):
         return await entry.future
 
     def write_soon(self, request: Request) -> None:
-        """Store in the next request's commit what means nothing before that. Raises StoreError."""
+        """Store a request with the next commit; for what is useless before it. Raises
+        StoreError.
+        """
         self.insist()
         self._soon.append(Entry(request))
         if len(self._soon) >= _MOST_SOON:
             self._queue.put_nowait(self._soon.pop())
 
     async def told(self) -> None:
-        """Wait until the listeners have been told of every commit that is made by now."""
+        """Wait until the listeners have received every commit made so far."""
         if self._telling is not None:
             await asyncio.wait({self._telling})
 
     async def close(self) -> None:
-        """Write what is queued, then stop."""
+        """Write the queued requests, then stop."""
         if self._refusal is None:
             self._refusal = StoreError("The store is closed.")
         if self._task is None:
@@ -130,11 +132,11 @@ class WriteQueue(ABC):
                 entry.fail(StoreError("The store closed before this was stored."))
 
     async def _next(self) -> Entry | None:
-        """Wait for a request; None at the end of the queue's life."""
+        """Wait for a request; None when the queue closes."""
         return await self._queue.get()
 
     def _gather(self, batch: list[Entry], first: Entry | None) -> bool:
-        """Add what waits to a batch, up to its limit; True at the end of the queue's life."""
+        """Add waiting requests to a batch, up to its limit; True when the queue closes."""
         entry = first
         events = 0
         while entry is not None:
@@ -146,7 +148,7 @@ class WriteQueue(ABC):
         return True
 
     async def _write_batch(self, batch: list[Entry]) -> None:
-        """Try the batch in one go, then under savepoints, then each request by itself."""
+        """Try the batch at once, then under savepoints, then each request alone."""
         try:
             await self._transact(batch)
             return
@@ -180,7 +182,7 @@ class WriteQueue(ABC):
                 entry.fail(error)
 
     async def _transact(self, batch: list[Entry], *, savepoints: bool = False) -> None:
-        """Store a batch in one transaction, or raise and leave everything as it was."""
+        """Store a batch in one transaction, or raise and change nothing."""
         self._telling = asyncio.get_running_loop().create_future()
         try:
             await self._commit(batch, savepoints=savepoints)
@@ -190,21 +192,20 @@ class WriteQueue(ABC):
 
     @abstractmethod
     async def _commit(self, batch: list[Entry], *, savepoints: bool) -> None:
-        """Store a batch durably in one transaction and `_settle` it, or raise and leave everything
-        as it was.
+        """Store a batch durably in one transaction and `_settle` it, or raise and change nothing.
 
         Args:
-            savepoints: a request that cannot be written fails alone.
+            savepoints: isolate requests that cannot be written.
 
         Raises:
-            FencedError, StoreGoneError: the store has a newer owner, or is not there any more;
-                nothing is written from then on.
-            StoreAwayError: it is not tried again.
+            FencedError, StoreGoneError: the store has a newer owner, or no longer exists; the queue
+                writes nothing from then on.
+            StoreAwayError: no retry follows.
             StoreError: nothing of the batch was stored.
         """
 
     def _settle(self, batch: list[Entry], ledger: EventLedger, refused: Refused) -> None:
-        """Publish what was committed, then tell every caller."""
+        """Publish committed events, then resume every caller."""
         self._known.committed(ledger)
         self._publish(ledger.commit())
         # Not sooner: a request may be refused because of another one that was then not stored.
@@ -214,7 +215,7 @@ class WriteQueue(ABC):
             entry.finish()
 
     async def _folded(self, batch: list[Entry]) -> tuple[EventLedger, Refused]:
-        """Fold a batch; return the requests that do not fit, each with why."""
+        """Fold a batch; return the refused requests with their errors."""
         ledger = self._known.ledger()
         for entry in batch:
             if not self._known.suffices(entry.request, ledger):
@@ -232,11 +233,11 @@ class WriteQueue(ABC):
     async def _folded_apart(
         self, batch: list[Entry], put: Callable[[EventLedger], Awaitable[None]] | None = None
     ) -> tuple[EventLedger, Refused]:
-        """Fold a batch, each request as a trial that leaves no trace when it is refused.
+        """Fold a batch, each request as a trial that leaves no trace if refused.
 
         Args:
-            put: writes a trial in the open transaction, whole or not at all; raises
-                TransactionLostError when there is none any more.
+            put: writes a trial in the open transaction, completely or not at all; raises
+                TransactionLostError if the transaction is gone.
         """
         ledger = self._known.ledger()
         refused: Refused = []
@@ -261,7 +262,7 @@ class WriteQueue(ABC):
         return ledger, refused
 
     def _publish(self, commit: Commit) -> None:
-        """Notify every listener of what was committed."""
+        """Call every listener with the commit."""
         if not commit.events:
             return
         for listener in tuple(self.listeners):

@@ -1,6 +1,6 @@
-"""What the writer is asked for: each request is stored whole or not at all.
+"""Define the writer's requests: each is stored completely or not at all.
 
-Not the writing. Invariant: a request is a value; it can be tried again after a failed commit.
+Invariant: a request is a value; it can be retried after a failed commit.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class AcquireLease(msgspec.Struct, frozen=True):
 
 
 class RenewLease(msgspec.Struct, frozen=True):
-    """Put off the end of a lease."""
+    """Extend a lease."""
 
     lease: Lease
     ttl_ms: int
@@ -70,13 +70,13 @@ class RecordBlob(msgspec.Struct, frozen=True):
 
 
 class DeleteSessions(msgspec.Struct, frozen=True):
-    """Forget sessions and everything that is theirs."""
+    """Delete sessions and all their data."""
 
     session_ids: tuple[str, ...]
 
 
 class ForgetBlobs(msgspec.Struct, frozen=True):
-    """Forget those of these blobs that no event names."""
+    """Delete those of these blobs that no event names."""
 
     digests: tuple[str, ...]
 
@@ -119,7 +119,7 @@ class Entry:
 
 
 def groups(batch: list[Entry]) -> Iterator[list[Entry]]:
-    """Part a batch so that what deletes is committed by itself, after all that came before it."""
+    """Split a batch so that deletions are committed separately, after everything before them."""
     group: list[Entry] = []
     for entry in batch:
         if isinstance(entry.request, DeleteSessions):

@@ -1,1 +1,1 @@
-"""One SQLite database: opened, locked, identified, migrated; its failures in words."""
+"""One SQLite database: opening, locking, identity, migrations, errors."""

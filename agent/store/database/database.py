@@ -1,8 +1,8 @@
-"""One SQLite connection, opened the way the store needs it: the only importer of aiosqlite.
+"""Open SQLite connections for the store: the only importer of aiosqlite.
 
-Not a query: what is asked is the writer's and the reader's business. Invariants: a database of
-another program, or of a newer Switchboard, is refused before anything in it changes; every opening
-for writing takes a new epoch; an error that leaves this module is a StoreError.
+The writer and the reader have the queries. Invariants: a database of another program, or of a newer
+Switchboard, is refused before anything in it changes; every opening for writing takes a new epoch;
+every error from this module is a StoreError.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ _READ_PRAGMAS = (
 
 
 class Database:
-    """A connection on its own thread; statements run one after the other, in order."""
+    """A connection on its own thread; statements run in order."""
 
     def __init__(self, path: Path, connection: aiosqlite.Connection) -> None:
         self.path = path
@@ -57,8 +57,8 @@ class Database:
         """Open a file. Raises StoreError.
 
         Args:
-            is_still: nobody writes it and nothing of it is left in a log, so that it can be read
-                without any file being made beside it.
+            is_still: it has no writer and no pending log, so it can be read without creating files
+                beside it.
         """
         where = f"{_uri(path)}?mode=ro&immutable=1" if is_still else str(path)
         connection = aiosqlite.connect(
@@ -77,11 +77,11 @@ class Database:
 
     @property
     def in_transaction(self) -> bool:
-        """Whether a transaction is open; SQLite itself ends one on some errors."""
+        """Return whether a transaction is open; SQLite itself ends one on some errors."""
         return self._connection.in_transaction
 
     async def rows(self, sql: str, parameters: Sequence[Value] = ()) -> list[Row]:
-        """Run one statement and fetch all it gives. Raises StoreError."""
+        """Run one statement and fetch all its rows. Raises StoreError."""
         try:
             return [tuple(row) for row in await self._connection.execute_fetchall(sql, parameters)]
         except sqlite3.Error as error:
@@ -92,7 +92,7 @@ class Database:
             raise StoreError(f"{self.path} is closed.") from error
 
     async def run(self, sql: str, parameters: Sequence[Value] = ()) -> None:
-        """Run one statement that gives nothing. Raises StoreError."""
+        """Run one statement without rows. Raises StoreError."""
         await self.rows(sql, parameters)
 
     async def run_many(self, sql: str, rows: Iterable[Sequence[Value]]) -> None:
@@ -107,14 +107,14 @@ class Database:
             raise StoreError(f"{self.path} is closed.") from error
 
     async def transact(self, statements: Sequence[Statement], *, epoch: int | None = None) -> None:
-        """Run statements in one transaction, whole or not at all.
+        """Run statements in one transaction, atomically.
 
-        The thread does all of it in one go: to go there and back for each statement costs a busy
-        process more than the statements do.
+        The thread runs all of them at once: a round trip per statement would cost a busy process
+        more than the statements.
 
         Args:
             statements: what to run, in order.
-            epoch: refuse when the database has another; None = it has no owner.
+            epoch: refuse if the database has another; None = it has no owner.
 
         Raises:
             FencedError: the database has a newer owner.
@@ -148,14 +148,14 @@ class Database:
             raise
 
     async def checkpoint(self) -> None:
-        """Fold the write-ahead log into the file, as far as no reader needs it. Raises StoreError.
+        """Checkpoint the write-ahead log, as far as readers allow. Raises StoreError.
 
         Only for the connection that writes; see `_READ_PRAGMAS`.
         """
         await self.run("PRAGMA wal_checkpoint(PASSIVE)")
 
     async def check_epoch(self, epoch: int) -> None:
-        """Raise FencedError when the database has another epoch than this; or StoreError."""
+        """Raise FencedError if the database has another epoch than this; or StoreError."""
         [(newest,)] = await self.rows(_EPOCH)
         self._insist(epoch, newest)
 
@@ -167,7 +167,7 @@ class Database:
             )
 
     async def rollback(self) -> None:
-        """Undo the open transaction, if SQLite has not done so already."""
+        """Roll back the open transaction, unless SQLite has done so already."""
         if self.in_transaction:
             await self.run("ROLLBACK")
 
@@ -179,16 +179,16 @@ class Database:
 async def open_for_writing(
     path: Path, *, now_ms: int, check: Callable[[Standing], None]
 ) -> tuple[Database, Standing]:
-    """Open or create the database, bring it to this schema, and take a new epoch.
+    """Open or create the database, migrate it to this schema, and take a new epoch.
 
     Args:
         path: of the file.
         now_ms: the time.
-        check: told what the database says of itself before anything in it changes; raises to
-            refuse it.
+        check: called with the database's metadata before anything in it changes; raises to refuse
+            it.
 
     Returns:
-        The connection, and what the database says of itself now.
+        The connection, and the database's metadata now.
 
     Raises:
         StoreError: damaged, another program's, a newer schema's, refused or not writable.
@@ -211,7 +211,7 @@ async def open_for_writing(
 
 
 async def open_for_reading(path: Path) -> Database:
-    """Open the database beside its writer, unable to change anything. Raises StoreError."""
+    """Open the database read-only beside its writer. Raises StoreError."""
     database = await Database.connect(path)
     try:
         for pragma in _READ_PRAGMAS:
@@ -223,11 +223,11 @@ async def open_for_reading(path: Path) -> Database:
 
 
 async def open_unwritable(path: Path) -> Database:
-    """Open for reading what has no writer and cannot be written: its disk may have no room.
+    """Open a database for reading that has no writer and cannot be written, e.g. on a full disk.
 
     Raises:
-        StoreError: it cannot be read, as what a crash left on a read-only file system, or it has
-            another schema than this.
+        StoreError: it cannot be read, such as a crash's leftovers on a read-only file system, or it
+            has another schema.
     """
     log = path.with_name(f"{path.name}-wal")
     database = await Database.connect(path, is_still=not log.exists() or not log.stat().st_size)
@@ -249,7 +249,7 @@ def _uri(path: Path) -> str:
 
 
 def make_private(path: Path) -> None:
-    """Create the file with mode 0600 before SQLite would; its -wal and -shm files copy the mode."""
+    """Create the file with mode 0600 before SQLite does; its -wal and -shm files copy the mode."""
     try:
         os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
         path.chmod(0o600)
@@ -258,7 +258,7 @@ def make_private(path: Path) -> None:
 
 
 async def standing_of(database: Database) -> Standing:
-    """Read what a database says of itself, an old one without identity. Raises StoreError."""
+    """Read a database's metadata, also of an old one without identity. Raises StoreError."""
     version = await _number(database, "PRAGMA user_version")
     if version == 0:
         return Standing(store="", epoch=0, events=0)
@@ -270,7 +270,7 @@ async def standing_of(database: Database) -> Standing:
 
 
 async def check_ours(database: Database) -> None:
-    """Raise StoreError when it is another program's database, or a newer Switchboard's."""
+    """Raise StoreError if it is another program's database, or a newer Switchboard's."""
     version = await _number(database, "PRAGMA user_version")
     application = await _number(database, "PRAGMA application_id")
     tables = await _number(database, "SELECT count(*) FROM sqlite_schema")

@@ -1,9 +1,9 @@
-"""Which store the parts of a data directory belong to: its database, its blobs, its audit.
+"""Check that the parts of a data directory belong to one store: database, blobs, audit.
 
-A mark beside each part names the store; the one beside the database also says how far it had come.
-Not a repair. Invariants: a database that is gone is never taken for a new one while other parts of
-it are there; nothing is begun over parts of another store, or over a database that is older than
-its mark, without the operator's word; stores from before there were marks get them unasked.
+A mark beside each part names the store; the one beside the database also records its newest event.
+Invariants: a missing database is never taken for a new one while other parts exist; nothing starts
+over another store's parts, or over a database older than its mark, without the operator's command;
+stores from before there were marks get them automatically.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _ADOPT = "Restore what belongs together from a backup, or take it as it is: swit
 
 
 class Mark(msgspec.Struct, frozen=True, kw_only=True):
-    """What is written beside a part of a store."""
+    """The mark beside a part of a store."""
 
     store: str = ""
     """The identity; empty where the operator wants the next start to begin anew."""
@@ -39,7 +39,7 @@ class Mark(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Standing(msgspec.Struct, frozen=True, kw_only=True):
-    """What a database says of itself."""
+    """A database's metadata."""
 
     store: str
     epoch: int
@@ -47,17 +47,17 @@ class Standing(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def new_identity() -> str:
-    """Make an identity that no other store has."""
+    """Return a new unique identity."""
     return token_hex(8)
 
 
 def parts_of(directory: Path) -> dict[str, Path]:
-    """Return the directories that hold parts of a store, by what they are called."""
+    """Return the directories of a store's parts, by name."""
     return {"database": directory, "blobs": directory / "blobs", "audit": directory / "audit"}
 
 
 def read_mark(part: Path) -> Mark | None:
-    """Read the mark beside a part; None where there is none that can be read."""
+    """Read the mark beside a part; None if there is no readable one."""
     try:
         return msgspec.json.decode((part / MARK_NAME).read_bytes(), type=Mark)
     except (OSError, msgspec.MsgspecError):
@@ -65,7 +65,7 @@ def read_mark(part: Path) -> Mark | None:
 
 
 def write_mark(part: Path, mark: Mark) -> None:
-    """Write the mark beside a part, durably; nothing where the part is not there.
+    """Write the mark beside a part, durably; nothing if the part does not exist.
 
     Raises StoreError.
     """
@@ -84,9 +84,9 @@ def write_mark(part: Path, mark: Mark) -> None:
 
 
 def check_may_begin(directory: Path, database: Path) -> None:
-    """Refuse to make a new database beside what one left.
+    """Refuse to create a new database beside another one's remains.
 
-    Raises StoreGoneError: the database is gone, or emptied, and other parts of it are there.
+    Raises StoreGoneError: the database is missing or empty, and other parts of it exist.
     """
     # A log that is left without its database says nothing of it: SQLite deletes such a one.
     if _size(database):
@@ -105,7 +105,7 @@ def check_may_begin(directory: Path, database: Path) -> None:
 
 
 def remains(directory: Path) -> tuple[str, ...]:
-    """Name what a store has left in a directory beside its database."""
+    """List what a store has left in a directory beside its database."""
     blobs, audit = directory / "blobs", directory / "audit"
     found = {
         "a write-ahead log": bool(_size(directory / f"{DATABASE_NAME}-wal")),
@@ -123,7 +123,7 @@ def remains(directory: Path) -> tuple[str, ...]:
 
 
 def disagreements(directory: Path, standing: Standing) -> tuple[str, ...]:
-    """Return in sentences which parts are not those of the database, or newer than it."""
+    """Describe which parts do not belong to the database, or are newer than it."""
     wrong: list[str] = []
     own = read_mark(directory)
     may_be_none = own is not None and not own.store
@@ -146,7 +146,7 @@ def disagreements(directory: Path, standing: Standing) -> tuple[str, ...]:
 
 
 def indexed_until(directory: Path) -> int:
-    """Return the last event that the search index has seen; 0 where that cannot be read."""
+    """Return the last event in the search index; 0 if it cannot be read."""
     path = directory / SEARCH_NAME
     if not _size(path):
         return 0
@@ -161,14 +161,14 @@ def indexed_until(directory: Path) -> int:
 
 
 def check_agrees(directory: Path, standing: Standing) -> None:
-    """Refuse a database that its surroundings do not belong to. Raises StoreGoneError."""
+    """Refuse a database that does not match its marks. Raises StoreGoneError."""
     wrong = disagreements(directory, standing)
     if wrong:
         raise StoreGoneError(f"{' '.join(wrong)} Nothing was changed.", _ADOPT)
 
 
 def mark_all(directory: Path, standing: Standing) -> None:
-    """Write down beside every part which store it belongs to. Raises StoreError."""
+    """Write the store's mark beside every part. Raises StoreError."""
     for name, part in parts_of(directory).items():
         mark = Mark(store=standing.store)
         if name == "database":

@@ -1,8 +1,8 @@
-"""The lock that makes one process the owner of a data directory.
+"""Lock a data directory for one owner process.
 
-Not the fence (that is the epoch in the database, for the case that this lock does not hold, as on
-some network file systems). Invariant: the lock lives exactly as long as its owner, however it dies,
-because the kernel drops it with the open file.
+The database's epoch is the fence where this lock does not hold, as on some network file systems.
+Invariant: the lock lasts exactly as long as its owner, because the kernel drops it with the open
+file.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class DirectoryLock:
 
     @classmethod
     def share(cls, directory: Path) -> DirectoryLock:
-        """Keep owners out of a directory that is only read, beside others who only read it.
+        """Keep owners out of a directory while reading it; readers share the lock.
 
         Raises:
             StoreError: a process is the owner (named by pid), or there is no lock file.
@@ -80,7 +80,7 @@ class DirectoryLock:
         return cls(path, descriptor)
 
     def release(self) -> None:
-        """Let go; calling it again does nothing."""
+        """Release the lock; idempotent."""
         if self._descriptor >= 0:
             # The file stays: removing it would let two processes hold two different files.
             os.close(self._descriptor)
@@ -88,7 +88,7 @@ class DirectoryLock:
 
 
 def make_directory(directory: Path) -> None:
-    """Make the directory with mode 0700; one that others may write is refused (ConfigError).
+    """Create the directory with mode 0700; refuse one that others may write (ConfigError).
 
     Raises StoreError.
     """
@@ -100,7 +100,7 @@ def make_directory(directory: Path) -> None:
 
 
 def owner_pid(directory: Path) -> int | None:
-    """Return which process owns a data directory; None when nobody does, or it does not say."""
+    """Return the pid of a data directory's owner; None if there is none or it is unknown."""
     try:
         descriptor = os.open(directory / LOCK_NAME, os.O_RDONLY | os.O_CLOEXEC)
     except OSError:

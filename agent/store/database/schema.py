@@ -1,10 +1,10 @@
-"""The tables, as numbered migrations.
+"""Define the tables, as numbered migrations.
 
-Not a query and not a connection. Invariant: a migration that has been released is never edited;
-a change is a new entry at the end, and the number of entries is the schema's version.
+Invariant: a released migration is never edited; a change is a new entry at the end, and the number
+of entries is the schema's version.
 
-`event` is the truth; `session`, `question` and `job` are what folding the events gives, kept beside
-them in the same transaction so that a list never replays a log.
+`event` is authoritative; `session`, `question` and `job` are its fold, written in the same
+transaction so that a list never replays a log.
 """
 
 from __future__ import annotations
@@ -177,10 +177,10 @@ _QUEUE = (
 
 
 def _words_of(text: str) -> tuple[str, ...]:
-    """Return what makes the index of the words of jobs, and what keeps it.
+    """Return the statements that create and maintain the index of job words.
 
     Args:
-        text: what of a row is indexed; `{0}` is the row. A claim must not change it.
+        text: the indexed text of a row; `{0}` is the row. A claim must not change it.
     """
     old, new = text.format("old"), text.format("new")
     forget = f"INSERT INTO job_words (job_words, rowid, text) VALUES ('delete', old.id, {old});"

@@ -1,7 +1,7 @@
-"""Turn errno and SQLite codes into a StoreError that says what failed and what to do next.
+"""Convert errno and SQLite codes into a StoreError with cause and remedy.
 
-Not a handler: it raises nothing and hides nothing. Invariant: every message names the path, and
-every condition that an operator can mend comes with the remedy.
+Raises nothing itself. Invariant: every message names the path, and the remedy for every condition
+that an operator can fix.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _SET_ASIDE = (
 
 
 def from_os_error(error: OSError, path: Path) -> StoreError:
-    """Name the condition behind an operating system error on a path of the data directory."""
+    """Return the StoreError for an operating system error on a path of the data directory."""
     number = error.errno
     if number in _FULL:
         return UnwritableError(f"{path} could not be written: {_full(number)}.", _MAKE_ROOM)
@@ -49,7 +49,7 @@ def from_os_error(error: OSError, path: Path) -> StoreError:
 
 
 def from_sqlite(error: sqlite3.Error, path: Path) -> StoreError:
-    """Name the condition behind an SQLite error on a database file.
+    """Return the StoreError for an SQLite error on a database file.
 
     The codes are those of https://www.sqlite.org/rescode.html; extended codes keep the primary one
     in their low byte.

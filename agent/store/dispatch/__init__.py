@@ -1,1 +1,1 @@
-"""Who runs a session, on which host, under which lease."""
+"""Run sessions: on which host, under which lease."""

@@ -1,10 +1,10 @@
-"""Who runs a session, on which host, and again after a crash: the Dispatcher protocol.
+"""Define the Dispatcher protocol: run sessions on their phone's host, also after a crash.
 
-Not the running, which is the handler's, and not a queue of its own: which sessions are to run is in
-the store, as their state. Invariants that each keeps: at most one handler is at work for a phone;
-what it stores is fenced by the lease it was given, so a delivery that comes twice does no harm; a
-session whose host died is run again, from its stored events. The core is such a handler
-(`agent.sessions.turns.dispatcher_host`): it runs each turn on a phone under the lease it is given.
+The handler does the work. There is no separate queue: a session's stored state says whether it is
+to run. Invariants of every implementation: at most one handler works per phone; its writes are
+fenced by its lease, so a duplicate delivery is harmless; a session whose host died runs again, from
+its stored events. The core's handler is `agent.sessions.turns.dispatcher_host`, which runs each
+turn on a phone under its lease.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ class Dispatcher(Protocol):
     """Runs sessions on the host that owns their phone."""
 
     async def submit(self, session_id: str, serial: str = "") -> bool:
-        """Ask for a session to be run; that it is to be is stored, as its state.
+        """Request a run of a session, whose state already says that it is to run.
 
         Args:
             session_id: a session that is not settled.
             serial: the phone to run it on; empty for the one in its record.
 
         Returns:
-            False when it was asked for already; nothing then happens a second time.
+            False if it was requested already; the call then has no effect.
 
         Raises:
             UsageError: there is no such session, or it has no phone.
@@ -46,13 +46,13 @@ class Dispatcher(Protocol):
         """
 
     async def cancel(self, session_id: str) -> bool:
-        """Stop running a session, or do not begin; returns when its handler has ended.
+        """Stop running a session, or do not start; returns when its handler has ended.
 
         Returns:
-            False when nothing of it was wanted or running.
+            False if it was neither requested nor running.
         """
 
     def serve(self, host: str, handler: Handler) -> AbstractAsyncContextManager[None]:
-        """Run what is asked for, and first what an earlier life of this host left, for the length
-        of a `with` block. Sessions whose handlers are at work at its end are left to be run again.
+        """Run requested sessions, first those left by this host's previous process, for the
+        length of a `with` block. Sessions still running at its end will run again.
         """

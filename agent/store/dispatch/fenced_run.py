@@ -1,8 +1,8 @@
-"""One run of a session on its phone, under a lease that is kept while it lasts.
+"""Run a session on its phone once, under a lease that is renewed meanwhile.
 
-Not who runs what, which is the dispatcher's. Invariants: a lease is renewed three times within its
-life, and a handler does not outlive the lease it was given; each lease has a higher epoch than the
-one before.
+The dispatcher decides who runs what. Invariants: a lease is renewed three times within its
+lifetime, and a handler does not outlive its lease; each lease has a higher epoch than the one
+before.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ _log = logging.getLogger(__name__)
 async def run_fenced(
     store: Store, host: str, session: Session, serial: str, handler: Handler, *, lease_ms: int
 ) -> None:
-    """Wait for a phone, wherever it is taken, and run a session on it until its handler ends or the
-    lease is lost. What the handler fails with is logged.
+    """Wait for a phone that any host may hold, and run a session on it until its handler ends or
+    the lease is lost. A handler's error is logged.
 
     Args:
         store: where the lease is.
         host: its owner.
-        session: handed to the handler.
+        session: passed to the handler.
         serial: the phone; the lease's key.
         handler: what runs.
         lease_ms: how long the phone stays taken when the host dies.
@@ -51,7 +51,7 @@ async def run_fenced(
 
 
 async def _taken(store: Store, host: str, serial: str, lease_ms: int) -> Lease:
-    """Wait for the phone, and for a store that takes that in."""
+    """Wait for the phone, and for a store that can record the lease."""
     while True:
         try:
             # The host's own former lease does not keep it waiting: its epoch is passed.

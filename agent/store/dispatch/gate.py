@@ -1,7 +1,6 @@
-"""Whether a host begins turns: closed while it drains.
+"""Gate the start of turns: closed while the host drains.
 
-Not a stop: what runs goes on to its end. Invariant: whoever waits is let through as soon as it is
-open.
+Running turns continue. Invariant: waiting turns start as soon as the gate opens.
 """
 
 from __future__ import annotations
@@ -10,7 +9,7 @@ import asyncio
 
 
 class Gate:
-    """Open at first."""
+    """A gate, open at first."""
 
     def __init__(self) -> None:
         self._opened = asyncio.Event()
@@ -18,7 +17,7 @@ class Gate:
 
     @property
     def is_open(self) -> bool:
-        """Whether turns begin."""
+        """Return whether turns may start."""
         return self._opened.is_set()
 
     def set(self, *, is_open: bool) -> None:

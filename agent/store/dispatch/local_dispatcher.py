@@ -1,7 +1,7 @@
 """The embedded dispatcher: one host, this process, over any store.
 
-Not a scheduler: a session is begun as soon as its phone is free, in the order of submission.
-Invariants: those of `agent.store.dispatch.dispatcher` and `agent.store.dispatch.fenced_run`.
+A session starts as soon as its phone is free, in order of submission. Invariants: those of
+`agent.store.dispatch.dispatcher` and `agent.store.dispatch.fenced_run`.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class LocalDispatcher:
     Args:
         store: where sessions and leases are.
         lease_ms: how long a phone stays taken when its host dies.
-        gate: no run begins while it is closed; None: it is open.
+        gate: no run starts while it is closed; None: always open.
     """
 
     def __init__(self, store: Store, *, lease_ms: int = LEASE_MS, gate: Gate | None = None) -> None:
@@ -38,7 +38,7 @@ class LocalDispatcher:
         self._turns: dict[str, asyncio.Lock] = {}
 
     async def submit(self, session_id: str, serial: str = "") -> bool:
-        """Ask for a session to be run; see `Dispatcher.submit`."""
+        """Request a run of a session; see `Dispatcher.submit`."""
         session = await self._store.session(session_id)
         serial = serial or session.serial
         if not serial:
@@ -54,7 +54,7 @@ class LocalDispatcher:
         return not known
 
     async def cancel(self, session_id: str) -> bool:
-        """Stop running a session, or do not begin; see `Dispatcher.cancel`."""
+        """Stop running a session, or do not start; see `Dispatcher.cancel`."""
         run = self._runs.get(session_id)
         if run is None:
             return self._awaiting.pop(session_id, None) is not None
@@ -64,7 +64,7 @@ class LocalDispatcher:
 
     @asynccontextmanager
     async def serve(self, host: str, handler: Handler) -> AsyncIterator[None]:
-        """Run what is asked for; see `Dispatcher.serve`."""
+        """Run requested sessions; see `Dispatcher.serve`."""
         if self._handler is not None:
             raise WrongStateError(f"This dispatcher serves {self._host} already.")
         self._host, self._handler = host, handler

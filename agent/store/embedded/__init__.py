@@ -1,1 +1,1 @@
-"""The embedded store: one writer, blobs, the search index, caches, upkeep."""
+"""The embedded store: writer, blobs, search index, caches, upkeep."""

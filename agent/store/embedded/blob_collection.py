@@ -1,8 +1,8 @@
-"""Blobs with their rows: put, read, and collected beside those who put more.
+"""Put, read and collect blobs with their rows, while other tasks put more.
 
-Not the files (`agent.store.embedded.blobs`) and not what names a blob
-(`agent.store.changes.blob_refs`). Invariants: a row never stands without its file; a blob that was
-put by this opening is not dropped before an event had the time to name it.
+Files are in `agent.store.embedded.blobs`, references in `agent.store.changes.blob_refs`.
+Invariants: a row never exists without its file; a blob put since the store was opened is not
+dropped before an event could name it.
 """
 
 from __future__ import annotations
@@ -44,17 +44,17 @@ class Blobs:
         """The media types of blobs that have a row, or get it with the next commit; newest last."""
 
     def prepare(self) -> None:
-        """Make the directories, and clear what a crash left half-written. Raises StoreError."""
+        """Create the directories, and remove a crash's partial files. Raises StoreError."""
         self._files.prepare()
 
     def on_commit(self, events: tuple[Event, ...]) -> None:
-        """Note which blobs have been named."""
+        """Record which blobs have been named."""
         if self._unnamed:
             for event in events:
                 self._unnamed.difference_update(digests_of(event.msg))
 
     async def put(self, data: bytes, media_type: str) -> str:
-        """Keep bytes durably; returns their digest. Raises StoreError."""
+        """Store bytes durably; returns their digest. Raises StoreError."""
         async with self._gate.shared():
             digest = await asyncio.to_thread(self._files.put, data)
             self._unnamed.add(digest)
@@ -71,22 +71,22 @@ class Blobs:
         return await asyncio.to_thread(self._files.get, digest)
 
     async def type_of(self, digest: str) -> str:
-        """Return a blob's media type; empty when there is no such blob. Raises StoreError."""
+        """Return a blob's media type; empty if there is no such blob. Raises StoreError."""
         return await self._reader.blob_type(digest) or self._recorded.get(digest, "")
 
     async def sessions_of(self, digest: str) -> tuple[str, ...]:
-        """Name the sessions whose events name a blob. Raises StoreError."""
+        """List the ids of sessions whose events name a blob. Raises StoreError."""
         return await self._reader.blob_sessions(digest)
 
     async def size_bytes(self) -> int:
-        """Return how many bytes all blobs take. Raises StoreError."""
+        """Return the size of all blobs in bytes. Raises StoreError."""
         return await self._reader.blob_bytes()
 
     async def collect(self) -> Collected:
         """Drop the blobs that no event names. Raises StoreError.
 
-        The row goes first and the file after it: a crash between the two leaves a file that nobody
-        knows, which `sweep` finds, and never a row without its file.
+        The row goes before the file: a crash between the two leaves an unknown file, which `sweep`
+        drops, and never a row without its file.
         """
         # What waits for the next commit is a row from here on.
         await self._write(ForgetBlobs(()))
@@ -106,7 +106,7 @@ class Blobs:
         return Collected(blobs=dropped, size_bytes=size_bytes)
 
     async def sweep(self) -> int:
-        """Drop the files that no row knows; returns how many. Raises StoreError."""
+        """Drop the files without a row; returns how many. Raises StoreError."""
         swept = 0
         for digest in await asyncio.to_thread(lambda: sorted(self._files.digests())):
             async with self._gate.alone():

@@ -1,8 +1,8 @@
-"""Frames, trees, prompts and replies as files named by their sha256.
+"""Store frames, trees, prompts and replies as files named by their sha256.
 
-Not a cache: what is stored stays until `drop`. Invariants: a file appears whole or not
-at all and survives a power loss once `put` returned; what `get` returns has the digest asked for.
-Everything here blocks; the store calls it in a thread.
+What is stored stays until `drop`. Invariants: a file appears completely or not at all and survives
+a power loss once `put` returned; `get` returns bytes with the requested digest. Everything here
+blocks; the store calls it in a thread.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class BlobFiles:
         self._incoming = directory / "incoming"
 
     def prepare(self) -> None:
-        """Make the directories, and clear what a crash left half-written. Raises StoreError."""
+        """Create the directories, and remove a crash's partial files. Raises StoreError."""
         try:
             self._directory.mkdir(mode=0o700, exist_ok=True)
             self._incoming.mkdir(mode=0o700, exist_ok=True)
@@ -37,7 +37,9 @@ class BlobFiles:
             raise from_os_error(error, self._directory) from error
 
     def path_of(self, digest: str) -> Path:
-        """Return where a blob is. Raises UsageError when that is no sha256 in lower-case hex."""
+        """Return a blob's path. Raises UsageError unless the digest is a sha256 in lower-case
+        hex.
+        """
         check_digest(digest)
         return self._directory / digest[:2] / digest[2:]
 
@@ -59,8 +61,8 @@ class BlobFiles:
         """Read a blob.
 
         Raises:
-            UsageError: that is no digest.
-            StoreError: it is gone, unreadable, or its content is no longer what was stored.
+            UsageError: the digest is invalid.
+            StoreError: it is gone, unreadable, or its content has changed.
         """
         path = self.path_of(digest)
         try:
@@ -79,7 +81,7 @@ class BlobFiles:
         return data
 
     def drop(self, digests: Iterable[str]) -> None:
-        """Remove blobs; one that is not there is no trouble. Raises StoreError."""
+        """Delete blobs; a missing one is ignored. Raises StoreError."""
         for digest in digests:
             path = self.path_of(digest)
             try:
@@ -88,7 +90,7 @@ class BlobFiles:
                 raise from_os_error(error, path) from error
 
     def digests(self) -> Iterator[str]:
-        """Name every blob whose file is there, in no order. Raises StoreError."""
+        """List the digests of all files, in no order. Raises StoreError."""
         try:
             for folder in self._directory.iterdir():
                 if len(folder.name) == 2 and folder.is_dir():
@@ -99,7 +101,7 @@ class BlobFiles:
             raise from_os_error(error, self._directory) from error
 
     def size_bytes(self) -> int:
-        """Return how many bytes the files of all blobs have. Raises StoreError."""
+        """Return the size of all files in bytes. Raises StoreError."""
         if not self._directory.is_dir():
             return 0
         size = 0
@@ -128,7 +130,7 @@ class BlobFiles:
 
 
 def _holds(path: Path, data: bytes) -> bool:
-    """Whether a file already has exactly these bytes; a damaged one is then written anew."""
+    """Return whether a file already has exactly these bytes; a damaged one is rewritten."""
     try:
         return path.stat().st_size == len(data) and path.read_bytes() == data
     except FileNotFoundError:

@@ -1,4 +1,4 @@
-"""What a store says to SQLite alone; see `agent.store.queries.dialect`."""
+"""The statements specific to SQLite; see `agent.store.queries.dialect`."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""The jobs due soonest and those that run, in memory: the wake asks for them at every ring.
+"""Cache the jobs due soonest and the running ones, which the scheduler reads at every wake.
 
-Not the truth, which is the table of jobs: this follows what the writer has committed, as every
-listener does. Invariants: what it answers is what the table would; it holds a bounded number of
-jobs, the soonest, however many are stored.
+The table of jobs is authoritative: this follows the writer's commits like any listener. Invariants:
+its answers equal the table's; it holds a bounded number of jobs, the soonest, however many are
+stored.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _Key = tuple[int, int]
 class DueCache:
     """The soonest active jobs and all running ones of one store.
 
-    Every question raises StoreError when the table has to be read and cannot be.
+    Every query raises StoreError if the table must be read and cannot be.
     """
 
     def __init__(self, reader: Reader) -> None:
@@ -46,7 +46,7 @@ class DueCache:
         self._reading = asyncio.Lock()
 
     def on_commit(self, events: Iterable[Event]) -> None:
-        """Follow the writer."""
+        """Apply a commit."""
         for event in events:
             if type(event.msg) in _OF_JOBS:
                 if self._missed is not None:
@@ -54,11 +54,11 @@ class DueCache:
                 self._follow(event)
 
     def find(self, job_id: int) -> Job | None:
-        """Return a job that is held; None says nothing of the others."""
+        """Return a cached job; None says nothing about the others."""
         return self._active.get(job_id) or (self._running or {}).get(job_id)
 
     async def due(self, now_ms: int, limit: int) -> tuple[Job, ...]:
-        """List active jobs whose time has come, the longest overdue first."""
+        """List active jobs that are due, the longest overdue first."""
         if limit > SOONEST:
             return await self._reader.due_jobs(now_ms, limit)
         found = self._up_to(now_ms, limit)
@@ -76,14 +76,14 @@ class DueCache:
         return None if first is None else first[0]
 
     async def running(self, before_ms: int) -> tuple[Job, ...]:
-        """List running jobs that began at or before a moment, the longest running first."""
+        """List running jobs that started at or before a time, the longest running first."""
         if self._running is None:
             await self._read()
         found = [job for job in (self._running or {}).values() if job.running_at <= before_ms]
         return tuple(sorted(found, key=lambda job: (job.running_at, job.id)))
 
     async def _read(self) -> None:
-        """Read the soonest jobs from the table, and what was committed meanwhile on top of it."""
+        """Read the soonest jobs from the table, and apply what was committed meanwhile."""
         async with self._reading:
             self._missed = []
             try:
@@ -123,7 +123,7 @@ class DueCache:
             self._running.pop(job_id, None)
 
     def _trim(self) -> None:
-        """Keep the soonest only, and few keys that lead nowhere."""
+        """Keep only the soonest jobs, and few stale keys."""
         if len(self._active) > 4 * SOONEST:
             soonest = sorted(self._active.values(), key=_key)[:SOONEST]
             self._active = {job.id: job for job in soonest}
@@ -137,7 +137,7 @@ class DueCache:
         heapify(self._queue)
 
     def _first(self) -> _Key | None:
-        """Return the key of the soonest job that is held."""
+        """Return the key of the soonest cached job."""
         while self._queue and not self._stands(self._queue[0]):
             heappop(self._queue)
         return self._queue[0] if self._queue else None
@@ -147,7 +147,7 @@ class DueCache:
         return job is not None and job.next_run_at == key[0]
 
     def _up_to(self, now_ms: int, limit: int) -> tuple[Job, ...]:
-        """Take the soonest off the heap, and put them back."""
+        """Pop the soonest jobs off the heap, and push them back."""
         taken: list[_Key] = []
         while len(taken) < limit and (first := self._first()) is not None and first[0] <= now_ms:
             # A job that was due, changed and is due again at the same time has its key twice.

@@ -1,8 +1,8 @@
-"""How the words of a query are found among all jobs: the index that the database itself holds.
+"""Find jobs by the words of a query, with an index in the database itself.
 
-Not a connection. The index of words holds every run of three characters of a job's title and
-prompt, case-folded (FTS5's trigram tokenizer), and two line ends after each, so that each of its
-characters begins such a run; triggers keep it, which a change of anything else leaves alone.
+The index has every run of three characters of a job's title and prompt, case-folded (FTS5's trigram
+tokenizer), with two line ends after each, so that each character starts such a run. Triggers
+maintain it; other changes of a job leave it alone.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ FOUND = (_WITH, _BEGINNING)
 
 
 def lookup(query: str) -> Lookup | None:
-    """Return how jobs are found by a part of their title or prompt.
+    """Return how to find jobs by a part of their title or prompt.
 
     Args:
         query: the part, case-folded.
 
     Returns:
-        None when only a walk finds them: the query is empty, or of more than one line.
+        None if only a scan finds them: the query is empty, or has more than one line.
     """
     if not query or "\n" in query or "\0" in query:
         return None

@@ -1,7 +1,7 @@
-"""Open a data directory: its lock, its database twice, and the writer that owns it.
+"""Open a data directory: its lock, two database connections, and the writer that owns it.
 
-Not the store, which is what works with them. Invariants: what could not be opened whole leaves no
-lock, no thread and no open file; where nothing can be written, nothing is.
+`SqliteStore` uses them. Invariants: a failed opening leaves no lock, thread or open file; an
+unwritable directory is not written to.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from agent.store.embedded.writer import Writer
 
 @dataclass(frozen=True, slots=True)
 class Opening:
-    """What one opening of a data directory holds until it is given up."""
+    """What one opening of a data directory holds until it is closed."""
 
     lock: DirectoryLock
     writing: Database
@@ -47,7 +47,7 @@ class Opening:
     """What the database said of itself when it was opened."""
 
     async def give_up(self) -> None:
-        """Close both connections and let the directory go. Raises StoreError."""
+        """Close both connections and release the directory. Raises StoreError."""
         try:
             if self.reading is not self.writing:
                 await self.reading.close()
@@ -61,7 +61,7 @@ class Opening:
 
 @dataclass(frozen=True)
 class OpenedFile:
-    """The database file as it was opened: which one it is, whatever is put in its place."""
+    """The identity of the opened database file, to detect a replaced one."""
 
     path: Path
     device: int
@@ -69,7 +69,7 @@ class OpenedFile:
 
     @classmethod
     def of(cls, path: Path) -> Self:
-        """Note which file is there. Raises StoreError."""
+        """Record the current file. Raises StoreError."""
         try:
             found = path.stat()
         except OSError as error:
@@ -77,7 +77,7 @@ class OpenedFile:
         return cls(path, found.st_dev, found.st_ino)
 
     def check(self) -> None:
-        """Raise StoreGoneError when it is not there any more, was cut to nothing or replaced."""
+        """Raise StoreGoneError if the file is gone, truncated to nothing or replaced."""
         try:
             found = self.path.stat()
         except FileNotFoundError:
@@ -98,7 +98,7 @@ class OpenedFile:
 
 
 async def open_directory(directory: Path, *, clock_ms: Callable[[], int]) -> Opening:
-    """Own a directory, making it when it is not there.
+    """Own a directory, creating it if it does not exist.
 
     Raises:
         StoreError: see `SqliteStore.open`.
@@ -131,10 +131,10 @@ async def open_directory(directory: Path, *, clock_ms: Callable[[], int]) -> Ope
 async def open_as_it_is(
     directory: Path, error: UnwritableError, *, clock_ms: Callable[[], int]
 ) -> Opening:
-    """Open a directory that cannot be written, for reading; its writer refuses with the error.
+    """Open an unwritable directory for reading; its writer refuses with the error.
 
     Raises:
-        UnwritableError: the same, when what is stored cannot be read either.
+        UnwritableError: the same error, if the stored data cannot be read either.
         StoreError: another process owns the directory.
     """
     if not (directory / LOCK_NAME).exists():

@@ -1,7 +1,7 @@
-"""Set a damaged database aside, when the operator says so and never otherwise.
+"""Set a damaged database aside, only on the operator's command.
 
-Not a repair. Invariant: nothing is deleted; blobs stay where they are, since they are named by what
-they hold, unless the operator begins anew without anything of the old store.
+Invariant: nothing is deleted; blobs stay where they are, since their names are their content,
+unless the operator starts over without the old store.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from agent.store.embedded.sqlite_store import DATABASE_NAME
 
 
 def quarantine(directory: Path) -> Path:
-    """Move the database and its companions into a new directory beside them; return that.
+    """Move the database and its companion files into a new directory beside them; returns it.
 
     Raises:
         StoreError: another process owns the directory, or it cannot be written.
@@ -50,11 +50,11 @@ def quarantine(directory: Path) -> Path:
 
 
 def begin_anew(directory: Path) -> Path:
-    """Move all that a store left, blobs and audit too, into a new directory; return that.
+    """Move all remains of a store, with blobs and audit, into a new directory; returns it.
 
     Raises:
         StoreError: another process owns the directory, or it cannot be written.
-        UsageError: nothing of a store is there.
+        UsageError: the directory has nothing of a store.
     """
     lock = DirectoryLock.take(directory)
     try:
@@ -73,10 +73,10 @@ def begin_anew(directory: Path) -> Path:
 
 
 async def adopt(directory: Path) -> tuple[str, ...]:
-    """Take the database, and whatever is beside it, for one store from now on.
+    """Accept the database and everything beside it as one store from now on.
 
     Returns:
-        What did not agree before, in sentences.
+        The previous mismatches, in sentences.
 
     Raises:
         StoreError: another process owns the directory, or the database cannot be used.
@@ -108,7 +108,7 @@ async def adopt(directory: Path) -> tuple[str, ...]:
 
 
 def _moved(directory: Path, files: Sequence[Path]) -> Path:
-    """Move files into a new directory, and let the next start begin anew."""
+    """Move files into a new directory, so that the next start starts over."""
     aside = directory / f"quarantine-{time.strftime('%Y%m%dT%H%M%S')}-{time.time_ns() % 10**9}"
     try:
         aside.mkdir(mode=0o700)

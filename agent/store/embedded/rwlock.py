@@ -1,7 +1,6 @@
-"""Let many store blobs at once, and one collect them alone.
+"""A lock with many writers of blobs, or one collector.
 
-Not a lock of the database. Invariant: while a collector is inside nobody else is, and those who
-wait for it cannot be overtaken for ever.
+Invariant: a collector is alone inside, and later writers cannot starve it.
 """
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ from contextlib import asynccontextmanager
 
 
 class Gate:
-    """Shared entry for writers of blobs, sole entry for their collector."""
+    """Shared entry for writers of blobs, exclusive entry for their collector."""
 
     def __init__(self) -> None:
         self._inside = 0
@@ -22,7 +21,7 @@ class Gate:
 
     @asynccontextmanager
     async def shared(self) -> AsyncIterator[None]:
-        """Be inside beside others."""
+        """Enter beside other writers."""
         async with self._entrance:
             self._inside += 1
             self._empty.clear()
@@ -35,7 +34,7 @@ class Gate:
 
     @asynccontextmanager
     async def alone(self) -> AsyncIterator[None]:
-        """Be inside by oneself; who comes later waits at the entrance."""
+        """Enter exclusively; later arrivals wait."""
         async with self._entrance:
             await self._empty.wait()
             yield

@@ -1,8 +1,8 @@
-"""The full-text index: a file of its own, written behind the store by a task that follows the log.
+"""The full-text index: a separate file, written by a task that follows the log.
 
-Not part of the truth: it can be deleted, and is then built again. Invariants: an append never waits
-for it; how far it has come is committed together with what it took in, so a crash loses nothing
-of it and doubles nothing; what was deleted from the store is deleted here.
+It can be deleted and is then rebuilt. Invariants: an append never waits for it; its position is
+committed with the indexed events, so a crash loses and duplicates nothing; what is deleted from the
+store is deleted here.
 """
 
 from __future__ import annotations
@@ -83,18 +83,18 @@ _log = logging.getLogger(__name__)
 
 
 class Log(Protocol):
-    """What is indexed."""
+    """The log to index."""
 
     async def last_event_id(self) -> int: ...
 
     async def told(self, *, after: int, upto: int) -> tuple[Event, ...]:
-        """Read the events among these ids that have words, and what tells of deletions, in order;
-        the first 500 of them, if there are more.
+        """Read the events among these ids that have text, and deletions, in order; the first
+        500 if there are more.
         """
 
 
 class StoredLog:
-    """The log of an open store, read past what says nothing."""
+    """The log of an open store, without events that have no text."""
 
     def __init__(self, reader: Reader, last_event_id: Callable[[], int]) -> None:
         self._reader = reader
@@ -124,7 +124,7 @@ class SearchIndex:
 
     @classmethod
     async def open(cls, path: Path, log: Log) -> Self:
-        """Open the index, or begin a new one when it is damaged, of another version or ahead.
+        """Open the index, or start a new one if it is damaged, of another version or ahead.
 
         Raises StoreError.
         """
@@ -143,15 +143,15 @@ class SearchIndex:
 
     @property
     def indexed_id(self) -> int:
-        """The newest event that can be found."""
+        """Return the id of the newest indexed event."""
         return self._indexed_id
 
     def tell(self) -> None:
-        """Wake the index: there are new events."""
+        """Wake the index for new events."""
         self._news.set()
 
     async def run(self) -> None:
-        """Follow the log until `stop`; a failure is tried again later."""
+        """Follow the log until `stop`; a failure is retried later."""
         while not self._stopping.is_set():
             await self._news.wait()
             self._news.clear()
@@ -183,18 +183,18 @@ class SearchIndex:
             await asyncio.sleep(0)
 
     def stop(self) -> None:
-        """End `run` after the batch it is at; to cancel it would leave a transaction open."""
+        """End `run` after its current batch; a cancel would leave a transaction open."""
         self._stopping.set()
         self._wanted.set()
         self._news.set()
 
     async def find(self, query: str, limit: int) -> tuple[SearchHit, ...]:
-        """Find events by words, the newest first.
+        """Find events by words, newest first.
 
-        What was stored in the last instant may still be missing.
+        Events of the last instant may still be missing.
 
         Raises:
-            UsageError: a query with nothing to look for.
+            UsageError: the query has nothing to search for.
             StoreError: the index cannot be read.
         """
         expression = compiled(query)
@@ -237,7 +237,7 @@ class SearchIndex:
             _log.debug("A search came %d events early", wanted - self._indexed_id)
 
     async def _take_in(self, events: tuple[Event, ...], upto: int) -> None:
-        """Index the events up to an id, in one transaction with the mark."""
+        """Index the events up to an id, in one transaction with the position."""
         places: list[tuple[Value, ...]] = []
         words: list[tuple[Value, ...]] = []
         gone: list[str] = []
@@ -263,12 +263,12 @@ class SearchIndex:
 
 
 class Search:
-    """What of an open store can be found by words: the index, and the task that fills it.
+    """The search of an open store: the index, and the task that fills it.
 
     Args:
         path: the index's file.
         log: what is indexed.
-        insist: raises when the store is not ours any more.
+        insist: raises if the store has another owner now.
     """
 
     def __init__(self, path: Path, log: Log, insist: Callable[[], None]) -> None:
@@ -280,7 +280,7 @@ class Search:
         self._following: asyncio.Task[None] | None = None
 
     async def begin(self) -> None:
-        """Open the index; a search tries again where that fails now."""
+        """Open the index; if that fails now, a search retries it."""
         try:
             await self._open()
         except StoreError as error:
@@ -294,16 +294,16 @@ class Search:
 
     @property
     def indexed_id(self) -> int:
-        """The newest event that can be found; 0 when there is no index."""
+        """Return the id of the newest indexed event; 0 without an index."""
         return self.index.indexed_id if self.index is not None else 0
 
     def tell(self) -> None:
-        """Say that there are new events."""
+        """Report new events."""
         if self.index is not None:
             self.index.tell()
 
     async def close(self) -> None:
-        """Finish the batch that is being taken in, and close the file."""
+        """Finish the current batch, and close the file."""
         if self.index is not None:
             self.index.stop()
             if self._following is not None:

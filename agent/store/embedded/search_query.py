@@ -1,7 +1,7 @@
-"""Texts and queries of the full-text index as SQLite takes them. Pure.
+"""Translate texts and queries for SQLite's full-text index. Pure.
 
-Not the index (`agent.store.embedded.search_index`) and not what an operator may type
-(`agent.store.queries.search_words`). Invariants: no query is a syntax error of SQLite's; scripts
+The index is `agent.store.embedded.search_index`, the operator's syntax
+`agent.store.queries.search_words`. Invariants: no query is a syntax error of SQLite's; scripts
 without spaces are found by any part.
 """
 
@@ -17,15 +17,15 @@ from agent.store.queries.search_words import (
 
 
 def parted(text: str) -> str:
-    """Part the letters of scripts without spaces, so that each is a word to SQLite."""
+    """Separate the letters of scripts without spaces, so that each is a word to SQLite."""
     return UNSPACED.sub(rf"\1{SEPARATOR}", text.replace(MARK_START, "").replace(MARK_END, ""))
 
 
 def compiled(query: str) -> str:
-    """Turn what an operator typed into an FTS5 expression; see `terms_of`.
+    """Translate an operator's query into an FTS5 expression; see `terms_of`.
 
     Raises:
-        UsageError: nothing to look for, or too much.
+        UsageError: it has nothing to search for, or too much.
     """
     wanted: list[str] = []
     unwanted: list[str] = []

@@ -1,7 +1,7 @@
-"""The embedded store: everything Switchboard must not forget, in one data directory.
+"""The embedded store: all durable data of Switchboard in one data directory.
 
-Not a cache and not a scheduler. Invariants: those of `agent.store.store`; and one process owns the
-directory, so what another process leased in it before is free again.
+Invariants: those of `agent.store.store`; and one process owns the directory, so the previous
+process's leases are free.
 """
 
 from __future__ import annotations
@@ -62,10 +62,10 @@ class SqliteStore(RecordStore):
         clock_ms: Callable[[], int] = wall_clock_ms,
         may_only_read: bool = False,
     ) -> AsyncIterator[Self]:
-        """Own a data directory for the length of a `with` block, making it when it is not there.
+        """Own a data directory for the length of a `with` block, creating it if it does not exist.
 
         Args:
-            may_only_read: on a disk that is full or read-only, open what is stored all the same;
+            may_only_read: on a disk that is full or read-only, open the stored data all the same;
                 every write is then refused with the error that this would have raised.
 
         Raises:
@@ -101,11 +101,11 @@ class SqliteStore(RecordStore):
 
     @property
     def epoch(self) -> int:
-        """The number of this opening; a write under an older one is refused with FencedError."""
+        """Return the number of this opening; a write under an older one raises FencedError."""
         return self._opening.writer.epoch
 
     async def close(self) -> None:
-        """Store what is queued and let the directory go; calling it again does nothing more."""
+        """Store queued requests and release the directory; idempotent."""
         if self._closing is None:
             self._closing = asyncio.create_task(self._close(), name="store close")
         await asyncio.shield(self._closing)
@@ -121,7 +121,7 @@ class SqliteStore(RecordStore):
                 await self._opening.give_up()
 
     def _leave_mark(self) -> None:
-        """Write down how far the log came, for the next start to miss what is missing by then."""
+        """Record the newest event, so that the next start detects an older database."""
         if self.epoch == 0:
             return
         events = self._writer.last_event_id
@@ -131,7 +131,7 @@ class SqliteStore(RecordStore):
             _log.warning("How far the store came could not be written down: %s", error)
 
     async def check_owned(self) -> None:
-        """Raise when the store has a newer owner, or its file is not where it was opened."""
+        """Raise if the store has a newer owner, or its file was moved or replaced."""
         self._writer.insist()
         await asyncio.to_thread(self._opening.file.check)
         await self._reading.check_epoch(self._opening.writer.epoch)
@@ -149,7 +149,7 @@ class SqliteStore(RecordStore):
         return self._due_cache.find(job_id) or await self._reader.job(job_id)
 
     async def due_jobs(self, now_ms: int, limit: int = 3) -> tuple[Job, ...]:
-        """List active jobs whose time has come, the longest overdue first."""
+        """List active jobs that are due, the longest overdue first."""
         return await self._due_cache.due(now_ms, max(limit, 0))
 
     async def next_due_ms(self) -> int | None:
@@ -157,7 +157,7 @@ class SqliteStore(RecordStore):
         return await self._due_cache.next_due_ms()
 
     async def stale_jobs(self, before_ms: int) -> tuple[Job, ...]:
-        """List running jobs that began at or before a moment."""
+        """List running jobs that started at or before a time."""
         return await self._due_cache.running(before_ms)
 
     def _on_commit(self, commit: Commit) -> None:

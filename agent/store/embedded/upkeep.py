@@ -1,6 +1,6 @@
-"""Look a store through and make it smaller, while nobody works with it.
+"""Check and compact a store that no process uses.
 
-Not a repair: what is damaged is named, and set aside only when the operator says so
+Damage is reported, and set aside only on the operator's command
 (`agent.store.embedded.quarantine`). Invariants: a check changes nothing; a compaction changes no
 record.
 """
@@ -23,7 +23,7 @@ from agent.store.queries.soundness import MOST_FINDINGS, Checked, gaps, unreadab
 
 
 class Compacted(msgspec.Struct, frozen=True, kw_only=True):
-    """What a compaction made of a store."""
+    """The result of a compaction."""
 
     before_bytes: int
     after_bytes: int
@@ -34,7 +34,7 @@ class Compacted(msgspec.Struct, frozen=True, kw_only=True):
 
 
 async def check(directory: Path) -> Checked:
-    """Read the whole store and say what is wrong with it.
+    """Read the whole store and report damage.
 
     Raises:
         StoreError: another process owns it, or it cannot even be opened.
@@ -53,7 +53,7 @@ async def check(directory: Path) -> Checked:
 
 
 async def compact(directory: Path) -> Compacted:
-    """Drop what nothing names, and give the space back to the file system.
+    """Drop unnamed blobs, and return free space to the file system.
 
     Raises:
         StoreError: another process owns it, it is damaged, or there is no room for the copy that
@@ -127,7 +127,7 @@ async def _checked(database: Database, directory: Path) -> Checked:
 
 
 async def _absent_blobs(database: Database, directory: Path) -> list[str]:
-    """Find blobs whose file is not there."""
+    """List blobs whose file is missing."""
     files = BlobFiles(directory / "blobs")
     rows = await database.rows("SELECT digest FROM blob")
     digests = [as_text(digest) for (digest,) in rows]
@@ -151,5 +151,5 @@ def _there(directory: Path) -> Path:
 
 
 def _size(directory: Path) -> int:
-    """Add up what the store's files take."""
+    """Return the total size of the store's files."""
     return sum(path.stat().st_size for path in directory.rglob("*") if path.is_file())

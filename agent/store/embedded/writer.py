@@ -1,7 +1,7 @@
-"""The writer of the embedded store: it owns the writing connection.
+"""The writer of the embedded store, which owns the writing connection.
 
-Not a reader. Invariants: those of `agent.store.changes.write_queue`; durable is what SQLite
-committed (WAL, synchronous=FULL); a writer whose epoch is no longer the database's writes nothing.
+Invariants: those of `agent.store.changes.write_queue`; durable means committed by SQLite (WAL,
+synchronous=FULL); a writer whose epoch is outdated writes nothing.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _log = logging.getLogger(__name__)
 
 
 class Writer(WriteQueue):
-    """Take requests in order, write them in groups, publish what was committed."""
+    """Take requests in order, write them in groups, publish committed events."""
 
     def __init__(self, database: Database, *, epoch: int, clock_ms: Callable[[], int]) -> None:
         super().__init__(Known(database), clock_ms=clock_ms)
@@ -38,7 +38,7 @@ class Writer(WriteQueue):
         """How many commits there were since the log was last folded into the file in a pause."""
 
     async def start(self, *, refusal: StoreError | None = None) -> None:
-        """Read where the log stands and begin to write, or to refuse every write."""
+        """Read the end of the log and start to write, or to refuse every write."""
         [(event_id,)] = await self._database.rows(_HIGHEST, ("event",))
         [(job_id,)] = await self._database.rows(_HIGHEST, ("job",))
         self._known.begin(last_event_id=as_int(event_id), last_job_id=as_int(job_id))
@@ -48,7 +48,7 @@ class Writer(WriteQueue):
         self._begin()
 
     async def _next(self) -> Entry | None:
-        """Wait for a request; where none comes for a moment, fold the log into the file first."""
+        """Wait for a request; checkpoint the log if none comes for a moment."""
         if self._unfolded >= _FOLDED_COMMITS and self._queue.empty():
             try:
                 async with asyncio.timeout(_STILL_S):
@@ -76,7 +76,7 @@ class Writer(WriteQueue):
         self._settle(batch, ledger, refused)
 
     async def _write_under_savepoints(self, batch: list[Entry]) -> tuple[EventLedger, Refused]:
-        """Write a batch so that a request which cannot be written fails alone."""
+        """Write a batch, isolating requests that cannot be written."""
         await self._database.run("BEGIN IMMEDIATE")
         try:
             await self._database.check_epoch(self.epoch)
