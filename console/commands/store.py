@@ -225,7 +225,7 @@ def carry_over(ctx: click.Context) -> None:
         from console.core.store_choice import host_name
 
         done = await carry_over(settings.data_dir, dsn, host_name(settings))
-        aside = quarantine(settings.data_dir)
+        aside = quarantine(settings.data_dir, fleet_store=done.store)
         lost = f" {done.missing:,} pictures were gone already." if done.missing else ""
         plain.print_text(
             f"{done.events:,} events of {done.sessions:,} sessions and {done.blobs:,} pictures are "

@@ -266,6 +266,9 @@ def test_a_directorys_own_store_is_carried_over_and_goes_on(
     assert [after[of] for of in ("events", "sessions", "blobs")] == [
         checked[of] for of in ("events", "sessions", "blobs")
     ]
+    unnamed = workshop.call("sessions", "list", SWITCHBOARD_STORE_DSN="")
+    assert unnamed.code != 0, unnamed
+    assert "--fleet or store.dsn" in unnamed.err
     found = workshop.call("sessions", "search", "before the fleet", "--json")
     assert session_id in found.out
     again = workshop.call(*run)

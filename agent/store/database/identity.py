@@ -36,6 +36,8 @@ class Mark(msgspec.Struct, frozen=True, kw_only=True):
     epoch: int = 0
     events: int = 0
     """The newest event that the database is known to have had."""
+    is_fleet: bool = False
+    """Whether the store is in a fleet's database."""
 
 
 class Standing(msgspec.Struct, frozen=True, kw_only=True):
@@ -44,6 +46,7 @@ class Standing(msgspec.Struct, frozen=True, kw_only=True):
     store: str
     epoch: int
     events: int
+    is_fleet: bool = False
 
 
 def new_identity() -> str:
@@ -92,6 +95,13 @@ def check_may_begin(directory: Path, database: Path) -> None:
     if _size(database):
         return
     mark = read_mark(directory)
+    if mark is not None and mark.is_fleet:
+        raise StoreGoneError(
+            f"{directory} belongs to store {mark.store} in a fleet's database. "
+            "Nothing was changed.",
+            "Name the database by --fleet or store.dsn, or choose another data directory "
+            "(--data-dir).",
+        )
     if mark is not None and not mark.store:
         return
     left = remains(directory)
@@ -172,7 +182,12 @@ def mark_all(directory: Path, standing: Standing) -> None:
     for name, part in parts_of(directory).items():
         mark = Mark(store=standing.store)
         if name == "database":
-            mark = Mark(store=standing.store, epoch=standing.epoch, events=standing.events)
+            mark = Mark(
+                store=standing.store,
+                epoch=standing.epoch,
+                events=standing.events,
+                is_fleet=standing.is_fleet,
+            )
         before = read_mark(part)
         if before != mark:
             write_mark(part, mark)

@@ -27,8 +27,12 @@ from agent.store.database.sqlite_errors import from_os_error
 from agent.store.embedded.sqlite_store import DATABASE_NAME
 
 
-def quarantine(directory: Path) -> Path:
+def quarantine(directory: Path, *, fleet_store: str = "") -> Path:
     """Move the database and its companion files into a new directory beside them; returns it.
+
+    Args:
+        fleet_store: the identity of the store in a fleet's database that the directory belongs to
+            from now on; empty: the next start makes an empty store.
 
     Raises:
         StoreError: another process owns the directory, or it cannot be written.
@@ -44,7 +48,7 @@ def quarantine(directory: Path) -> Path:
         ]
         if not files:
             raise UsageError(f"There is no database in {directory}.")
-        return _moved(directory, files)
+        return _moved(directory, files, Mark(store=fleet_store, is_fleet=bool(fleet_store)))
     finally:
         lock.release()
 
@@ -67,7 +71,7 @@ def begin_anew(directory: Path) -> Path:
         files = [path for path in found if path.exists()]
         if not files:
             raise UsageError(f"There is nothing of a store in {directory}.")
-        return _moved(directory, files)
+        return _moved(directory, files, Mark())
     finally:
         lock.release()
 
@@ -107,8 +111,8 @@ async def adopt(directory: Path) -> tuple[str, ...]:
         lock.release()
 
 
-def _moved(directory: Path, files: Sequence[Path]) -> Path:
-    """Move files into a new directory, so that the next start starts over."""
+def _moved(directory: Path, files: Sequence[Path], mark: Mark) -> Path:
+    """Move files into a new directory, and write the mark that the next start finds."""
     aside = directory / f"quarantine-{time.strftime('%Y%m%dT%H%M%S')}-{time.time_ns() % 10**9}"
     try:
         aside.mkdir(mode=0o700)
@@ -116,5 +120,5 @@ def _moved(directory: Path, files: Sequence[Path]) -> Path:
             path.rename(aside / path.name)
     except OSError as error:
         raise from_os_error(error, aside) from error
-    write_mark(directory, Mark())
+    write_mark(directory, mark)
     return aside

@@ -72,7 +72,10 @@ async def carry_over(directory: Path, dsn: str, host: str) -> CarriedOver:
             the database is then as it was.
     """
     if not (directory / DATABASE_NAME).exists():
-        raise UsageError(f"There is no store in {directory}.")
+        raise UsageError(
+            f"There is no store in {directory} to copy.",
+            "Name the directory of the store by --data-dir; one that was copied is done.",
+        )
     link = Link(dsn, "carry over")
     try:
         # Opened as a core would: its schema is brought up to date, and no core can have it.

@@ -37,7 +37,8 @@ def check_directory(directory: Path) -> None:
     if (directory / DATABASE_NAME).exists():
         raise StoreError(
             f"{directory} holds a store of its own, and store.dsn names a database.",
-            "Choose another data directory for the fleet (--data-dir), or unset store.dsn.",
+            "Copy it into the database, if that is empty: switchboard store carry-over. Or choose "
+            "another data directory (--data-dir), or unset store.dsn.",
         )
 
 
@@ -154,4 +155,5 @@ def _expected(directory: Path) -> str:
 
 
 def _leave_mark(directory: Path, store: PostgresStore, events: int) -> None:
-    mark_all(directory, Standing(store=store.identity, epoch=store.epoch, events=events))
+    now = Standing(store=store.identity, epoch=store.epoch, events=events, is_fleet=True)
+    mark_all(directory, now)

@@ -9,9 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from agent.errors import StoreError, UsageError
+from agent.errors import StoreError, StoreGoneError, UsageError
 from agent.protocol import AgentMessage
 from agent.store.database.identity import DATABASE_NAME, read_mark
+from agent.store.embedded.quarantine import quarantine
 from agent.store.embedded.sqlite_store import SqliteStore
 from agent.store.postgres.backup import _TABLES
 from agent.store.postgres.carrying_over import _COLUMNS, carry_over
@@ -76,6 +77,22 @@ async def test_everything_is_the_same_and_goes_on(dsn: str, tmp_path: Path) -> N
         assert stored[1].seq == 701
         made = await after.create_job(lambda job_id: make_job(job_id))
         assert made.id == 2
+
+
+async def test_a_fleets_directory_gets_no_store_of_its_own(dsn: str, tmp_path: Path) -> None:
+    carried, joined = tmp_path / "carried", tmp_path / "joined"
+    await filled(carried)
+    done = await carry_over(carried, dsn, "here")
+    quarantine(carried, fleet_store=done.store)
+    async with open_core(dsn, "there", joined):
+        pass
+    for directory in (carried, joined):
+        with pytest.raises(StoreGoneError, match="in a fleet's database") as refused:
+            async with SqliteStore.open(directory, may_only_read=True):
+                pass
+        assert "--fleet" in refused.value.remedy
+    async with open_core(dsn, "here", carried) as after:
+        assert after.identity == done.store
 
 
 async def test_what_cannot_be_carried_over_leaves_both_as_they_were(
