@@ -8,6 +8,7 @@ import zipfile
 from contextlib import AsyncExitStack
 from pathlib import Path
 
+import psycopg
 import pytest
 
 from agent.errors import (
@@ -23,7 +24,7 @@ from agent.store.database.lock import DirectoryLock
 from agent.store.embedded.sqlite_store import SqliteStore
 from agent.store.postgres.backup import _TABLES, LEFT_OUT, back_up, restore
 from agent.store.postgres.core_store import adopt, open_core, open_guest, open_stored
-from agent.store.postgres.link import Link
+from agent.store.postgres.link import Link, _away, _may_pass
 from agent.store.postgres.opening import HostInUseError, migrate
 from agent.store.postgres.own_store import own_part
 from agent.store.postgres.postgres_store import PostgresStore
@@ -229,6 +230,29 @@ async def test_a_wrong_password_is_said_at_once_and_told_to_nobody(
     assert "refuses the role or its password" in refused.message
     assert "hunter2" not in f"{refused} {refused.remedy}"
     assert dsn not in f"{refused} {refused.remedy}"
+
+
+def said_of(text: str) -> str:
+    """Return what is said where libpq refuses a connection with a text."""
+    return str(_away(psycopg.OperationalError(f"connection failed: {text}")))
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ('root certificate file "/secret/root.crt" does not exist', "no certificate of an"),
+        ("SSL error: certificate verify failed", "is not of the authority that is trusted"),
+        ('server certificate for "secret" does not match host name "x"', "for another name"),
+        ("server does not support SSL, but SSL was required", "offers no TLS"),
+        ('no pg_hba.conf entry for host "secret", user "x", no encryption', "by TLS only"),
+    ],
+)
+def test_a_mistake_of_tls_is_told_at_once_with_what_to_check(text: str, why: str) -> None:
+    said = said_of(text)
+    assert why in said
+    assert "sslrootcert" in said
+    assert "secret" not in said
+    assert not _may_pass(psycopg.OperationalError(text))
 
 
 # --- versions ----------

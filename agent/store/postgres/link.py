@@ -49,7 +49,15 @@ _IDLE = psycopg.pq.TransactionStatus.IDLE
 _FULL = frozenset({"53100"})
 _REFUSED = frozenset({"42501", "25006"})
 _IS_REPLICA = "25006"
-_FOR_GOOD = {
+_TLS = {
+    "root certificate file": "no certificate of an authority is here to check its own with",
+    "certificate verify failed": "its certificate is not of the authority that is trusted here",
+    "does not match host name": "its certificate is for another name than the address has",
+    "does not support SSL": "it offers no TLS",
+    "no encryption": "it admits connections by TLS only",
+    "group or world access": "other users of this computer may read the client's private key",
+}
+_FOR_GOOD = _TLS | {
     "could not translate host name|failed to resolve": "its host's name is not known",
     "authentication failed|no password supplied": "it refuses the role or its password",
     "no pg_hba.conf entry": "it does not admit this host",
@@ -311,10 +319,7 @@ class Link:
                     return self._connection
                 except psycopg.OperationalError as error:
                     if not _may_pass(error) or loop.time() + pause_s > end:
-                        raise StoreAwayError(
-                            f"The database cannot be reached: {_why(error)}.",
-                            "Check that PostgreSQL runs there and admits this role.",
-                        ) from None
+                        raise _away(error) from None
                 except psycopg.Error as error:
                     # A connection string that cannot be read is quoted by libpq.
                     raise StoreError(
@@ -349,14 +354,19 @@ class Link:
         return cast(psycopg.AsyncConnection[Row], connection)
 
 
-def _why(error: psycopg.OperationalError) -> str:
+def _away(error: psycopg.OperationalError) -> StoreAwayError:
     """Return in our words why there is no connection: libpq's quote parts of the address, and of
     one that it misread those may be of the password.
     """
     said = str(error)
-    return next(
-        (words for sign, words in _WHY.items() if re.search(sign, said)), "for no known reason"
-    )
+    signs = (sign for sign in _WHY if re.search(sign, said))
+    sign = next(signs, "")
+    if sign in _TLS:
+        remedy = "Check the server's ssl settings, and sslmode and sslrootcert in the address."
+    else:
+        remedy = "Check that PostgreSQL runs there and admits this role."
+    why = _WHY.get(sign, "for no known reason")
+    return StoreAwayError(f"The database cannot be reached: {why}.", remedy)
 
 
 def _may_pass(error: psycopg.OperationalError) -> bool:
