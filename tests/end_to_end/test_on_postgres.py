@@ -166,6 +166,11 @@ def test_hosts_join_are_seen_and_are_missed(workshop: Workshop, server: Postgres
                 "its phone is seen",
             )
             assert shown()["labels"] == ["rack-3"]
+            # From a computer without a core.
+            away = workshop.call(
+                *("devices", "list", "--json"), SWITCHBOARD_DATA_DIR=f"{workshop.data}-4"
+            )
+            assert "second/" in away.out, away
 
             def sums() -> tuple[int, int]:
                 status = workshop.call("fleet", "status", "--json").json

@@ -203,13 +203,28 @@ class Blobs:
 async def bind(link: Link, bucket: Bucket | None, store: str) -> None:
     """Hold a store and its bucket to each other, and make a new bucket the store's.
 
+    Raises: see `check_bound`.
+    """
+    is_owned, is_bound = await check_bound(link, bucket, store)
+    if bucket is None:
+        return
+    if not is_owned:
+        await bucket.mark(store)
+    if not is_bound:
+        await link.rows("UPDATE tip SET has_bucket = 1")
+
+
+async def check_bound(link: Link, bucket: Bucket | None, store: str) -> tuple[bool, bool]:
+    """Return whether a bucket is marked as the store's, and whether the store has one.
+
     Raises StoreError when either belongs to another, or the store has a bucket and none is named.
     """
-    [(is_bound,)] = await link.rows("SELECT has_bucket FROM tip")
+    [(has_one,)] = await link.rows("SELECT has_bucket FROM tip")
+    is_bound = bool(has_one)
     if bucket is None:
         if is_bound:
             bucket_of(None)
-        return
+        return False, False
     owner = await bucket.store()
     if owner not in ("", store):
         raise StoreError(
@@ -221,10 +236,7 @@ async def bind(link: Link, bucket: Bucket | None, store: str) -> None:
             "The bucket of store.blobs is not the one that this store's pictures are in.",
             "Name that one in store.blobs, on all hosts.",
         )
-    if not owner:
-        await bucket.mark(store)
-    if not is_bound:
-        await link.rows("UPDATE tip SET has_bucket = 1")
+    return bool(owner), is_bound
 
 
 def bucket_of(bucket: Bucket | None) -> Bucket:

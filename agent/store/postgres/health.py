@@ -1,17 +1,23 @@
 """What can be said of a fleet's database and hosts at a look.
 
-Not a repair. Invariant: nothing is changed, and each finding that is wrong has its remedy.
+Not a repair. Invariant: nothing is changed but for an object that is written to the bucket and
+deleted again, and each finding that is wrong has its remedy.
 """
 
 from __future__ import annotations
 
 import asyncio
+import hashlib
 from collections import Counter
+from secrets import token_bytes
 
 import msgspec
 
+from agent.errors import ConfigError, StoreError
 from agent.records import DeviceState, HostState, SessionState
 from agent.store.changes.row_codec import as_int, as_text
+from agent.store.postgres.blobs import check_bound
+from agent.store.postgres.bucket import Bucket
 from agent.store.postgres.hosts import fits, hosts
 from agent.store.postgres.link import Link
 from agent.store.postgres.operator_table import read_register
@@ -83,8 +89,8 @@ async def load(link: Link, host: str) -> Load:
     )
 
 
-async def examine(link: Link) -> list[Finding]:
-    """Look at the server and at the hosts. Raises StoreError."""
+async def examine(link: Link, bucket: Bucket | None = None) -> list[Finding]:
+    """Look at the server, the bucket that the settings name, and the hosts. Raises StoreError."""
     total = await summary(link)
     return [
         await _server(link),
@@ -95,9 +101,27 @@ async def examine(link: Link) -> list[Finding]:
             ok=True,
             detail=f"store {total.store}, schema {total.schema} of {len(MIGRATIONS)}",
         ),
+        await _pictures(link, bucket, total.store),
         await _operators(link),
         *await _hosts(link),
     ]
+
+
+async def _pictures(link: Link, bucket: Bucket | None, store: str) -> Finding:
+    """Look whether the bucket is this store's, and takes, returns and deletes an object."""
+    try:
+        is_owned, _ = await check_bound(link, bucket, store)
+        if bucket is None:
+            return Finding(name="pictures", ok=True, detail="in the database")
+        data = token_bytes(16)
+        digest = hashlib.sha256(data).hexdigest()
+        place = await bucket.write(digest, data)
+        await bucket.read(place, digest)
+        await bucket.drop((place,))
+    except (ConfigError, StoreError) as error:
+        return Finding(name="pictures", ok=False, detail=error.message, remedy=error.remedy)
+    whose = "this store's" if is_owned else "empty, and this store's from the next core's start"
+    return Finding(name="pictures", ok=True, detail=f"in a bucket that takes them; it is {whose}")
 
 
 async def _operators(link: Link) -> Finding:

@@ -6,11 +6,13 @@ import asyncio
 from typing import TYPE_CHECKING
 
 import click
+from msgspec.structs import replace
 
 from agent.config import Settings
 from agent.core import Core
+from agent.errors import AdbError
 from agent.protocol import DeviceTag, ListPhonesInUse, PhoneInUse
-from agent.records import DeviceInfo, DeviceState
+from agent.records import DeviceInfo, DeviceState, HostState, at_host
 from agent.text import one_line
 from console.cli_support import plain
 from console.cli_support.exits import ExitCode, end, say
@@ -24,13 +26,14 @@ if TYPE_CHECKING:
     from agent.devices.protocols import Fleet
 
 DETAILS_BOUND_S = 3.0
+FLEET_BOUND_S = 5.0
 
 
 @click.command("list")
 @JSON_OPTION
 @click.pass_context
 def list_devices(ctx: click.Context, as_json: bool) -> None:
-    """List the phones that adb sees, their state, and who drives each."""
+    """List the phones of adb and of the fleet, their state, and who drives each."""
     print_devices(ctx, as_json=as_json)
 
 
@@ -150,13 +153,25 @@ def _row(info: DeviceInfo) -> tuple[str, ...]:
 
 
 async def _look(settings: Settings) -> tuple[DeviceInfo, ...]:
-    """Ask the owner of the data directory, or the adb servers themselves."""
+    """Ask the owner of the data directory, or the adb servers themselves and the fleet's hosts."""
     client = await attach(settings)
     if client is not None:
         try:
             return (await client.overview()).devices
         finally:
             await client.close()
+    of_hosts = await _phones_of_hosts(settings)
+    try:
+        return (*await _phones_here(settings), *of_hosts)
+    except AdbError:
+        # A computer that only reads the fleet's phones needs no adb.
+        if not of_hosts:
+            raise
+        return of_hosts
+
+
+async def _phones_here(settings: Settings) -> tuple[DeviceInfo, ...]:
+    """Return the phones that the adb servers see. Raises AdbError."""
     fleet = await make_fleet(settings, CONNECTED, Phones(settings))
     await fleet.start()
     try:
@@ -164,6 +179,28 @@ async def _look(settings: Settings) -> tuple[DeviceInfo, ...]:
         return fleet.devices()
     finally:
         await fleet.close()
+
+
+async def _phones_of_hosts(settings: Settings) -> tuple[DeviceInfo, ...]:
+    """Return the phones of the fleet's hosts that are there; none without a fleet."""
+    if not settings.store.dsn:
+        return ()
+    from agent.store.postgres.hosts import hosts
+    from agent.store.postgres.link import Link
+    from agent.store.postgres.opening import open_records
+    from console.core.store_choice import address
+
+    link = Link(address(settings), "devices", patience_s=FLEET_BOUND_S, is_written=False)
+    try:
+        await open_records(link, expected="")
+        return tuple(
+            replace(info, serial=at_host(one.name, info.serial))
+            for one in await hosts(link)
+            if one.state is HostState.HERE
+            for info in one.phones
+        )
+    finally:
+        await link.close()
 
 
 async def await_details(fleet: Fleet) -> None:

@@ -252,12 +252,13 @@ def move(ctx: click.Context, session: str, host: str, phone: str, as_json: bool)
 @_JSON
 @click.pass_context
 def doctor(ctx: click.Context, as_json: bool) -> None:
-    """Check the server, its clock and disk space, and hosts that are gone or incompatible."""
+    """Check the server, its clock and connections, the bucket, the operators and the hosts."""
 
     async def work(link: Link, _stop: StopRequest) -> ExitCode:
         from agent.store.postgres.health import examine
+        from console.core.store_choice import bucket
 
-        found = await examine(link)
+        found = await examine(link, bucket(settings_for(ctx)))
         if as_json:
             plain.print_json({"checks": [plain.as_builtins(one) for one in found]})
         else:

@@ -16,6 +16,9 @@ from agent.errors import ConfigError, StoreError
 from agent.protocol import ToolCallRequested
 from agent.store.postgres.backup import back_up, restore
 from agent.store.postgres.bucket import Bucket
+from agent.store.postgres.health import Finding, examine
+from agent.store.postgres.link import Link
+from agent.store.postgres.opening import open_records
 from agent.store.postgres.postgres_store import PostgresStore
 from agent.store.postgres.upkeep import check
 from agent.store.store import EventDraft
@@ -31,10 +34,14 @@ class FaultyFileSystem(MemoryFileSystem):
 
     protocol = "faulty"
     is_away = False
+    refuses = False
+    """Whether it only lets read."""
     slow_s = 0.0
 
     def pipe_file(self, path: str, value: bytes, **more: Any) -> None:
         self._fail()
+        if self.refuses:
+            raise PermissionError(f"{SECRET} may only read")
         super().pipe_file(path, value, **more)
 
     def cat_file(self, path: str, *bounds: Any, **more: Any) -> bytes:
@@ -50,7 +57,8 @@ class FaultyFileSystem(MemoryFileSystem):
 @pytest.fixture(autouse=True)
 def faults() -> Iterator[type[FaultyFileSystem]]:
     register_implementation("faulty", FaultyFileSystem, clobber=True)
-    FaultyFileSystem.is_away, FaultyFileSystem.slow_s = False, 0.0
+    FaultyFileSystem.is_away = FaultyFileSystem.refuses = False
+    FaultyFileSystem.slow_s = 0.0
     yield FaultyFileSystem
     FaultyFileSystem.store.clear()
 
@@ -191,6 +199,54 @@ async def test_a_host_without_the_bucket_or_with_another_is_refused(
     with pytest.raises(ConfigError, match="cannot be used"):
         async with PostgresStore.open(fresh, "b", bucket=Bucket("nothing-such://bucket")):
             raise AssertionError
+
+
+async def examined(dsn: str, bucket: Bucket | None) -> Finding:
+    """Return what a fleet's doctor says of its pictures."""
+    link = Link(dsn, "doctor", is_written=False)
+    try:
+        await open_records(link, expected="")
+        [found] = [one for one in await examine(link, bucket) if one.name == "pictures"]
+        return found
+    finally:
+        await link.close()
+
+
+async def test_the_doctor_finds_a_bucket_that_is_another_or_away_or_takes_nothing(
+    store: PostgresStore,
+    dsn: str,
+    folder: Path,
+    faults: type[FaultyFileSystem],
+    postgres_server: PostgresServer,
+    tmp_path: Path,
+) -> None:
+    ours = await examined(dsn, Bucket(folder.as_uri()))
+    assert ours.ok, ours
+    assert "this store's" in ours.detail
+    assert objects(folder) == []
+    other = tmp_path / "other"
+    for bucket, why in (
+        (None, "store.blobs names none"),
+        (Bucket(other.as_uri()), "not the one"),
+    ):
+        found = await examined(dsn, bucket)
+        assert not found.ok
+        assert why in found.detail
+        assert found.remedy
+    assert not other.exists()
+    fresh = postgres_server.new_database()
+    async with PostgresStore.open(fresh, "b"):
+        assert (await examined(fresh, None)).detail == "in the database"
+        assert "another store" in (await examined(fresh, Bucket(folder.as_uri()))).detail
+        empty = Bucket(f"faulty://{SECRET}/p")
+        assert "empty" in (await examined(fresh, empty)).detail
+        faults.is_away = True
+        away = await examined(fresh, empty)
+        assert not away.ok
+        assert SECRET not in f"{away.detail} {away.remedy}"
+        faults.is_away, faults.refuses = False, True
+        assert "cannot be written" in (await examined(fresh, empty)).detail
+        assert "cannot be used" in (await examined(fresh, Bucket("nothing-such://b"))).detail
 
 
 async def test_what_is_in_the_database_is_moved_out_and_stays_readable(
