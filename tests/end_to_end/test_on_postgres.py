@@ -206,6 +206,27 @@ def test_hosts_join_are_seen_and_are_missed(workshop: Workshop, server: Postgres
         end_all_of(Path(other["SWITCHBOARD_DATA_DIR"]))
 
 
+def test_operators_of_a_restored_database_are_none_and_not_everybody(
+    workshop: Workshop, server: PostgresServer
+) -> None:
+    on_postgres(workshop, server)
+    file = workshop.data.parent / "backup"
+    try:
+        started = workshop.call("daemon", "start", "--virtual-only")
+        assert started.code == 0, started
+    finally:
+        workshop.call("daemon", "stop", "--force")
+    assert "may do everything" in workshop.call("operators", "list").err
+    added = workshop.call("operators", "add", "ana", "--may", "drive")
+    assert added.code == 0, added
+    assert workshop.call("store", "backup", str(file)).code == 0
+    on_postgres(workshop, server)
+    assert workshop.call("store", "restore", str(file)).code == 0
+    listed = workshop.call("operators", "list")
+    assert "operators confirm" in listed.err
+    assert "may do everything" not in listed.err
+
+
 @pytest.mark.parametrize("dispatcher", ["local", "dbos"])
 def test_a_core_that_drains_lets_sessions_wait_and_says_which(
     workshop: Workshop, server: PostgresServer, dispatcher: str

@@ -70,14 +70,16 @@ def operators() -> None:
 def list_command(ctx: click.Context, as_json: bool) -> None:
     """List the operators with their rights, keys, accounts and tokens."""
 
-    async def listed(register: Register) -> tuple[tuple[Operator, ...], int]:
+    async def listed(register: Register) -> tuple[tuple[Operator, ...], int, bool]:
         fleet = _as_fleet(register)
         found = register.operators() if fleet is None else fleet.all_operators()
-        return found, register.clock_ms()
+        return found, register.clock_ms(), fleet is not None and fleet.problem is not None
 
-    found, now_ms = _with_register(ctx, listed)
+    found, now_ms, is_closed = _with_register(ctx, listed)
     if as_json:
         plain.print_json([_told(one, now_ms) for one in found])
+    elif not found and is_closed:
+        say("There are no operators.")
     elif not found:
         say("There are no operators: every client of the core may do everything.")
     else:
@@ -273,7 +275,10 @@ def import_command(ctx: click.Context, file: Path | None) -> None:
     own = settings_for(ctx).data_dir / FILE_NAME
     path = own if file is None else file
     if not path.exists():
-        raise UsageError(f"There is no file {path}.", "Name the operators.json of a host.")
+        raise UsageError(
+            f"There is no file {path}.",
+            "Name one: a host's operators.json, or operators.json.imported after an import.",
+        )
     brought = read_operators(path)
 
     async def imported(register: Register) -> None:
@@ -322,7 +327,7 @@ def keygen(file: Path) -> None:
     public = file.with_name(f"{file.name}.pub")
     public.write_text(line + "\n")
     click.echo(line)
-    say(f"Keep {file} to yourself; give {public} to every client of the core.")
+    say(f"Keep {file} to yourself; give {public} to the operator who adds you.")
     end(ExitCode.DONE)
 
 
