@@ -1,9 +1,9 @@
-"""A fleet's store as one file, and back again, into an empty database.
+"""Back up a fleet's store to one file, and restore it into an empty database.
 
-The file is a zip: for each table what COPY gives (binary), each blob of a bucket under `blobs/`,
-then a manifest. Where such a blob is put when it comes back is the caller's choice. Invariants: a
-backup is of one moment, whoever works meanwhile; one that was cut short or damaged is refused, and
-then nothing is left in the database; the store keeps its identity.
+The file is a zip: each table as COPY writes it (binary), each blob of a bucket under `blobs/`, then
+a manifest. The caller chooses where such blobs are restored. Invariants: a backup is a snapshot,
+even while hosts write; a truncated or damaged one is refused and leaves nothing in the database;
+the store keeps its identity.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ holds both lists to the schema."""
 
 
 class Manifest(msgspec.Struct, frozen=True, kw_only=True):
-    """What a backup says of itself."""
+    """A backup's metadata."""
 
     form: str
     store: str
@@ -99,7 +99,7 @@ async def back_up(dsn: str, path: Path, *, bucket: Bucket | None = None) -> Mani
 
 
 async def _put_tables(link: Link, file: zipfile.ZipFile) -> tuple[Manifest, list[tuple[str, str]]]:
-    """Copy the tables; returns what to say of them, and the blobs that are in a bucket."""
+    """Copy the tables; returns their manifest entries, and the blobs that are in a bucket."""
     async with link.transaction(is_snapshot=True):
         [(store, version, events)] = await link.rows("SELECT store, version, event_id FROM tip")
         [(epoch,)] = await link.rows("SELECT last_value FROM epoch")
@@ -129,7 +129,7 @@ async def _put_tables(link: Link, file: zipfile.ZipFile) -> tuple[Manifest, list
 async def _put_objects(
     file: zipfile.ZipFile, places: list[tuple[str, str]], bucket: Bucket | None
 ) -> int:
-    """Copy the blobs that are in a bucket; returns how many are not there as they were stored."""
+    """Copy the blobs that are in a bucket; returns how many are missing or damaged."""
     missing = 0
     for digest, place in places:
         try:
@@ -215,7 +215,7 @@ async def restore(dsn: str, path: Path, *, bucket: Bucket | None = None) -> Mani
 
 
 async def _upload(file: zipfile.ZipFile, bucket: Bucket | None) -> dict[str, str]:
-    """Write the blobs that were in a bucket to one; returns their places by digest."""
+    """Write the backup's bucket blobs to a bucket; returns their places by digest."""
     if bucket is None:
         return {}
     return {
@@ -225,7 +225,7 @@ async def _upload(file: zipfile.ZipFile, bucket: Bucket | None) -> dict[str, str
 
 
 async def _place(link: Link, file: zipfile.ZipFile, places: dict[str, str]) -> None:
-    """Say where the blobs are that were in a bucket."""
+    """Record where the restored bucket blobs are."""
     await link.rows("UPDATE tip SET has_bucket = 0")
     await link.rows("UPDATE blob SET place = '' WHERE data IS NULL")
     for digest, name in _objects(file):
@@ -244,7 +244,7 @@ def _objects(file: zipfile.ZipFile) -> list[tuple[str, str]]:
 
 
 async def set_number(link: Link, table: str) -> None:
-    """Let the numbers that the server gives go on where the table's end."""
+    """Continue the server's number sequences after the tables' last values."""
     [(numbered,)] = await link.rows(
         "SELECT pg_get_serial_sequence(?, a.attname)::text FROM pg_attribute a "
         "WHERE a.attrelid = ?::regclass AND a.attidentity <> '' "
@@ -259,7 +259,7 @@ async def set_number(link: Link, table: str) -> None:
 
 
 def _checked(file: zipfile.ZipFile) -> Manifest:
-    """Read the manifest and every checksum."""
+    """Return the manifest after checking every checksum."""
     path = Path(file.filename or "")
     if file.getinfo(_MANIFEST).file_size > _MOST_MANIFEST or file.testzip() is not None:
         raise _no_backup(path)

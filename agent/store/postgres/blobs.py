@@ -1,10 +1,10 @@
-"""Blobs of a fleet: put, read, and collected beside those who put more, on any host.
+"""Put, read and collect a fleet's blobs, while other tasks on any host put more.
 
-Their rows are in the database, their bytes in the rows or in a bucket. Not what names a blob
-(`agent.store.changes.blob_refs`). Invariants: what was put is durable, its bytes before its row;
-what is read has the digest asked for; a blob that was put by an opening which is still open is not
-dropped before an event had the time to name it; a row goes before its object, so that a crash
-leaves an object too many and never one too few.
+Rows are in the database, bytes in the rows or in a bucket. References are in
+`agent.store.changes.blob_refs`. Invariants: a put blob is durable, its bytes before its row; a read
+returns bytes with the requested digest; a blob put by an opening that is still open is not dropped
+before an event could name it; a row goes before its object, so a crash leaves an object too many
+and never one too few.
 """
 
 from __future__ import annotations
@@ -53,11 +53,11 @@ class Blobs:
     """The blobs of one open store.
 
     Args:
-        link: a connection for these alone; a picture takes a while on the wire.
-        reader: looks up what names them.
+        link: a separate connection, because pictures take a while to transfer.
+        reader: looks up which events name them.
         epoch: of the opening.
         clock_ms: the store's clock; None = the database's.
-        bucket: where bytes are written to; None: the database.
+        bucket: where bytes are written; None: the database.
     """
 
     def __init__(
@@ -76,7 +76,7 @@ class Blobs:
         self._one_at_a_time = asyncio.Lock()
 
     async def put(self, data: bytes, media_type: str) -> str:
-        """Keep bytes durably; returns their digest. Raises StoreError."""
+        """Store bytes durably; returns their digest. Raises StoreError."""
         digest = hashlib.sha256(data).hexdigest()
         if await self._is_known(digest):
             return digest
@@ -96,7 +96,9 @@ class Blobs:
         return digest
 
     async def _is_known(self, digest: str) -> bool:
-        """Whether a blob is stored already; it is then this opening's until an event names it."""
+        """Return whether a blob is stored already; this opening then holds it until an event
+        names it.
+        """
         try:
             return bool(await self._rows(_KNOWN, (self._epoch, digest)))
         except StoreAwayError:
@@ -107,7 +109,9 @@ class Blobs:
             return await self._link.rows(sql, values)
 
     async def read(self, digest: str) -> bytes:
-        """Read a blob. Raises StoreError when it is gone or damaged, UsageError for no digest."""
+        """Read a blob. Raises StoreError if it is gone or damaged, UsageError for an invalid
+        digest.
+        """
         check_digest(digest)
         rows = await self._rows(_READ, (digest,))
         if not rows:
@@ -129,15 +133,15 @@ class Blobs:
         return data
 
     async def type_of(self, digest: str) -> str:
-        """Return a blob's media type; empty when there is no such blob. Raises StoreError."""
+        """Return a blob's media type; empty if there is no such blob. Raises StoreError."""
         return await self._reader.blob_type(digest)
 
     async def sessions_of(self, digest: str) -> tuple[str, ...]:
-        """Name the sessions whose events name a blob. Raises StoreError."""
+        """List the ids of sessions whose events name a blob. Raises StoreError."""
         return await self._reader.blob_sessions(digest)
 
     async def size_bytes(self) -> int:
-        """Return how many bytes all blobs take. Raises StoreError."""
+        """Return the size of all blobs in bytes. Raises StoreError."""
         return await self._reader.blob_bytes()
 
     async def collect(self) -> Collected:
@@ -162,7 +166,7 @@ class Blobs:
         return Collected(blobs=dropped, size_bytes=size_bytes)
 
     async def _drop_objects(self, places: list[str]) -> None:
-        """Delete what no row names any more; what stays is a stray."""
+        """Delete objects without a row; a failure leaves a stray."""
         try:
             if places:
                 await bucket_of(self._bucket).drop(places)
@@ -170,9 +174,9 @@ class Blobs:
             _log.warning("%d objects stay in the bucket: %s", len(places), error)
 
     async def move_out(self) -> int:
-        """Move what is in the database to the bucket, beside those who read; returns how many.
+        """Move blobs from the database to the bucket while others read; returns how many.
 
-        Raises StoreError; what was moved by then stays moved.
+        Raises StoreError; blobs moved before it stay moved.
         """
         moved, last = 0, ""
         while self._bucket is not None and (rows := await self._rows(_INSIDE, (last,))):
@@ -187,7 +191,7 @@ class Blobs:
         return moved
 
     async def drop_strays(self) -> int:
-        """Delete the objects that no row names, an hour after they were written; returns how many.
+        """Delete objects without a row, an hour after they were written; returns how many.
 
         Raises StoreError.
         """
@@ -201,7 +205,7 @@ class Blobs:
 
 
 async def bind(link: Link, bucket: Bucket | None, store: str) -> None:
-    """Hold a store and its bucket to each other, and make a new bucket the store's.
+    """Check that a store and its bucket belong together, and bind a new bucket to the store.
 
     Raises: see `check_bound`.
     """
@@ -217,7 +221,7 @@ async def bind(link: Link, bucket: Bucket | None, store: str) -> None:
 async def check_bound(link: Link, bucket: Bucket | None, store: str) -> tuple[bool, bool]:
     """Return whether a bucket is marked as the store's, and whether the store has one.
 
-    Raises StoreError when either belongs to another, or the store has a bucket and none is named.
+    Raises StoreError if either belongs to another, or the store has a bucket and none is named.
     """
     [(has_one,)] = await link.rows("SELECT has_bucket FROM tip")
     is_bound = bool(has_one)
@@ -240,7 +244,7 @@ async def check_bound(link: Link, bucket: Bucket | None, store: str) -> tuple[bo
 
 
 def bucket_of(bucket: Bucket | None) -> Bucket:
-    """Return the bucket. Raises StoreError when there is none."""
+    """Return the bucket. Raises StoreError if there is none."""
     if bucket is None:
         raise StoreError(
             "The pictures of this store are in a bucket, and store.blobs names none.",

@@ -1,8 +1,8 @@
-"""Objects in a bucket: S3, or whatever else fsspec reaches. The only importer of fsspec.
+"""Objects in a bucket: S3, or any other storage of fsspec. The only importer of fsspec.
 
-Not which blobs there are, which rows of the database say. Invariants: an object is written whole,
-under a name that no other write uses; nothing that a library says reaches an error or a log, since
-it quotes addresses and keys; no call blocks the loop, and each ends in bounded time.
+The database's rows list the blobs. Invariants: an object is written completely, under a name that
+no other write uses; errors and logs never quote a library, since its messages contain addresses and
+keys; no call blocks the loop, and each ends in bounded time.
 """
 
 from __future__ import annotations
@@ -32,26 +32,26 @@ _T = TypeVar("_T")
 
 
 class BucketGoneError(StoreError):
-    """An object is not there."""
+    """An object does not exist."""
 
 
 class BucketDamagedError(StoreError):
-    """An object is not what was written."""
+    """An object's content has changed."""
 
 
 class _Mark(msgspec.Struct, frozen=True, kw_only=True):
-    """What a bucket says of itself."""
+    """A bucket's metadata."""
 
     store: str
 
 
 class Bucket:
-    """A place for objects.
+    """A storage for objects.
 
     Args:
-        url: of any file system that fsspec knows, as `s3://bucket/prefix`; never told or logged.
-            Keys to it come from where its library looks for them.
-        patience_s: how long one call may take.
+        url: of any file system that fsspec knows, as `s3://bucket/prefix`; never shown or logged.
+            Credentials come from where its library looks for them.
+        patience_s: the time-out of one call.
     """
 
     def __init__(self, url: str, *, patience_s: float = PATIENCE_S) -> None:
@@ -62,7 +62,7 @@ class Bucket:
         self._opened: tuple[Any, str] | None = None
 
     async def write(self, digest: str, data: bytes) -> str:
-        """Write a blob; returns its place, which no other write has. Raises StoreError."""
+        """Write a blob; returns its place, which is unique. Raises StoreError."""
         place = f"{digest[:2]}/{digest}-{token_hex(4)}"
         await self._call("written", partial(self._write, place, data))
         return place
@@ -71,8 +71,8 @@ class Bucket:
         """Read a blob.
 
         Raises:
-            BucketGoneError: it is not there.
-            BucketDamagedError: it is not what was written.
+            BucketGoneError: it does not exist.
+            BucketDamagedError: its content has changed.
             StoreError: the bucket cannot be read.
         """
         data = await self._call("read", partial(self._read, place))
@@ -89,15 +89,15 @@ class Bucket:
         return data
 
     async def drop(self, places: Iterable[str]) -> None:
-        """Delete objects; one that is not there is no error. Raises StoreError."""
+        """Delete objects; a missing one is not an error. Raises StoreError."""
         await self._call("written", partial(self._drop, tuple(places)))
 
     async def places(self, *, older_than_s: float) -> set[str]:
-        """Name the objects that were written longer ago than that. Raises StoreError."""
+        """List the objects written longer ago than this. Raises StoreError."""
         return await self._call("read", partial(self._places, older_than_s))
 
     async def store(self) -> str:
-        """Return the identity of the store whose bucket it is; empty: none's. Raises StoreError."""
+        """Return the identity of the bucket's store; empty if it has none. Raises StoreError."""
         data = await self._call("read", partial(self._read, _MARK))
         if data is None:
             return ""
@@ -109,7 +109,7 @@ class Bucket:
             ) from error
 
     async def mark(self, store: str) -> None:
-        """Make it the bucket of a store. Raises StoreError."""
+        """Bind the bucket to a store. Raises StoreError."""
         data = msgspec.json.encode(_Mark(store=store))
         await self._call("written", partial(self._write, _MARK, data))
 
@@ -179,7 +179,7 @@ class Bucket:
 
 
 def _written_s(info: dict[str, Any]) -> float:
-    """Return when an object was written; where that is not known, just now."""
+    """Return when an object was written; now if that is unknown."""
     for key in ("LastModified", "mtime", "created", "updated"):
         when = info.get(key)
         if isinstance(when, datetime):

@@ -1,8 +1,8 @@
-"""Carry what a data directory's own store holds over into an empty database of a fleet.
+"""Copy a data directory's store into an empty database of a fleet.
 
-Not a backup: it is done once, and the files stay as they are until the caller moves them away.
-Invariants: the database has all of it or nothing; it is the same store afterwards, by its identity,
-its events, their numbers and their times; no core works on the files meanwhile.
+Done once; the files stay unchanged until the caller moves them away. Invariants: the database has
+all of it or nothing; it stays the same store, with its identity, events, numbers and times; no core
+uses the files meanwhile.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ _COLUMNS = {
 
 
 class CarriedOver(msgspec.Struct, frozen=True, kw_only=True):
-    """What a database has got."""
+    """The result of a copy."""
 
     store: str
     events: int
@@ -131,7 +131,7 @@ async def _copied(directory: Path, link: Link, host: str) -> CarriedOver:
 
 
 async def _put_words(link: Link, rows: list[Row]) -> None:
-    """Index what events say, as a commit does."""
+    """Index the text of events, as a commit does."""
     words: list[tuple[Value, ...]] = []
     for event_id, session_id, seq, ts_ms, submission_id, _type, body in rows:
         event = event_of((event_id, session_id, seq, ts_ms, submission_id, body))
@@ -165,14 +165,14 @@ async def _put_blobs(directory: Path, files: sqlite3.Connection, link: Link) -> 
 
 
 def _pages(files: sqlite3.Connection, sql: str) -> Iterator[list[Row]]:
-    """Yield the rows of a statement page by page; each is read in whichever thread asks."""
+    """Yield the rows of a statement page by page; the calling thread reads each."""
     cursor = files.execute(sql)
     while page := cursor.fetchmany(_AT_ONCE):
         yield page
 
 
 def _plain(value: Value) -> Value:
-    """No text of PostgreSQL's has a NUL; JSON has it as an escape."""
+    """Remove NUL, which PostgreSQL's text does not allow; JSON has it as an escape."""
     return value.replace("\0", "\ufffd") if isinstance(value, str) else value
 
 

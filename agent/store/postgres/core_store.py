@@ -1,9 +1,9 @@
-"""A core's store in a fleet's database, and the data directory that belongs to it.
+"""Open a core's store in a fleet's database, with the data directory that belongs to it.
 
-The directory keeps what is this host's alone: the socket, logs, the audit, phones, and a mark of
-which store it belongs to and how far that had come. Invariants: one process has the directory, one
-core the host's name; a directory of one store is not used with another, nor with an older copy of
-it, without the operator's word.
+The directory keeps data of this host alone: the socket, logs, the audit, phones, and a mark with
+the store's identity and newest event. Invariants: one process owns the directory, one core the
+host's name; a directory is not used with another store, nor with an older copy, without the
+operator's command.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ ADOPT = "Restore what belongs together, or take it as it is: switchboard store a
 
 
 def check_directory(directory: Path) -> None:
-    """Refuse a data directory that has a store of its own. Raises StoreError."""
+    """Refuse a data directory that contains a store. Raises StoreError."""
     if (directory / DATABASE_NAME).exists():
         raise StoreError(
             f"{directory} holds a store of its own, and store.dsn names a database.",
@@ -80,8 +80,8 @@ async def open_core(
 async def open_guest(
     dsn: str, host: str, directory: Path, *, bucket: Bucket | None = None
 ) -> AsyncIterator[PostgresStore]:
-    """Own a data directory and work on a database as nobody's host, for the length of a `with`
-    block: nothing belongs to a guest. See `open_core`.
+    """Own a data directory and use a database as a guest, to which nothing belongs, for the length
+    of a `with` block. See `open_core`.
 
     Args:
         host: the name of this computer, whose host is another process.
@@ -113,13 +113,13 @@ async def open_stored(
 async def adopt(
     dsn: str, host: str, directory: Path, *, bucket: Bucket | None = None
 ) -> tuple[str, ...]:
-    """Take a database, and this directory with it, for one from now on.
+    """Bind a database and this directory to each other from now on.
 
     Returns:
-        What did not agree before, in sentences.
+        The previous mismatches, in sentences.
 
     Raises:
-        StoreError: it cannot be opened, or a core works on it.
+        StoreError: it cannot be opened, or a core uses it.
     """
     wrong: list[str] = []
     link = Link(dsn, "adopt", is_written=False)
@@ -139,7 +139,7 @@ async def adopt(
 
 
 def _expected(directory: Path) -> str:
-    """Return the identity of the store that a directory belongs to; empty when it has none yet."""
+    """Return the identity of the directory's store; empty if it has none yet."""
     marks = {
         mark.store
         for part in parts_of(directory).values()

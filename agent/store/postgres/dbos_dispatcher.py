@@ -1,9 +1,9 @@
-"""The dispatcher of a fleet: turns in queues of DBOS, one for each host, fenced by leases.
+"""The dispatcher of a fleet: turns in DBOS queues, one per host, fenced by leases.
 
-Not a store of facts: which sessions are to run is their state, and a queue that was lost is filled
-again from it. Invariants: those of `agent.store.dispatch.dispatcher` and
-`agent.store.dispatch.fenced_run`; a host runs what is in its own queue alone; a turn that was moved
-to another host's queue is not run here any more.
+The store has the facts: a session's state says whether it is to run, and a lost queue is refilled
+from it. Invariants: those of `agent.store.dispatch.dispatcher` and
+`agent.store.dispatch.fenced_run`; a host runs only its own queue; a turn that was moved to another
+host's queue no longer runs here.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class DbosDispatcher:
         self._awaiting: dict[str, str] = {}
 
     async def submit(self, session_id: str, serial: str = "") -> bool:
-        """Ask for a session to be run here; see `Dispatcher.submit`. Raises StoreError too."""
+        """Request a run of a session here; see `Dispatcher.submit`. Raises StoreError too."""
         if self._engine is not None:
             return await self.send(session_id, self._host, serial)
         session, serial = await self._checked(session_id, serial)
@@ -80,9 +80,9 @@ class DbosDispatcher:
         return await self._engine.ask(session.session_id, serial, host)
 
     async def cancel(self, session_id: str) -> bool:
-        """Stop running a session, or do not begin; see `Dispatcher.cancel`. Raises StoreError too.
+        """Stop running a session, or do not start; see `Dispatcher.cancel`. Raises StoreError too.
 
-        A run on another host ends within a second or two there, and is waited for by its lease.
+        A run on another host ends within a second or two; this waits for its lease.
         """
         was_awaited = self._awaiting.pop(session_id, None) is not None
         run = self._runs.get(session_id)
@@ -97,14 +97,14 @@ class DbosDispatcher:
         return host is not None or run is not None
 
     async def move(self, session_id: str, host: str, serial: str = "") -> None:
-        """Have another host run a session; where it runs now is stopped first. See `send`."""
+        """Move a session to another host, stopping its current run first. See `send`."""
         await self._checked(session_id, serial)
         await self.cancel(session_id)
         await self.send(session_id, host, serial)
 
     @asynccontextmanager
     async def serve(self, host: str, handler: Handler) -> AsyncIterator[None]:
-        """Run what is asked for; see `Dispatcher.serve`. Raises StoreError too."""
+        """Run requested sessions; see `Dispatcher.serve`. Raises StoreError too."""
         if self._handler is not None:
             raise WrongStateError(f"This dispatcher serves {self._host} already.")
         self._host, self._handler = host, handler
@@ -134,7 +134,7 @@ class DbosDispatcher:
         return session, serial
 
     async def _take_up(self, engine: Engine) -> None:
-        """Ask for what is to run by the store and is in no queue of another host."""
+        """Request the sessions that the store says are to run and that no other host has queued."""
         asked, self._awaiting = self._awaiting, {}
         left = await self._store.sessions(limit=1 << 30, active_only=True)
         for session in reversed(left):
@@ -148,7 +148,7 @@ class DbosDispatcher:
                 await engine.ask(session.session_id, serial or session.serial, self._host)
 
     async def _turn(self, session_id: str, serial: str) -> None:
-        """Run a turn that DBOS gave this host; returns when its handler has ended."""
+        """Run a turn from DBOS on this host; returns when its handler has ended."""
         if (before := self._runs.get(session_id)) is not None:
             # A delivery that came twice: the row was put back while this run went on.
             await asyncio.wait({before})
@@ -176,7 +176,7 @@ class DbosDispatcher:
         await run_fenced(self._store, self._host, session, serial, handler, lease_ms=self._lease_ms)
 
     async def _ended_at(self, host: str, session_id: str) -> None:
-        """Wait until another host has the session's phone no more: it gave it back, or is dead."""
+        """Wait until another host has released the session's phone, or is dead."""
         serial = (await self._store.session(session_id)).serial
         while serial:
             lease = await self._store.lease(serial)
@@ -190,7 +190,7 @@ class DbosDispatcher:
             await asyncio.sleep(_LOOK_S / 4)
 
     async def _look(self, engine: Engine) -> None:
-        """Stop the runs that another host took back."""
+        """Stop the runs that another host withdrew."""
         while True:
             await asyncio.sleep(_LOOK_S)
             runs = dict(self._runs)

@@ -1,9 +1,9 @@
 """DBOS as the queue of a fleet's turns: the only importer of dbos and of SQLAlchemy.
 
-Not who may drive a phone, which a lease says. Rows of DBOS say which turn waits or runs on which
-host; the facts are the store's, and rows can be lost. Invariants: one engine a process, as DBOS is
-one; nothing that DBOS or the driver says reaches a log, since it quotes SQL and addresses; a call
-never blocks the loop.
+A lease decides who may drive a phone. DBOS's rows say which turn waits or runs on which host; the
+store has the facts, and rows can be lost. Invariants: one engine per process, as in DBOS; logs
+never quote DBOS or the driver, since their messages contain SQL and addresses; a call never blocks
+the loop.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ Turn = Callable[[str, str], Awaitable[None]]
 
 
 class Queued:
-    """The newest turn that was asked for of a session."""
+    """A session's newest requested turn."""
 
     def __init__(self, turn_id: str, queue: str, *, is_active: bool) -> None:
         self.turn_id = turn_id
@@ -57,7 +57,7 @@ class Engine:
         self._threads = threads
 
     async def ask(self, session_id: str, serial: str, host: str) -> bool:
-        """Ask for a turn on a host; False when one is asked for already. Raises StoreError."""
+        """Request a turn on a host; False if one is requested already. Raises StoreError."""
         return await self._call(partial(self._ask, session_id, serial, host))
 
     async def newest(self, session_id: str) -> Queued | None:
@@ -65,18 +65,18 @@ class Engine:
         return await self._call(partial(_newest, session_id))
 
     async def withdraw(self, session_id: str) -> str | None:
-        """Take back what is asked for of a session.
+        """Withdraw a session's requested turn.
 
         Returns:
-            The host that was to run it; None when nothing was asked for.
+            The host that was to run it; None if none was requested.
 
         Raises:
-            StoreError: the queue cannot be asked.
+            StoreError: the queue is not available.
         """
         return await self._call(partial(_withdraw, session_id))
 
     async def withdrawn(self, session_ids: list[str], host: str) -> list[str]:
-        """Name those sessions that a host is not to run any more. Raises StoreError."""
+        """List the sessions whose turns a host is no longer to run. Raises StoreError."""
         return await self._call(partial(_withdrawn, session_ids, host))
 
     def _ask(self, session_id: str, serial: str, host: str) -> bool:
@@ -141,7 +141,7 @@ async def running(dsn: str, host: str, turn: Turn) -> AsyncIterator[Engine]:
 
 
 def _launch(dsn: str, host: str, loop: asyncio.AbstractEventLoop, turn: Turn) -> None:
-    """Start DBOS in a thread without a loop, so that it makes one of its own."""
+    """Start DBOS in a thread without a loop, so that it creates its own."""
     if dbos._dbos._dbos_global_instance is not None:
         raise WrongStateError("A dispatcher runs turns in this process already.")
 
@@ -192,7 +192,9 @@ def _launch(dsn: str, host: str, loop: asyncio.AbstractEventLoop, turn: Turn) ->
 
 
 def _crossed(loop: asyncio.AbstractEventLoop, begin: Callable[[], Awaitable[None]]) -> Future[None]:
-    """Run something in another loop, without this context: its calls are no steps of a workflow."""
+    """Run something in another loop, without this context, so that its calls are not workflow
+    steps.
+    """
     crossed: Future[None] = Future()
 
     async def run() -> None:
@@ -228,7 +230,7 @@ def _number(turn_id: str) -> int:
 
 
 def _turns(session_id: str) -> list[Queued]:
-    """List the turns of a session that are known, the newest first."""
+    """List a session's known turns, newest first."""
     rows = DBOS.list_workflows(
         workflow_id_prefix=f"{session_id}/", load_input=False, load_output=False
     )
@@ -257,8 +259,8 @@ def _withdrawn(session_ids: list[str], host: str) -> list[str]:
 
 
 class _Plain(logging.Handler):
-    """Log that DBOS said something, and where: its words quote SQL and addresses. A place is named
-    once a minute, as all of them speak up several times a second while the server is away.
+    """Log that DBOS logged something, and where, without its text, which contains SQL and
+    addresses. Each place is logged once a minute, because they repeat while the server is away.
     """
 
     def __init__(self) -> None:
@@ -275,7 +277,7 @@ class _Plain(logging.Handler):
 
 
 def _silence() -> None:
-    """Take the library's own lines off the terminal, before it puts them there."""
+    """Remove the library's own terminal output, before it starts."""
     library = logging.getLogger(_LIBRARY)
     if not any(isinstance(one, _Plain) for one in library.handlers):
         library.handlers = [_Plain()]

@@ -1,6 +1,6 @@
-"""What a store says to PostgreSQL alone; see `agent.store.queries.dialect`.
+"""The statements specific to PostgreSQL; see `agent.store.queries.dialect`.
 
-JSON is read by `as_json` of the schema: what is stored may hold a NUL, which PostgreSQL refuses.
+The schema's `as_json` reads JSON, because stored JSON may contain a NUL, which PostgreSQL refuses.
 """
 
 from __future__ import annotations

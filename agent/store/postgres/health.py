@@ -1,7 +1,7 @@
-"""What can be said of a fleet's database and hosts at a look.
+"""Report the health of a fleet's database and hosts.
 
-Not a repair. Invariant: nothing is changed but for an object that is written to the bucket and
-deleted again, and each finding that is wrong has its remedy.
+Invariant: nothing is changed except a test object that is written to the bucket and deleted again,
+and each problem has its remedy.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _FEW_FREE = 10
 
 
 class Total(msgspec.Struct, frozen=True, kw_only=True):
-    """What a store has, in numbers."""
+    """A store's totals."""
 
     store: str
     schema: int
@@ -41,7 +41,7 @@ class Total(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Load(msgspec.Struct, frozen=True, kw_only=True):
-    """Which sessions a host has at hand."""
+    """A host's running and waiting sessions."""
 
     at_work: tuple[str, ...]
     queued: tuple[str, ...]
@@ -49,7 +49,7 @@ class Load(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Finding(msgspec.Struct, frozen=True, kw_only=True):
-    """One thing that was looked at."""
+    """One check and its result."""
 
     name: str
     ok: bool
@@ -58,7 +58,7 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
 
 
 async def summary(link: Link) -> Total:
-    """Count what is at hand. Raises StoreError."""
+    """Return the store's totals. Raises StoreError."""
     [(store, schema, active, questions)] = await link.rows(
         "SELECT store, version, "
         "(SELECT count(*) FROM session WHERE state NOT IN ('COMPLETED', 'FAILED', 'CANCELLED')), "
@@ -73,7 +73,7 @@ async def summary(link: Link) -> Total:
 
 
 async def load(link: Link, host: str) -> Load:
-    """Name the sessions of a host that are at work and those that wait, oldest first.
+    """List a host's running and waiting sessions, oldest first.
 
     Raises StoreError.
     """
@@ -90,7 +90,7 @@ async def load(link: Link, host: str) -> Load:
 
 
 async def examine(link: Link, bucket: Bucket | None = None) -> list[Finding]:
-    """Look at the server, the bucket that the settings name, and the hosts. Raises StoreError."""
+    """Check the server, the bucket in the settings, and the hosts. Raises StoreError."""
     total = await summary(link)
     return [
         await _server(link),

@@ -1,8 +1,8 @@
-"""The hosts of a fleet: each says every second that it is there, and with which phones.
+"""Record the hosts of a fleet: each sends a heartbeat every second, with its phones.
 
-Not who runs what: each host's core runs what belongs to the host. Invariants: a host is told as
-gone within five seconds of its end, however it ends; times are the database's; what a process says
-of a host whose name a newer one has is not stored.
+Each host's core runs what belongs to the host. Invariants: a host is reported gone within five
+seconds of its end, however it ends; times are the database's; a superseded process of a host cannot
+write its row.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ _log = logging.getLogger(__name__)
 
 
 class HostRecord(msgspec.Struct, frozen=True, kw_only=True):
-    """One host, as the database knows it."""
+    """One host's row."""
 
     name: str
     state: HostState
@@ -71,8 +71,9 @@ class HostRecord(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def beat_ms(self) -> float | None:
-        """How long its newest beat took to the database and back; None where that is not known, or
-        it is not there."""
+        """Return the round-trip time of its newest heartbeat to the database; None if it is
+        unknown, or the host is gone.
+        """
         return self.beat_us / 1000 if self.beat_us and self.state is HostState.HERE else None
 
 
@@ -112,11 +113,13 @@ class Presence:
 
     @property
     def is_heard(self) -> bool:
-        """Whether the host has said in time that it is there, so that others leave it its own."""
+        """Return whether the newest heartbeat is recent enough that other hosts leave its work
+        alone.
+        """
         return asyncio.get_running_loop().time() - self._said_s <= LEASE_MS / 1000
 
     async def beat(self) -> None:
-        """Record once that the host is there.
+        """Record one heartbeat.
 
         Raises:
             FencedError: a newer process has its name.
@@ -140,7 +143,7 @@ class Presence:
             self._gate.set(is_open=not drains)
 
     async def run(self) -> None:
-        """Record it every second; ends when a newer process has the name."""
+        """Record a heartbeat every second; ends when a newer process has the name."""
         while True:
             try:
                 await self.beat()
@@ -188,10 +191,10 @@ async def hosts(link: Link) -> tuple[HostRecord, ...]:
 
 
 async def drain(link: Link, name: str, *, drains: bool) -> HostRecord:
-    """Have a host begin no more turns, or begin them again; it hears of it within a second.
+    """Set whether a host starts turns; the host applies it within a second.
 
     Returns:
-        The host as it is then.
+        The host's new record.
 
     Raises:
         UsageError: no host of that name ever joined.
@@ -209,8 +212,8 @@ async def drain(link: Link, name: str, *, drains: bool) -> HostRecord:
 
 
 async def check_versions(link: Link, host: str, version: str) -> None:
-    """Refuse a version that the hosts which are there cannot work with: within one minor version
-    they can. A database without a store has none.
+    """Refuse a version that differs from a present host's by more than one minor version. A
+    database without a store has no hosts.
 
     Raises StoreError.
     """
@@ -233,7 +236,7 @@ async def check_versions(link: Link, host: str, version: str) -> None:
 
 
 def fits(one: str, other: str) -> bool:
-    """Whether two versions are within one minor version; what is no version fits itself alone."""
+    """Return whether two versions are within one minor version; an invalid one fits only itself."""
     parts = [re.match(r"(\d{1,6})\.(\d{1,6})(?!\d)", text) for text in (one, other)]
     if parts[0] is None or parts[1] is None:
         return one == other

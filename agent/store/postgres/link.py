@@ -1,8 +1,8 @@
-"""One connection to PostgreSQL that comes back by itself: the only importer of psycopg.
+"""A connection to PostgreSQL that reconnects: the only importer of psycopg.
 
-Not a query. Invariants: every error that leaves this module is a StoreError, and none of them, nor
-anything that is logged, has the DSN in it, which may hold a password; a statement that may have
-been carried out is not sent a second time, unless it only reads.
+Invariants: every error from this module is a StoreError; no error or log contains the DSN, which
+may hold a password; a statement that may have been executed is not sent again, unless it only
+reads.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ class _Number(Loader):
 
 @lru_cache(maxsize=256)
 def _translated(sql: str, has_values: bool = True) -> bytes:
-    """Return a statement as psycopg takes it: its placeholders, no hints for another planner."""
+    """Return a statement for psycopg: its placeholders, without hints for another planner."""
     plain = re.sub(r" INDEXED BY \w+", "", sql)
     return (plain.replace("?", "%s") if has_values else plain).encode()
 
@@ -206,12 +206,12 @@ class Link:
             raise await self._failed(connection, error) from error
 
     async def close(self) -> None:
-        """End the connection for good."""
+        """Close the connection for good."""
         self._is_closed = True
         await self._drop()
 
     async def notices(self, wait_s: float) -> bool:
-        """Wait for a notice on a channel that this connection listens to; False when none came.
+        """Wait for a notice on a channel that this connection listens to; False on time-out.
 
         Raises StoreError.
         """
@@ -227,7 +227,7 @@ class Link:
 
     @property
     def number(self) -> int:
-        """Which connection it is; another one after it broke, 0 while there is none."""
+        """Return the connection's number, which changes after a reconnect; 0 without one."""
         return id(self._connection) if self._connection is not None else 0
 
     async def _ask(
@@ -370,12 +370,12 @@ def _away(error: psycopg.OperationalError) -> StoreAwayError:
 
 
 def _may_pass(error: psycopg.OperationalError) -> bool:
-    """Whether waiting may help."""
+    """Return whether waiting may help."""
     return error.sqlstate is None and not re.search("|".join(_FOR_GOOD), str(error))
 
 
 def _told(error: Exception) -> str:
-    """Return what the server said, on one line."""
+    """Return the server's message on one line."""
     primary = getattr(getattr(error, "diag", None), "message_primary", None)
     said = primary or str(error).strip() or type(error).__name__
     return " ".join(said.split()).rstrip(".")[:300]

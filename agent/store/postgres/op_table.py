@@ -1,8 +1,7 @@
-"""What hosts of a fleet ask of each other: rows that are taken once and answered once.
+"""Exchange requests between a fleet's hosts: rows that are taken once and answered once.
 
-Not what is asked, which is JSON here. Invariants: a row is taken by one opening of its host, once;
-one that was withdrawn, or that nobody waits for any more, is never taken; what was taken by an
-opening that ended is answered by none.
+Requests are opaque JSON here. Invariants: one opening of a host takes a row, once; a withdrawn or
+abandoned row is never taken; no other opening answers a row taken by one that ended.
 """
 
 from __future__ import annotations
@@ -41,12 +40,12 @@ _ANSWER = (
 
 
 def channel_of(host: str) -> str:
-    """Return where one host is told that there is something for it; others are not woken."""
+    """Return the channel on which one host is notified of requests; others are not woken."""
     return f"switchboard_ops_{hashlib.blake2s(host.encode(), digest_size=8).hexdigest()}"
 
 
 class Asked(NamedTuple):
-    """What another host asks."""
+    """A request of another host."""
 
     op_id: str
     from_host: str
@@ -54,7 +53,7 @@ class Asked(NamedTuple):
 
 
 class Answered(NamedTuple):
-    """How what was asked stands."""
+    """The state of a request."""
 
     op_id: str
     reply: str
@@ -64,29 +63,29 @@ class Answered(NamedTuple):
 
 
 class OpTable:
-    """The rows, through a connection that nothing else listens on. Every call raises StoreError."""
+    """The rows, through a dedicated connection. Every call raises StoreError."""
 
     def __init__(self, link: Link) -> None:
         self._link = link
 
     async def put(self, to_host: str, from_host: str, body: str) -> str:
-        """Ask a host; returns the id."""
+        """Send a request to a host; returns its id."""
         op_id = token_hex(12)
         await self._link.rows(_PUT, (op_id, to_host, from_host, body, channel_of(to_host)))
         return op_id
 
     async def take(self, host: str, epoch: int) -> list[Asked]:
-        """Take what is asked of a host, in the order in which it was."""
+        """Take a host's requests, in order."""
         rows = await self._link.rows(_TAKE, (epoch, host))
         rows.sort(key=lambda row: as_int(row[0]))
         return [Asked(as_text(op), as_text(who), as_text(body)) for _, op, who, body in rows]
 
     async def answer(self, asked: Asked, reply: str) -> None:
-        """Answer what was taken."""
+        """Answer a taken request."""
         await self._link.rows(_ANSWER, (reply, asked.op_id, channel_of(asked.from_host)))
 
     async def answers(self, op_ids: Sequence[str]) -> list[Answered]:
-        """Look how those that were put stand; one that is not there any more counts as lost."""
+        """Return the state of sent requests; a missing one counts as lost."""
         marks = ",".join("?" * len(op_ids))
         rows = await self._link.rows(_ANSWERED.format(marks), tuple(op_ids))
         found = [
@@ -101,7 +100,7 @@ class OpTable:
         return [*found, *(Answered(one, "", True) for one in op_ids if one not in there)]
 
     async def withdraw(self, op_id: str) -> bool:
-        """Take back what was put; False when it was taken already."""
+        """Withdraw a request; False if it was taken already."""
         return bool(
             await self._link.rows(
                 "DELETE FROM op WHERE op_id = ? AND taken_by = 0 RETURNING 1", (op_id,)
@@ -109,9 +108,9 @@ class OpTable:
         )
 
     async def drop(self, op_id: str) -> None:
-        """Forget what was answered."""
+        """Delete answered requests."""
         await self._link.rows("DELETE FROM op WHERE op_id = ?", (op_id,))
 
     async def tidy(self) -> None:
-        """Forget what nobody has asked for since an hour."""
+        """Delete requests that were abandoned an hour ago."""
         await self._link.rows(f"DELETE FROM op WHERE asked_ms < {_NOW} - {_KEPT_MS}")

@@ -1,8 +1,8 @@
-"""Open a fleet's database: its schema brought up to date, its identity, this host's place in it.
+"""Open a fleet's database: migrate its schema, check its identity, claim this host's name.
 
-Not the store, which is what works with it. Invariants: a database of another program, or of a newer
-Switchboard, is refused before anything in it changes; a host's name is in use by one process at a
-time; each opening has a higher epoch than any before, on any host.
+`PostgresStore` uses the result. Invariants: a database of another program, or of a newer
+Switchboard, is refused before anything in it changes; one process at a time uses a host's name;
+each opening has a higher epoch than any before, on any host.
 """
 
 from __future__ import annotations
@@ -129,14 +129,14 @@ async def _locked(link: Link, number: int, wait_s: float) -> bool:
 
 
 async def _check_core(link: Link, core: Core) -> None:
-    """Refuse a core a database that was put back. Raises StoreGoneError."""
+    """Refuse a core a database that was restored to an older state. Raises StoreGoneError."""
     [(event_id,)] = await link.rows("SELECT event_id FROM tip FOR UPDATE")
     if not core.adopts and as_int(event_id) < core.events:
         raise StoreGoneError(put_back(as_int(event_id), core.events), _ADOPT)
 
 
 def put_back(events: int, had: int) -> str:
-    """Return the error for a database older than this data directory knows it."""
+    """Return the error for a database that is older than this data directory's mark."""
     return f"The database ends at event {events}, and had {had}: it is an older copy."
 
 
@@ -167,8 +167,8 @@ async def open_records(link: Link, *, expected: str) -> Opening:
 
 
 async def check_opening(link: Link, opening: Opening) -> None:
-    """Raise FencedError when a newer process has the host's name, StoreGoneError when the store is
-    not the one that was opened; StoreError when it cannot be known.
+    """Raise FencedError if a newer process has the host's name, StoreGoneError if the store is
+    not the one that was opened; StoreError if that is unknown.
     """
     try:
         found = await link.rows(
@@ -188,7 +188,7 @@ async def check_opening(link: Link, opening: Opening) -> None:
 
 
 def check_row(opening: Opening, store: object, epoch: object) -> None:
-    """Check what the database says of itself now; see `check_opening`."""
+    """Check the database's current metadata; see `check_opening`."""
     if store != opening.store:
         raise gone(f"It is another store ({store}, not {opening.store})")
     if epoch != opening.epoch:
@@ -287,7 +287,7 @@ def _check_identity(store: str, expected: str) -> None:
 
 
 async def tables_of(link: Link) -> list[str]:
-    """Name the tables of the schema; none where there is no schema."""
+    """List the tables of the schema; empty if there is no schema."""
     return [
         as_text(name)
         for (name,) in await link.rows(

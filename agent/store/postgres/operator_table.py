@@ -1,8 +1,8 @@
-"""The rows of a fleet's register of operators: read at one moment, changed one at a time.
+"""Read and change the rows of a fleet's register of operators.
 
-Not what they mean (`agent.hosts.fleet_register`). Invariants: a change locks the register, so two
-administrators change it one after the other; every change has a number and a random mark, and is
-told to all hosts.
+`agent.hosts.fleet_register` interprets them. Invariants: a read is a snapshot; a change locks the
+register, so two administrators change it one after the other; every change has a number and a
+random mark, and is announced to all hosts.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _NOW_MS = "(extract(epoch FROM clock_timestamp()) * 1000)::bigint"
 
 
 class Standing(msgspec.Struct, frozen=True, kw_only=True):
-    """Which register a database has."""
+    """The metadata of a database's register."""
 
     store: str = ""
     """The identity of the store."""
@@ -33,7 +33,7 @@ class Standing(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class RegisterRows(msgspec.Struct, frozen=True, kw_only=True):
-    """What a database holds at one moment."""
+    """A snapshot of the register's rows."""
 
     standing: Standing
     mark_then: str
@@ -85,9 +85,9 @@ async def read_register(link: Link, revision: int) -> RegisterRows:
 
 @asynccontextmanager
 async def locked_register(link: Link) -> AsyncIterator[None]:
-    """Keep other changes out for the length of a `with` block, in one transaction.
+    """Lock the register for the length of a `with` block, in one transaction.
 
-    It is undone unless `put` or `confirm` ends it. Raises StoreError.
+    It is rolled back unless `put` or `confirm` ends it. Raises StoreError.
     """
     async with link.transaction():
         await link.rows("SELECT one FROM register FOR UPDATE")
@@ -111,7 +111,7 @@ async def put(link: Link, name: str, record: str | None) -> None:
 
 
 async def confirm(link: Link) -> None:
-    """Vouch for the locked register as it is, and commit. Raises StoreError."""
+    """Confirm the locked register as it is, and commit. Raises StoreError."""
     await link.rows(
         "UPDATE register SET is_unconfirmed = 0, "
         f"confirmed_ms = greatest(confirmed_ms + 1, {_NOW_MS})"

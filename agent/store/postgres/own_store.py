@@ -1,8 +1,8 @@
-"""A fleet's store as one host's core works with it: what belongs to that host, and no more.
+"""Restrict a fleet's store to one host's work for its core.
 
-Not what listeners are shown, which is the whole store. Invariants: what a core takes up, claims,
-keeps and drops by itself is its host's; whatever it begins is marked as its host's; what is looked
-up by an id is found whosever it is.
+Listeners still receive events of the whole store. Invariants: a core resumes, claims, keeps and
+drops on its own only its host's records; it marks new ones as its host's; a look-up by id finds any
+host's record.
 """
 
 from __future__ import annotations
@@ -39,13 +39,13 @@ def own_part(store: PostgresStore) -> Store:
 
 
 async def unhosted(store: PostgresStore) -> str:
-    """Return the host whose what belongs to none is, as it was stored before hosts were."""
+    """Return the host that owns records without a host, from before there were hosts."""
     [(host,)] = await store.rows("SELECT core_host FROM tip", ())
     return as_text(host)
 
 
 class OwnStore:
-    """What of a store is a host's; everything else is the store's own."""
+    """A host's part of a store; other calls go to the store."""
 
     def __init__(self, store: PostgresStore) -> None:
         self._store = store
@@ -58,7 +58,7 @@ class OwnStore:
     # --- writing ----------
 
     async def append(self, *drafts: EventDraft, under: Lease | None = None) -> tuple[Event, ...]:
-        """Store facts; see `Store.append`. What they begin is marked as this host's."""
+        """Store events; see `Store.append`. New records are marked as this host's."""
         return await self._store.append(*map(self._marked, drafts), under=under)
 
     async def create_job(
@@ -101,7 +101,7 @@ class OwnStore:
         return tuple(one for one in found if self._is_own(one)) if active_only else found
 
     async def root_ids(self) -> tuple[str, ...]:
-        """Name every top-level session of this host, newest first."""
+        """List the ids of this host's top-level sessions, newest first."""
         return tuple(
             one.session_id
             for one in await self._store.sessions(limit=_ALL)
@@ -121,7 +121,7 @@ class OwnStore:
         return tuple(found)
 
     async def due_jobs(self, now_ms: int, limit: int = 3) -> tuple[Job, ...]:
-        """List active jobs of this host whose time has come, the longest overdue first."""
+        """List active jobs of this host that are due, the longest overdue first."""
         rows = await self._store.rows(_OWN_DUE, (self._store.host, now_ms, max(limit, 0)))
         return tuple(decode_job(record) for (record,) in rows)
 
@@ -131,12 +131,12 @@ class OwnStore:
         return due if isinstance(due, int) else None
 
     async def next_number(self, kind: str, newest: int) -> int:
-        """Return the next number of a kind, which all hosts count up together."""
+        """Return the next number of a kind, shared by all hosts."""
         [(number,)] = await self._store.rows(_NUMBER, (kind, newest + 1, newest + 1))
         return as_int(number)
 
     async def stale_jobs(self, before_ms: int) -> tuple[Job, ...]:
-        """List running jobs of this host that began at or before a moment."""
+        """List running jobs of this host that started at or before a time."""
         return self._jobs(await self._store.stale_jobs(before_ms))
 
     async def jobs_on(self, trigger: str) -> tuple[Job, ...]:

@@ -1,8 +1,7 @@
-"""The store of a fleet: everything its hosts must not forget, in one PostgreSQL database.
+"""The store of a fleet: all durable data of its hosts in one PostgreSQL database.
 
-Not a scheduler, and not who runs what where. Invariants: those of `agent.store.store`; each host
-has the store open under a name of its own; listeners on every host are called with the events of
-all hosts, in one order.
+Invariants: those of `agent.store.store`; each host opens the store under its own name; listeners on
+every host receive the events of all hosts, in one order.
 """
 
 from __future__ import annotations
@@ -148,7 +147,7 @@ class PostgresStore(RecordStore):
             yield store
 
     async def _leave(self) -> None:
-        """Disown the blobs that were put and not named."""
+        """Release the blobs that were put and not named."""
         with suppress(StoreError):
             await self._writing.rows(
                 "UPDATE host SET is_open = 0 WHERE number = ? AND epoch = ?",
@@ -156,7 +155,7 @@ class PostgresStore(RecordStore):
             )
 
     async def _follow(self) -> None:
-        """Publish what other hosts store, and keep this host's name."""
+        """Publish other hosts' events, and keep this host's name."""
         number = self._standing.number
         while True:
             try:
@@ -216,22 +215,22 @@ class PostgresStore(RecordStore):
 
     @property
     def identity(self) -> str:
-        """Which store it is, whichever database server it is on."""
+        """Return the store's identity, on any database server."""
         return self._opening.store
 
     @property
     def newest_event_id(self) -> int:
-        """The newest event that this host knows of."""
+        """Return the newest event id that this host knows."""
         return self._queue.last_event_id
 
     @property
     def epoch(self) -> int:
-        """The number of this opening; a write under an older one of its host is refused."""
+        """Return the number of this opening; a write under an older one of its host is refused."""
         return self._opening.epoch
 
     async def check_owned(self) -> None:
-        """Raise FencedError when a newer process has this host's name, StoreGoneError when the
-        database is not the one that was opened; StoreError when it cannot be known.
+        """Raise FencedError if a newer process has this host's name, StoreGoneError if the
+        database is not the one that was opened; StoreError if that is unknown.
         """
         self._queue.insist()
         await check_opening(self._reading, self._opening)
@@ -267,7 +266,7 @@ class PostgresStore(RecordStore):
         return await self._reader.job(job_id)
 
     async def due_jobs(self, now_ms: int, limit: int = 3) -> tuple[Job, ...]:
-        """List active jobs whose time has come, the longest overdue first."""
+        """List active jobs that are due, the longest overdue first."""
         return await self._reader.due_jobs(now_ms, limit)
 
     async def next_due_ms(self) -> int | None:
@@ -275,7 +274,7 @@ class PostgresStore(RecordStore):
         return await self._reader.next_due_ms()
 
     async def stale_jobs(self, before_ms: int) -> tuple[Job, ...]:
-        """List running jobs that began at or before a moment."""
+        """List running jobs that started at or before a time."""
         return await self._reader.stale_jobs(before_ms)
 
 

@@ -1,9 +1,8 @@
-"""The tables of a fleet's store, as numbered migrations.
+"""Define the tables of a fleet's store, as numbered migrations.
 
-Not a query and not a connection. Invariants: a migration that has been released is never edited; a
-change is a new entry at the end, and the number of entries is the schema's version; the tables that
-the fold writes have the columns that SQLite's have (`agent.store.database.schema`), so that one SQL
-serves both.
+Invariants: a released migration is never edited; a change is a new entry at the end, and the number
+of entries is the schema's version; the tables that the fold writes have the same columns as in
+SQLite (`agent.store.database.schema`), so one SQL serves both.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Look a fleet's database through, and drop what nothing names.
+"""Check a fleet's database, and drop unnamed data.
 
-Not a repair: what is damaged is named. Invariant: a check changes nothing, and sees the store as it
-was at one moment, whoever works on it meanwhile.
+Damage is only reported. Invariant: a check changes nothing, and reads a snapshot, even while hosts
+write.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ async def check(dsn: str, directory: Path, *, bucket: Bucket | None = None) -> C
 
 
 async def size_bytes(dsn: str) -> int:
-    """Add up what the store's tables take on the server. Raises StoreError."""
+    """Return the size of the store's tables on the server in bytes. Raises StoreError."""
     link = Link(dsn, "size", is_written=False)
     try:
         [(size,)] = await link.rows(_SIZE, (SCHEMA,))
@@ -92,7 +92,7 @@ async def size_bytes(dsn: str) -> int:
 
 
 async def vacuum(dsn: str) -> None:
-    """Let the server use the room of what was dropped. Raises StoreError."""
+    """Free the space of dropped data on the server. Raises StoreError."""
     link = Link(dsn, "vacuum")
     try:
         tables = await link.rows(

@@ -1,8 +1,8 @@
-"""The words of texts and of queries, as PostgreSQL's full-text search takes them. Pure.
+"""Translate texts and queries for PostgreSQL's full-text search. Pure.
 
-The parting into words is ours, not that of a configuration of the server, so that the same is found
-on every server, and as on SQLite: in any case, with or without accents, scripts without spaces by
-any part. Invariant: no text and no query is a syntax error.
+We split text into words ourselves, independent of the server's configuration, so every server, and
+SQLite, finds the same: in any case, with or without accents, scripts without spaces by any part.
+Invariant: no text and no query is a syntax error.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _SNIPPET_WORDS = 16
 
 
 class Token(NamedTuple):
-    """A word where it stands in a text."""
+    """A word and its position in a text."""
 
     word: str
     start: int
@@ -40,7 +40,7 @@ class Token(NamedTuple):
 
 
 def tokens_of(text: str) -> Iterator[Token]:
-    """Part a text that is in Unicode's form NFC."""
+    """Split a text in Unicode's form NFC into words."""
     for match in _TOKEN.finditer(text):
         word = match.group()
         if not word.isascii() and match.group(1) is None:
@@ -50,7 +50,7 @@ def tokens_of(text: str) -> Iterator[Token]:
 
 
 def vector_of(text: str) -> str:
-    """Return a text as a `tsvector`: its words with their places."""
+    """Return a text as a `tsvector`: its words with their positions."""
     tokens = tokens_of(unicodedata.normalize("NFC", text))
     return " ".join(
         f"{_quoted(token.word)}:{min(place, _LAST_PLACE)}" for place, token in enumerate(tokens, 1)
@@ -58,7 +58,7 @@ def vector_of(text: str) -> str:
 
 
 def query_of(query: str) -> str:
-    """Turn what an operator typed into a `tsquery`. Raises UsageError."""
+    """Translate an operator's query into a `tsquery`. Raises UsageError."""
     parts: list[str] = []
     for term in terms_of(query):
         words = [_quoted(word) for word in _words_of(term)]
@@ -68,7 +68,7 @@ def query_of(query: str) -> str:
 
 
 def snippet(text: str, query: str) -> Snippet:
-    """Cut the part of a text where a query is found, with where in it each match is."""
+    """Return the part of a text that matches a query, with the position of each match."""
     text = unicodedata.normalize("NFC", text).replace(MARK_START, " ").replace(MARK_END, " ")
     tokens = list(tokens_of(text))
     spans = _spans(tokens, [term for term in terms_of(query) if not term.is_unwanted])

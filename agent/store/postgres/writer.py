@@ -1,9 +1,9 @@
-"""The writer of a host: its commits stand in line with those of all other hosts.
+"""The writer of a host, whose commits are serialised with those of all other hosts.
 
-Not a reader. Invariants: those of `agent.store.changes.write_queue`; a commit holds the row of the
-tip, so the ids of events rise in the order of commits without gaps, whoever writes; what other
-hosts stored meanwhile is taken in and published first; a host whose name a newer process has
-writes nothing; a commit whose answer was lost is looked up, never sent twice.
+Invariants: those of `agent.store.changes.write_queue`; a commit locks the tip's row, so event ids
+rise in commit order without gaps over all hosts; events of other hosts are read and published
+first; a superseded process of a host writes nothing; a commit without an answer is looked up, never
+sent twice.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ _log = logging.getLogger(__name__)
 
 
 class _FarBehindError(StoreError):
-    """Others have stored so much that it is read before the tip is locked."""
+    """Other hosts have stored so much that it must be read before the tip is locked."""
 
 
 class Writer(WriteQueue):
@@ -94,7 +94,7 @@ class Writer(WriteQueue):
         """Held by whoever publishes: a commit, or a look at what others stored."""
 
     async def start(self, *, refusal: StoreError | None = None) -> None:
-        """Read where the log stands and begin to write, or to refuse every write.
+        """Read the end of the log and start to write, or to refuse every write.
 
         Raises StoreError.
         """
@@ -109,14 +109,14 @@ class Writer(WriteQueue):
         self._begin()
 
     async def told(self) -> None:
-        """Wait until the listeners have been told of every commit that is made by now."""
+        """Wait until the listeners have received every commit made so far."""
         await super().told()
         [(tip,)] = await self._reading.rows("SELECT event_id FROM tip")
         if as_int(tip) > self.last_event_id:
             await self.catch_up()
 
     async def catch_up(self) -> None:
-        """Publish what other hosts have stored by now. Raises StoreError."""
+        """Publish what other hosts have stored so far. Raises StoreError."""
         async with self._taking:
             await self._catch_up()
 
@@ -190,7 +190,7 @@ class Writer(WriteQueue):
         return ledger, refused
 
     def _check_own(self, request: Request, ledger: EventLedger) -> None:
-        """Refuse what concerns a session of another host, but its move. Raises WrongStateError."""
+        """Refuse a change to another host's session, except its move. Raises WrongStateError."""
         session_ids: Iterable[str] = ()
         if isinstance(request, Append):
             session_ids = {
@@ -244,7 +244,7 @@ class Writer(WriteQueue):
         self._now_ms = as_int(now_ms)
 
     async def _was_committed(self, commits: int, lost: StoreAwayError) -> bool:
-        """Ask whether the commit took place whose answer was lost. Raises UnknownOutcomeError."""
+        """Return whether a commit without an answer took place. Raises UnknownOutcomeError."""
         try:
             async with self._writing.transaction():
                 # The server may still be at it: who commits has the tip until that is done.

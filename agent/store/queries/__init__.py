@@ -1,1 +1,1 @@
-"""Look-ups on a connection that only reads."""
+"""Look-ups on a read-only connection."""

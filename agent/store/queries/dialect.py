@@ -1,4 +1,4 @@
-"""What the databases of a store say differently; everything else is SQL that both understand."""
+"""Define the statements that differ between the databases of a store; all others are shared."""
 
 from __future__ import annotations
 

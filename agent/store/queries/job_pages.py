@@ -1,8 +1,8 @@
-"""Read the queue of jobs page by page: what is at hand, what wakes next, what has ended.
+"""Read the queue of jobs page by page: current ones, then by next run, then ended ones.
 
-Not the order of anything that runs (that is the wake's). Invariants: those of the reader that lends
-its connection; a page costs what it holds, however many jobs are stored, but for a query that very
-many jobs fit and few of a part; a job is on one page only while it does not change.
+The scheduler has its own order. Invariants: those of the reader that lends its connection; a page
+costs what it holds, however many jobs are stored, except for a query that matches very many jobs
+but few of a band; a job is on one page only while it does not change.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class Band(StrEnum):
 
     @property
     def statuses(self) -> frozenset[JobStatus]:
-        """Of the jobs in it."""
+        """Return the statuses of its jobs."""
         match self:
             case Band.AWAKE:
                 return frozenset({JobStatus.ACTIVE})
@@ -76,7 +76,7 @@ class JobPage(NamedTuple):
 
 
 class JobQueue(Protocol):
-    """What a store knows of the order of its jobs. Every call raises StoreError."""
+    """The look-up of the job queue. Every call raises StoreError."""
 
     async def page(self, *, query: str = "", limit: int = 100, after: str = "") -> JobPage:
         """Return a page of the queue; the query is a part of title, prompt or status in any case.
@@ -86,7 +86,7 @@ class JobQueue(Protocol):
 
 
 class JobPages:
-    """Questions to a store's reading connection; implements `JobQueue`."""
+    """Queries on a store's reading connection; implements `JobQueue`."""
 
     def __init__(self, rows: Rows, lookup: Callable[[str], Lookup | None]) -> None:
         """Ask with `rows`; `lookup` is the dialect's."""
@@ -114,7 +114,7 @@ class JobPages:
     async def _part(
         self, part: Band, words: str, rare: Lookup | None, place: tuple[int, ...], room: int
     ) -> list[Job]:
-        """Return what of one band a page has room for."""
+        """Return the jobs of one band that fit on a page."""
         statuses = named(words, part.statuses)
         if rare is None or (part is Band.AWAKE and statuses):
             return await self._jobs(WALKS[part], (*place, words, room))

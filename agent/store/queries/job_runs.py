@@ -1,8 +1,7 @@
 """Look up the runs of jobs, and jobs by what they wait for.
 
-Not what writes them: their events do (`agent.store.changes.event_ledger`). Invariants: those of the
-reader that lends its connection; the newest runs of a job are found by an index, however many
-others there are.
+Events write them (`agent.store.changes.event_ledger`). Invariants: those of the reader that lends
+its connection; an index finds a job's newest runs, however many others there are.
 """
 
 from __future__ import annotations
@@ -28,23 +27,23 @@ _LARGEST_ID = (1 << 63) - 1
 
 
 class RunRecords(Protocol):
-    """What a store knows of the runs of jobs. Every call raises StoreError."""
+    """The look-ups of job runs. Every call raises StoreError."""
 
     async def runs(self, job_id: int, *, limit: int = 20) -> tuple[RunRecord, ...]:
         """List the runs of a job, newest first."""
 
     async def open_jobs(self) -> tuple[Job, ...]:
-        """List the jobs whose run waits: for a review, or to go on after one."""
+        """List the jobs whose run waits for a review, or to continue after one."""
 
     async def ended_jobs(self, limit: int) -> tuple[int, ...]:
-        """Name the oldest jobs that have ended."""
+        """List the ids of the oldest ended jobs."""
 
     async def count_jobs(self) -> int:
         """Return how many jobs are stored."""
 
 
 class JobRuns:
-    """Questions to a store's reading connection; implements `RunRecords`."""
+    """Queries on a store's reading connection; implements `RunRecords`."""
 
     def __init__(self, rows: Rows) -> None:
         self._rows = rows
@@ -57,11 +56,11 @@ class JobRuns:
         return tuple(decode_run(record) for (record,) in found)
 
     async def open_jobs(self) -> tuple[Job, ...]:
-        """List the jobs whose run waits: for a review, or to go on after one."""
+        """List the jobs whose run waits for a review, or to continue after one."""
         return tuple(decode_job(record) for (record,) in await self._rows(OPEN_JOBS, ()))
 
     async def ended_jobs(self, limit: int) -> tuple[int, ...]:
-        """Name the oldest jobs that have ended."""
+        """List the ids of the oldest ended jobs."""
         return tuple(as_int(job_id) for (job_id,) in await self._rows(ENDED_JOBS, (limit,)))
 
     async def count_jobs(self) -> int:

@@ -1,8 +1,7 @@
-"""How the words of a query are found among all jobs: by indexes, or by a walk that soon meets them.
+"""Find jobs by the words of a query: by indexes, or by a scan that soon finds some.
 
-Not a connection, and not the index of words, which each database has its own of
-(`agent.store.queries.dialect`). A status has indexes of its own. Invariant: all ways find the same
-jobs.
+Each database has its own index of words (`agent.store.queries.dialect`); statuses have separate
+indexes. Invariant: all ways find the same jobs.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ ENDED = frozenset({JobStatus.COMPLETED, JobStatus.FAILED, JobStatus.STOPPED})
 
 
 class Lookup(NamedTuple):
-    """How the index is asked for a part of a title or prompt."""
+    """How to query the index for a part of a title or prompt."""
 
     found: str
     """A statement that gives the ids, as `found`."""
@@ -43,7 +42,7 @@ ALL_ACTIVE = Lookup(
 
 
 def named(query: str, statuses: Iterable[JobStatus] = JobStatus) -> tuple[JobStatus, ...]:
-    """Return the statuses that a query is a part of."""
+    """Return the statuses that contain a query."""
     return tuple(status for status in statuses if query in status.value)
 
 
@@ -58,6 +57,6 @@ def of_status(status: JobStatus) -> str:
 
 
 def newest(lists: Iterable[Sequence[Job]], limit: int) -> list[Job]:
-    """Put lists of jobs together, the newest first and each once."""
+    """Merge lists of jobs, newest first, without duplicates."""
     by_id = {job.id: job for jobs in lists for job in jobs}
     return [by_id[job_id] for job_id in sorted(by_id, reverse=True)[:limit]]

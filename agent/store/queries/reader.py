@@ -1,8 +1,8 @@
-"""Look up sessions, events, questions and jobs, on a connection that only reads.
+"""Look up sessions, events, questions and jobs on a read-only connection, without a cache.
 
-Not the writer, and it caches nothing. Invariants: every read is one short statement fetched whole,
-because an unfinished cursor would keep SQLite's write-ahead log from ever shrinking; a read never
-runs ahead of what the store's listeners have been told.
+Invariants: every read is one short statement fetched completely, because an open cursor would keep
+SQLite's write-ahead log from shrinking; a read never returns data before the store's listeners have
+received it.
 """
 
 from __future__ import annotations
@@ -104,16 +104,16 @@ def jobs_found(found: str) -> str:
 
 
 class Reader:
-    """Questions to one connection. Every method raises StoreError when the database fails."""
+    """Queries on one connection. Every method raises StoreError when the database fails."""
 
     def __init__(self, ask: Rows, told: Callable[[], Awaitable[None]], dialect: Dialect) -> None:
-        """Ask a connection; `told` waits until what is committed has been published."""
+        """Use a connection; `told` waits until committed events have been published."""
         self._ask = ask
         self._told = told
         self._dialect = dialect
 
     async def rows(self, sql: str, parameters: Sequence[Value] = ()) -> list[Row]:
-        """Fetch the rows of one statement, for a room of the store that reads beside this."""
+        """Fetch the rows of one statement, for other packages of the store."""
         return await self._rows(sql, parameters)
 
     async def _rows(self, sql: str, parameters: Sequence[Value] = ()) -> list[Row]:
@@ -226,7 +226,7 @@ class Reader:
         return tuple(decode_question(record) for (record,) in rows)
 
     async def question(self, question_id: str) -> tuple[Question, bool]:
-        """Find a question and say whether it is still open. Raises UsageError."""
+        """Find a question and return whether it is still open. Raises UsageError."""
         wanted = question_id.strip().encode(errors="replace").decode()
         for record, is_open in await self._rows(QUESTION, (wanted,)):
             return decode_question(record), bool(is_open)
@@ -266,7 +266,7 @@ class Reader:
         return as_int(count) > FEW
 
     async def due_jobs(self, now_ms: int, limit: int) -> tuple[Job, ...]:
-        """List active jobs whose time has come, the longest overdue first."""
+        """List active jobs that are due, the longest overdue first."""
         return await self._jobs(DUE_JOBS, (now_ms, max(limit, 0)))
 
     async def next_due_ms(self) -> int | None:
@@ -279,11 +279,11 @@ class Reader:
         return await self._jobs(self._dialect.jobs_on, (trigger,))
 
     async def stale_jobs(self, before_ms: int) -> tuple[Job, ...]:
-        """List running jobs that began at or before a moment."""
+        """List running jobs that started at or before a time."""
         return await self._jobs(STALE_JOBS, (before_ms,))
 
     async def root_ids(self) -> tuple[str, ...]:
-        """Name every top-level session, newest first."""
+        """List the ids of all top-level sessions, newest first."""
         return tuple(as_text(one) for (one,) in await self._rows(ROOT_IDS))
 
     async def unpruned_roots(self) -> tuple[Session, ...]:
@@ -296,18 +296,18 @@ class Reader:
         return tuple((as_text(digest), as_int(size)) for digest, size in rows)
 
     async def blob_bytes(self) -> int:
-        """Return how many bytes all blobs take."""
+        """Return the size of all blobs in bytes."""
         ((size,),) = await self._rows(BLOB_BYTES, ())
         return as_int(size)
 
     async def blob_type(self, digest: str) -> str:
-        """Return what kind of bytes a blob holds; empty when it was never noted."""
+        """Return a blob's media type; empty if it was never recorded."""
         for (media_type,) in await self._rows(BLOB_TYPE, (digest,)):
             return str(media_type)
         return ""
 
     async def blob_sessions(self, digest: str) -> tuple[str, ...]:
-        """Name the sessions whose events name a blob."""
+        """List the ids of sessions whose events name a blob."""
         return tuple(as_text(one) for (one,) in await self._rows(BLOB_SESSIONS, (digest,)))
 
     async def _sessions(self, sql: str, parameters: tuple[Value, ...]) -> tuple[Session, ...]:

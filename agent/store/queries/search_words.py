@@ -1,8 +1,8 @@
-"""What can be looked for: the text of events, and the query that an operator types. Pure.
+"""Define searchable text of events, and the operator's query syntax. Pure.
 
-Not the index, of which each store has its own. What was said, thought, asked, answered, done and
-found is indexed; what stood on screens is not, for that is most of a store and least of its
-meaning. Invariant: no query is a syntax error.
+Each store has its own index. Messages, thoughts, questions, answers, actions and results are
+indexed; text on screens is not, because it is most of a store and least of its meaning. Invariant:
+no query is a syntax error.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ WORDED = tuple(str(kind.__struct_config__.tag) for kind in _WORDED)
 
 
 def text_of(msg: protocol.EventMsg) -> str:
-    """Return what can be found of an event; empty when that is nothing."""
+    """Return an event's searchable text; empty if it has none."""
     text = ""
     match msg:
         case protocol.SessionConfigured(session=session):
@@ -118,7 +118,7 @@ def _values_of(arguments: str) -> str:
 
 
 def folded(query: str) -> str:
-    """Return the part that a query looks for in texts that are case-folded.
+    """Return a query's part for texts that are case-folded.
 
     Raises:
         UsageError: it is too long; the index takes memory for each of its characters.

@@ -1,6 +1,6 @@
-"""What is looked at of every store when it is checked, whichever database it is on.
+"""Check a store on any database.
 
-Not a repair: what is wrong is named. Invariant: nothing is changed.
+Damage is only reported. Invariant: nothing is changed.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ MOST_FINDINGS = 100
 
 
 class Checked(msgspec.Struct, frozen=True, kw_only=True):
-    """What a check found."""
+    """The result of a check."""
 
     events: int
     sessions: int
@@ -26,12 +26,12 @@ class Checked(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def is_sound(self) -> bool:
-        """Whether nothing was found."""
+        """Return whether nothing was found."""
         return not self.findings
 
 
 async def unreadable(database: Connection) -> list[str]:
-    """Decode every event; return what cannot be, in sentences. Raises StoreError."""
+    """Decode every event; return the failures in sentences. Raises StoreError."""
     found: list[str] = []
     last = 0
     sql = (
@@ -49,7 +49,7 @@ async def unreadable(database: Connection) -> list[str]:
 
 
 async def gaps(database: Connection) -> list[str]:
-    """Find sessions whose events are not numbered from 1 without gaps. Raises StoreError."""
+    """List sessions whose events are not numbered from 1 without gaps. Raises StoreError."""
     rows = await database.rows(
         "SELECT session.session_id, last_seq, count(event.id), coalesce(max(seq), 0) FROM session "
         "LEFT JOIN event ON event.session_id = session.session_id "

@@ -1,9 +1,7 @@
-"""Add up what the stored sessions and watchers used by the day, and name the dearest sessions.
+"""Sum the spending of stored sessions and watchers by day, and list the most expensive sessions.
 
-Not the limits on it (`agent.records.Budget`). Invariants: those of the reader that lends its
-connection; every session is read once, by the
-database; what a fork was given of another's
-past was spent there, and is not counted again.
+`agent.records.Budget` has the limits. Invariants: those of the reader that lends its connection;
+the database reads every session once; a fork's inherited past counts only for the original.
 """
 
 from __future__ import annotations
@@ -22,14 +20,14 @@ DEAREST = 8
 
 
 class SpendingRecords(Protocol):
-    """What a store knows of what was spent. Every call raises StoreError."""
+    """The look-up of spending. Every call raises StoreError."""
 
     async def since(self, since_ms: int) -> Spending:
         """Add up what the sessions used that began at or after a moment, and watchers since."""
 
 
 class Spendings:
-    """A question to a store's reading connection; implements `SpendingRecords`."""
+    """Queries on a store's reading connection; implements `SpendingRecords`."""
 
     def __init__(self, rows: Rows, dialect: Dialect) -> None:
         self._rows = rows

@@ -1,8 +1,7 @@
 """Look up watchers and commitments.
 
-Not what writes them: their events do (`agent.store.changes.event_ledger`). Invariants: those of the
-reader that lends its connection; what is live is found by an index of its own, however many others
-there are.
+Events write them (`agent.store.changes.event_ledger`). Invariants: those of the reader that lends
+its connection; a separate index finds live ones, however many others there are.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ _ONE = "SELECT record FROM {} WHERE id = ?"
 
 
 class WatchRecords(Protocol):
-    """What a store knows of watchers and commitments. Every call raises StoreError."""
+    """The look-ups of watchers and commitments. Every call raises StoreError."""
 
     async def watchers(
         self, *, query: str = "", limit: int = 50, before: int = 0, live_only: bool = False
@@ -54,7 +53,7 @@ class WatchRecords(Protocol):
 
 
 class Watches:
-    """Questions to a store's reading connection; implements `WatchRecords`."""
+    """Queries on a store's reading connection; implements `WatchRecords`."""
 
     def __init__(self, rows: Rows) -> None:
         self._rows = rows
