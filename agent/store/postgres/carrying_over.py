@@ -172,7 +172,7 @@ def _pages(files: sqlite3.Connection, sql: str) -> Iterator[list[Row]]:
 
 
 def _plain(value: Value) -> Value:
-    """Remove NUL, which PostgreSQL's text does not allow; JSON has it as an escape."""
+    """Replace NUL, which PostgreSQL's text does not allow; JSON has it as an escape."""
     return value.replace("\0", "\ufffd") if isinstance(value, str) else value
 
 
