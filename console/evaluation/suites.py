@@ -184,7 +184,7 @@ def _exercise(path: Path, row: _ExerciseRow) -> Exercise:
             re.compile(pattern)
         except re.error as error:
             raise UsageError(
-                f"{path}: the answer to {pattern!r} of {row.name!r} is for no pattern: {error}.",
+                f"{path}: {pattern!r} in the answers of {row.name!r} is not a pattern: {error}.",
                 _REMEDY,
             ) from error
     if not row.goal.strip():

@@ -41,8 +41,8 @@ def test_every_extra_of_the_package_is_known_and_the_other_way_round() -> None:
     assert set(project["optional-dependencies"]) - {"all"} == set(EXTRAS)
     (every,) = project["optional-dependencies"]["all"]
     named = set(re.findall(r"\w+", every.partition("[")[2]))
-    # Each of these is as heavy as everything else together.
-    assert named == set(EXTRAS) - {"datasets", "eval", "ocr", "openenv"}
+    # All but one of these are as heavy as everything else together; an S3 client's pins are strict.
+    assert named == set(EXTRAS) - {"datasets", "eval", "ocr", "openenv", "s3"}
 
 
 def test_no_library_of_an_extra_is_a_base_dependency() -> None:

@@ -168,7 +168,7 @@ async def test_a_step_that_fails_is_named(file: Path) -> None:
             "expected_app_screen.view_hierarchy_path is not followed",
         ),
         ('expected_app_screen: { activity: "Main" }', "is not a component"),
-        ('log_parsing_config: { log_regexps: { score: "(" } }', "score is no pattern"),
+        ('log_parsing_config: { log_regexps: { score: "(" } }', "score is not a pattern"),
         ('log_parsing_config: { log_regexps: { reward: "a" } }', r"reward\[0\] has no group"),
         ('log_parsing_config: { log_regexps: { extra: "a" } }', "no group 'name'"),
         ("max_episode_steps: -1", "max_episode_steps"),

@@ -46,6 +46,11 @@ class ImageTerminal:
         self.asked: list[str] = []
         self._rest = b""
 
+    @property
+    def lines(self) -> list[str]:
+        """The rows of the screen."""
+        return self.screen.display
+
     def feed(self, data: bytes) -> None:
         """Take output."""
         data = self._rest + data
