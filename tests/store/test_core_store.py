@@ -145,7 +145,7 @@ async def test_a_data_directory_is_of_one_store_and_one_process(
     with pytest.raises(StoreGoneError, match="holds no store"):
         async with open_core(postgres_server.new_database(), "a", tmp_path / "data"):
             pass
-    with pytest.raises(StoreGoneError, match="in a fleet.s database"):
+    with pytest.raises(StoreGoneError, match=r"in a fleet.s database"):
         async with SqliteStore.open(tmp_path / "data"):
             pass
     lock = DirectoryLock.take(tmp_path / "data")
