@@ -16,6 +16,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from agent.store.database.identity import new_identity
+from agent.store.postgres.schema import MIGRATIONS, SCHEMA
+
 _NOBODY = 65534
 _STARTS_S = 60.0
 
@@ -40,6 +43,7 @@ class PostgresServer:
         )
         self._process: subprocess.Popen[bytes] | None = None
         self._databases = 0
+        self._template = ""
         self._settings: dict[str, str] = {}
 
     def make(self, **settings: str) -> None:
@@ -117,12 +121,25 @@ class PostgresServer:
             rules.write_text(before)
             self.sql("SELECT pg_reload_conf()")
 
-    def new_database(self) -> str:
-        """Make an empty database; returns its address."""
+    def new_database(self, template: str = "template1") -> str:
+        """Make a database, as empty as its template; returns its address."""
         self._databases += 1
         name = f"fleet_{self._databases}"
-        self.sql(f"CREATE DATABASE {name}")
+        self.sql(f"CREATE DATABASE {name} TEMPLATE {template}")
         return f"postgresql:///{name}?host={self.directory}&user=switchboard"
+
+    def new_store(self) -> str:
+        """Make a database with an empty store, a copy of one with the same identity; returns its
+        address. It is three times as fast as to have a store make its schema.
+        """
+        if not self._template:
+            template = self.new_database().removeprefix("postgresql:///").partition("?")[0]
+            made = [f"CREATE SCHEMA {SCHEMA}", f"SET search_path = {SCHEMA}"]
+            made += [sql for migration in MIGRATIONS for sql in migration]
+            made += [f"UPDATE tip SET version = {len(MIGRATIONS)}, store = '{new_identity()}'"]
+            self.sql(";".join(made), database=template)
+            self._template = template
+        return self.new_database(self._template)
 
     @property
     def is_running(self) -> bool:

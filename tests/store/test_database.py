@@ -15,7 +15,7 @@ from agent.store.database.schema import MIGRATIONS
 from agent.store.embedded.quarantine import quarantine
 from agent.store.embedded.sqlite_store import DATABASE_NAME, EventDraft, SqliteStore
 from agent.store.queries import reader
-from tests.store.conftest import session_draft, step_draft
+from tests.store.conftest import session_draft
 
 
 def execute(directory: Path, *statements: str) -> list[tuple[object, ...]]:
@@ -95,17 +95,6 @@ async def test_another_programs_database_is_refused_untouched(tmp_path: Path) ->
     before = (tmp_path / DATABASE_NAME).read_bytes()
     assert "another program's" in (await refusal(tmp_path)).message
     assert (tmp_path / DATABASE_NAME).read_bytes() == before
-
-
-async def test_an_event_of_a_newer_switchboard_is_an_error_that_names_it(tmp_path: Path) -> None:
-    async with SqliteStore.open(tmp_path) as store:
-        await store.append(session_draft("s1"), step_draft("s1", 1))
-    execute(tmp_path, """UPDATE event SET body = '{"type":"telepathy"}' WHERE id = 2""")
-    async with SqliteStore.open(tmp_path) as store:
-        assert len(await store.session_events("s1", limit=1)) == 1
-        with pytest.raises(StoreError, match="Event 2 cannot be read") as caught:
-            await store.session_events("s1")
-        assert "upgrade" in caught.value.remedy
 
 
 # --- damaged files ----------

@@ -7,13 +7,9 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 from agent import protocol, records
-from agent.rpc.remote_core import Client
-from agent.rpc.rpc_messages import socket_path
-from agent.rpc.rpc_server import serve
 from agent.store.embedded.sqlite_store import EventDraft, SqliteStore
 from agent.store.store import Store, wall_clock_ms
 from tests.console.commands.test_cli import call
-from tests.small_core import SmallCore
 
 _NOON = datetime(2026, 3, 28, 12, 0)  # noqa: DTZ001 -- noon where the test runs
 DONE, FAILED = records.SessionState.COMPLETED, records.SessionState.FAILED
@@ -103,18 +99,6 @@ def told(spending: records.Spending) -> list[tuple[str, int, int, int, int, int,
         )
         for day in spending.days
     ]
-
-
-async def test_what_was_spent_crosses_the_socket_whole(store: SqliteStore, tmp_path: Path) -> None:
-    await a_fortnight(store)
-    async with serve(SmallCore(store), socket_path(tmp_path)):
-        client = await Client.connect(socket_path(tmp_path))
-        try:
-            assert await client.look_up(protocol.SumSpending(since_ms=at_ms(1))) == (
-                await store.spendings.since(at_ms(1))
-            )
-        finally:
-            await client.close()
 
 
 async def test_the_command_tells_people_and_scripts_the_same(tmp_path: Path) -> None:

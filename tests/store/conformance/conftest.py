@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from pathlib import Path
 
 import pytest
 
@@ -25,25 +26,33 @@ def kind(request: pytest.FixtureRequest) -> str:
 
 
 @pytest.fixture
-def fresh(
-    kind: str,
-    clock: Clock,
-    request: pytest.FixtureRequest,
-    tmp_path_factory: pytest.TempPathFactory,
-) -> Callable[[], Opener]:
-    """Make the opener of another empty store at each call."""
+def new_place(
+    kind: str, request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Callable[[], str]:
+    """Make room for another empty store at each call: a directory, or the address of a database."""
 
-    def new() -> Opener:
+    def make() -> str:
+        if kind in {"postgres", "bucket"}:
+            return str(request.getfixturevalue("postgres_server").new_store())
+        return str(tmp_path_factory.mktemp("store") / "data")
+
+    return make
+
+
+@pytest.fixture
+def opener_of(
+    kind: str, clock: Clock, tmp_path_factory: pytest.TempPathFactory
+) -> Callable[[str], Opener]:
+    """Make the opener of the store at a place."""
+
+    def make(place: str) -> Opener:
         if kind == "sqlite":
-            directory = tmp_path_factory.mktemp("store") / "data"
-            return lambda: SqliteStore.open(directory, clock_ms=clock)
+            return lambda: SqliteStore.open(Path(place), clock_ms=clock)
         if kind == "postgres":
-            dsn = request.getfixturevalue("postgres_server").new_database()
-            return lambda: on_postgres(dsn, "host", clock)
+            return lambda: on_postgres(place, "host", clock)
         if kind == "bucket":
-            dsn = request.getfixturevalue("postgres_server").new_database()
             bucket = tmp_path_factory.mktemp("bucket").as_uri()
-            return lambda: on_postgres(dsn, "host", clock, bucket)
+            return lambda: on_postgres(place, "host", clock, bucket)
         kept = MemoryStore(clock)
 
         @asynccontextmanager
@@ -52,12 +61,24 @@ def fresh(
 
         return again
 
-    return new
+    return make
 
 
 @pytest.fixture
-def opener(fresh: Callable[[], Opener]) -> Opener:
-    return fresh()
+def fresh(new_place: Callable[[], str], opener_of: Callable[[str], Opener]) -> Callable[[], Opener]:
+    """Make the opener of another empty store at each call."""
+    return lambda: opener_of(new_place())
+
+
+@pytest.fixture
+def place(new_place: Callable[[], str]) -> str:
+    """Where the test's store is."""
+    return new_place()
+
+
+@pytest.fixture
+def opener(place: str, opener_of: Callable[[str], Opener]) -> Opener:
+    return opener_of(place)
 
 
 @pytest.fixture

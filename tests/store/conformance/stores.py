@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import AsyncIterator, Callable
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from typing import TypeAlias
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, closing
+from pathlib import Path
+from typing import Any, TypeAlias
 
 import pytest
 
+from agent.store.database.identity import DATABASE_NAME
 from agent.store.store import Store
 
 Opener: TypeAlias = Callable[[], AbstractAsyncContextManager[Store]]
@@ -40,3 +43,19 @@ async def on_postgres(
     blobs = Bucket(bucket) if bucket else None
     async with PostgresStore.open(dsn, host, clock_ms=clock, bucket=blobs) as store:
         yield store
+
+
+def ask(place: str, statement: str) -> list[tuple[Any, ...]]:
+    """Run a statement beside the store, through a connection of one's own.
+
+    Args:
+        place: the directory of a SQLite store, or the address of a database.
+    """
+    if "://" not in place:
+        with closing(sqlite3.connect(Path(place) / DATABASE_NAME)) as database, database:
+            return database.execute(statement).fetchall()
+    import psycopg
+
+    with psycopg.connect(place, autocommit=True, options="-c search_path=switchboard") as link:
+        cursor = link.execute(statement.encode())
+        return cursor.fetchall() if cursor.description else []

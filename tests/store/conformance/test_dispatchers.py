@@ -16,9 +16,8 @@ from agent.store.dispatch.gate import Gate
 from agent.store.dispatch.local_dispatcher import LocalDispatcher
 from agent.store.leases import Lease
 from agent.store.store import EventDraft, Store
-from tests.store.conformance.stores import Clock, Opener, on_postgres
+from tests.store.conformance.stores import Clock, Opener
 from tests.store.conftest import step_draft
-from tests.store.postgres_server import PostgresServer
 
 PATIENCE_S = 30.0
 _MARKS = [pytest.mark.slow, pytest.mark.xdist_group("postgres")]
@@ -83,27 +82,13 @@ def kind(pair: tuple[str, str]) -> str:
 
 
 @pytest.fixture
-def dsn(pair: tuple[str, str], request: pytest.FixtureRequest) -> str:
-    """The address of an empty database; empty where the store needs none."""
-    if pair[0] != "postgres":
-        return ""
-    server: PostgresServer = request.getfixturevalue("postgres_server")
-    return server.new_database()
-
-
-@pytest.fixture
-def opener(dsn: str, clock: Clock, fresh: Callable[[], Opener]) -> Opener:
-    return (lambda: on_postgres(dsn, "host", clock)) if dsn else fresh()
-
-
-@pytest.fixture
-def dispatcher_over(pair: tuple[str, str], dsn: str) -> Maker:
+def dispatcher_over(pair: tuple[str, str], place: str) -> Maker:
     if pair[1] == "local":
         return LocalDispatcher
     pytest.importorskip("dbos", reason="the extra fleet is not installed")
     from agent.store.postgres.dbos_dispatcher import DbosDispatcher
 
-    return lambda store, **how: DbosDispatcher(store, dsn, **how)
+    return lambda store, **how: DbosDispatcher(store, place, **how)
 
 
 async def queued(store: Store, session_id: str, serial: str = "phone-1") -> None:

@@ -9,6 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from agent.errors import UsageError
 from agent.protocol import JobChanged, JobsDropped
 from agent.records import Job, JobStatus
 from agent.store.queries import job_pages, reader
@@ -91,3 +92,16 @@ async def test_every_query_finds_what_looking_at_each_job_finds(
                 assert listed == sorted(wanted, reverse=True)
                 assert set(paged) == wanted
                 assert len(paged) == len(wanted)
+
+
+async def test_a_query_that_would_take_all_memory_is_refused(store: Store) -> None:
+    await store.append(*changed(make_job(1, title="x" * 200)))
+    assert await found(store, "x" * 200) == ([1], [1])
+    assert await found(store, "\udcff") == ([], [])
+    for too_long in ("x" * 1_000_000, "x\n" * 500_000):
+        with pytest.raises(UsageError, match="1,000,000 letters"):
+            await store.jobs(query=too_long)
+        with pytest.raises(UsageError, match="1,000,000 letters"):
+            await store.job_pages.page(query=too_long)
+        with pytest.raises(UsageError, match="1,000,000 letters"):
+            await store.watches.watchers(query=too_long)

@@ -11,7 +11,7 @@ from agent.protocol import Event, SessionPruned, SessionStateChanged, WarningEve
 from agent.records import SessionState
 from agent.state.commit import Commit
 from agent.store.store import EventDraft, Store
-from tests.store.conformance.stores import DATABASES, Opener
+from tests.store.conformance.stores import DATABASES, Opener, ask
 from tests.store.conftest import make_job, question_draft, session_draft, step_draft
 
 
@@ -166,3 +166,53 @@ async def test_a_session_is_listed_by_where_it_stands_after_every_kind_of_change
     assert (one.state, one.last_step) == (SessionState.COMPLETED, 4)
     await store.append(EventDraft("s1", SessionPruned()))
     assert await store.unpruned_roots() == ()
+
+
+async def test_subscribers_see_commits_in_order_and_only_what_is_stored(
+    store: Store, place: str
+) -> None:
+    seen: list[Event] = []
+    stored_when_seen: list[bool] = []
+
+    def listen(commit: Commit) -> None:
+        seen.extend(commit.events)
+        [(newest,)] = ask(place, "SELECT max(id) FROM event")
+        stored_when_seen.append(newest >= commit.events[-1].event_id)
+
+    unsubscribe = store.subscribe(listen)
+    await store.append(session_draft("s1"))
+    await asyncio.gather(*(store.append(step_draft("s1", step)) for step in range(20)))
+    assert [event.event_id for event in seen] == list(range(1, 22))
+    assert all(stored_when_seen)
+    unsubscribe()
+    await store.append(step_draft("s1", 99))
+    assert len(seen) == 21
+
+
+async def test_closing_stores_what_was_asked_before_and_refuses_what_comes_after(
+    opener: Opener,
+) -> None:
+    async with opener() as store:
+        await store.append(session_draft("s1"))
+        waiting = [asyncio.create_task(store.append(step_draft("s1", n))) for n in range(30)]
+        await asyncio.sleep(0)
+    assert all([task.result() for task in waiting])
+    with pytest.raises(StoreError, match="closed"):
+        await store.append(step_draft("s1", 99))
+    with pytest.raises(StoreError, match="closed"):
+        await store.session_events("s1")
+    async with opener() as store:
+        assert len(await store.session_events("s1")) == 31
+
+
+async def test_an_event_of_a_newer_switchboard_is_an_error_that_names_it(
+    opener: Opener, place: str
+) -> None:
+    async with opener() as store:
+        await store.append(session_draft("s1"), step_draft("s1", 1))
+    ask(place, """UPDATE event SET body = '{"type":"telepathy"}' WHERE id = 2""")
+    async with opener() as store:
+        assert len(await store.session_events("s1", limit=1)) == 1
+        with pytest.raises(StoreError, match="Event 2 cannot be read") as caught:
+            await store.session_events("s1")
+        assert "upgrade" in caught.value.remedy

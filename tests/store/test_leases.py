@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -11,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from agent.errors import FencedError, UsageError
+from agent.errors import FencedError
 from agent.store.embedded.sqlite_store import SqliteStore
 from agent.store.leases import Lease, check, taken
 from agent.store.rows import Row, Value
@@ -22,29 +21,13 @@ async def test_leases_of_a_process_that_died_are_free_at_the_next_start(tmp_path
     async with SqliteStore.open(tmp_path) as store:
         before = await store.acquire_lease("emulator-5554", "first", 60_000)
         assert before is not None
+    # The directory has one owner, so whoever held a lease is gone. A fleet's leases run out.
     async with SqliteStore.open(tmp_path) as store:
         after = await store.acquire_lease("emulator-5554", "second", 60_000)
         assert after is not None
         assert after.epoch == before.epoch + 1
         with pytest.raises(FencedError):
             await store.append(session_draft("s1"), under=before)
-
-
-async def test_a_write_under_a_stale_lease_fails_alone_among_good_ones(store: SqliteStore) -> None:
-    await store.append(session_draft("s1"))
-    stale = await store.acquire_lease("phone", "one", 1000)
-    assert stale is not None
-    await store.release_lease(stale)
-    good = await store.acquire_lease("phone", "two", 1000)
-    outcomes = await asyncio.gather(
-        store.append(step_draft("s1", 1), under=good),
-        store.append(step_draft("s1", 2), under=stale),
-        store.append(step_draft("s1", 3)),
-        return_exceptions=True,
-    )
-    assert [type(outcome) for outcome in outcomes] == [tuple, FencedError, tuple]
-    assert store.trouble is None
-    assert [e.seq for e in await store.session_events("s1")] == [1, 2, 3]
 
 
 @settings(max_examples=40, deadline=None)
@@ -74,14 +57,6 @@ def test_a_key_has_one_lease_that_counts_and_its_epoch_only_rises(
             with pytest.raises(FencedError):
                 check(present, old)
         check(present, got)
-
-
-@pytest.mark.parametrize(("key", "owner", "ttl_ms"), [("", "o", 1), ("k", " ", 1), ("k", "o", 0)])
-async def test_a_lease_needs_names_and_a_time(
-    store: SqliteStore, key: str, owner: str, ttl_ms: int
-) -> None:
-    with pytest.raises(UsageError):
-        await store.acquire_lease(key, owner, ttl_ms)
 
 
 async def test_what_is_appended_under_a_known_lease_reads_nothing(
