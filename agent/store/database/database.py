@@ -289,18 +289,21 @@ async def check_ours(database: Database) -> None:
 
 
 async def _migrate(database: Database) -> None:
+    """Bring the schema up to date, in one transaction."""
     version = await _number(database, "PRAGMA user_version")
-    for number, statements in enumerate(MIGRATIONS[version:], start=version + 1):
-        await database.run("BEGIN IMMEDIATE")
-        try:
+    if version == len(MIGRATIONS):
+        return
+    await database.run("BEGIN IMMEDIATE")
+    try:
+        for statements in MIGRATIONS[version:]:
             for statement in statements:
                 await database.run(statement)
-            await database.run(f"PRAGMA application_id = {APPLICATION_ID}")
-            await database.run(f"PRAGMA user_version = {number}")
-            await database.run("COMMIT")
-        except BaseException:
-            await database.rollback()
-            raise
+        await database.run(f"PRAGMA application_id = {APPLICATION_ID}")
+        await database.run(f"PRAGMA user_version = {len(MIGRATIONS)}")
+        await database.run("COMMIT")
+    except BaseException:
+        await database.rollback()
+        raise
 
 
 async def _take_epoch(database: Database, now_ms: int) -> None:
