@@ -255,4 +255,4 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
     # Which store it is, for its blobs and its audit to say whose they are.
     ("ALTER TABLE owner ADD COLUMN store TEXT NOT NULL DEFAULT ''",),
 )
-"""Entry n brings a database from version n to n + 1; all that are missing run in one transaction."""
+"""Entry n brings a database from version n to n + 1; one transaction runs all that are missing."""

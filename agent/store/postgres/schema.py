@@ -303,4 +303,4 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
     *(_FIRST, _CORE, _PRESENCE, _DRAINING, _SEVERAL),
     *(_BEATS, _REGISTER, _BUCKET),
 )
-"""Entry n brings a database from version n to n + 1; all that are missing run in one transaction."""
+"""Entry n brings a database from version n to n + 1; one transaction runs all that are missing."""
