@@ -92,7 +92,7 @@ class RowList(FaultIsolated, ScrollView, can_focus=True):
         self._nothing = EmptySentence(indent=GUTTER)
         self.cursor_key = ""
         self._places = RowPlaces()
-        self._strips: dict[tuple[Row, int, bool, bool, bool], list[Strip]] = {}
+        self._strips: dict[tuple[Row, Line, bool, bool, bool], list[Strip]] = {}
         self._hovered = ""
         self._moved = MovedRows()
         self._scrolled_y = 0
@@ -276,6 +276,10 @@ class RowList(FaultIsolated, ScrollView, can_focus=True):
     def on_blur(self) -> None:
         self.refresh()
 
+    def drawn(self, row: Row, line: int, y: int) -> Line:
+        """Return a line of a row as it is drawn at a line of the screen."""
+        return row.lines[line]
+
     def render_line(self, y: int) -> Strip:
         width = self.scrollable_content_region.width
         if self.has_nothing:
@@ -283,12 +287,12 @@ class RowList(FaultIsolated, ScrollView, can_focus=True):
         found = self._places.line(y + self.scroll_offset.y)
         if found is None:
             return Strip.blank(width, self.visual_style.rich_style)
-        row, line = found
+        row, line = found[0], self.drawn(*found, y)
         here = row.key == self.cursor_key and (self.has_focus or self.KEEPS_CURSOR)
         key = (row, line, here, here and self.has_focus, row.key == self._hovered)
         strips = self._strips.get(key)
         if strips is None:
-            strips = self._strips[key] = [_draw(self, row.lines[line], width, *key[2:])]
+            strips = self._strips[key] = [_draw(self, line, width, *key[2:])]
         return strips[0]
 
 

@@ -13,13 +13,14 @@ from typing import ClassVar
 
 from rich.cells import cell_len
 from textual.binding import Binding, BindingType
-from textual.events import Click
+from textual.events import Click, Leave, MouseMove
+from textual.geometry import Offset
 from textual.message import Message
 
 from agent.state.reducer import Attention, State
 from widgets.base import causality
 from widgets.base.row_list import GUTTER, RowList
-from widgets.base.rows import Row
+from widgets.base.rows import Line, Row
 from widgets.lists.session_rows import OPTION, attention_rows
 from widgets.questions.question_card import GRACE_S
 
@@ -56,6 +57,7 @@ class AttentionList(RowList):
         """Since when each row is here, by the clock."""
         self._is_placed = True
         """Whether the cursor was not moved here by the operator's own answer."""
+        self._pointer: Offset | None = None
 
     def show_waiting(self, waiting: Sequence[Attention], state: State, *, now_ms: int) -> None:
         """Show what waits."""
@@ -95,12 +97,35 @@ class AttentionList(RowList):
         options = one.question.options if one is not None and one.question is not None else ()
         return parameters[0] in range(1, len(options) + 1)
 
+    def on_mouse_move(self, event: MouseMove) -> None:
+        super().on_mouse_move(event)
+        before, self._pointer = self._pointer, event.get_content_offset_capture(self)
+        number = self._option_at(self._pointer)
+        if number or (before is not None and self._option_at(before)):
+            self.refresh()
+        self.styles.pointer = "pointer" if number else "default"
+
+    def on_leave(self, event: Leave) -> None:
+        super().on_leave(event)
+        self._pointer = None
+
+    def drawn(self, row: Row, line: int, y: int) -> Line:
+        """Underline the option under the pointer, as what a press chooses."""
+        pointer = self._pointer
+        number = self._option_at(pointer) if pointer is not None and pointer.y == y else 0
+        return _underlined(row.lines[line], number) if number else row.lines[line]
+
+    def _option_at(self, offset: Offset) -> int:
+        """Return the number of the option that a press at a position chooses; 0 for none."""
+        found = self._places.line(offset.y + self.scroll_offset.y)
+        if found is None or found[0].key != self.cursor_key:
+            return 0
+        return option_at(*found, offset.x - GUTTER)
+
     def on_click(self, event: Click) -> None:
         offset = event.get_content_offset_capture(self)
-        key = self.meant_at(offset.y)
-        found = self._places.line(offset.y + self.scroll_offset.y)
-        number = option_at(*found, offset.x - GUTTER) if found is not None else 0
-        if number and found is not None and key == found[0].key == self.cursor_key:
+        number = self._option_at(offset)
+        if number and self.meant_at(offset.y) == self.cursor_key:
             # The base would open the row at the second press.
             event.prevent_default()
             self._choose(number, by_mouse=True)
@@ -134,3 +159,12 @@ def option_at(row: Row, line: int, column: int) -> int:
         if column < end:
             return number if is_option else 0
     return 0
+
+
+def _underlined(line: Line, number: int) -> Line:
+    """Underline the option of a number."""
+    parts = (
+        (text, f"{style} underline" if style == OPTION and text.startswith(f"{number} ") else style)
+        for text, style in line.left
+    )
+    return line._replace(left=tuple(parts))

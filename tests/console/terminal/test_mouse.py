@@ -171,6 +171,13 @@ def test_an_option_in_the_queue_answers_the_row_under_the_cursor_and_no_other(
     desktop.mouse.click(*desktop.place("Pixel 12 Which Ben", first_row=queue))
     desktop.rest()
     option = desktop.place("2 Ben Baker", first_row=queue)
+    other = desktop.place("1 Ben", first_row=queue)
+    desktop.mouse.move(*option)
+    cells = desktop.terminal.screen.buffer
+    desktop.until(lambda: cells[option[1]][option[0]].underscore, "the option under the pointer")
+    assert not cells[other[1]][other[0]].underscore
+    desktop.mouse.move(*other)
+    desktop.until(lambda: not cells[option[1]][option[0]].underscore, "the pointer elsewhere")
     desktop.mouse.click(*option)
     desktop.until(desktop.ops, "the answer")
     assert desktop.ops()[0]["answer"] == "Ben Baker"
