@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from agent.text import counted
 from console.cli_support import plain
 from console.cli_support.exits import ExitCode, end
 from console.cli_support.options import JSON_OPTION
@@ -148,8 +149,8 @@ def _tell(report: Report, found: Compared, findings: list[dict[str, str]]) -> No
         plain.print_text(f"FAIL  and {len(findings) - _SHOWN_FINDINGS} more")
     if found.deleted:
         plain.print_text(
-            f"note  {found.deleted} events that it names are gone with sessions whose deletion "
-            "it records, or with a store that was set aside"
+            f"note  gone: {counted(found.deleted, 'event')} that it names, with sessions whose "
+            "deletion it records, or with a store that was set aside"
         )
     if found.untold:
         plain.print_text(
@@ -157,7 +158,7 @@ def _tell(report: Report, found: Compared, findings: list[dict[str, str]]) -> No
             "stored before"
         )
     outcome = "FAIL" if findings else "ok  "
-    plain.print_text(f"{outcome}  {report.lines} lines, head {_head(report)}")
+    plain.print_text(f"{outcome}  {counted(report.lines, 'line')}, head {_head(report)}")
 
 
 def _row(line: dict[str, Any]) -> tuple[str, ...]:

@@ -20,7 +20,7 @@ from agent.devices.health.doctor import Finding
 from agent.devices.health.doctor import examine as examine_devices
 from agent.errors import SwitchboardError
 from agent.extras import EXTRAS, is_installed
-from agent.text import one_line
+from agent.text import counted, one_line
 from console.core.command_settings import settings_for
 from console.terminal.ascii_fallback import has_unicode, own_locale
 
@@ -110,7 +110,8 @@ async def _store(settings: Settings) -> Finding:
     except TimeoutError:
         remedy = "See whether its disk answers."
         return Finding(name="store", ok=False, detail=f"{where} does not open", remedy=remedy)
-    return Finding(name="store", ok=True, detail=f"{where}, {sessions} sessions, {pictures}")
+    detail = f"{where}, {counted(sessions, 'session')}, {pictures}"
+    return Finding(name="store", ok=True, detail=detail)
 
 
 async def _database(settings: Settings) -> Finding:
@@ -130,8 +131,8 @@ async def _database(settings: Settings) -> Finding:
     owner = owner_pid(settings.data_dir)
     working = f"process {owner} is its core" if owner is not None else "no core works on it here"
     detail = (
-        f"the PostgreSQL database of store.dsn, {sessions} sessions, pictures {size / 1e9:.2f} GB; "
-        f"this is host {host_name(settings)!r}, {working}"
+        f"the PostgreSQL database of store.dsn, {counted(sessions, 'session')}, "
+        f"pictures {size / 1e9:.2f} GB; this is host {host_name(settings)!r}, {working}"
     )
     return Finding(name="store", ok=True, detail=detail)
 
@@ -142,9 +143,8 @@ async def _pictures(settings: Settings) -> str:
 
     took = await asyncio.to_thread(BlobFiles(settings.data_dir / "blobs").size_bytes)
     kept = settings.retention
-    return (
-        f"pictures {took / 1e9:.2f} GB (kept for {kept.keep_days} days, up to {kept.keep_gb:g} GB)"
-    )
+    bounds = f"kept for {counted(kept.keep_days, 'day')}, up to {kept.keep_gb:g} GB"
+    return f"pictures {took / 1e9:.2f} GB ({bounds})"
 
 
 def _model(settings: Settings) -> Finding:

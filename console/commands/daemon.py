@@ -23,7 +23,7 @@ from agent.errors import NotAllowedError, SwitchboardError, WrongStateError
 from agent.protocol import Shutdown
 from agent.records import SessionState
 from agent.state.terms import term
-from agent.text import clean
+from agent.text import clean, counted
 from console.cli_support import plain
 from console.cli_support.exits import ExitCode, end, say
 from console.cli_support.options import JSON_OPTION
@@ -391,7 +391,7 @@ def _as_text(found: Status) -> str:
         f"data      {found.data_dir}",
         f"socket    {found.socket}",
         f"log       {found.log}",
-        f"sessions  {counts or 'none'}; {found.questions} questions open",
+        f"sessions  {counts or 'none'}; {counted(found.questions, 'question')} open",
         f"jobs      {found.jobs}",
     ]
     for one in found.devices:

@@ -15,6 +15,7 @@ import click
 
 from agent.config import Settings
 from agent.errors import UsageError
+from agent.text import counted
 from console.cli_support import plain
 from console.cli_support.exits import ExitCode, end, say
 from console.cli_support.options import JSON_OPTION
@@ -55,7 +56,7 @@ def check(ctx: click.Context, as_json: bool) -> None:
             )
         else:
             plain.print_text(
-                f"{found.events:,} events of {found.sessions:,} sessions, {found.blobs:,} blobs, "
+                f"{_stored(found.events, found.sessions)}, {counted(found.blobs, 'blob')}, "
                 f"{found.size_bytes / 1e6:,.1f} MB in {where}."
             )
             plain.print_text("\n".join(found.findings) or "Everything can be read.")
@@ -88,7 +89,7 @@ def compact(ctx: click.Context, as_json: bool) -> None:
         else:
             plain.print_text(
                 f"{done.before_bytes / 1e6:,.1f} MB became {done.after_bytes / 1e6:,.1f} MB; "
-                f"{done.blobs + done.stray_files:,} files were dropped."
+                f"dropped: {counted(done.blobs + done.stray_files, 'file')}."
             )
         return ExitCode.DONE
 
@@ -171,11 +172,11 @@ def backup(ctx: click.Context, file: Path) -> None:
         from console.core.store_choice import bucket
 
         made = await back_up(dsn, file, bucket=bucket(settings))
-        plain.print_text(f"{made.events:,} events of store {made.store} are in {file}.")
+        plain.print_text(f"{file} has {counted(made.events, 'event')} of store {made.store}.")
         if made.missing:
             plain.print_text(
-                f"{made.missing:,} pictures are not: the bucket does not have them as they were "
-                "stored. Find them: switchboard store check"
+                f"Not copied: {counted(made.missing, 'picture')}, which the bucket does not have "
+                "as stored. See: switchboard store check"
             )
         return ExitCode.DONE
 
@@ -195,8 +196,8 @@ def restore(ctx: click.Context, file: Path) -> None:
 
         made = await restore(dsn, file, bucket=bucket(settings))
         plain.print_text(
-            f"{made.events:,} events of store {made.store} are in the database again. Where a data "
-            "directory knew more of them, or on another host: switchboard store adopt"
+            f"The database has {counted(made.events, 'event')} of store {made.store} again. Where "
+            "a data directory knew more of them, or on another host: switchboard store adopt"
         )
         if made.has_operators:
             say(
@@ -226,11 +227,11 @@ def carry_over(ctx: click.Context) -> None:
 
         done = await carry_over(settings.data_dir, dsn, host_name(settings))
         aside = quarantine(settings.data_dir, fleet_store=done.store)
-        lost = f" {done.missing:,} pictures were gone already." if done.missing else ""
+        lost = f" Already gone: {counted(done.missing, 'picture')}." if done.missing else ""
         plain.print_text(
-            f"{done.events:,} events of {done.sessions:,} sessions and {done.blobs:,} pictures are "
-            f"in the database, still store {done.store}.{lost} The file is in {aside}; that and "
-            f"{settings.data_dir / 'blobs'} may go once all is well."
+            f"The database has {_stored(done.events, done.sessions)} and "
+            f"{counted(done.blobs, 'picture')}; it is still store {done.store}.{lost} The file is "
+            f"in {aside}; that and {settings.data_dir / 'blobs'} may go once all is well."
         )
         if (settings.data_dir / FILE_NAME).exists():
             say(
@@ -243,6 +244,10 @@ def carry_over(ctx: click.Context) -> None:
 
 
 # --- how ----------
+
+
+def _stored(events: int, sessions: int) -> str:
+    return f"{counted(events, 'event')} of {counted(sessions, 'session')}"
 
 
 async def _checked(settings: Settings) -> Checked:
@@ -275,11 +280,11 @@ async def _compact_database(settings: Settings, *, as_json: bool) -> ExitCode:
         said = {"beforeBytes": before, "afterBytes": after, "blobs": dropped, "moved": moved}
         plain.print_json({**said, "strayFiles": strays})
     else:
-        out = f"{moved:,} pictures were moved to the bucket. " if moved else ""
-        stray = f" and {strays:,} objects that nothing names" if strays else ""
+        out = f"Moved to the bucket: {counted(moved, 'picture')}. " if moved else ""
+        stray = f" and {counted(strays, 'object')} that nothing names" if strays else ""
         plain.print_text(
-            f"{out}{dropped:,} pictures{stray} were dropped; {after / 1e6:,.1f} MB are taken, as "
-            f"{before / 1e6:,.1f} MB were. The server uses the room for what comes next."
+            f"{out}Dropped: {counted(dropped, 'picture')}{stray}. {after / 1e6:,.1f} MB are "
+            f"taken, as {before / 1e6:,.1f} MB were. The server uses the room for what comes next."
         )
     return ExitCode.DONE
 

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from agent.errors import StoreError
 from agent.protocol import SessionPruned
+from agent.text import counted
 from console.report.told import Source, read_told
 
 
@@ -27,8 +28,9 @@ class Missing(NamedTuple):
         if not self.gone:
             return ""
         why = f" {self.why}" if self.why else ""
-        counted = f"{self.gone} of {self.frames} frames are gone.{why}"
-        return f"{counted} Its words are whole; a film leaves those steps out."
+        gone = "is gone" if self.gone == 1 else "are gone"
+        told = f"{self.gone} of {counted(self.frames, 'frame')} {gone}.{why}"
+        return f"{told} Its words are whole; a film leaves those steps out."
 
 
 async def missing_frames(source: Source, session_id: str) -> Missing:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from agent.state.reducer import ActionView
-from agent.text import one_line
+from agent.text import counted, one_line
 from console.report.parting import Parting
 from console.report.told import Told, ToldAction
 from widgets.base.formatting import action_object, action_verb
@@ -13,12 +13,12 @@ _AROUND = 3
 
 def parting_lines(left: Told, right: Told, parting: Parting, *, around: int = _AROUND) -> list[str]:
     """Write what is alike before the parting, and what each did from there."""
-    sides = f"{left.session.session_id} ({len(left.steps)} steps), {right.session.session_id} " + (
-        f"({len(right.steps)} steps)"
+    sides = ", ".join(
+        f"{one.session.session_id} ({counted(len(one.steps), 'step')})" for one in (left, right)
     )
     if parting.is_same:
-        return [sides, f"Identical throughout: {parting.at} actions."]
-    lines = [sides, f"Identical for {parting.at} actions, then they diverge:"]
+        return [sides, f"Identical throughout: {counted(parting.at, 'action')}."]
+    lines = [sides, f"Identical for {counted(parting.at, 'action')}, then they diverge:"]
     for at in range(max(0, parting.at - around), min(len(parting.pairs), parting.at + around + 1)):
         pair = parting.pairs[at]
         if at < parting.at:

@@ -15,7 +15,7 @@ from agent.errors import RuntimeDiedError, SwitchboardError
 from agent.protocol import Event, JobChanged, JobCreate, JobHistory, JobPause
 from agent.records import Job, JobStatus, RunOutcome, RunRecord
 from agent.state.terms import term, without_codes
-from agent.text import one_line
+from agent.text import counted, one_line
 from console.cli_support import plain
 from console.cli_support.exits import ExitCode, say
 from console.terminal.signals import StopRequest
@@ -34,7 +34,7 @@ async def pursue_campaign(
         job = (await core.request(op)).job
         assert job is not None
         if not quiet:
-            say(f"campaign {job.id}: {len(_phones(job))} phones")
+            say(f"campaign {job.id}: {counted(len(_phones(job)), 'phone')}")
         asked = asyncio.ensure_future(stop.asked.wait())
         coming: asyncio.Future[Event] | None = None
         told = ""

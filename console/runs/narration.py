@@ -13,7 +13,7 @@ from agent.state import event_text
 from agent.state.event_text import closed_words, compacted, evidence_words, verified_words
 from agent.state.reducer import ActionView
 from agent.state.terms import term
-from agent.text import one_line, sentence
+from agent.text import counted, one_line, sentence
 from widgets.base.formatting import action_object, action_verb, result_text
 
 _MARKS = {
@@ -90,7 +90,7 @@ def _said(msg: protocol.EventMsg) -> str:
         case protocol.UserMessage(text=text):
             return f"operator: {text}"
         case protocol.RouteGiven(origin=origin, actions=actions):
-            return f"follows the {len(actions)} actions of session {origin}"
+            return f"follows {counted(len(actions), 'action')} of session {origin}"
         case protocol.TargetsPlanned(targets=targets, reason=reason):
             parts = "; ".join(f"{t.objective} ({t.serial or 'any phone'})" for t in targets)
             return f"delegates: {parts}" + (f" – {reason}" if reason else "")

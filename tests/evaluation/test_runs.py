@@ -212,7 +212,7 @@ def test_what_was_done_stays_when_a_run_ends_early_and_the_same_command_goes_on(
     assert again.returncode == 0, again.stderr
     told = json.loads(again.stdout)
     assert told["whole"] and len(told["outcomes"]) == 5
-    assert f"5 trials, {len(kept)} are over" in again.stderr
+    assert f"5 trials, of which {len(kept)} ended" in again.stderr
     before = {o.exercise: o.session_id for o in kept}
     after = {o["exercise"]: o["session_id"] for o in told["outcomes"]}
     assert before.items() <= after.items(), "what was tried is not tried again"

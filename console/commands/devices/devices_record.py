@@ -10,6 +10,7 @@ from pathlib import Path
 
 import click
 
+from agent.text import counted
 from console.cli_support.exits import ExitCode, end, say
 from console.core.command_settings import settings_for
 from console.terminal.signals import StopRequest, run_async
@@ -50,7 +51,7 @@ def record(ctx: click.Context, serial: str, file: Path, seconds: float | None) -
         if recorded.ended_early:
             say(f"It ended early: {recorded.ended_early}")
         names = ", ".join(str(path) for path in recorded.files) or "nothing"
-        pictures = "1 picture" if recorded.pictures == 1 else f"{recorded.pictures} pictures"
+        pictures = counted(recorded.pictures, "picture")
         say(f"{names}: {recorded.seconds:.1f} s, {pictures}.")
         return ExitCode.DONE if recorded.files else ExitCode.FAILED
 

@@ -19,7 +19,7 @@ from agent.core import Core
 from agent.errors import UsageError
 from agent.protocol import SessionMove
 from agent.records import DeviceState, HostState, at_host, host_of, on_host
-from agent.text import one_line
+from agent.text import counted, one_line
 from console.cli_support import plain
 from console.cli_support.exits import ExitCode, end
 from console.commands.fleet.authority import authority
@@ -101,7 +101,7 @@ def status(ctx: click.Context, as_json: bool) -> None:
                 f"hosts     {len(here)} here{lost}",
                 *([f"draining  {', '.join(draining)}"] if draining else ()),
                 f"phones    {online} online of {len(phones)}",
-                f"sessions  {total.active} not ended; {total.questions} questions open",
+                f"sessions  {total.active} not ended; {counted(total.questions, 'question')} open",
                 *(f"          {session} waits: {why}" for session, why in waits.items()),
             ]
             plain.print_text("\n".join(lines))

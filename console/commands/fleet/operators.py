@@ -20,6 +20,7 @@ import click
 
 from agent.errors import UsageError
 from agent.records import Right
+from agent.text import counted
 from console.cli_support import plain
 from console.cli_support.exits import ExitCode, end, say
 from console.cli_support.options import JSON_OPTION
@@ -292,7 +293,7 @@ def import_command(ctx: click.Context, file: Path | None) -> None:
     _with_register(ctx, imported)
     if path == own:
         path.rename(path.with_name(f"{FILE_NAME}.imported"))
-    say(f"{len(brought)} operators are in the fleet's register.")
+    say(f"The fleet's register has {counted(len(brought), 'operator')} from the file.")
     end(ExitCode.DONE)
 
 
@@ -310,7 +311,7 @@ def confirm(ctx: click.Context) -> None:
 
     count = _with_register(ctx, confirmed)
     say(
-        f"{count} operators are let in."
+        f"{counted(count, 'operator is', 'operators are')} let in."
         if count
         else "There are no operators: every client of a core may do everything."
     )

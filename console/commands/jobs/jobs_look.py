@@ -123,7 +123,7 @@ def _told(job: Job, newest: RunRecord | None) -> str:
         job: the job.
         newest: its newest run with a result as data.
     """
-    from widgets.lists.job_words import quiet, told, where
+    from widgets.lists.job_words import quiet, session_words, told, where
 
     def moment(at_ms: int) -> str:
         if not at_ms:
@@ -137,7 +137,7 @@ def _told(job: Job, newest: RunRecord | None) -> str:
         *((("quiet", quiet(job)),) if quiet(job) else ()),
         ("last run", moment(job.last_run_at)),
         ("failures", str(job.failure_count)),
-        ("session", job.session_target),
+        ("session", session_words(job.session_target)),
         ("phone", where(job)),
         ("told", told(job)),
         ("prompt", job.prompt),

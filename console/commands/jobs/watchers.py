@@ -17,7 +17,7 @@ from agent.errors import UsageError
 from agent.protocol import WatcherCreate, WatcherList, WatcherRead, WatcherShow, WatcherStop
 from agent.records import Evaluator, NotifyOn, Watcher, WatcherType
 from agent.state.terms import term, without_codes
-from agent.text import clean
+from agent.text import clean, counted
 from console.cli_support import plain
 from console.cli_support.exits import ExitCode, end, say
 from console.cli_support.options import JSON_OPTION
@@ -233,14 +233,14 @@ def _told(one: Watcher) -> str:
         ("for", wanted or "anything"),
         ("every", span(every) if isinstance(every, int) and every > 0 else "-"),
         ("again", "yes" if one.schedule_json.get("recurring") else "once"),
-        ("found", f"{one.fired_count} times, last {moment(one.fired_at)}"),
+        ("found", f"{counted(one.fired_count, 'time')}, last {moment(one.fired_at)}"),
         ("failures", str(one.failure_count)),
         ("then", _reaction(one)),
         ("last job", str(one.job_id or "-")),
         ("last result", without_codes(one.last_result) or "-"),
     )
     calls = one.usage.calls
-    judged = (("judged", f"{calls} times, {one.usage.cost_usd:.4f} $"),) if calls else ()
+    judged = (("judged", f"{counted(calls, 'time')}, {one.usage.cost_usd:.4f} $"),) if calls else ()
     return "\n".join(f"{name:<12}{clean(value, 4_000)}" for name, value in (*facts, *judged))
 
 

@@ -9,6 +9,7 @@ import click
 from msgspec.structs import replace
 
 from agent.settings import DEFAULT_MODEL
+from agent.text import counted
 from console.cli_support import plain
 from console.cli_support.exits import ExitCode, end
 from console.cli_support.options import JSON_OPTION
@@ -133,7 +134,7 @@ def test_model(ctx: click.Context, name: str, as_json: bool) -> None:
         cost = f", ${used.cost_usd:.6f}" if used.cost_usd else ""
         plain.print_text(
             f"{'ok  ' if called else 'FAIL'}  {asked} answered in {took_ms} ms, "
-            f"{used.input_tokens} tokens in, {used.output_tokens} out{cost}"
+            f"{counted(used.input_tokens, 'token')} in, {used.output_tokens:,} out{cost}"
         )
         if not called:
             plain.print_text("      → It did not call the tool that it was told to call.")

@@ -14,6 +14,7 @@ from agent.errors import UsageError
 from agent.extras import install, is_installed, missing
 from agent.protocol import SessionImport
 from agent.records import Session
+from agent.text import counted
 from console.cli_support import plain
 from console.cli_support.exits import ExitCode, end, progress, say
 from console.cli_support.options import JSON_OPTION
@@ -89,11 +90,11 @@ def export(
             plain.print_json({"ok": True, **plain.as_builtins(done)})
         else:
             plain.print_text(str(done.path))
-            before = f", {done.known} were there already" if done.known else ""
-            gone = (
-                f"; {done.missing_blobs} pictures or texts are gone" if done.missing_blobs else ""
-            )
-            say(f"{done.episodes} episodes written{before}; {done.steps} steps in all{gone}.")
+            before = f"; there already: {done.known}" if done.known else ""
+            blobs = counted(done.missing_blobs, "picture or text", "pictures or texts")
+            gone = f"; gone: {blobs}" if done.missing_blobs else ""
+            written = f"Written: {counted(done.episodes, 'episode')}{before}"
+            say(f"{written}; in all {counted(done.steps, 'step')}{gone}.")
         return ExitCode.DONE
 
     end(run_with_records(ctx, work))
@@ -144,9 +145,9 @@ def import_dataset(ctx: click.Context, *, folder: Path, as_new: bool, as_json: b
         if as_json:
             plain.print_json({"ok": True, **plain.as_builtins(done)})
         else:
-            before = f", {done.known} were there already" if done.known else ""
+            before = f"; there already: {done.known}" if done.known else ""
             left = f" Events left out: {done.skipped_rows}." if done.skipped_rows else ""
-            say(f"{done.episodes} sessions imported{before}.{left}")
+            say(f"Imported: {counted(done.episodes, 'session')}{before}.{left}")
         return ExitCode.DONE
 
     end(run_with_core(ctx, work, devices=NO_DEVICES))
@@ -166,7 +167,8 @@ def check(*, folder: Path, as_json: bool) -> None:
     if as_json:
         plain.print_json(told)
     else:
-        say(f"{told['episodes']} episodes in {files} files, all as they were written.")
+        episodes = counted(len(manifest.episodes), "episode")
+        say(f"{episodes} in {counted(files, 'file')}, all as they were written.")
 
 
 @dataset.command(
@@ -196,8 +198,9 @@ def lerobot(*, folder: Path, out: Path, size: str, as_json: bool) -> None:
         plain.print_json({"ok": True, **plain.as_builtins(done)})
     else:
         plain.print_text(str(done.path))
-        left = f"; {done.without_picture} rows without a picture" if done.without_picture else ""
-        say(f"{done.episodes} episodes, {done.frames} frames{left}.")
+        rows = counted(done.without_picture, "row")
+        left = f"; {rows} without a picture" if done.without_picture else ""
+        say(f"{counted(done.episodes, 'episode')}, {counted(done.frames, 'frame')}{left}.")
 
 
 def _size(text: str) -> tuple[int, int]:

@@ -8,6 +8,7 @@ import click
 
 from agent.errors import UsageError
 from agent.extras import install, is_installed, missing
+from agent.text import counted
 from console.cli_support import plain
 from console.cli_support.exits import ExitCode, end, say
 from console.core.command_settings import settings_for
@@ -93,7 +94,7 @@ def serve(
     wanted = Wanted(phones=phones, token=token, session_s=session_s)
 
     async def work(stop: StopRequest) -> ExitCode:
-        say(f"Starting {phones} phone{'s' * (phones > 1)} …")
+        say(f"Starting {counted(phones, 'phone')} …")
         with stop.graceful():
             async with serving(settings, wanted, environ, host=host, port=port) as address:
                 if token:

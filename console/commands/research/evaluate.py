@@ -13,7 +13,7 @@ import msgspec
 from agent.config import Settings
 from agent.errors import UsageError
 from agent.extras import install, is_installed, missing
-from agent.text import one_line
+from agent.text import counted, one_line
 from console.cli_support import plain
 from console.cli_support.exits import ExitCode, end, progress, say
 from console.cli_support.options import JSON_OPTION
@@ -167,7 +167,7 @@ def run(
     )
     place = folder.absolute() if folder else _new_folder(settings, plan.suite, plan.models)
     begun = begin(place, plan)
-    say(f"{plan.total} trials, {len(begun.outcomes)} are over; in {place}")
+    say(f"{counted(plan.total, 'trial')}, of which {len(begun.outcomes)} ended; in {place}")
     limits = Limits(phones=phones, retries=retries, bound_s=bound_s)
 
     async def work(_stop: StopRequest) -> ExitCode:
@@ -176,7 +176,8 @@ def run(
         finally:
             if not (now := read_run(place)).is_whole:
                 say(
-                    f"{len(now.outcomes)} of {plan.total} trials are over. Resume: --folder {place}"
+                    f"{len(now.outcomes)} of {counted(plan.total, 'trial')} ended. "
+                    f"Resume: --folder {place}"
                 )
         done = read_run(place)
         await _report(done, films)

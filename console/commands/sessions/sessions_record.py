@@ -11,6 +11,7 @@ from agent import protocol
 from agent.core import Core
 from agent.errors import UsageError
 from agent.records import GoalVerdict, Session, VerifiedBy
+from agent.text import counted
 from console.cli_support import plain
 from console.cli_support.exits import ExitCode, end, say
 from console.cli_support.options import JSON_OPTION
@@ -298,7 +299,7 @@ def clear(ctx: click.Context, all_sessions: bool, as_json: bool) -> None:
         if as_json:
             plain.print_json(told)
         else:
-            say(f"Cleared {len(told['clearedSessionIds'])} sessions.")
+            say(f"Cleared {counted(len(told['clearedSessionIds']), 'session')}.")
             for session_id, why in told["failedSessionIds"].items():
                 say(f"{session_id} was not cleared: {why}")
             if told["remainingSessionIds"]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from agent.errors import UsageError
+from agent.text import counted
 from console.cli_support import plain
 from console.cli_support.exits import ExitCode, end, say
 from console.cli_support.options import JSON_OPTION
@@ -161,7 +162,7 @@ def _tell(path: Path, as_json: bool, *, frames: int, missing: int) -> ExitCode:
     else:
         plain.print_text(str(path))
         if missing:
-            say(f"{missing} frames were left out.")
+            say(f"Left out: {counted(missing, 'frame')}.")
     return ExitCode.DONE
 
 

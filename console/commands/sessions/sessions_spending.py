@@ -9,6 +9,7 @@ import click
 
 from agent.protocol import SumSpending
 from agent.records import DaySpent, Spending, Usage
+from agent.text import counted
 from console.cli_support import plain
 from console.cli_support.exits import ExitCode, end, say
 from console.cli_support.options import JSON_OPTION
@@ -44,7 +45,10 @@ def spending(ctx: click.Context, days: int, as_json: bool) -> None:
         if as_json:
             plain.print_json(_object(found))
         elif not found.days:
-            say(f"No session began in the last {days} days, and nothing was judged for watchers.")
+            say(
+                f"No session began in the last {counted(days, 'day')}, "
+                "and nothing was judged for watchers."
+            )
         else:
             plain.print_text(_text(found))
         return ExitCode.DONE
@@ -98,7 +102,7 @@ def _text(found: Spending) -> str:
     if watchers.calls:
         used, cost = _figures(watchers)
         paid = f" and {cost}" if watchers.cost_usd else ""
-        days = f"{days}\n\nJudging for watchers took {used} tokens{paid} of it."
+        days = f"{days}\n\nTokens of it that judging for watchers took: {used}{paid}."
     if not found.dearest:
         return days
     dearest = columns(

@@ -296,4 +296,4 @@ async def test_an_export_says_what_is_missing_before_it_begins(console: Open) ->
         assert isinstance(replay, ReplayScreen)
         await seat.until(lambda: replay.tape.playback is not None, "the tape")
         await seat.press("E")
-        await seat.see("1 of 1 frames are gone. Its frames were")
+        await seat.see("1 of 1 frame is gone. Its frames were")

@@ -1,0 +1,49 @@
+"""What a command counts: one of a thing is never told in the plural."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import console
+
+_PLURAL = re.compile(
+    r" (?:new |open )?(blobs|calls|days|devices|episodes|events|exercises|files|frames|hosts|jobs"
+    r"|lines|actions|objects|operators|phones|pictures|questions|rows|runs|sessions|steps|times|tokens"
+    r"|trials|watchers)\b"
+)
+FOLDERS = ("commands", "report", "runs", "cli_support")
+
+
+def counts(source: str) -> Iterator[str]:
+    """Return each number of an f-string that a plural follows, whatever the number is."""
+    for node in ast.walk(ast.parse(source)):
+        if not isinstance(node, ast.JoinedStr):
+            continue
+        for number, after in zip(node.values, node.values[1:], strict=False):
+            if (
+                isinstance(number, ast.FormattedValue)
+                and isinstance(after, ast.Constant)
+                and (found := _PLURAL.match(str(after.value)))
+            ):
+                yield f"line {node.lineno}: {ast.unparse(number)}{found[0]}"
+
+
+def test_a_plural_after_a_number_is_found() -> None:
+    assert list(counts("f'{n:,} events of {m} sessions'")) != []
+    assert list(counts("f'{counted(n, \"event\")} of {m}'")) == []
+
+
+@pytest.mark.parametrize("folder", FOLDERS)
+def test_a_command_counts_by_the_number(folder: str) -> None:
+    [place] = console.__path__
+    found = {
+        str(path.name): told
+        for path in sorted(Path(place, folder).rglob("*.py"))
+        if (told := list(counts(path.read_text("utf-8"))))
+    }
+    assert not found, "use agent.text.counted"
