@@ -25,6 +25,7 @@ from widgets.lists.job_words import (
     quiet,
     repeat,
     result_words,
+    session_words,
     told,
     where,
 )
@@ -137,7 +138,7 @@ def job_detail(
         ("every", repeat(job, with_zone=True), "$foreground"),
         ("last run", f"{_ago(job.last_run_at, now_ms)}{unread}", "$foreground"),
         ("failures", str(job.failure_count), "$bad" if job.failure_count else "$foreground"),
-        ("session", one_line(job.session_target, 60) or "—", "$foreground"),
+        ("session", session_words(job.session_target), "$foreground"),
         ("phone", where(job, devices), "$foreground"),
         *((("quiet", quiet(job), "$foreground"),) if quiet(job) else ()),
         ("on result", told(job), "$foreground"),

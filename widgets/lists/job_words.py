@@ -179,6 +179,18 @@ def quiet(job: Job) -> str:
     return one_line(f"{hours.get('since', '')} to {hours.get('until', '')} {zone}", 80)
 
 
+_SESSIONS = {
+    "main": "one for all runs",
+    "isolated": "a new one for each run",
+    "current": "the one that made the job",
+}
+
+
+def session_words(target: str) -> str:
+    """Return which session the runs use; the identifier of a session as it is."""
+    return _SESSIONS.get(target) or one_line(target.removeprefix("session:"), 60) or "—"
+
+
 def told(job: Job) -> str:
     """Return how the operator hears of a job's runs."""
     mode = job.delivery_json.get("mode", "notification")

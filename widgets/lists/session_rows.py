@@ -108,21 +108,26 @@ def attention_rows(
         elif one.kind is AttentionKind.LOST:
             text = f"{device_name(one.serial, state.devices) or 'The phone'} is away"
         left: Parts = ((f"{mark.glyph} ", mark.style),)
-        if phone and one.question is not None:
-            # Sessions of one goal ask the same: the phone tells them apart.
-            left = (*left, (f"{device_name(phone, state.devices)} ", "$muted"))
+        named = phone if one.question is not None else ""
+        if one.kind is AttentionKind.DEVICE:
+            named, where = one.serial, ""
+        if named:
+            # Sessions of one goal ask the same, and phones of one rack go at once: the phone tells
+            # them apart.
+            left = (*left, (f"{device_name(named, state.devices)} ", "$muted"))
         head = Line((*left, (text, "$foreground")), age)
-        below: Parts = (("  ", ""), (mark.word, mark.style), (f" · {where}", "$muted"))
+        beside: Parts = ((f" · {where}", "$muted"),) if where else ()
+        below: Parts = (("  ", ""), (mark.word, mark.style), *beside)
         if one.question is not None and one.question.options:
             choices: list[tuple[str, str]] = []
             for number, option in enumerate(one.question.options[:9], 1):
                 words = one_line(formatting.option_words(one.question, option), 24)
                 choices += [("  ", ""), (f"{number} {words}", OPTION)]
-            below = (*choices, (f" · {where}", "$muted"))
+            below = (*choices, *beside)
         folded = open_key is not None and one.key != open_key
         if folded:
             # One line: which session it is tells more than how long it waits.
-            head = Line((*head.left, (f" · {where}", "$muted")), head.right)
+            head = Line((*head.left, *beside), head.right)
         rows.append(Row(one.key, (head,) if folded else (head, Line(below))))
     return rows
 

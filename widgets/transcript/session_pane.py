@@ -11,7 +11,7 @@ from types import MappingProxyType
 from textual.app import ComposeResult
 from textual.containers import Vertical
 
-from agent.records import DIRECT, DeviceInfo, Session, SessionState
+from agent.records import DIRECT, DeviceInfo, SessionState
 from agent.state.reducer import SessionView
 from agent.state.terms import term
 from agent.text import one_line
@@ -87,9 +87,7 @@ class SessionPane(FaultIsolated, Vertical):
             others=others,
         )
         title.show(head)
-        self.transcript.say_when_empty(
-            _NOT_BEGUN if is_stored else _nothing_yet(view.session, parts)
-        )
+        self.transcript.say_when_empty(_NOT_BEGUN if is_stored else _nothing_yet(view, parts))
         if view.session.plan or not parts:
             plan.show_plan(view.session.plan)
         else:
@@ -107,8 +105,9 @@ class SessionPane(FaultIsolated, Vertical):
 _NOT_BEGUN = "Nothing had happened yet at this moment."
 
 
-def _nothing_yet(session: Session, parts: Sequence[tuple[status.Mark, str]]) -> str:
+def _nothing_yet(view: SessionView, parts: Sequence[tuple[status.Mark, str]]) -> str:
     """Return why a session's transcript is empty."""
+    session = view.session
     if parts:
         words = [mark.word for mark, _ in parts]
         told = ", ".join(f"{words.count(word)} {word}" for word in dict.fromkeys(words))
@@ -118,7 +117,7 @@ def _nothing_yet(session: Session, parts: Sequence[tuple[status.Mark, str]]) -> 
     if session.state is SessionState.QUEUED:
         told = one_line(session.waits_for, 400) if is_told(session.waits_for) else ""
         return f"Queued: {told}." if told else "Queued."
-    return "No steps yet."
+    return "Reading its steps …" if session.steps and view.is_behind else "No steps yet."
 
 
 def _named(key: str, others: Mapping[str, SessionView]) -> str:

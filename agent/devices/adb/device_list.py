@@ -51,6 +51,13 @@ _OF_AN_EMULATOR = {
     "again.",
     DeviceState.GONE: "The adb server lists it no longer: start the emulator again.",
 }
+_VIRTUAL_PRODUCT = "vphone"
+"""What a virtual phone of this repository says to be, in adb's listing."""
+_OF_A_VIRTUAL_PHONE = {
+    DeviceState.OFFLINE: "The virtual phone has ended, as it does with the process that started "
+    "it: start that again.",
+    DeviceState.GONE: "The virtual phone has ended: start it again.",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,17 +73,24 @@ class DeviceRow:
     """The server's own words after the state, when they are not key:value pairs."""
 
     @property
+    def is_virtual(self) -> bool:
+        """Return whether it is a virtual phone, which its listing tells before it is asked."""
+        return self.product == _VIRTUAL_PRODUCT
+
+    @property
     def note(self) -> str:
         """Return why the device cannot be used and what to do; empty for one that can."""
-        return explain(self.state, self.serial)
+        return explain(self.state, self.serial, is_virtual=self.is_virtual)
 
 
-def explain(state: DeviceState, serial: str) -> str:
+def explain(state: DeviceState, serial: str, *, is_virtual: bool = False) -> str:
     """Return in a sentence what a state means and what to do about it; empty for a usable device.
 
     What to do depends on how adb reaches the device, which its serial tells: there is no cable to
     pull from a phone on the network.
     """
+    if is_virtual and state in _OF_A_VIRTUAL_PHONE:
+        return _OF_A_VIRTUAL_PHONE[state]
     if _EMULATOR.fullmatch(serial):
         return _OF_AN_EMULATOR.get(state, _REMEDIES[state])
     if _NETWORK.fullmatch(serial):

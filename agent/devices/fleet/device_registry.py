@@ -158,7 +158,7 @@ class DeviceRegistry:
             if entry.displaced:
                 continue
             if entry.place.address == address and entry.place.serial not in listed:
-                why = explain(DeviceState.GONE, entry.place.serial)
+                why = explain(DeviceState.GONE, entry.place.serial, is_virtual=entry.info.virtual)
                 self.set_state(entry, DeviceState.GONE, why)
         for place in [p for p in self._newcomers if p.address == address]:
             if place.serial not in listed:
@@ -268,7 +268,8 @@ class DeviceRegistry:
             state=DeviceState.UNKNOWN,
             model=row.model,
             product=row.product,
-            transport=transport_of(place.serial),
+            virtual=row.is_virtual,
+            transport=Transport.VIRTUAL if row.is_virtual else transport_of(place.serial),
             server=str(place.address),
             listed_as="" if place.serial == plain else place.serial,
             driver=ENVIRONMENTS if place.address in self._others else "",

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
+from agent.devices.adb.device_list import parse_rows
 from agent.records import DeviceInfo, DeviceState
+from agent.state.reducer import State, attention
 from widgets.lists.device_names import device_names
+from widgets.lists.session_rows import attention_rows
 
 
 def phone(serial: str, name: str = "", model: str = "Pixel 8") -> DeviceInfo:
@@ -26,3 +29,28 @@ def test_a_phone_is_called_by_what_tells_it_from_the_others() -> None:
 def test_the_same_name_at_two_hosts_is_said_with_the_host() -> None:
     phones = {one.serial: one for one in (phone("a/1", "Till"), phone("b/1", "Till"))}
     assert set(device_names(phones).values()) == {"Till a", "Till b"}
+
+
+def test_phones_of_a_rack_that_go_at_once_are_told_apart_in_the_queue() -> None:
+    gone = {
+        one.serial: replace(one, state=DeviceState.OFFLINE, note="It does not answer.")
+        for one in (phone("R5A11111"), phone("R5A22222"))
+    }
+    state = State(devices=gone)
+    lines = [
+        "".join(text for text, _ in row.lines[0].left)
+        for row in attention_rows(attention(state), state, now_ms=0)
+    ]
+    assert lines == [
+        "! Pixel 8 11111 offline: It does not answer.",
+        "! Pixel 8 22222 offline: It does not answer.",
+    ]
+
+
+def test_a_virtual_phone_is_called_the_same_before_it_is_asked_and_when_it_has_ended() -> None:
+    listing = "127.0.0.1:6001 offline product:vphone model:Virtual_Phone device:vphone\n"
+    [row] = parse_rows(listing)
+    assert row.is_virtual
+    assert row.note.startswith("The virtual phone has ended")
+    [real] = parse_rows("10.0.0.7:5555 offline product:husky model:Pixel_8\n")
+    assert not real.is_virtual and "adb connect 10.0.0.7:5555" in real.note
