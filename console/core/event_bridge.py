@@ -73,6 +73,7 @@ class Bridge:
         self.state = State()
         self.is_opening = True
         """Whether the core's first picture is still to come: what is not in it yet says nothing."""
+        self._has_died = False
         self.saying: dict[str, str] = {}
         """What each session's model is saying just now."""
         self.latencies = LatencyStats()
@@ -87,6 +88,11 @@ class Bridge:
         self._tasks: list[asyncio.Task[None]] = []
         self._reading: set[str] = set()
         self._looked_at: deque[str] = deque(maxlen=_LOOKED_AT)
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether the core is gone for good: the picture stays as it was."""
+        return self._has_died or self.state.closed
 
     @property
     def hosts_by_name(self) -> dict[str, HostInfo]:
@@ -173,10 +179,10 @@ class Bridge:
                             folded = 0
                             await asyncio.sleep(0)
                 if self.state.closed:
-                    self._post(Lost("The core has closed.", final=True))
+                    self._end("The core was stopped. Start it again, then this console.")
                     return
             except RuntimeDiedError as error:
-                self._post(Lost(str(error), final=True))
+                self._end(str(error))
                 return
             except SwitchboardError as error:
                 self._post(Lost(str(error), final=False))
@@ -184,6 +190,10 @@ class Bridge:
                 _log.exception("The event listener broke")
                 self._post(Lost(f"The event listener broke: {error}", final=False))
             await asyncio.sleep(_RETRY_S)
+
+    def _end(self, why: str) -> None:
+        self._has_died = self._is_dirty = True
+        self._post(Lost(why, final=True))
 
     async def _take(self, commit: Commit) -> None:
         """Fold what was committed together into the picture."""

@@ -6,6 +6,7 @@ Keeps the last few. Invariant: a frame that is gone or broken says so in its det
 from __future__ import annotations
 
 import asyncio
+import re
 from collections import OrderedDict
 from collections.abc import Callable, Coroutine
 from typing import Any, Protocol
@@ -17,6 +18,8 @@ from agent.records import Frame, FrameSource, FrameStatus, LiveFrame
 from console.input.gate import Wait
 
 _KEPT = 32
+_BLOB = re.compile(r"^Blob \S+ ")
+"""How the store names what it lacks."""
 
 
 class StoredFrames:
@@ -50,7 +53,7 @@ class StoredFrames:
                 data = await self._core.blob(frame.digest)
                 [rgb] = await asyncio.to_thread(scaled_rgb, serial, data, (size_px,))
             except SwitchboardError as error:
-                detail, status = str(error), FrameStatus.ERROR
+                detail, status = _BLOB.sub("This picture ", str(error)), FrameStatus.ERROR
         return LiveFrame(
             serial=serial,
             width_px=size_px[0],

@@ -301,7 +301,7 @@ class FakeCore(CoreBase):
 
     async def blob(self, digest: str) -> bytes:
         if digest not in self.blobs:
-            raise StoreError(f"The blob {digest} is gone.")
+            raise StoreError(f"Blob {digest} is gone.")
         return self.blobs[digest]
 
     async def close(self) -> None:

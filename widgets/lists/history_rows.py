@@ -22,7 +22,9 @@ from widgets.lists.session_rows import device_name, session_title
 _SNIPPET_CHARS = 300
 COLUMNS_FROM = 130
 """Columns from which on facts stand in columns of their own."""
-_OUTCOME, _WHEN, _GAP = 34, 12, 2
+_OUTCOME, _WIDE_OUTCOME, _WHEN, _GAP = 34, 42, 12, 2
+_WIDE_FROM = 150
+"""Columns from which there is room for who verified a result and what is gone of it."""
 _KIND_CELLS = 11
 _CODED = re.compile(r"\bin_progress\b")
 _KINDS = {
@@ -134,7 +136,7 @@ def _stored_row(
         right: Parts = (
             *chosen,
             (in_columns, "$muted"),
-            (fit(outcome, _OUTCOME, _GAP), mark.style),
+            (fit(outcome, _outcome_cells(width), _GAP), mark.style),
             (f"{when:>{_WHEN}}", "$faint"),
         )
         return Row(one, (Line(left, right),))
@@ -146,12 +148,16 @@ def _stored_row(
     return Row(one, (Line(left, (*chosen, (when, "$faint"))), Line(below)))
 
 
+def _outcome_cells(width: int) -> int:
+    return _WIDE_OUTCOME if width >= _WIDE_FROM else _OUTCOME
+
+
 def column_titles(width: int) -> Parts:
     """Name the columns of `stored_rows`; nothing where there are none."""
     if width < COLUMNS_FROM:
         return ()
     named = "".join(fit(title, size, _GAP) for title, size, _ in _FACTS)
-    return ((f"{named}{fit('outcome', _OUTCOME, _GAP)}{'began':>{_WHEN}}", "$faint"),)
+    return ((f"{named}{fit('outcome', _outcome_cells(width), _GAP)}{'began':>{_WHEN}}", "$faint"),)
 
 
 _Devices = Mapping[str, DeviceInfo]

@@ -152,7 +152,10 @@ def session_head(
     until = session.updated_ms if session.state.is_terminal else now_ms
     # The phone first: of alike sessions it tells which this is, and the end of the line may be cut.
     facts = [device_name(session.serial, devices)] if session.serial else []
-    facts += [*step_words(view), formatting.clock(until - session.created_ms)]
+    facts += step_words(view)
+    if session.forked_from:
+        facts.append(f"branch of {_named(session.forked_from, others)}")
+    facts.append(formatting.clock(until - session.created_ms))
     if session.model.startswith(DIRECT):
         facts.append(f"by {one_line(session.model.removeprefix(DIRECT), 40)}")
     if session.tool_servers:
@@ -161,8 +164,6 @@ def session_head(
         facts.append(one_line(session.target_package, 40))
     if where := status.TARGET[session.target_runtime]:
         facts.append(f"{where} {session.target_display}" if session.target_display else where)
-    if session.forked_from:
-        facts.append(f"branch of {_named(session.forked_from, others)}")
     held = devices.get(session.serial) if session.state is SessionState.QUEUED else None
     if held is not None and held.driver:
         facts.append(f"waits for {_named(held.driver, others)}")

@@ -69,7 +69,8 @@ class BlobFiles:
             data = path.read_bytes()
         except FileNotFoundError as error:
             raise StoreError(
-                f"Blob {digest} is gone.", "It was dropped with its session, or never stored."
+                f"Blob {digest} is gone.",
+                "Retention or a deletion dropped it, or it was never stored.",
             ) from error
         except OSError as error:
             raise from_os_error(error, path) from error

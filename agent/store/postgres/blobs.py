@@ -116,7 +116,8 @@ class Blobs:
         rows = await self._rows(_READ, (digest,))
         if not rows:
             raise StoreError(
-                f"Blob {digest} is gone.", "It was dropped with its session, or never stored."
+                f"Blob {digest} is gone.",
+                "Retention or a deletion dropped it, or it was never stored.",
             )
         [(data, place)] = rows
         if place:

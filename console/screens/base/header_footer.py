@@ -99,7 +99,7 @@ class HeaderFooter(Controller):
         running, paused = _at_work(state.sessions)
         online, known = _phones(state.devices)
         right: list[tuple[str, str]] = []
-        if waiting and state.questions:
+        if waiting and state.questions and not app.bridge.has_ended:
             pressable[0] = "question.next"
         if waiting:
             # On the Deck the queue itself names the key.
@@ -115,7 +115,10 @@ class HeaderFooter(Controller):
         usage = app.usage.newest if app.usage is not None else None
         if usage is not None and usage.is_nearly_full and width >= 100:
             right.append((f"{usage.words}  ", "$warn"))
-        if app.bridge.is_opening:
+        if app.bridge.has_ended:
+            # What the picture says of sessions and phones is how it was then.
+            right = [("× the core has ended ", "bold $bad")]
+        elif app.bridge.is_opening:
             right.append(("opening … ", "$muted"))
         elif width >= 80:
             count = f"{online} of {known}" if online < known else str(known)

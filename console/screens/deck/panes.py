@@ -209,7 +209,9 @@ class PaneController(Controller):
             parts.append((f" {name} ", "bold $foreground on $cursor" if here else "$muted"))
             parts.append((" ", ""))
         parts.append(("tab switches", "$faint"))
-        if waiting and self._deck.has_class("-short"):
+        if self._deck.console_app.bridge.has_ended and self._deck.has_class("-short"):
+            parts.append(("   × the core has ended", "bold $bad"))
+        elif waiting and self._deck.has_class("-short"):
             parts.append((f"   ? {waiting} waiting", "bold $ask"))
         self._deck.query_one("#tabs", ActionLine).show_pressable(tuple(parts), pressable)
 

@@ -157,7 +157,7 @@ async def test_a_replay_shows_the_frame_of_its_moment(console: Open) -> None:
         await seat.see("stored · step 2")
         seat.core.blobs.clear()
         await seat.press("right")
-        await seat.see("The blob blue is gone.")
+        await seat.see("This picture is gone.")
 
 
 async def test_a_replay_asked_for_alone_leaves_the_console_with_escape(console: Open) -> None:
@@ -301,3 +301,13 @@ async def test_help_leaves_a_column_before_its_scrollbar(console: Open) -> None:
         await seat.see("Keys ·")
         place = seat.app.screen.query_one("#help")
         assert place.size.width < place.region.width
+
+
+@pytest.mark.parametrize("size", [(160, 50), (60, 20)])
+async def test_a_core_that_was_stopped_is_said_for_as_long_as_the_console_shows_it(
+    console: Open, size: tuple[int, int]
+) -> None:
+    async with console(size=size) as seat:
+        seat.core.tell(protocol.ShutdownComplete())
+        await seat.see("× the core has ended")
+        assert "waiting" not in seat.text().splitlines()[0]
