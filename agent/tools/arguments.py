@@ -75,23 +75,23 @@ class ServiceArguments(Arguments, frozen=True, kw_only=True):
 
 
 ElementNumber = Annotated[
-    int, msgspec.Meta(ge=1, le=100_000, description="Number of the element on the screen.")
+    int, msgspec.Meta(ge=1, le=100_000, description="Its number on the screen.")
 ]
 
 
 class ClickElement(Arguments, frozen=True, kw_only=True):
-    """Tap an element of the current screen by its number."""
+    """Tap an element."""
 
     tool_name = "click_element"
     labelled = True
 
     element: ElementNumber
     expected: Annotated[str, msgspec.Meta(description="What should happen.")] = ""
-    double: Annotated[bool, msgspec.Meta(description="Tap twice, quickly.")] = False
+    double: Annotated[bool, msgspec.Meta(description="Double-tap.")] = False
 
 
 class LongPressElement(Arguments, frozen=True, kw_only=True):
-    """Press an element for a second; many lists then offer more to do with it."""
+    """Press and hold an element; many lists then show more actions."""
 
     tool_name = "long_press_element"
     labelled = True
@@ -100,9 +100,7 @@ class LongPressElement(Arguments, frozen=True, kw_only=True):
 
 
 class TypeText(Arguments, frozen=True, kw_only=True):
-    """Type into a field. Name the field's number unless it is already focused. What it holds stays,
-    unless clear is true.
-    """
+    """Type into a field, after the text it already has."""
 
     tool_name = "type_text"
     labelled = True
@@ -111,29 +109,24 @@ class TypeText(Arguments, frozen=True, kw_only=True):
     element: (
         Annotated[
             int,
-            msgspec.Meta(ge=1, le=100_000, description="The field; without it, the focused one."),
+            msgspec.Meta(ge=1, le=100_000, description="Its number; default: the focused field."),
         ]
         | None
     ) = None
-    clear: Annotated[
-        bool, msgspec.Meta(description="Delete first what the field holds; otherwise it is kept.")
-    ] = False
+    clear: Annotated[bool, msgspec.Meta(description="Empty the field first.")] = False
 
 
 class Scroll(Arguments, frozen=True, kw_only=True):
-    """Show more of a list or page: `down` shows what lies below."""
+    """Scroll a list or page; down shows what is below."""
 
     tool_name = "scroll"
     moves_view = True
 
-    direction: Annotated[
-        Literal["up", "down", "left", "right"],
-        msgspec.Meta(description="Where to look: down shows what lies below."),
-    ]
+    direction: Literal["up", "down", "left", "right"]
     element: (
         Annotated[
             int,
-            msgspec.Meta(ge=1, le=100_000, description="What to scroll; without it, the screen."),
+            msgspec.Meta(ge=1, le=100_000, description="What to scroll; default: the screen."),
         ]
         | None
     ) = None
@@ -166,11 +159,11 @@ class LaunchApp(Arguments, frozen=True, kw_only=True):
     tool_name = "launch_app"
     moves_view = True
 
-    app: Annotated[str, msgspec.Meta(description="Name or package of an installed app.")]
+    app: Annotated[str, msgspec.Meta(description="Its name or package.")]
 
 
 class Wait(Arguments, frozen=True, kw_only=True):
-    """Wait for something that takes time: loading, a reply, what the operator does by hand."""
+    """Wait for loading, a reply, or what the operator does by hand."""
 
     tool_name = "wait"
     tool_kind = ToolKind.CONTROL
@@ -187,9 +180,7 @@ class MoreElements(Arguments, frozen=True, kw_only=True):
 
 
 class Remember(Arguments, frozen=True, kw_only=True):
-    """Keep a fact that you will need after its screen is gone. It is shown with every screen from
-    then on. Costs no step.
-    """
+    """Keep a fact: it is shown with every screen from now on. Costs no step."""
 
     tool_name = "remember"
     tool_kind = ToolKind.CONTROL
@@ -199,14 +190,16 @@ class Remember(Arguments, frozen=True, kw_only=True):
         str, msgspec.Meta(description="The fact, complete in itself; empty to forget one.")
     ] = ""
     replaces: (
-        Annotated[int, msgspec.Meta(ge=1, le=1000, description="Number of the fact it replaces.")]
+        Annotated[
+            int, msgspec.Meta(ge=1, le=100_000, description="Number of the fact it replaces.")
+        ]
         | None
     ) = None
 
 
 class MoreTools(Arguments, frozen=True, kw_only=True):
-    """Get tools for what goes on after this session: jobs (later or repeatedly), watchers (when
-    something happens), commitments (promises, reminders). Costs no step.
+    """Get tools for work after this session: jobs (later or repeatedly), watchers (when something
+    happens), commitments (promises, reminders). Costs no step.
     """
 
     tool_name = "more_tools"
@@ -217,7 +210,7 @@ class MoreTools(Arguments, frozen=True, kw_only=True):
 
 
 class UpdatePlan(Arguments, frozen=True, kw_only=True):
-    """Write down or update the steps of your plan. Costs no step."""
+    """Write or update your plan. Costs no step."""
 
     tool_name = "update_plan"
     tool_kind = ToolKind.CONTROL
@@ -233,15 +226,13 @@ class AskedQuestion(Arguments, frozen=True, kw_only=True):
     """One of several questions that are asked together."""
 
     question: str
-    options: Annotated[
-        tuple[str, ...], msgspec.Meta(description="Answers to choose from, if there are few.")
-    ] = ()
-    header: Annotated[str, msgspec.Meta(description="A word or two that name it.")] = ""
+    options: tuple[str, ...] = ()
+    header: Annotated[str, msgspec.Meta(description="A word or two.")] = ""
 
 
 class AskUser(Arguments, frozen=True, kw_only=True):
-    """Ask the operator when the goal does not say which, only a person can know, or the operator
-    has to do something on the phone (option: Done). Waits for the answer.
+    """Ask the operator what only a person can know or decide, or to do something on the phone
+    (option: Done). Waits for the answer.
     """
 
     tool_name = "ask_user"
@@ -250,11 +241,11 @@ class AskUser(Arguments, frozen=True, kw_only=True):
 
     question: str = ""
     options: Annotated[
-        tuple[str, ...], msgspec.Meta(description="Answers to choose from, if there are few.")
+        tuple[str, ...], msgspec.Meta(description="A few answers to choose from.")
     ] = ()
     questions: Annotated[
         tuple[AskedQuestion, ...],
-        msgspec.Meta(description="Instead of `question`: several at once, at most ten."),
+        msgspec.Meta(description="Instead of question: up to ten at once."),
     ] = ()
     secret_for: (
         Annotated[
@@ -263,8 +254,7 @@ class AskUser(Arguments, frozen=True, kw_only=True):
                 ge=1,
                 le=100_000,
                 description="Only to ask for a password, PIN or code: the number of its field, or "
-                "of any key of a keypad. You do not see the answer; it is typed when you type "
-                "[SECRET] into that field.",
+                "of any key of its keypad. You do not see the answer; enter [SECRET] there.",
             ),
         ]
         | None
@@ -272,9 +262,7 @@ class AskUser(Arguments, frozen=True, kw_only=True):
 
 
 class Finish(Arguments, frozen=True, kw_only=True):
-    """End the work. success=true only when the screen shows that the goal is met; otherwise
-    success=false with the reason.
-    """
+    """End the work."""
 
     tool_name = "finish"
     tool_kind = ToolKind.CONTROL
@@ -614,13 +602,12 @@ _FAR = 100_000
 def schema(kind: type[Arguments]) -> dict[str, Any]:
     """Return the JSON Schema of a tool's arguments, without references.
 
-    What only the reader of a call needs is left out, as each call of a model pays for it: the
-    docstrings of nested types, and bounds that no screen comes near.
+    What only the reader of a call needs is left out, as each call of a model pays for it: names and
+    docstrings of nested types, defaults that mean "none", and bounds that nobody comes near.
     """
     (root,), components = msgspec.json.schema_components([kind], ref_template="#/$defs/{name}")
     inlined = _inline(root, components)
     assert isinstance(inlined, dict)
-    inlined.pop("title", None)
     inlined.pop("description", None)
     inlined["additionalProperties"] = False
     return inlined
@@ -628,6 +615,11 @@ def schema(kind: type[Arguments]) -> dict[str, Any]:
 
 def _inline(node: object, components: dict[str, Any]) -> Any:
     if isinstance(node, dict):
+        if "anyOf" in node and node.get("default", "") is None:
+            # It may be left out, so nobody needs to write null.
+            kinds = [kind for kind in node["anyOf"] if kind != {"type": "null"}]
+            rest = {name: node[name] for name in node.keys() - {"anyOf", "default"}}
+            node = {**rest, **kinds[0]} if len(kinds) == 1 else {**rest, "anyOf": kinds}
         reference = node.get("$ref")
         if isinstance(reference, str):
             nested = _inline(components[reference.rsplit("/", 1)[-1]], components)
@@ -635,8 +627,24 @@ def _inline(node: object, components: dict[str, Any]) -> Any:
         return {
             name: _inline(value, components)
             for name, value in node.items()
-            if not (name == "maximum" and isinstance(value, int) and value >= _FAR)
+            if not _says_nothing(name, value)
         }
     if isinstance(node, (list, tuple)):
         return [_inline(item, components) for item in node]
     return node
+
+
+def _says_nothing(name: str, value: object) -> bool:
+    match name:
+        case "title":
+            return isinstance(value, str)
+        case "required":
+            return value == []
+        case "default":
+            return value in (None, "", [], (), 0)
+        case "minimum":
+            return value in (0, 1)
+        case "maximum":
+            return isinstance(value, int) and value >= _FAR
+        case _:
+            return False

@@ -113,9 +113,11 @@ def _parameters(tool: Tool) -> dict[str, Any]:
         parameters["required"] = list(tool.required)
     if tool.labelled:
         # Read before the struct is made: a label means a number only on a screen.
-        said = {"type": "string", "description": "Instead of the number: the exact label."}
+        said = {"type": "string", "description": "Or its exact label."}
         parameters["properties"] = {**parameters["properties"], "label": said}
-        parameters["required"] = [n for n in parameters.get("required", ()) if n != "element"]
+        needed = [name for name in parameters.pop("required", ()) if name != "element"]
+        if needed:
+            parameters["required"] = needed
     return parameters
 
 

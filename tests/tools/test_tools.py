@@ -18,6 +18,7 @@ from agent.records import AppInfo, Foreground, Observation, PlanStatus, UiNode
 from agent.tools.actions import resolve, swipe_for
 from agent.tools.app_names import find_app
 from agent.tools.arguments import (
+    Arguments,
     AskUser,
     BadArguments,
     ClickElement,
@@ -76,6 +77,35 @@ def test_schemas_are_whole_objects_without_references() -> None:
         assert tool.parameters["type"] == "object"
         assert tool.parameters["additionalProperties"] is False
         assert "$ref" not in json.dumps(tool.parameters)
+
+
+def test_schemas_say_nothing_that_a_model_does_not_need() -> None:
+    def nodes(value: object) -> list[dict[str, object]]:
+        if isinstance(value, list):
+            return [node for one in value for node in nodes(one)]
+        if not isinstance(value, dict):
+            return []
+        return [value, *(node for one in value.values() for node in nodes(one))]
+
+    for tool in schemas():
+        for one in nodes(tool.parameters):
+            assert not isinstance(one.get("title"), str), tool.name
+            assert one.get("type") != "null", tool.name
+            assert "default" not in one or one["default"], tool.name
+            assert one.get("required") != [], tool.name
+
+
+@pytest.mark.parametrize("tool", TOOLS.values(), ids=lambda tool: tool.tool_name)
+def test_what_may_be_left_out_may_be_null(tool: type[Arguments]) -> None:
+    # Endpoints that enforce schemas write every field.
+    given = {"text": "a", "app": "a", "link": "a", "reason": "a", "title": "a", "success": True}
+    given |= {"summary": "a", "to": "auto", "do": "read", "button": "BACK", "direction": "up"}
+    given |= {"group": "jobs", "plan": ["a"], "element": 1, "x": 1, "y": 1, "prompt": "a"}
+    given |= {"commitment_id": 1, "status": "active", "package": "a", "type": "time"}
+    needed = {n: v for n, v in given.items() if n in tool.__struct_fields__}
+    assert decode(tool, json.dumps({**dict.fromkeys(tool.__struct_fields__), **needed})) == decode(
+        tool, json.dumps(needed)
+    )
 
 
 @pytest.mark.parametrize(

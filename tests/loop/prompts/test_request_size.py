@@ -11,6 +11,9 @@ from bench.steps.prefix import sent_by_a_session, shared_tokens
 
 FIRST_CALL_TOKENS = 2500
 """Instructions, every tool for a phone and the goal; without the screen and the list of apps."""
+TOOL_TOKENS = 150
+LARGER = {"tool ask_user": 250}
+"""It asks one thing, several, or for a secret."""
 CACHED_SHARE = 0.85
 
 
@@ -23,6 +26,10 @@ async def test_the_first_call_of_a_session_has_at_most_2500_tokens(wire: Wire) -
     together = sum(parts.values())
     said = "\n".join(f"{tokens:6} {part}" for part, tokens in parts.items())
     assert together <= FIRST_CALL_TOKENS, f"{together} tokens on {wire}:\n{said}"
+    for part, tokens in parts.items():
+        if part.startswith("tool "):
+            most = LARGER.get(part, TOOL_TOKENS)
+            assert tokens <= most, f"{part} takes {tokens} tokens on {wire}, {most} at most"
 
 
 async def test_85_percent_of_forty_calls_are_a_prefix_of_the_call_before() -> None:
