@@ -43,7 +43,7 @@ from agent.loop.turn.observation_cache import ObservationCache
 from agent.loop.turn.service_tools import ServiceTools
 from agent.loop.turn.touch_guard import watched
 from agent.loop.turn.turn_recorder import TurnRecorder
-from agent.loop.turn.unfinished_call import OVERTAKEN, Lost, what_became_of
+from agent.loop.turn.unfinished_call import OVERTAKEN, UNDONE, Lost, what_became_of
 from agent.loop.verification.past import Past
 from agent.loop_features import NOTHING, Pattern, Without
 from agent.models.model import ModelRequest, ToolCall, ToolChoice, ToolSchema
@@ -447,8 +447,9 @@ class _Turn:
     # --- after an interruption ----------
 
     async def _settle(self, lost: ToolCallRequested) -> TurnEnd | None:
-        """Return the call that was under way a result: take it up again, or say it is unknown."""
-        waited = what_became_of(self.context.history, lost.call_id) is Lost.WAITED
+        """Return the call that was under way a result: take it up again, or say what is known."""
+        fate = what_became_of(self.context.history, lost.call_id)
+        undone = fate.lost is not Lost.UNKNOWN
         call = ToolCall(call_id=lost.call_id, name=lost.tool, arguments=lost.arguments)
         grant = self.context.grant
         try:
@@ -459,7 +460,7 @@ class _Turn:
             arguments = read_call(call)
             if grant is not None and grant.call_id == lost.call_id:
                 return await self._do_granted(lost, arguments, grant)
-            if self.memory.overtaken and (waited or isinstance(arguments, AskUser)):
+            if self.memory.overtaken and (undone or isinstance(arguments, AskUser)):
                 # The new words came in the place of an answer.
                 await self._finish(lost, ActionOutcome.FAILED, verify.failed(OVERTAKEN), None)
                 return None
@@ -467,16 +468,15 @@ class _Turn:
                 asked = await self.controls.ask(arguments, lost)
                 await self._finish(lost, asked.outcome, asked.text, None)
                 return None
-            if waited and isinstance(arguments, ClickElement | LongPressElement):
+            if fate.lost is Lost.WAITED and isinstance(arguments, ClickElement | LongPressElement):
                 return await self._take_up(lost, arguments)
-            if waited:
-                text = verify.failed("The work was interrupted before this was approved or done")
-                await self._finish(lost, ActionOutcome.FAILED, text, None)
-                return None
         except BadArguments:
-            # What was stored is not what can be carried out; nobody knows what became of it.
+            # What was stored is not what can be carried out.
             pass
-        await self._finish(lost, ActionOutcome.UNKNOWN, prompts.OUTCOME_UNKNOWN, None)
+        if undone:
+            await self._finish(lost, ActionOutcome.FAILED, fate.told, None)
+        else:
+            await self._finish(lost, ActionOutcome.UNKNOWN, prompts.OUTCOME_UNKNOWN, None)
         return None
 
     async def _take_up(self, lost: ToolCallRequested, arguments: ToolArguments) -> TurnEnd | None:
@@ -484,7 +484,7 @@ class _Turn:
         screen = (await self.observations.observe(None)).observation
         same = None if lost.element is None else find_by_key(screen.elements, lost.element.key)
         if same is None or lost.element is None or same.label != lost.element.label:
-            text = verify.failed("The work was interrupted, and the element is not there any more")
+            text = verify.failed(f"{UNDONE}, and the element is no longer there")
             await self._finish(lost, ActionOutcome.FAILED, text, None)
             return None
         again = replace(arguments, element=same.number)

@@ -9,7 +9,9 @@ import pytest
 from agent.models.model import MessageKind, Role
 from agent.protocol import (
     AbortReason,
+    CloseReason,
     EventMsg,
+    QuestionClosed,
     RequestUserInput,
     StepStarted,
     ToolCallFinished,
@@ -122,3 +124,34 @@ async def test_a_question_that_was_open_is_asked_on_under_its_own_call() -> None
     await task().run(context)
     assert context.questions[0].call_id == broken.questions[0].call_id
     assert "The operator answers: The left one" in texts(going_on)
+
+
+@pytest.mark.parametrize("tool", ["click_element", "press_keys"])
+@pytest.mark.parametrize("reason", [CloseReason.EXPIRED, CloseReason.TURN_ENDED])
+async def test_an_action_whose_approval_closed_unanswered_is_told_as_not_done(
+    reason: CloseReason, tool: str
+) -> None:
+    counter = Counter()
+    call = says(tool, **({"element": 4} if tool == "click_element" else {"elements": [4]}))
+    broken = await stopped(counter, scripted(call), answer=never_answered)
+    [asked] = broken.questions
+    ended = broken.events.pop()
+    await broken.emit(QuestionClosed(question_id=asked.question_id, reason=reason), ended.msg)
+    context = resumed(broken, scripted(DONE), answer=yes)
+    await task().run(context)
+    assert counter.count == 0
+    told = results(context)[0]
+    assert told.startswith("FAILED: ")
+    assert ("Nobody answered" if reason is CloseReason.EXPIRED else "Nothing was done") in told
+    assert not context.questions
+
+
+async def test_an_action_that_the_operator_denied_is_told_as_denied_after_a_crash() -> None:
+    counter = Counter()
+    model = scripted(says("click_element", element=4))
+    broken = await stopped(counter, model, is_result, answer=lambda _q: "Deny")
+    context = resumed(broken, scripted(DONE), answer=yes)
+    await task().run(context)
+    assert counter.count == 0
+    assert results(context)[0].startswith("FAILED: The operator rejected this")
+    assert not context.questions
