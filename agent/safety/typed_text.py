@@ -10,24 +10,15 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable
 
-import msgspec
-
-from agent.protocol import Event, ToolCallRequested
-from agent.records import Element
-from agent.safety.effects.acts import Act, ActKind
+from agent.protocol import Event, ObservationRecorded, ToolCallRequested
+from agent.records import Observation
+from agent.safety.effects.acts import Act, ActKind, ReadActs
 from agent.safety.redacting.finding import PERSONAL, Kind, find
 
 _MOST_PIECES = 64
 _PIECE_CHARS = 200
 _MADE_OF_PIECES = frozenset({Kind.CARD, Kind.SSN})
 """What only its own check digit or form makes, so that pieces far apart make none by chance."""
-
-
-class _Typing(msgspec.Struct):
-    """The arguments of a `type_text` call that count here."""
-
-    text: str = ""
-    clear: bool = False
 
 
 class TypedText:
@@ -37,19 +28,17 @@ class TypedText:
         self._pieces: deque[tuple[str, str]] = deque(maxlen=_MOST_PIECES)
 
     @classmethod
-    def of(cls, history: Iterable[Event]) -> TypedText:
+    def of(cls, history: Iterable[Event], read: ReadActs) -> TypedText:
         """Read what a session's events say was typed; secrets in them are taken out already."""
         typed = cls()
+        screen: Observation | None = None
         for event in history:
             match event.msg:
-                case ToolCallRequested(tool="type_text", arguments=arguments):
-                    try:
-                        said = msgspec.json.decode(arguments, type=_Typing)
-                    except msgspec.DecodeError:
-                        continue
-                    typed._add("", said.text, clear=False)
-                case ToolCallRequested(element=Element() as pressed):
-                    typed.add(Act(kind=ActKind.PRESS, element=pressed))
+                case ObservationRecorded(observation=seen):
+                    screen = seen
+                case ToolCallRequested(kind="action") as call:
+                    for act in read(call, screen):
+                        typed.add(act)
                 case _:
                     pass
         return typed

@@ -13,7 +13,8 @@ from pathlib import Path
 import msgspec
 
 from agent.knowledge.library import Library
-from agent.loop.acting.guard import act_of, judge, permit
+from agent.loop.acting.acts import acts_of
+from agent.loop.acting.guard import judge, permit
 from agent.records import AppInfo, Autonomy, Effect, Observation
 from agent.safety.capabilities import Decision
 from agent.safety.effects.flow import Flow
@@ -157,7 +158,7 @@ def judge_case(case: Case) -> Outcome:
             if verdict.effect is not None:
                 missing -= {w for w in missing if w in stated(verdict.effect)}
                 flow.approve(verdict.effect, seen, resolved.element)
-        flow.did(act_of(resolved), seen)
+        flow.did(acts_of(resolved)[0], seen)
     return Outcome(case=case, asked=tuple(asked), refused=refused, missing=tuple(sorted(missing)))
 
 

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agent.loop.acting.acts import stored_acts
 from agent.protocol import Event, ToolCallRequested
 from agent.safety.capabilities import Decision
 from agent.safety.effects.acts import Act, ActKind
@@ -272,7 +273,7 @@ def test_what_an_earlier_turn_typed_counts_too() -> None:
             ),
         )
 
-    typed = TypedText.of([requested("4111 1111"), requested("1111 ")])
+    typed = TypedText.of([requested("4111 1111"), requested("1111 ")], stored_acts)
     assert typed.completes(typing("1111")) == {Kind.CARD}
     assert typed.completes(typing("1112")) == frozenset()
 

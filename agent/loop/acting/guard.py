@@ -10,12 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import assert_never
 
 import msgspec
 from msgspec.structs import replace
 
 from agent.knowledge.app_names import known_name
+from agent.loop.acting.acts import acts_of, stored_acts
 from agent.loop.screen.verify import blocked, failed
 from agent.loop.task_context import TaskContext
 from agent.protocol import AllowanceUsed, ToolCallRequested
@@ -32,7 +32,6 @@ from agent.safety.approval import (
 )
 from agent.safety.capabilities import Capability, Decision, decide
 from agent.safety.effects import judge as effects
-from agent.safety.effects.acts import Act, ActKind
 from agent.safety.effects.context import Context
 from agent.safety.effects.flow import Flow
 from agent.safety.effects.texts import judge_completed, judge_text
@@ -48,7 +47,6 @@ from agent.text import one_line
 from agent.tools.actions import ResolvedAction
 from agent.tools.arguments import (
     BadArguments,
-    ClickElement,
     LaunchApp,
     LongPressElement,
     PressButton,
@@ -101,42 +99,6 @@ def judge(
         return verdict
     outside = (judge_egress(act, screen, goal=context.goal, listed=destinations) for act in acts)
     return next((found for found in outside if found is not None), verdict)
-
-
-def acts_of(resolved: ResolvedAction) -> tuple[Act, ...]:
-    """Return all that an action does as the judge takes it."""
-    if isinstance(resolved.action, PhoneTool):
-        return resolved.action.acts(resolved)
-    return (act_of(resolved),)
-
-
-def act_of(resolved: ResolvedAction) -> Act:
-    """Return an action as the judge takes it, of several acts the first."""
-    action = resolved.action
-    match action:
-        case ClickElement():
-            return Act(kind=ActKind.PRESS, element=resolved.element, point=resolved.point)
-        case LongPressElement():
-            return Act(kind=ActKind.LONG_PRESS, element=resolved.element, point=resolved.point)
-        case TypeText(text=text, clear=clear):
-            return Act(
-                kind=ActKind.TYPE,
-                element=resolved.element,
-                point=resolved.point,
-                text=text,
-                clear=clear,
-                is_secret=resolved.is_secret,
-            )
-        case Scroll(direction=direction):
-            return Act(kind=ActKind.SWIPE, element=resolved.element, direction=direction)
-        case PressButton(button=button):
-            return Act(kind=ActKind.KEY, key=button)
-        case LaunchApp():
-            return Act(kind=ActKind.LAUNCH, package=resolved.package)
-        case PhoneTool():
-            return action.acts(resolved)[0]
-        case _:
-            assert_never(action)
 
 
 @dataclass(slots=True)
@@ -213,13 +175,13 @@ class Guard:
     def flow(self) -> Flow:
         """What the session is in the middle of, as its history has it."""
         if self._flow is None:
-            self._flow = Flow.of(self.context.history)
+            self._flow = Flow.of(self.context.history, stored_acts)
         return self._flow
 
     def _typed_before(self) -> TypedText:
         """Return what the session has typed, as its history has it and as it goes on."""
         if self._typed is None:
-            self._typed = TypedText.of(self.context.history)
+            self._typed = TypedText.of(self.context.history, stored_acts)
         return self._typed
 
     async def rule(
@@ -327,9 +289,10 @@ class Guard:
 
     def done(self, resolved: ResolvedAction, screen: Observation) -> None:
         """Take note of an action that was done on a screen, or may have been."""
-        for act in acts_of(resolved):
+        acts = acts_of(resolved)
+        for act in acts:
             self._typed_before().add(act)
-        self.flow.did(act_of(resolved), screen)
+        self.flow.did(acts[0], screen)
 
     def undone(self) -> None:
         """Take note that the action just allowed was not done, so nothing can follow from it."""

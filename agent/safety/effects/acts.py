@@ -5,11 +5,14 @@ Not a tool call (`agent.tools.actions`), so that every tool that touches a phone
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from enum import StrEnum
+from typing import TypeAlias
 
 import msgspec
 
-from agent.records import Element, Point
+from agent.protocol import ToolCallRequested
+from agent.records import Element, Observation, Point
 
 
 class ActKind(StrEnum):
@@ -50,3 +53,7 @@ class Act(msgspec.Struct, frozen=True, kw_only=True):
     link: str = ""
     is_secret: bool = False
     """The text goes into a field for a secret."""
+
+
+ReadActs: TypeAlias = Callable[[ToolCallRequested, Observation | None], tuple[Act, ...]]
+"""Return the acts of a stored call on the screen that it was meant for; none where it did none."""

@@ -9,7 +9,6 @@ content; a control that was pressed under it is not covered a second time, but f
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -17,7 +16,7 @@ from dataclasses import dataclass, field
 from agent import protocol
 from agent.records import ActionOutcome, Effect, EffectVerb, Element, Observation, Source, Stated
 from agent.safety.approval import is_yes
-from agent.safety.effects.acts import Act, ActKind
+from agent.safety.effects.acts import Act, ActKind, ReadActs
 from agent.safety.effects.amounts import amounts, currency, value_of
 from agent.safety.effects.lexicon import Meaning, read
 from agent.safety.effects.page import Page, is_digit, page_of
@@ -74,10 +73,10 @@ class Flow:
         self._seen: Observation | None = None
 
     @classmethod
-    def of(cls, history: Iterable[protocol.Event]) -> Flow:
+    def of(cls, history: Iterable[protocol.Event], read: ReadActs) -> Flow:
         """Fold the flow of a session from its stored events."""
         flow = cls()
-        fold = Folding(flow)
+        fold = Folding(flow, read)
         for event in list(history)[-_HISTORY:]:
             fold.take(event.msg)
         return flow
@@ -239,6 +238,7 @@ class Folding:
     """Feed a flow from stored events."""
 
     flow: Flow
+    read: ReadActs
     _screen: Observation | None = None
     _open: dict[str, protocol.ToolCallRequested] = field(default_factory=dict)
     _asked: dict[str, protocol.RequestUserInput] = field(default_factory=dict)
@@ -254,7 +254,8 @@ class Folding:
             case protocol.ToolCallFinished(call_id=call_id, outcome=outcome):
                 call = self._open.pop(call_id, None)
                 if call is not None and self._screen is not None and outcome is ActionOutcome.DONE:
-                    self.flow.did(_act_of(call), self._screen)
+                    for act in self.read(call, self._screen)[:1]:
+                        self.flow.did(act, self._screen)
             case protocol.RequestUserInput(question=question) if question.subject is not None:
                 self._asked[question.question_id] = msg
             case protocol.QuestionAnswered(question_id=question_id, answer=answer):
@@ -271,29 +272,6 @@ class Folding:
                 self.flow.approve(effect, self._screen, element)
             case _:
                 return
-
-
-def _act_of(call: protocol.ToolCallRequested) -> Act:
-    """Return a stored call as an act; its text is as it was stored, without secrets."""
-    kinds = {
-        "type_text": ActKind.TYPE,
-        "press_button": ActKind.KEY,
-        "scroll": ActKind.SWIPE,
-        "launch_app": ActKind.LAUNCH,
-        "long_press_element": ActKind.LONG_PRESS,
-    }
-    try:
-        given = json.loads(call.arguments or "{}")
-    except ValueError:
-        given = {}
-    given = given if isinstance(given, dict) else {}
-    return Act(
-        kind=kinds.get(call.tool, ActKind.PRESS),
-        element=call.element,
-        text=str(given.get("text", "")),
-        clear=given.get("clear") is True,
-        key=str(given.get("button", "")),
-    )
 
 
 def field_name(element: Element) -> str:

@@ -52,7 +52,7 @@ class PressKeys(PhoneTool, frozen=True, kw_only=True):
         if bool(self.keys) == bool(self.elements):
             raise BadArguments("name what to press: `keys`, or the numbers of `elements`")
         if is_placeholder(self.keys):
-            pad = next((e for e in screen.elements if e.clickable and _is_digit(e)), None)
+            pad = a_digit_of(screen.elements)
             if pad is None:
                 raise BadArguments("the screen has no keypad: type a secret into its field")
             said = f"Pressed {SECRET} on the keypad"
@@ -116,6 +116,11 @@ def keys_for(text: str, screen: Sequence[Element]) -> tuple[Element, ...]:
             raise BadArguments(f"the screen has {several} for character {at} of `keys`")
         found.append(fitting[0])
     return tuple(found)
+
+
+def a_digit_of(screen: Sequence[Element]) -> Element | None:
+    """Return a digit of the keypad on a screen, whichever; None where there is none."""
+    return next((e for e in screen if e.clickable and _is_digit(e)), None)
 
 
 def _is_digit(element: Element) -> bool:

@@ -38,8 +38,7 @@ class OpenLink(PhoneTool, frozen=True, kw_only=True):
 
     def resolve(self, screen: Observation) -> ResolvedAction:
         shown = redact_secrets(one_line(check_link(self.link), 100))
-        package = SETTINGS_APP if self.link.strip().startswith(SETTINGS_PREFIXES) else ""
-        return ResolvedAction(action=self, said=f"Opened {shown}", package=package)
+        return ResolvedAction(action=self, said=f"Opened {shown}", package=self._package)
 
     async def perform(self, resolved: ResolvedAction, device: Device, session: Session) -> str:
         if not isinstance(device, OpensLinks):
@@ -52,9 +51,14 @@ class OpenLink(PhoneTool, frozen=True, kw_only=True):
         return ""
 
     def acts(self, resolved: ResolvedAction) -> tuple[Act, ...]:
-        if resolved.package:
-            return (Act(kind=ActKind.LAUNCH, package=resolved.package),)
+        if self._package:
+            return (Act(kind=ActKind.LAUNCH, package=self._package),)
         return (Act(kind=ActKind.OPEN_LINK, link=self.link.strip()),)
+
+    @property
+    def _package(self) -> str:
+        """The app that opens it, where that is known; empty: it is not."""
+        return SETTINGS_APP if self.link.strip().startswith(SETTINGS_PREFIXES) else ""
 
 
 def check_link(link: str) -> str:
