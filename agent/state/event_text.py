@@ -158,10 +158,10 @@ def closed_words(closed: protocol.QuestionClosed) -> str:
     """Return why a question closed; where it expired, also after which limit, and whose it was."""
     if not closed.limit_ms:
         return closed.reason
-    whose = f", the limit of {closed.closed_by}" if closed.closed_by else ""
+    whose = f"the limit of {closed.closed_by}" if closed.closed_by else "the question's own limit"
     is_late = closed.late_ms >= _NOTICEABLY_MS
     late = f", noticed {lasting(closed.late_ms)} later" if is_late else ""
-    return f"{closed.reason} (waited {lasting(closed.limit_ms)}{whose}{late})"
+    return f"{closed.reason} (waited {lasting(closed.limit_ms)}, {whose}{late})"
 
 
 def verified_words(found: records.Verification) -> str:

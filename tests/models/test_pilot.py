@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import json
 
+import pytest
+
 from agent import protocol
 from agent.loop.conversation.memory import Memory
 from agent.loop.conversation.prompts import observation_text
 from agent.loop.screen.elements import number_elements
 from agent.models.model import ModelReply, ModelRequest
 from agent.models.pilot import Pilot
+from agent.models.pilot.find import way_to
+from agent.models.pilot.moves import GiveUp, Trail
+from agent.models.pilot.reading import View
 from agent.records import ActionOutcome, AppInfo, Foreground, Observation, UiNode
 from agent.tools.registry import schemas
 from tests.loop.paper_phone import button, field, node
@@ -222,3 +227,10 @@ async def test_a_long_list_of_apps_is_cut_where_one_of_them_is_asked_for() -> No
     _, arguments = called(await talk.chooses())
     assert "App19 (org.example.app19) and 70 more." in str(arguments["summary"])
     assert "app20" not in str(arguments["summary"])
+
+
+@pytest.mark.parametrize("what", ["“the settings”", "a switch for the lamp"])
+def test_what_was_not_found_is_named_in_plain_words(what: str) -> None:
+    gave_up = way_to("the settings", View(package="org.mail"), Trail([], backs=99), what)
+    assert isinstance(gave_up, GiveUp)
+    assert gave_up.reason.endswith(f" and did not find {what}")

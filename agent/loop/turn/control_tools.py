@@ -113,7 +113,7 @@ class Controls:
         self.ledger.spent(idle_ms=waited_ms)
         why = ", until the operator said something" if spoken else ""
         if not spoken and until_s < wanted_s:
-            why = ", which is all the time that the session has"
+            why = ", the session's own time limit"
         waited_s = until_s - max(left_s, 0) if spoken else until_s
         return f"Waited {waited_s:g} s{why}."
 

@@ -116,7 +116,7 @@ def way_to(name: str, view: View, trail: moves.Trail, what: str) -> moves.Move:
         return moves.wait("Results may take a moment")
     if not searched and trail.backs < _MAX_BACKS and (trail.path or not _saw_the_top(trail)):
         return moves.back(f"{what} is not here")
-    return moves.GiveUp(f"I looked through {view.app_name(view.package)} and found no {name}")
+    return moves.GiveUp(f"I looked through {view.app_name(view.package)} and did not find {what}")
 
 
 def _saw_the_top(trail: moves.Trail) -> bool:

@@ -358,4 +358,4 @@ def _told(done: Sequence[str], notes: Sequence[str]) -> str:
     more = f" (and {left_out} things before)" if left_out else ""
     said = f"The operator took the wheel and handed it back. Done meanwhile{more}: {acts}."
     noted = f" The operator says: {' '.join(notes)}" if notes else ""
-    return f"{said}{noted} Look at the screen as it is now before you go on."
+    return f"{said}{noted} Look at the screen as it is now before you continue."

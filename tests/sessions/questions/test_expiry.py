@@ -44,14 +44,19 @@ def test_a_clock_that_was_set_back_gives_no_limit_below_zero() -> None:
 @pytest.mark.parametrize(
     ("deadline_ms", "now_ms", "by", "said"),
     [
-        (8 * SECOND_MS, 8 * SECOND_MS, "", "waited 8 s"),
+        (8 * SECOND_MS, 8 * SECOND_MS, "", "waited 8 s, the question's own limit"),
         (
             600 * SECOND_MS,
             4 * SECOND_MS,
             "run (process 7)",
             "waited 4 s, the limit of run (process 7)",
         ),
-        (8 * SECOND_MS, 24 * SECOND_MS, "", "waited 8 s, noticed 16 s later"),
+        (
+            8 * SECOND_MS,
+            24 * SECOND_MS,
+            "",
+            "waited 8 s, the question's own limit, noticed 16 s later",
+        ),
     ],
 )
 def test_it_is_said_in_one_line(deadline_ms: int, now_ms: int, by: str, said: str) -> None:

@@ -102,7 +102,7 @@ async def test_a_wait_is_no_longer_than_the_sessions_budget_of_time() -> None:
     model = scripted(says("wait", seconds=500), says("finish", success=False, summary="No."))
     context = MemoryContext(model, Counter().phone, budget=Budget(seconds=40))
     await task(clock).run(context)
-    assert results(context)[0] == "Waited 40 s, which is all the time that the session has."
+    assert results(context)[0] == "Waited 40 s, the session's own time limit."
     assert clock.now < 60
 
 
