@@ -14,7 +14,7 @@ import msgspec
 
 from agent import records
 from agent.errors import RuntimeDiedError
-from agent.protocol import Answer, Event, FindSession, ListSessions, LookUp, Op, Reply
+from agent.protocol import Answer, Event, FindSession, HostForget, ListSessions, LookUp, Op, Reply
 from agent.state.commit import Commit
 
 Fact = TypeVar("Fact")
@@ -257,6 +257,9 @@ class Peers(Protocol):
 
     async def request(self, host: str, client: ClientInfo, op: Op) -> Reply:
         """Have a host carry out an op."""
+
+    async def forget(self, op: HostForget, submission_id: str, client: ClientInfo) -> None:
+        """Remove a host that has left for good."""
 
     async def leave(self, client: ClientInfo) -> None:
         """Have the hosts release everything that a client held there."""

@@ -130,6 +130,12 @@ class AuditWriter:
                     "action": op,
                     "detail": serial,
                 }
+            case protocol.HostForgotten(host=host, by=by, jobs_to=jobs_to):
+                return {
+                    "event_type": "host_forgotten",
+                    "caller": by,
+                    "detail": f"{host}; its jobs to {jobs_to}" if jobs_to else host,
+                }
             case protocol.ApprovalGiven(question_id=question_id, yes_by=yes_by, people=people):
                 return {
                     "event_type": "confirmation_seconded",

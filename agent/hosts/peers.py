@@ -17,8 +17,9 @@ import msgspec
 
 from agent.core import OWNER, Carrier, ClientInfo
 from agent.errors import StoreError, SwitchboardError, UsageError, WrongStateError
+from agent.hosts.forgetting import forget_host
 from agent.hosts.picture_lines import PictureLines
-from agent.protocol import DeviceChanged, Op, Reply
+from agent.protocol import DeviceChanged, HostForget, Op, Reply
 from agent.records import DeviceInfo, DeviceState, HostInfo, HostState, at_host
 from agent.rpc.places import TlsPlace
 from agent.rpc.rpc_messages import Problem, error_of, problem_of
@@ -85,6 +86,7 @@ class Peers:
         by_tls: Callable[[str], TlsPlace | None] = lambda _: None,
     ) -> None:
         self.host = store.host
+        self._dsn = dsn
         self.unhosted = unhosted
         self.is_guest = is_guest
         self._store = store
@@ -141,6 +143,15 @@ class Peers:
     async def refresh(self) -> None:
         """Look who is there now. Raises StoreError."""
         self._known = {one.name: one for one in await hosts(self._links[1])}
+
+    async def forget(self, op: HostForget, submission_id: str, client: ClientInfo) -> None:
+        """Remove a host that has left for good; see `agent.hosts.forgetting`."""
+        link = Link(self._dsn, f"{self.host} forgetting")
+        try:
+            await forget_host(link, self._store, op, submission_id, client)
+        finally:
+            await link.close()
+        await self.refresh()
 
     # --- asking ----------
 

@@ -180,6 +180,11 @@ def _fold_shared(state: State, msg: protocol.EventMsg) -> State:
         case protocol.AdbServerChanged(address=address, why=why):
             others = {key: one for key, one in state.servers_away.items() if key != address}
             return replace(state, servers_away={**others, address: why} if why else others)
+        case protocol.HostForgotten(host=host):
+            phones = {
+                key: one for key, one in state.devices.items() if records.host_of(key) != host
+            }
+            return replace(state, devices=phones)
         case protocol.JobChanged(job=job):
             return replace(state, jobs={**state.jobs, job.id: job})
         case protocol.JobsDropped(job_ids=gone_jobs):

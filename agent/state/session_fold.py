@@ -222,6 +222,7 @@ def _fold_fact(session: records.Session, msg: protocol.EventMsg) -> records.Sess
             | protocol.NoticeWithdrawn()
             | protocol.DeviceChanged()
             | protocol.AdbServerChanged()
+            | protocol.HostForgotten()
             | protocol.WheelTaken()
             | protocol.WheelActed()
             | protocol.WheelHandedBack()

@@ -197,9 +197,17 @@ def test_hosts_join_are_seen_and_are_missed(workshop: Workshop, server: Postgres
             wait_until(lambda: shown()["state"] == "gone", "that it was killed")
         with workshop.running(*serve, **other) as host:
             wait_until(lambda: shown()["state"] == "here", "it is there again")
+            refused = workshop.call("fleet", "forget", "second")
+            assert refused.code != 0
+            assert "is here" in refused.err, refused
             host.process.send_signal(signal.SIGTERM)
             assert host.wait() in (0, 143), host
         assert shown()["state"] == "left"
+        forgotten = workshop.call("fleet", "forget", "second")
+        assert forgotten.code == 0, forgotten
+        left = workshop.call("fleet", "hosts", "--json").json["hosts"]
+        assert "second" not in [one["name"] for one in left]
+        assert "host_forgotten" in workshop.call("audit", "show").out
         assert not any(PASSWORD in text for text in (*host.speech, *following.speech))
     finally:
         workshop.call("daemon", "stop", "--force")

@@ -25,6 +25,7 @@ FILLED: dict[str, Any] = {
     "commitment_id": 1,
     "gesture": protocol.WheelButton(button="HOME"),
     "goal": "x",
+    "host": "rack-2",
     "message_id": "m",
     "name": "x",
     "path": "/etc/passwd",

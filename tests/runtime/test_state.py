@@ -241,6 +241,14 @@ def test_devices_jobs_and_the_end_are_in_the_picture() -> None:
     assert state.closed
 
 
+def test_a_host_that_is_forgotten_takes_its_phones_with_it() -> None:
+    core = FakeCore()
+    for serial in ("rack-1/a", "rack-2/a", "rack-2/b"):
+        core.tell(protocol.DeviceChanged(device=phone(serial)))
+    core.tell(protocol.HostForgotten(host="rack-2", by="ana"))
+    assert set(folded(core).devices) == {"rack-1/a"}
+
+
 def test_an_event_of_an_unknown_session_is_counted_and_does_nothing_else() -> None:
     core = FakeCore()
     core.tell(protocol.StepStarted(step=1), "nobody")

@@ -14,6 +14,7 @@ from agent.audit.hash_chain import CUT_BYTES, Chain, Flaw, files_of, read_lines,
 from agent.audit.store_comparison import Compared, compare
 from agent.protocol import (
     Event,
+    HostForgotten,
     QuestionAnswered,
     RequestUserInput,
     SessionConfigured,
@@ -247,6 +248,15 @@ async def test_a_deletion_excuses_nothing_that_came_after_it(tmp_path: Path) -> 
         await store.delete_sessions("s")
         found = await compared(store, tmp_path)
     assert (len(found.missing), found.deleted) == (2, 2)
+
+
+async def test_a_host_that_was_forgotten_is_audited_with_who_did_it(tmp_path: Path) -> None:
+    async with SqliteStore.open(tmp_path) as store, audited(store, tmp_path):
+        done = HostForgotten(host="rack-2", by="ana: console", jobs_to="rack-1")
+        await store.append(EventDraft("", done))
+    lines = read_lines(tmp_path / DIRECTORY)
+    [line] = [one for one in lines if one["event_type"] == "host_forgotten"]
+    assert (line["caller"], line["detail"]) == ("ana: console", "rack-2; its jobs to rack-1")
 
 
 async def test_sessions_that_number_their_calls_alike_are_told_apart(tmp_path: Path) -> None:

@@ -27,6 +27,18 @@ class AdbServerChanged(EventBase, frozen=True, kw_only=True, tag="adb_server_cha
     """What happened, and what to do about it; empty when it answers again."""
 
 
+class HostForgotten(EventBase, frozen=True, kw_only=True, tag="host_forgotten"):
+    """A host that had left for good was removed from the fleet, with its phones."""
+
+    of_no_session: ClassVar[bool] = True
+
+    host: str
+    by: str = ""
+    """Who asked for it."""
+    jobs_to: str = ""
+    """The host that got its jobs, watchers and commitments, if it had any."""
+
+
 class WheelTaken(EventBase, frozen=True, kw_only=True, tag="wheel_taken"):
     """The operator drives a device; its session, if it has one, waits."""
 
@@ -67,6 +79,7 @@ class ShutdownComplete(EventBase, frozen=True, kw_only=True, tag="shutdown_compl
 AnyDeviceEvent: TypeAlias = (
     DeviceChanged
     | AdbServerChanged
+    | HostForgotten
     | WheelTaken
     | WheelActed
     | WheelHandedBack

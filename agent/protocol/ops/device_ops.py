@@ -40,6 +40,18 @@ class SessionMove(OpBase, frozen=True, kw_only=True, tag="session_move"):
     serial: str
 
 
+class HostForget(OpBase, frozen=True, kw_only=True, tag="host_forget"):
+    """Remove a host that has left for good from the fleet; refused while it is there, or while
+    sessions that have not ended, jobs, watchers or commitments belong to it.
+    """
+
+    needs: ClassVar[tuple[Right, ...]] = (Right.ADMINISTER,)
+
+    host: str
+    jobs_to: str = ""
+    """The host that gets its jobs, watchers and commitments; empty: none may be left."""
+
+
 class WheelTake(OpBase, frozen=True, kw_only=True, tag="wheel_take"):
     """Take the wheel of a device, given by serial or by its session, which then waits."""
 
@@ -126,5 +138,5 @@ class WheelAct(OpBase, frozen=True, kw_only=True, tag="wheel_act"):
 
 
 AnyDeviceOp: TypeAlias = (
-    DeviceDismiss | DeviceTag | SessionMove | WheelTake | WheelHandBack | WheelAct
+    DeviceDismiss | DeviceTag | SessionMove | HostForget | WheelTake | WheelHandBack | WheelAct
 )

@@ -7,6 +7,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from agent import protocol
+from agent.errors import UsageError
 from agent.records import HostInfo, SessionState
 from agent.runtime.handlers.answers import answers
 from agent.runtime.handlers.table import handles, reply_to
@@ -65,6 +66,14 @@ class DeviceHandlers:
             by=sub.client,
         )
         return reply_to(sub, moved)
+
+    @handles
+    async def forget(self, op: protocol.HostForget, sub: Submission) -> protocol.Reply:
+        """Remove a host that has left for good from the fleet."""
+        if self.parts.peers is None:
+            raise UsageError("This core is in no fleet.", "Ask a host of the fleet.")
+        await self.parts.peers.forget(op, sub.submission_id, sub.client)
+        return reply_to(sub)
 
     @handles
     async def drive(

@@ -20,7 +20,7 @@ from agent.store.changes.row_codec import as_int, as_text
 from agent.store.dispatch.fenced_run import LEASE_MS
 from agent.store.dispatch.gate import Gate
 from agent.store.postgres.link import Link
-from agent.store.postgres.opening import LOCKS, Opening
+from agent.store.postgres.opening import LOCKS, Opening, take_name
 
 BEAT_S = 1.0
 GONE_MS = 4_000
@@ -41,6 +41,17 @@ _HOSTS = f"""
         (pg_is_in_recovery() OR number IN (SELECT objid FROM held))::int,
         works, drains, wire, epoch, beat_us
     FROM host WHERE seen_ms > 0 ORDER BY name
+"""
+_OWNED = "host_of(record) IN (h.name, CASE h.name WHEN t.core_host THEN '' ELSE h.name END)"
+_BELONGINGS = f"""
+    WITH t AS (SELECT core_host FROM tip), h AS (SELECT ?::text AS name)
+    SELECT 'session', session_id FROM session, t, h
+        WHERE state NOT IN ('COMPLETED', 'FAILED', 'CANCELLED') AND {_OWNED}
+    UNION ALL SELECT 'job', id::text FROM job, t, h
+        WHERE status NOT IN ('completed', 'failed', 'stopped') AND {_OWNED}
+    UNION ALL SELECT 'watcher', id::text FROM watcher, t, h WHERE is_live = 1 AND {_OWNED}
+    UNION ALL SELECT 'commitment', id::text FROM commitment, t, h WHERE is_live = 1 AND {_OWNED}
+    ORDER BY 1, 2
 """
 _log = logging.getLogger(__name__)
 
@@ -209,6 +220,56 @@ async def drain(link: Link, name: str, *, drains: bool) -> HostRecord:
             return one
     known = ", ".join(repr(one.name) for one in found[:10]) or "none yet"
     raise UsageError(f"No host {name!r} ever joined.", f"Those that did: {known}.")
+
+
+class Belongings(msgspec.Struct, frozen=True, kw_only=True):
+    """What belongs to a host and has not ended."""
+
+    sessions: tuple[str, ...] = ()
+    jobs: tuple[int, ...] = ()
+    watchers: tuple[int, ...] = ()
+    commitments: tuple[int, ...] = ()
+
+    @property
+    def is_empty(self) -> bool:
+        """Return whether nothing does."""
+        return self == Belongings()
+
+
+async def belongings(link: Link, host: str) -> Belongings:
+    """List what belongs to a host and has not ended. Raises StoreError."""
+    rows = await link.rows(_BELONGINGS, (host,))
+    return Belongings(
+        sessions=tuple(as_text(key) for kind, key in rows if kind == "session"),
+        jobs=tuple(int(as_text(key)) for kind, key in rows if kind == "job"),
+        watchers=tuple(int(as_text(key)) for kind, key in rows if kind == "watcher"),
+        commitments=tuple(int(as_text(key)) for kind, key in rows if kind == "commitment"),
+    )
+
+
+async def forget(link: Link, host: str) -> bool:
+    """Remove a host that is not there and to which nothing belongs, with what it was asked.
+
+    Args:
+        link: of its own; while it is open, no process becomes a host of that name.
+
+    Returns:
+        False if its process still runs, or something belongs to it; nothing was changed.
+
+    Raises StoreError.
+    """
+    for (number,) in await link.rows("SELECT number FROM host WHERE name = ?", (host,)):
+        if not await take_name(link, as_int(number)):
+            return False
+    async with link.transaction():
+        # Nothing is stored meanwhile.
+        await link.rows("SELECT 1 FROM tip FOR UPDATE")
+        if not (await belongings(link, host)).is_empty:
+            return False
+        await link.rows("DELETE FROM op WHERE to_host = ?", (host,))
+        await link.rows("DELETE FROM host WHERE name = ?", (host,))
+        await link.commit()
+    return True
 
 
 async def check_versions(link: Link, host: str, version: str) -> None:

@@ -26,7 +26,7 @@ _LONGEST_NAME = 100
 LOCKS = 0x53574244
 """The first number of our advisory locks; the second is a host's, or this one."""
 _SCHEMA_LOCK = 0
-_LOCK_S = 3.0
+LOCK_S = 3.0
 """How long a core waits for locks: the server may take a moment to miss a process that died."""
 _LOOK_S = 0.05
 _ADOPT_IT = "where it is meant to be this one: switchboard store adopt"
@@ -83,16 +83,19 @@ async def open_host(
     store = await _migrated(link, expected)
     number = await _numbered(link, host)
     opening = Opening(store=store, host=host, number=number, epoch=0, is_core=core is not None)
-    await take_locks(link, opening, wait_s=_LOCK_S if core is not None else 0)
+    await take_locks(link, opening, wait_s=LOCK_S if core is not None else 0)
     async with link.transaction():
         if core is not None:
             await _check_core(link, core)
-        [(epoch,)] = await link.rows(
+        taken = await link.rows(
             "UPDATE host SET epoch = nextval('epoch'), since_ms = coalesce(?::bigint, "
             "(extract(epoch FROM clock_timestamp()) * 1000)::bigint), is_open = 1, commits = 0, "
             "works = ? WHERE number = ? RETURNING epoch",
             (now_ms, int(core is not None), number),
         )
+        if not taken:
+            raise StoreError(f"Host {host!r} was forgotten just now.", "Start it again.")
+        [(epoch,)] = taken
         if core is not None:
             # Whose what is that was stored before hosts were: that of the first.
             await link.rows("UPDATE tip SET core_host = ? WHERE core_host = ''", (host,))
@@ -109,14 +112,19 @@ async def take_locks(link: Link, opening: Opening, *, wait_s: float = 0) -> None
     Raises:
         HostInUseError: another process has it.
     """
-    if not await _locked(link, opening.number, wait_s):
+    if not await take_name(link, opening.number, wait_s):
         raise HostInUseError(
             f"The host name {opening.host!r} is in use by another process on this database.",
             "End that one, or give this host another name.",
         )
 
 
-async def _locked(link: Link, number: int, wait_s: float) -> bool:
+async def take_name(link: Link, number: int, wait_s: float = LOCK_S) -> bool:
+    """Keep other processes from the name of the host with a number, for the life of the connection.
+
+    Returns:
+        False if another process has it, also after so many seconds.
+    """
     loop = asyncio.get_running_loop()
     end = loop.time() + wait_s
     while True:

@@ -1,7 +1,7 @@
-"""`switchboard fleet`: look at a fleet's hosts and at what holds them together, drain one, move
-sessions.
+"""`switchboard fleet`: look at a fleet's hosts and at what holds them together, drain or
+forget one, move sessions.
 
-All but the moving works on the database alone, and takes no place in it.
+All but the moving and the forgetting works on the database alone, and takes no place in it.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import click
 
 from agent.core import Core
 from agent.errors import UsageError
-from agent.protocol import SessionMove
+from agent.protocol import HostForget, SessionMove
 from agent.records import DeviceState, HostState, at_host, host_of, on_host
 from agent.text import counted, one_line
 from console.cli_support import plain
@@ -243,6 +243,34 @@ def move(ctx: click.Context, session: str, host: str, phone: str, as_json: bool)
             )
         else:
             plain.print_text(f"{moved.session_id} goes on at {host}, on {serial}.")
+        return ExitCode.DONE
+
+    end(run_with_core(ctx, work))
+
+
+@fleet.command()
+@click.argument("host")
+@click.option(
+    "--jobs-to",
+    default="",
+    metavar="HOST",
+    help="The host that gets its jobs, watchers and commitments.",
+)
+@_JSON
+@click.pass_context
+def forget(ctx: click.Context, host: str, jobs_to: str, as_json: bool) -> None:
+    """Remove a HOST that has left for good, with its phones.
+
+    Refused while it is there, or has sessions that have not ended: move those first. A host that
+    joins again later is a new one.
+    """
+
+    async def work(core: Core, _owned: bool, _stop: StopRequest) -> ExitCode:
+        await core.request(HostForget(host=host, jobs_to=jobs_to))
+        if as_json:
+            plain.print_json({"host": host, "forgotten": True})
+        else:
+            plain.print_text(f"{host} is forgotten.")
         return ExitCode.DONE
 
     end(run_with_core(ctx, work))
