@@ -65,6 +65,10 @@ class Wake:
                 case _:
                     pass
 
+    def ring_now(self) -> None:
+        """Ring at once: the least delay is for what comes by itself, not for who waits for it."""
+        self._arm(self._parts.clock_ms())
+
     async def recover(self) -> None:
         """Take the jobs back that a dead core was running. Raises StoreError."""
         for job in await self._parts.store.stale_jobs(_FOREVER_MS):

@@ -214,7 +214,9 @@ class JobService:
     async def run_now(self, job_id: int) -> Job:
         """Make a job due at once. Raises UsageError while it runs or waits for a review."""
         await self._check_no_campaign(job_id, "run again")
-        return await self._move(job_id, run_now, "run by the operator", None)
+        job = await self._move(job_id, run_now, "run by the operator", None)
+        self.wake.ring_now()
+        return job
 
     async def _check_no_campaign(self, job_id: int, what: str) -> None:
         if (await self._records.find(job_id)).type is JobType.CAMPAIGN:

@@ -158,6 +158,8 @@ async def test_a_jobs_run_keeps_its_result_and_where_it_was_read(tmp_path: Path)
         )
         job = (await core.request(op)).job
         assert job is not None
+        # What is due at once is due in 15 s.
+        await core.request(protocol.JobRun(job_id=job.id))
         async with asyncio.timeout(BOUND_S), core.events(after=0) as events:
             async for event in events:
                 if (
