@@ -18,6 +18,7 @@ def shown(request: dict[str, Any]) -> str:
     return content if isinstance(content, str) else json.dumps(content)
 
 
+@pytest.mark.slow
 async def test_an_endpoint_drives_a_session_on_the_phone(bench: Bench) -> None:
     bench.begin()
     replies = [

@@ -51,6 +51,7 @@ def test_a_question_is_answered_from_another_process(bench: Bench) -> None:
     assert told(bench, "Ben Okafor")
 
 
+@pytest.mark.slow
 def test_silence_is_no_to_an_approval(bench: Bench) -> None:
     call = bench.call(
         "run",

@@ -63,6 +63,7 @@ def test_a_recipe_does_what_it_says(
     assert run.returncode == 0, f"{title}\n{run.stdout}\n{run.stderr}"
 
 
+@pytest.mark.slow
 def test_each_end_has_its_status(phone: tuple[Workshop, str]) -> None:
     workshop, serial = phone
     assert workshop.call("devices", "tap", serial, "no such thing").code == 1

@@ -107,6 +107,7 @@ def test_a_signal_stops_the_session_where_it_can_be_resumed(
     assert shown["stateLabel"] == "WAITING_FOR_USER"
 
 
+@pytest.mark.slow
 def test_a_session_stopped_from_elsewhere_ends_its_run_and_goes_on_when_resumed(
     bench: Bench,
 ) -> None:

@@ -101,6 +101,7 @@ def settings_of(folder: Path, **model: object) -> Settings:
     return replace(found, model=replace(found.model, **model))
 
 
+@pytest.mark.slow
 async def test_trials_are_made_on_phones_of_another_process_by_an_endpoint_and_by_the_pilot(
     tmp_path: Path,
 ) -> None:

@@ -46,6 +46,7 @@ def test_who_claims_success_and_does_nothing_fails(exercise: Exercise, phone: Ph
     assert asks or not refused or exercise.name == "note-delete-refused"
 
 
+@pytest.mark.slow
 async def test_sessions_do_exercises_and_a_refused_payment_is_not_made(tmp_path: Path) -> None:
     names = ("bluetooth-on", "note-many-scripts", "payment-refused")
     told: list[Outcome] = []
@@ -92,6 +93,7 @@ async def test_no_lie_is_confirmed_and_the_checker_has_the_last_word(
     assert not any(outcome.is_false_done for outcome in outcomes)
 
 
+@pytest.mark.slow
 async def test_a_believer_repeats_what_failed_and_is_confirmed_only_where_the_goal_is_met(
     tmp_path: Path,
 ) -> None:

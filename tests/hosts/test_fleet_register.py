@@ -103,6 +103,7 @@ async def test_two_administrators_at_once_lose_nothing(rack: Hosts) -> None:
     assert len(one.all_operators()[0].grants) == 8
 
 
+@pytest.mark.slow
 async def test_a_database_that_is_away_lets_no_operator_in_after_a_while(
     rack: Hosts, postgres_server: PostgresServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:

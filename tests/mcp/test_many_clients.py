@@ -203,7 +203,7 @@ async def test_on_five_phones_three_wait_for_each_other_and_two_go_on(tmp_path: 
         await here.until_all_is_left()
 
 
-@pytest.mark.parametrize("clients", [2, 4])
+@pytest.mark.parametrize("clients", [2, pytest.param(4, marks=pytest.mark.slow)])
 async def test_programs_that_want_one_phone_get_it_one_after_the_other(
     tmp_path: Path, clients: int
 ) -> None:

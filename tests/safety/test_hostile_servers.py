@@ -12,18 +12,25 @@ from agent.records import Autonomy
 from bench.redteam.servers import HTTP_MANNERS, MANNERS, trial
 
 CALLED = ("plain", "dies", "slow", "flood", "tokens", "lies")
+_QUICK = ("plain", "rug-pull", "names", "schemas", "lies")
 
 
 def _over_both(manners: Iterable[str]) -> Iterator[object]:
-    """What a server does over pipes, and the same over HTTP, which is slow."""
+    """What a server does over pipes, and the same over HTTP; each starts processes for a second."""
     for one in manners:
-        yield "pipes", one
+        marks = () if one in _QUICK else pytest.mark.slow
+        yield pytest.param("pipes", one, marks=marks)
+        yield pytest.param("http", one, marks=pytest.mark.slow)
+
+
+def _only_over_http() -> Iterator[object]:
+    for one in HTTP_MANNERS[len(MANNERS) :]:
         yield pytest.param("http", one, marks=pytest.mark.slow)
 
 
 @pytest.mark.parametrize(
     ("over", "manner"),
-    [*_over_both(MANNERS), *(("http", one) for one in HTTP_MANNERS[len(MANNERS) :])],
+    [*_over_both(MANNERS), *_only_over_http()],
 )
 async def test_no_server_takes_effect_without_a_person(
     tmp_path: Path, over: str, manner: str
@@ -44,7 +51,7 @@ async def test_no_server_takes_effect_without_a_person(
 
 @pytest.mark.parametrize(
     ("over", "manner"),
-    [*_over_both(CALLED), *(("http", one) for one in HTTP_MANNERS[len(MANNERS) :])],
+    [*_over_both(CALLED), *_only_over_http()],
 )
 async def test_what_a_person_approved_is_called_and_contained(
     tmp_path: Path, over: str, manner: str

@@ -137,6 +137,7 @@ def test_tabs_and_the_keys_of_the_footer_are_pressed_and_underlined_under_the_po
     desktop.terminal.see("What should be done?")
 
 
+@pytest.mark.slow
 def test_an_option_of_a_card_is_answered_by_a_click_and_an_approval_by_two(
     desktop: Desktop,
 ) -> None:
@@ -164,6 +165,7 @@ def test_an_option_of_a_card_is_answered_by_a_click_and_an_approval_by_two(
     assert desktop.ops()[before]["answer"] == "Approve"
 
 
+@pytest.mark.slow
 def test_an_option_in_the_queue_answers_the_row_under_the_cursor_and_no_other(
     desktop: Desktop,
 ) -> None:
@@ -197,6 +199,7 @@ def test_an_option_in_the_queue_answers_the_row_under_the_cursor_and_no_other(
     desktop.until(lambda: len(desktop.ops()) == 2, "the approval")
 
 
+@pytest.mark.slow
 def test_a_border_is_dragged_and_stays_for_the_next_start(desktop: Desktop) -> None:
     border = desktop.lines[5].index("▏")
     desktop.mouse.drag((border, 5), (border + 12, 6))
@@ -247,6 +250,7 @@ def test_the_wheel_scrolls_what_is_under_it_and_leaves_the_focus(desktop: Deskto
     assert desktop.ops() == []
 
 
+@pytest.mark.slow
 def test_a_click_selects_a_double_click_opens_and_ctrl_marks(desktop: Desktop) -> None:
     row = next(at for at, line in enumerate(desktop.lines) if at > 2 and "asks you" in line[:48])
     title = desktop.lines[row][:40]
@@ -268,6 +272,7 @@ def test_a_click_selects_a_double_click_opens_and_ctrl_marks(desktop: Desktop) -
     desktop.terminal.see("choose")
 
 
+@pytest.mark.slow
 def test_a_press_beside_a_dialog_or_on_the_keys_at_its_foot_leaves_it(desktop: Desktop) -> None:
     for opener, title in (("? help", "Keys · "), ("^p palette", "─ Palette ")):
         for leaves in ("esc back", ""):
@@ -293,6 +298,7 @@ def test_phones_without_room_on_the_deck_are_a_press_away(desktop: Desktop) -> N
         desktop.terminal.see("Sessions 50")
 
 
+@pytest.mark.slow
 def test_the_tape_of_a_replay_is_pressed_and_dragged(desktop: Desktop) -> None:
     desktop.terminal.press(b"R")
     desktop.terminal.see("event ")

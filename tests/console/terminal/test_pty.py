@@ -128,6 +128,7 @@ def terminal(tmp_path: Path) -> Iterator[Terminal]:
     opened.close()
 
 
+@pytest.mark.slow
 def test_nothing_hostile_reaches_the_terminal(terminal: Terminal) -> None:
     terminal.see("LBL[@click=app.exit(9)]")
     terminal.see("asks:")

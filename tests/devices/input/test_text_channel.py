@@ -136,6 +136,7 @@ async def test_clear_field_empties_and_refuses_where_no_field_is(note: Note) -> 
         await note.device.clear_field(timeout_s=BOUND_S)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("line", ["It's 100%s of $HOME;\n", "naïve 世界 🌍 `x`\n"])
 async def test_contracts_7_text_of_10_000_characters(note: Note, line: str) -> None:
     text = (line * (10_000 // len(line) + 1))[:10_000]
