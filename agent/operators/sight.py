@@ -187,7 +187,7 @@ class Sight:
         if before and not await self.sees_session(before):
             raise _no_session(before)
         while len(found) < query.limit:
-            page = await self._core.look_up(ListSessions(limit=_PAGE, before=before))
+            page = await self._core.look_up(replace(query, limit=_PAGE, before=before))
             found += [bare(one) for one in page if self.sees(one)]
             if len(page) < _PAGE:
                 break

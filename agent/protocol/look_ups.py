@@ -12,6 +12,7 @@ from typing import Annotated, Any, ClassVar, Generic, TypeAlias, TypeVar
 
 import msgspec
 
+from agent.protocol.session_filter import STATES, SessionFilter, split_words
 from agent.records import HostInfo, Right, SearchHit, Session, Spending
 
 Answer = TypeVar("Answer")
@@ -33,8 +34,39 @@ class LookUp(
     """The rights of which an operator needs one, on the phones that the answer tells of."""
 
 
-class ListSessions(LookUp[tuple[Session, ...]], frozen=True, kw_only=True):
-    """List sessions, newest first; only those older than the session `before`, if given."""
+class _OfSessions(LookUp[Answer], Generic[Answer], frozen=True, kw_only=True, omit_defaults=True):
+    """Base of the look-ups among sessions that have all the facts that are given."""
+
+    states: str = ""
+    """Words such as `failed`, `open` or `kept`, with commas between them; each must apply."""
+    tags: str = ""
+    """Tags, with commas between them; it must have each."""
+    phones: str = ""
+    """Parts of host and phone, as `rack-3/`, with commas between them; one must occur."""
+    model: str = ""
+    """A part of the model's name."""
+    since_ms: Number = 0
+    """Created at or after this moment."""
+    until_ms: Number = 0
+    """Created before this moment; 0 for no end."""
+
+    @property
+    def wanted(self) -> SessionFilter:
+        """Return the facts that are asked for. Raises UsageError for a state that is none."""
+        return SessionFilter(
+            states=split_words(self.states, STATES),
+            tags=split_words(self.tags),
+            phones=split_words(self.phones),
+            model=self.model,
+            since_ms=self.since_ms,
+            until_ms=self.until_ms,
+        )
+
+
+class ListSessions(_OfSessions[tuple[Session, ...]], frozen=True, kw_only=True):
+    """List sessions, newest first; only those older than the session `before`, if given, and only
+    those that have all the other facts that are given.
+    """
 
     method: ClassVar[str] = "sessions"
     returns: ClassVar[str] = "session records, newest first"
@@ -52,9 +84,10 @@ class FindSession(LookUp[Session], frozen=True, kw_only=True):
     session_id: str
 
 
-class SearchEvents(LookUp[tuple[SearchHit, ...]], frozen=True, kw_only=True):
+class SearchEvents(_OfSessions[tuple[SearchHit, ...]], frozen=True, kw_only=True):
     """Find events by words, the newest first: all words must occur, `"two words"` together,
-    `wor*` begins so, `-word` must not occur.
+    `wor*` begins so, `-word` must not occur. Only in sessions that have all the facts that are
+    given.
     """
 
     method: ClassVar[str] = "search"

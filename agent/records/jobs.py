@@ -144,6 +144,17 @@ class Job(
     """The host of a fleet whose core runs it; empty in a store of one core."""
 
     @property
+    def places(self) -> tuple[str, ...]:
+        """Return its host, as `rack-3/`, the phones that it names, and its tags of phones, as
+        `#wall`.
+        """
+        serial, tags = self.payload_json.get("serial"), self.payload_json.get("tags")
+        named = (serial,) if isinstance(serial, str) and serial else ()
+        tagged = tuple(f"#{tag}" for tag in tags) if isinstance(tags, list | tuple) else ()
+        phones = campaign_of(self.payload_json).phones
+        return (*((f"{self.host}/",) if self.host else ()), *named, *phones, *tagged)
+
+    @property
     def is_told(self) -> bool:
         """Return whether its runs produce notices."""
         mode = self.delivery_json.get("mode", "notification")

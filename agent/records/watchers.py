@@ -153,6 +153,13 @@ class Watcher(msgspec.Struct, frozen=True, kw_only=True):
     host: str = ""
     """The host of a fleet whose core looks; empty in a store of one core."""
 
+    @property
+    def places(self) -> tuple[str, ...]:
+        """Return its host, as `rack-3/`, and the phone that it watches."""
+        serial = self.condition_json.get("serial")
+        named = (serial,) if isinstance(serial, str) and serial else ()
+        return (*((f"{self.host}/",) if self.host else ()), *named)
+
 
 class CommitmentStatus(StrEnum):
     """How a commitment stands."""
@@ -218,3 +225,8 @@ class Commitment(msgspec.Struct, frozen=True, kw_only=True):
     updated_at: int
     host: str = ""
     """The host of a fleet whose core reminds of it; empty in a store of one core."""
+
+    @property
+    def places(self) -> tuple[str, ...]:
+        """Return its host, as `rack-3/`."""
+        return (f"{self.host}/",) if self.host else ()

@@ -25,7 +25,9 @@ class _StoreAnswers:
 
     @answers
     async def sessions(self, query: protocol.ListSessions) -> tuple[Session, ...]:
-        return await self.store.sessions(limit=query.limit, before=query.before)
+        return await self.store.sessions(
+            limit=query.limit, before=query.before, wanted=query.wanted
+        )
 
     @answers
     async def session(self, query: protocol.FindSession) -> Session:
@@ -33,7 +35,7 @@ class _StoreAnswers:
 
     @answers
     async def search(self, query: protocol.SearchEvents) -> tuple[SearchHit, ...]:
-        return await self.store.search(query.query, limit=query.limit)
+        return await self.store.search(query.query, limit=query.limit, wanted=query.wanted)
 
     @answers
     async def spending(self, query: protocol.SumSpending) -> Spending:

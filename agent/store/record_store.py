@@ -10,6 +10,7 @@ from contextlib import suppress
 
 from agent.errors import FencedError, StoreError
 from agent.protocol import Event
+from agent.protocol.session_filter import EVERY_SESSION, SessionFilter
 from agent.records import Job, JobStatus, Question, Session
 from agent.store.changes.event_ledger import EventDraft, body_of
 from agent.store.changes.write_queue import Listener, WriteQueue
@@ -139,10 +140,19 @@ class RecordStore:
     # --- sessions and questions ----------
 
     async def sessions(
-        self, *, limit: int = 200, active_only: bool = False, before: str = ""
+        self,
+        *,
+        limit: int = 200,
+        active_only: bool = False,
+        before: str = "",
+        wanted: SessionFilter = EVERY_SESSION,
     ) -> tuple[Session, ...]:
-        """List sessions, newest first; only those older than the session `before`, if given."""
-        return await self._reader.sessions(limit=limit, active_only=active_only, before=before)
+        """List sessions, newest first; only those older than the session `before`, if given, and
+        only those that a filter finds.
+        """
+        return await self._reader.sessions(
+            limit=limit, active_only=active_only, before=before, wanted=wanted
+        )
 
     async def trees(self, *, limit: int = 200) -> tuple[Session, ...]:
         """List the newest top-level sessions, all that are not settled, and their whole trees."""

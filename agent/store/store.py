@@ -15,6 +15,7 @@ import msgspec
 
 from agent.errors import StoreError
 from agent.protocol import Event
+from agent.protocol.session_filter import EVERY_SESSION, SessionFilter
 from agent.records import Job, JobStatus, Question, SearchHit, Session
 from agent.store.changes.event_ledger import EventDraft
 from agent.store.changes.write_queue import Listener
@@ -135,8 +136,11 @@ class Store(Protocol):
         `before_seq`, the newest `limit` of those before it.
         """
 
-    async def search(self, query: str, *, limit: int = 50) -> tuple[SearchHit, ...]:
-        """Find events by words, newest first; see `agent.store.queries.search_words.compiled`.
+    async def search(
+        self, query: str, *, limit: int = 50, wanted: SessionFilter = EVERY_SESSION
+    ) -> tuple[SearchHit, ...]:
+        """Find events by words, newest first, in the sessions that a filter finds; see
+        `agent.store.queries.search_words.compiled`.
 
         Raises UsageError for a query with nothing to search for.
         """
@@ -163,9 +167,16 @@ class Store(Protocol):
     # --- sessions and questions ----------
 
     async def sessions(
-        self, *, limit: int = 200, active_only: bool = False, before: str = ""
+        self,
+        *,
+        limit: int = 200,
+        active_only: bool = False,
+        before: str = "",
+        wanted: SessionFilter = EVERY_SESSION,
     ) -> tuple[Session, ...]:
-        """List sessions, newest first; only those older than the session `before`, if given."""
+        """List sessions, newest first; only those older than the session `before`, if given, and
+        only those that a filter finds.
+        """
 
     async def trees(self, *, limit: int = 200) -> tuple[Session, ...]:
         """List the newest top-level sessions, all that are not settled, and their whole trees."""

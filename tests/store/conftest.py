@@ -6,10 +6,21 @@ import os
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
+import msgspec
 import pytest
+from msgspec.structs import replace
 
 from agent.protocol import RequestUserInput, SessionConfigured, StepStarted
-from agent.records import Job, JobStatus, JobType, Question, Session
+from agent.records import (
+    GoalVerdict,
+    Job,
+    JobStatus,
+    JobType,
+    Question,
+    Session,
+    SessionState,
+    VerifiedBy,
+)
 from agent.store.embedded.sqlite_store import EventDraft, SqliteStore
 from tests.store.postgres_server import PostgresServer, binaries, running_server
 
@@ -74,3 +85,45 @@ def question_draft(question_id: str, session_id: str = "s1") -> EventDraft:
         question_id=question_id, session_id=session_id, text="Which one?", asked_ms=5
     )
     return EventDraft(session_id, RequestUserInput(question=question))
+
+
+def placed_sessions() -> list[Session]:
+    """Make sessions with all that lists are filtered by."""
+    return [
+        Session(
+            session_id=f"placed-{number}",
+            goal="g",
+            created_ms=number,
+            state=state,
+            host=host,
+            serial=serial,
+            model="OpenAI/GPT-5",
+            kept=number % 2 == 0,
+            tags=tags,
+            verdict=verdict,
+            verified_by=VerifiedBy.OPERATOR if number else VerifiedBy.NOBODY,
+        )
+        for number, (state, host, serial, tags, verdict) in enumerate(
+            (
+                (SessionState.COMPLETED, "Rack-3", "Rack-3/a", ("Wall", "x"), GoalVerdict.MET),
+                (SessionState.COMPLETED, "", "127.0.0.1:5555", (), GoalVerdict.MET),
+                (SessionState.COMPLETED, "rack-3", "", ("x",), GoalVerdict.NOT_MET),
+                (SessionState.FAILED, "rack-3", "a", (), GoalVerdict.CANNOT_TELL),
+                (SessionState.CANCELLED, "", "", (), GoalVerdict.CANNOT_TELL),
+                (SessionState.WAITING_FOR_USER, "", "b", (), GoalVerdict.CANNOT_TELL),
+            )
+        )
+    ]
+
+
+def placed_job() -> Job:
+    """Make a job with all the places that it is found by."""
+    job = make_job(7, title="Water", prompt="slowly")
+    campaign = {"phones": ["rack-4/a", "rack-4/b"]}
+    payload = {"serial": "Rack-3/c", "campaign": campaign, "tags": ["wall"]}
+    return replace(job, host="rack-3", payload_json=payload)
+
+
+def encoded(record: Session | Job) -> str:
+    """Return a record as it is stored."""
+    return msgspec.json.encode(record).decode()

@@ -13,6 +13,7 @@ from contextlib import suppress
 from agent import records
 from agent.errors import StoreError, UsageError
 from agent.protocol import Event, JobChanged, SessionsDeleted
+from agent.protocol.session_filter import EVERY_SESSION, SessionFilter
 from agent.store import leases
 from agent.store.changes.blob_refs import digests_of
 from agent.store.changes.event_ledger import (
@@ -259,14 +260,17 @@ class MemoryStore:
             (head.session for head in self._sessions.values()), by_session, since_ms=since_ms
         )
 
-    async def search(self, query: str, *, limit: int = 50) -> tuple[records.SearchHit, ...]:
-        wanted = query.casefold().split()
-        if not wanted:
+    async def search(
+        self, query: str, *, limit: int = 50, wanted: SessionFilter = EVERY_SESSION
+    ) -> tuple[records.SearchHit, ...]:
+        words = query.casefold().split()
+        if not words:
             raise UsageError("There is no word to look for.")
         hits: list[records.SearchHit] = []
         for event in reversed(self._events):
             text = text_of(event.msg) if event.session_id else ""
-            if text and all(word in text.casefold().split() for word in wanted):
+            is_found = text and all(word in text.casefold().split() for word in words)
+            if is_found and wanted.holds(self._sessions[event.session_id].session):
                 hits.append(
                     records.SearchHit(
                         session_id=event.session_id,
@@ -305,7 +309,12 @@ class MemoryStore:
         return [head.session for head in reversed(self._sessions.values())]
 
     async def sessions(
-        self, *, limit: int = 200, active_only: bool = False, before: str = ""
+        self,
+        *,
+        limit: int = 200,
+        active_only: bool = False,
+        before: str = "",
+        wanted: SessionFilter = EVERY_SESSION,
     ) -> tuple[records.Session, ...]:
         found = self._records()
         if before:
@@ -313,7 +322,7 @@ class MemoryStore:
             found = found[at + 1 :]
         if active_only:
             found = [one for one in found if not one.state.is_terminal]
-        return tuple(found[:limit])
+        return tuple([one for one in found if wanted.holds(one)][:limit])
 
     async def trees(self, *, limit: int = 200) -> tuple[records.Session, ...]:
         roots = [one.session_id for one in self._records() if not one.parent_id][:limit]

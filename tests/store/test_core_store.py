@@ -20,6 +20,7 @@ from agent.errors import (
     WrongStateError,
 )
 from agent.protocol import SessionHosted, ToolCallRequested
+from agent.protocol.session_filter import facts_of
 from agent.store.database.lock import DirectoryLock
 from agent.store.embedded.sqlite_store import SqliteStore
 from agent.store.postgres.backup import _TABLES, LEFT_OUT, back_up, restore
@@ -31,7 +32,15 @@ from agent.store.postgres.postgres_store import PostgresStore
 from agent.store.postgres.schema import MIGRATIONS
 from agent.store.postgres.upkeep import check, vacuum
 from agent.store.store import EventDraft
-from tests.store.conftest import make_job, question_draft, session_draft, step_draft
+from tests.store.conftest import (
+    encoded,
+    make_job,
+    placed_job,
+    placed_sessions,
+    question_draft,
+    session_draft,
+    step_draft,
+)
 from tests.store.postgres_server import PostgresServer
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("postgres")]
@@ -279,6 +288,41 @@ async def test_an_older_schema_is_brought_up_to_date_by_a_core_alone(
         assert store.identity == "older"
         await store.append(session_draft("s1"))
     assert postgres_server.sql(version, database=database) == str(len(MIGRATIONS))
+
+
+async def test_what_older_sessions_and_jobs_are_found_by_is_what_a_new_store_finds(
+    dsn: str, database: str, tmp_path: Path, postgres_server: PostgresServer
+) -> None:
+    link = Link(dsn, "older")
+    sessions, job = placed_sessions(), placed_job()
+    async with link.transaction():
+        await link.rows("CREATE SCHEMA switchboard")
+        await migrate(link, 0, len(MIGRATIONS) - 1)
+        version = len(MIGRATIONS) - 1
+        await link.rows("UPDATE tip SET version = ?, store = 'older'", (version,))
+        for one in sessions:
+            await link.rows(
+                "INSERT INTO session "
+                "(session_id, parent_id, state, last_seq, job_id, is_pruned, record) "
+                "VALUES (?, '', ?, 0, 0, 0, ?)",
+                (one.session_id, one.state, encoded(one)),
+            )
+        await link.rows(
+            "INSERT INTO job (id, status, next_run_at, running_at, search, record) "
+            "VALUES (7, 'active', 0, 0, 'water' || chr(10) || 'slowly' || chr(10) || 'active', ?)",
+            (encoded(job),),
+        )
+        await link.commit()
+    async with open_core(dsn, "a", tmp_path / "data") as store:
+        assert len(await store.sessions()) == len(sessions)
+    columns = "session_id, created_ms, place, model, labels"
+    found = await link.rows(f"SELECT {columns} FROM session")
+    assert {row[0]: tuple(row[1:]) for row in found} == {
+        one.session_id: facts_of(one) for one in sessions
+    }
+    [(search,)] = await link.rows("SELECT search FROM job")
+    assert search == f"water\nslowly\n{' '.join(job.places)}\nactive".casefold()
+    await link.close()
 
 
 async def test_a_newer_schema_is_not_read(

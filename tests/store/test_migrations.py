@@ -16,10 +16,11 @@ from pathlib import Path
 import pytest
 
 from agent.errors import FencedError, StoreError, UsageError
+from agent.protocol.session_filter import facts_of
 from agent.records import SessionState
 from agent.store.database.schema import MIGRATIONS
 from agent.store.embedded.sqlite_store import DATABASE_NAME, SqliteStore
-from tests.store.conftest import step_draft
+from tests.store.conftest import encoded, placed_job, placed_sessions, step_draft
 
 DATA = Path(__file__).parent.parent / "data"
 DUMPS = {int(path.stem.split("-")[-1]): path for path in DATA.glob("store-schema-*.sql")}
@@ -152,6 +153,38 @@ async def test_a_job_of_an_older_store_is_found_by_a_part_of_its_words_and_is_du
         assert [job.id for job in (await store.job_pages.page(query="ATE")).jobs] == [1]
         assert [job.title for job in await store.due_jobs(100)] == ["Water"]
         assert await store.due_jobs(98) == ()
+
+
+async def test_what_older_sessions_and_jobs_are_found_by_is_what_a_new_store_finds(
+    older: Path, tmp_path: Path
+) -> None:
+    sessions, job = placed_sessions(), placed_job()
+    with closing(sqlite3.connect(older / DATABASE_NAME)) as database:
+        for one in sessions:
+            database.execute(
+                "INSERT INTO session (session_id, parent_id, state, last_seq, record) "
+                "VALUES (?, '', ?, 0, ?)",
+                (one.session_id, one.state, encoded(one)),
+            )
+        database.execute(
+            "INSERT INTO job (id, status, next_run_at, running_at, search, record) "
+            "VALUES (7, 'active', 0, 0, 'water\nslowly\nactive', ?)",
+            (encoded(job),),
+        )
+        database.commit()
+    async with SqliteStore.open(older) as store:
+        everything = await store.sessions()
+        assert len(everything) > len(sessions)
+        assert [one.id for one in (await store.job_pages.page(query="rack-3/")).jobs] == [7]
+    with closing(sqlite3.connect(older / DATABASE_NAME)) as database:
+        found = database.execute(
+            "SELECT session_id, created_ms, place, model, labels FROM session"
+        ).fetchall()
+        assert dict((row[0], tuple(row[1:])) for row in found) == {
+            one.session_id: facts_of(one) for one in everything
+        }
+        [(search,)] = database.execute("SELECT search FROM job WHERE id = 7").fetchall()
+        assert search == f"water\nslowly\n{' '.join(job.places)}\nactive".casefold()
 
 
 @pytest.mark.parametrize("reached", range(2, len(MIGRATIONS)))

@@ -12,6 +12,7 @@ import msgspec
 
 from agent.errors import StoreError
 from agent.protocol import Event, decode_msg
+from agent.protocol.session_filter import facts_of, foldable
 from agent.records import Commitment, Job, Question, RunRecord, Session, Watcher, WatcherStatus
 from agent.store.changes.event_ledger import EventLedger
 from agent.store.leases import Lease
@@ -22,11 +23,12 @@ _INSERT_EVENT = (
     "VALUES (?, ?, ?, ?, ?, ?, ?)"
 )
 _PUT_SESSION = (
-    "INSERT INTO session (session_id, parent_id, state, last_seq, job_id, is_pruned, record) "
-    "VALUES (?, ?, ?, ?, ?, ?, ?) "
+    "INSERT INTO session (session_id, parent_id, state, last_seq, job_id, is_pruned, record, "
+    "created_ms, place, model, labels) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) "
     "ON CONFLICT (session_id) DO UPDATE SET parent_id = excluded.parent_id, "
     "state = excluded.state, last_seq = excluded.last_seq, is_pruned = excluded.is_pruned, "
-    "record = excluded.record"
+    "record = excluded.record, created_ms = excluded.created_ms, place = excluded.place, "
+    "model = excluded.model, labels = excluded.labels"
 )
 # Most events leave a session in the place that the indices know: they need not be written then.
 _MOVE_SESSION = "UPDATE session SET last_seq = ?, record = ? WHERE session_id = ?"
@@ -186,14 +188,18 @@ def _sessions_of(ledger: EventLedger) -> tuple[list[tuple[Value, ...]], list[tup
                 session.job_id,
                 int(session.pruned),
                 record,
+                *facts_of(session),
             )
         )
     return placed, moved
 
 
-def _place_of(session: Session) -> tuple[str, str, bool]:
-    """Return the mutable index values of a session's row."""
-    return session.parent_id, session.state, session.pruned
+def _place_of(session: Session) -> tuple[object, ...]:
+    """Return what the mutable index values of a session's row are made of."""
+    return (
+        *(session.parent_id, session.state, session.pruned, session.kept, session.tags),
+        *(session.host, session.serial, session.model, session.verdict, session.verified_by),
+    )
 
 
 def event_of(row: Row) -> Event:
@@ -282,14 +288,8 @@ def _json(record: Session | Question | Job | RunRecord | Watcher | Commitment) -
     return _encoder.encode(record).decode()
 
 
-def findable(text: str) -> str:
-    """Return a text, or a query, in the form used for comparison."""
-    # PostgreSQL's texts hold no NUL, and SQLite's functions take it for the end.
-    return text.replace("\0", "\ufffd").casefold()
-
-
 def _search(job: Job) -> str:
-    return findable(f"{job.title}\n{job.prompt}\n{job.status}")
+    return _found_by(job.title, job.prompt, " ".join(job.places), job.status)
 
 
 def _is_live(watcher: Watcher) -> bool:
@@ -297,9 +297,16 @@ def _is_live(watcher: Watcher) -> bool:
 
 
 def _watcher_search(watcher: Watcher) -> str:
-    prompt = watcher.delivery_json.get("prompt", "")
-    return findable(f"{watcher.title}\n{watcher.type}\n{prompt}\n{watcher.status}")
+    prompt = f"{watcher.delivery_json.get('prompt', '')}"
+    places = " ".join(watcher.places)
+    return _found_by(f"{watcher.title}\n{watcher.type}", prompt, places, watcher.status)
 
 
-def _commitment_search(commitment: Commitment) -> str:
-    return findable(f"{commitment.title}\n{commitment.description}\n{commitment.status}")
+def _commitment_search(one: Commitment) -> str:
+    return _found_by(one.title, one.description, " ".join(one.places), one.status)
+
+
+def _found_by(title: str, text: str, places: str, status: str) -> str:
+    """Return what a query is looked for in: lines, of which the last is the status."""
+    lines = (title, text, *((places,) if places else ()), status)
+    return foldable("\n".join(lines))

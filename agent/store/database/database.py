@@ -17,6 +17,7 @@ from typing import Self
 import aiosqlite
 
 from agent.errors import FencedError, StoreError
+from agent.protocol.session_filter import foldable
 from agent.store.database.identity import Standing, new_identity
 from agent.store.database.schema import APPLICATION_ID, MIGRATIONS
 from agent.store.database.sqlite_errors import from_os_error, from_sqlite
@@ -94,6 +95,13 @@ class Database:
     async def run(self, sql: str, parameters: Sequence[Value] = ()) -> None:
         """Run one statement without rows. Raises StoreError."""
         await self.rows(sql, parameters)
+
+    async def add_function(self, name: str, function: Callable[[str], str]) -> None:
+        """Let statements of this connection call a function of one text. Raises StoreError."""
+        try:
+            await self._connection.create_function(name, 1, function, deterministic=True)
+        except sqlite3.Error as error:
+            raise from_sqlite(error, self.path) from error
 
     async def run_many(self, sql: str, rows: Iterable[Sequence[Value]]) -> None:
         """Run one statement for each row. Raises StoreError."""
@@ -293,6 +301,8 @@ async def _migrate(database: Database) -> None:
     version = await _number(database, "PRAGMA user_version")
     if version == len(MIGRATIONS):
         return
+    # SQLite's own lower() knows only ASCII.
+    await database.add_function("foldable", foldable)
     await database.run("BEGIN IMMEDIATE")
     try:
         for statements in MIGRATIONS[version:]:

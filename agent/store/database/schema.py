@@ -243,6 +243,79 @@ _WORD_ENDS = (
     """,
 )
 
+# What `agent.protocol.session_filter` finds in a record. The index has all that a filter compares,
+# so the records that it leaves out are not read.
+_FACTS = (
+    "ALTER TABLE session ADD COLUMN created_ms INTEGER NOT NULL DEFAULT 0",
+    "ALTER TABLE session ADD COLUMN place TEXT NOT NULL DEFAULT ''",
+    "ALTER TABLE session ADD COLUMN model TEXT NOT NULL DEFAULT ''",
+    "ALTER TABLE session ADD COLUMN labels TEXT NOT NULL DEFAULT ''",
+    """
+    UPDATE session SET
+        created_ms = json_extract(record, '$.created_ms'),
+        place = foldable(CASE
+            WHEN instr(serial, host || '/') = 1 OR host = '' THEN serial
+            ELSE host || '/' || serial END),
+        model = foldable(coalesce(json_extract(record, '$.model'), '')),
+        labels = foldable(char(10) || CASE session.state
+                WHEN 'COMPLETED' THEN CASE
+                    WHEN json_extract(record, '$.verdict') = 'met'
+                        AND json_extract(record, '$.verified_by') <> 'nobody' THEN 'done'
+                    ELSE 'unverified' END
+                WHEN 'FAILED' THEN 'failed'
+                WHEN 'CANCELLED' THEN 'cancelled'
+                ELSE 'open' END
+            || CASE json_extract(record, '$.kept') WHEN 1 THEN char(10) || 'kept' ELSE '' END
+            || coalesce((SELECT group_concat(char(10) || '#' || value, '')
+                FROM json_each(record, '$.tags')), '')
+            || char(10))
+    FROM (
+        SELECT number AS of_number, coalesce(json_extract(record, '$.host'), '') AS host,
+            coalesce(json_extract(record, '$.serial'), '') AS serial
+        FROM session
+    ) WHERE of_number = number
+    """,
+    """
+    CREATE INDEX session_facts
+        ON session (number, created_ms, place, model, labels, session_id)
+    """,
+)
+
+_HOST = "coalesce(' ' || nullif(json_extract(record, '$.host'), '') || '/', '')"
+
+
+def _one(path: str) -> str:
+    return f"coalesce(' ' || nullif(json_extract(record, '$.{path}'), ''), '')"
+
+
+def _each(path: str, mark: str = "") -> str:
+    values = f"SELECT group_concat(' {mark}' || value, '') FROM json_each(record, '$.{path}')"
+    return f"coalesce(({values}), '')"
+
+
+def _placed(table: str, *places: str) -> str:
+    """Return the statement that adds the places of each row to what it is found by."""
+    found = " || ".join((_HOST, *places))
+    return f"""
+    UPDATE {table}
+    SET search = substr(search, 1, length(search) - length(json_extract(record, '$.status')))
+        || foldable(ltrim({found})) || char(10) || json_extract(record, '$.status')
+    WHERE {found} <> ''
+    """
+
+
+# Jobs, watchers and commitments are found by their host and phones, too.
+_PLACES = (
+    _placed(
+        "job",
+        _one("payload_json.serial"),
+        _each("payload_json.campaign.phones"),
+        _each("payload_json.tags", "#"),
+    ),
+    _placed("watcher", _one("condition_json.serial")),
+    _placed("commitment"),
+)
+
 MIGRATIONS: tuple[tuple[str, ...], ...] = (
     _FIRST,
     _LEASES,
@@ -254,5 +327,6 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
     (*_JOB_BANDS, *_WORD_ENDS),
     # Which store it is, for its blobs and its audit to say whose they are.
     ("ALTER TABLE owner ADD COLUMN store TEXT NOT NULL DEFAULT ''",),
+    (*_FACTS, *_PLACES),
 )
 """Entry n brings a database from version n to n + 1; one transaction runs all that are missing."""

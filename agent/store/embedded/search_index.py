@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Protocol, Self
+
+import msgspec
 
 from agent.errors import StoreError
 from agent.protocol import Event, SessionsDeleted
@@ -74,6 +76,9 @@ FIND = (
     f"snippet(words, 0, ?, ?, ?, {_SNIPPET_WORDS}) "
     "FROM words JOIN place ON place.event_id = words.rowid "
     "WHERE words MATCH ? ORDER BY words.rowid DESC LIMIT ?"
+)
+FIND_AMONG = FIND.replace(
+    "ORDER BY", "AND place.session_id IN (SELECT value FROM json_each(?)) ORDER BY"
 )
 _TOLD = (
     f"SELECT {EVENT_COLUMNS} FROM event WHERE id > ? AND id <= ? "
@@ -188,10 +193,17 @@ class SearchIndex:
         self._wanted.set()
         self._news.set()
 
-    async def find(self, query: str, limit: int) -> tuple[SearchHit, ...]:
+    async def find(
+        self, query: str, limit: int, among: Sequence[str] | None = None
+    ) -> tuple[SearchHit, ...]:
         """Find events by words, newest first.
 
         Events of the last instant may still be missing.
+
+        Args:
+            query: the words.
+            limit: how many at most.
+            among: the sessions that are searched; None for all.
 
         Raises:
             UsageError: the query has nothing to search for.
@@ -202,9 +214,10 @@ class SearchIndex:
         parameters: tuple[Value, ...] = (
             *SNIPPET_MARKS,
             expression,
+            *(() if among is None else (msgspec.json.encode(among).decode(),)),
             min(max(limit, 0), MOST_HITS),
         )
-        rows = await self._database.rows(FIND, parameters)
+        rows = await self._database.rows(FIND if among is None else FIND_AMONG, parameters)
         hits: list[SearchHit] = []
         for session_id, seq, ts_ms, kind, marked in rows:
             snippet = snippet_of(as_text(marked))
@@ -287,10 +300,12 @@ class Search:
             # What cannot be searched can still be worked with.
             _log.warning("There is no search for now: %s", error)
 
-    async def find(self, query: str, limit: int) -> tuple[SearchHit, ...]:
+    async def find(
+        self, query: str, limit: int, among: Sequence[str] | None = None
+    ) -> tuple[SearchHit, ...]:
         """Find events by words; see `SearchIndex.find`. Raises UsageError, StoreError."""
         index = self.index or await self._open()
-        return await index.find(query, limit)
+        return await index.find(query, limit, among)
 
     @property
     def indexed_id(self) -> int:

@@ -16,6 +16,7 @@ from typing import Self
 from msgspec.structs import replace
 
 from agent.errors import StoreError, UnwritableError
+from agent.protocol.session_filter import EVERY_SESSION, SessionFilter
 from agent.records import Job, SearchHit
 from agent.state.commit import Commit
 from agent.store.changes.event_ledger import EventDraft
@@ -138,9 +139,13 @@ class SqliteStore(RecordStore):
 
     # --- search ----------
 
-    async def search(self, query: str, *, limit: int = 50) -> tuple[SearchHit, ...]:
+    async def search(
+        self, query: str, *, limit: int = 50, wanted: SessionFilter = EVERY_SESSION
+    ) -> tuple[SearchHit, ...]:
         """Find events by words, the newest first. Raises UsageError, StoreError."""
-        return await self.searching.find(query, limit)
+        if wanted == EVERY_SESSION:
+            return await self.searching.find(query, limit)
+        return await self.searching.find(query, limit, await self._reader.session_ids(wanted))
 
     # --- jobs ----------
 

@@ -34,7 +34,7 @@ _COLUMNS = {
     "event": ("id", "session_id", "seq", "ts_ms", "submission_id", "type", "body"),
     "session": (
         *("number", "session_id", "parent_id", "state", "last_seq", "job_id", "is_pruned"),
-        "record",
+        *("record", "created_ms", "place", "model", "labels"),
     ),
     "question": ("number", "question_id", "session_id", "is_open", "record"),
     "job": ("id", "status", "next_run_at", "running_at", "search", "record"),

@@ -13,6 +13,7 @@ from typing import Any, cast
 from msgspec.structs import replace
 
 from agent.protocol import CommitmentChanged, Event, JobChanged, SessionConfigured, WatcherChanged
+from agent.protocol.session_filter import EVERY_SESSION, SessionFilter
 from agent.records import Commitment, Job, Question, Session, Watcher
 from agent.store.changes.row_codec import as_int, as_text, decode_job
 from agent.store.leases import Lease
@@ -94,10 +95,17 @@ class OwnStore:
     # --- what there is to take up ----------
 
     async def sessions(
-        self, *, limit: int = 200, active_only: bool = False, before: str = ""
+        self,
+        *,
+        limit: int = 200,
+        active_only: bool = False,
+        before: str = "",
+        wanted: SessionFilter = EVERY_SESSION,
     ) -> tuple[Session, ...]:
         """List sessions; of those that are not settled, this host's."""
-        found = await self._store.sessions(limit=limit, active_only=active_only, before=before)
+        found = await self._store.sessions(
+            limit=limit, active_only=active_only, before=before, wanted=wanted
+        )
         return tuple(one for one in found if self._is_own(one)) if active_only else found
 
     async def root_ids(self) -> tuple[str, ...]:

@@ -13,6 +13,7 @@ from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from typing import Self
 
 from agent.errors import StoreError, UnwritableError
+from agent.protocol.session_filter import EVERY_SESSION, SessionFilter
 from agent.records import DeviceInfo, Job, SearchHit
 from agent.store.changes.row_codec import EVENT_COLUMNS, event_of
 from agent.store.dispatch.gate import Gate
@@ -34,8 +35,9 @@ from agent.store.postgres.words import query_of, snippet
 from agent.store.postgres.writer import Writer
 from agent.store.queries.reader import Reader
 from agent.store.queries.search_words import text_of
+from agent.store.queries.session_lists import condition_of
 from agent.store.record_store import RecordStore
-from agent.store.rows import Rows
+from agent.store.rows import Rows, Value
 
 MOST_HITS = 500
 _LOOK_S = 2.0
@@ -47,7 +49,7 @@ _RECORDS_PATIENCE_S = 5.0
 """How long somebody who only looks waits for a database that is away."""
 _FIND = (
     "SELECT id, session_id, seq, ts_ms, submission_id, body FROM event WHERE id IN ("
-    "SELECT event_id FROM words WHERE found @@ ?::tsquery ORDER BY event_id DESC LIMIT ?) "
+    "SELECT event_id FROM words WHERE found @@ ?::tsquery {} ORDER BY event_id DESC LIMIT ?) "
     "ORDER BY id DESC"
 )
 assert EVENT_COLUMNS in _FIND
@@ -240,11 +242,17 @@ class PostgresStore(RecordStore):
         await self._queue.told()
         return await super().last_event_id()
 
-    async def search(self, query: str, *, limit: int = 50) -> tuple[SearchHit, ...]:
+    async def search(
+        self, query: str, *, limit: int = 50, wanted: SessionFilter = EVERY_SESSION
+    ) -> tuple[SearchHit, ...]:
         """Find events by words, the newest first. Raises UsageError, StoreError."""
-        wanted = (query_of(query), min(max(limit, 0), MOST_HITS))
+        among, values = "", tuple[Value, ...]()
+        if wanted != EVERY_SESSION:
+            condition, values = condition_of(wanted)
+            among = f"AND session_id IN (SELECT session_id FROM session WHERE {condition})"
+        parameters = (query_of(query), *values, min(max(limit, 0), MOST_HITS))
         hits: list[SearchHit] = []
-        for row in await self._reader.rows(_FIND, wanted):
+        for row in await self._reader.rows(_FIND.format(among), parameters):
             event = event_of(row)
             cut = snippet(text_of(event.msg), query)
             hits.append(

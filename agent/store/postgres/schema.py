@@ -296,11 +296,84 @@ _BUCKET = (
         ADD COLUMN has_bucket bigint NOT NULL DEFAULT 0 CHECK (has_bucket IN (0, 1))
     """,
 )
+_HOST = "coalesce(' ' || nullif(as_json(record) ->> 'host', '') || '/', '')"
+
+
+def _one(path: str) -> str:
+    return f"coalesce(' ' || nullif(as_json(record) #>> '{{{path}}}', ''), '')"
+
+
+def _each(path: str, mark: str = "") -> str:
+    found = f"as_json(record) #> '{{{path}}}'"
+    values = f"CASE json_typeof({found}) WHEN 'array' THEN {found} ELSE '[]' END"
+    return (
+        f"coalesce((SELECT string_agg(' {mark}' || value, '' ORDER BY at) "
+        f"FROM json_array_elements_text({values}) WITH ORDINALITY AS one (value, at)), '')"
+    )
+
+
+def _placed(table: str, *places: str) -> str:
+    """Return the statement that adds the places of each row to what it is found by."""
+    found = " || ".join((_HOST, *places))
+    status = "as_json(record) ->> 'status'"
+    return f"""
+    UPDATE {table}
+    SET search = substr(search, 1, length(search) - length({status}))
+        || lower(ltrim({found})) || chr(10) || ({status})
+    WHERE {found} <> ''
+    """
+
+
+_FACTS = (
+    # What `agent.protocol.session_filter` finds in a record.
+    """
+    ALTER TABLE session
+        ADD COLUMN created_ms bigint NOT NULL DEFAULT 0,
+        ADD COLUMN place text NOT NULL DEFAULT '',
+        ADD COLUMN model text NOT NULL DEFAULT '',
+        ADD COLUMN labels text NOT NULL DEFAULT ''
+    """,
+    r"""
+    UPDATE session SET
+        created_ms = (as_json(record) ->> 'created_ms')::bigint,
+        place = lower(CASE
+            WHEN instr(serial, host || '/') = 1 OR host = '' THEN serial
+            ELSE host || '/' || serial END),
+        model = lower(coalesce(as_json(record) ->> 'model', '')),
+        labels = lower(chr(10) || CASE session.state
+                WHEN 'COMPLETED' THEN CASE
+                    WHEN as_json(record) ->> 'verdict' = 'met'
+                        AND as_json(record) ->> 'verified_by' <> 'nobody' THEN 'done'
+                    ELSE 'unverified' END
+                WHEN 'FAILED' THEN 'failed'
+                WHEN 'CANCELLED' THEN 'cancelled'
+                ELSE 'open' END
+            || CASE as_json(record) ->> 'kept' WHEN 'true' THEN chr(10) || 'kept' ELSE '' END
+            || coalesce((SELECT string_agg(chr(10) || '#' || tag, '' ORDER BY at)
+                FROM json_array_elements_text(as_json(record) -> 'tags')
+                WITH ORDINALITY AS one (tag, at)), '')
+            || chr(10))
+    FROM (
+        SELECT number AS of_number, coalesce(as_json(record) ->> 'host', '') AS host,
+            coalesce(as_json(record) ->> 'serial', '') AS serial
+        FROM session
+    ) AS known WHERE of_number = number
+    """,
+    # Jobs, watchers and commitments are found by their host and phones, too.
+    _placed(
+        "job",
+        _one("payload_json,serial"),
+        _each("payload_json,campaign,phones"),
+        _each("payload_json,tags", "#"),
+    ),
+    _placed("watcher", _one("condition_json,serial")),
+    _placed("commitment"),
+)
 BUCKET_VERSION = 8
 """The first version with places of blobs."""
 
 MIGRATIONS: tuple[tuple[str, ...], ...] = (
     *(_FIRST, _CORE, _PRESENCE, _DRAINING, _SEVERAL),
-    *(_BEATS, _REGISTER, _BUCKET),
+    *(_BEATS, _REGISTER, _BUCKET, _FACTS),
 )
 """Entry n brings a database from version n to n + 1; one transaction runs all that are missing."""

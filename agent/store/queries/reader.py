@@ -10,8 +10,11 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 
+from msgspec.structs import replace
+
 from agent.errors import UsageError
 from agent.protocol import Event
+from agent.protocol.session_filter import EVERY_SESSION, SessionFilter
 from agent.records import Job, JobStatus, Question, Session
 from agent.store.changes.row_codec import (
     EVENT_COLUMNS,
@@ -35,6 +38,7 @@ from agent.store.queries.job_words import (
     of_status,
 )
 from agent.store.queries.search_words import folded
+from agent.store.queries.session_lists import condition_of, filtered
 from agent.store.rows import Row, Rows, Value
 
 PAGE_EVENTS = 500
@@ -167,13 +171,29 @@ class Reader:
         return tuple(found)
 
     async def sessions(
-        self, *, limit: int, active_only: bool, before: str = ""
+        self,
+        *,
+        limit: int,
+        active_only: bool,
+        before: str = "",
+        wanted: SessionFilter = EVERY_SESSION,
     ) -> tuple[Session, ...]:
         """List sessions, newest first; only those older than `before` when that is given."""
+        if wanted != EVERY_SESSION:
+            states = (*wanted.states, *(["open"] if active_only else []))
+            wanted = replace(wanted, states=states)
+            sql, values = filtered(wanted, before=before, limit=max(limit, 0))
+            return await self._sessions(sql, values)
         if before:
             return await self._sessions(OLDER_SESSIONS, (before, max(limit, 0)))
         sql = ACTIVE_SESSIONS if active_only else SESSIONS
         return await self._sessions(sql, (max(limit, 0),))
+
+    async def session_ids(self, wanted: SessionFilter) -> tuple[str, ...]:
+        """List the ids of all sessions that a filter finds."""
+        condition, values = condition_of(wanted)
+        rows = await self._rows(f"SELECT session_id FROM session WHERE {condition}", values)
+        return tuple(as_text(one) for (one,) in rows)
 
     async def trees(self, *, limit: int) -> tuple[Session, ...]:
         """List whole trees: the newest top-level sessions, and all that are not settled."""

@@ -14,7 +14,7 @@ import msgspec
 
 from agent import protocol
 from agent.errors import UsageError
-from agent.store.changes.row_codec import findable
+from agent.protocol.session_filter import foldable
 
 LONGEST_TEXT_CHARS = 20_000
 LONGEST_QUERY_CHARS = 1_000
@@ -123,7 +123,7 @@ def folded(query: str) -> str:
     Raises:
         UsageError: it is too long; the index takes memory for each of its characters.
     """
-    return findable(_bounded(query))
+    return foldable(_bounded(query))
 
 
 def _bounded(query: str) -> str:

@@ -105,3 +105,14 @@ async def test_a_query_that_would_take_all_memory_is_refused(store: Store) -> No
             await store.job_pages.page(query=too_long)
         with pytest.raises(UsageError, match="1,000,000 letters"):
             await store.watches.watchers(query=too_long)
+
+
+async def test_a_job_is_found_by_its_host_its_phones_and_their_tags(store: Store) -> None:
+    job = make_job(1, title="Water the plants")
+    campaign = {"phones": ["rack-4/a", "rack-5/b"]}
+    payload = {"serial": "rack-3/c", "campaign": campaign, "tags": ["Wall"]}
+    placed = replace(job, host="rack-3", payload_json=payload)
+    await store.append(*changed(placed, replace(make_job(2), host="rack-30")))
+    for query in ("rack-3/", "RACK-4/", "rack-5/b", "#wall"):
+        assert await found(store, query) == ([1], [1])
+    assert await found(store, "rack-3") == ([2, 1], [1, 2])
