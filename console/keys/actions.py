@@ -125,6 +125,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("wall.left", ("h", "left"), "Left", "Go to the phone at the left.", _WALL, "Moving", own=True),
     Action("wall.right", ("l", "right"), "Right", "Go to the phone at the right.", _WALL, "Moving", own=True),
     Action("wall.virtual", ("v",), "Virtual phone", "Start a virtual phone, if none is there.", _WALL, "Phones", 32),
+    Action("wall.filter", ("slash",), "Filter", "Show only phones that match, by name, state, session, @host/ or #tag; esc clears.", _WALL, "Looking", 31),
     Action("wall.group", ("B",), "Group", "Group the phones by host, or not; on a fleet.", _WALL, "Looking", 34),
     # --- jobs
     Action("job.new", ("n",), "New", "Write a job, a watcher or a commitment in a few lines.", _JOBS, "Jobs", 10),

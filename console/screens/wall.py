@@ -14,6 +14,7 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Vertical
 from textual.events import Resize, ScreenSuspend
+from textual.widgets import Input
 
 from agent.records import DeviceInfo, DeviceState, LiveFrame, host_of
 from agent.state.reducer import State
@@ -23,6 +24,7 @@ from console.keys import actions
 from console.screens.base.console_screen import OPENING, ConsoleScreen
 from console.screens.base.host_grouping import HostGrouping
 from console.screens.deck.shown_phone import NO_DEVICES
+from console.screens.wall_filter import WallFilter
 from console.starting_phone import start_virtual
 from widgets.base import status
 from widgets.base.header_line import PartsLine
@@ -37,6 +39,8 @@ from widgets.wall.tile_text import picture_label
 from widgets.wall.wall_layout import Tile
 from widgets.wall.wall_view import WallView
 
+_NO_FIT = "No phone matches the filter. esc clears it."
+
 
 class WallScreen(ConsoleScreen):
     """All phones."""
@@ -44,7 +48,7 @@ class WallScreen(ConsoleScreen):
     WHERE = actions.Where.WALL
     BINDINGS: ClassVar[list[BindingType]] = [*actions.bindings(actions.Where.WALL)]
     AUTO_FOCUS = "#wall"
-    CONTROLLERS = (HostGrouping,)
+    CONTROLLERS = (WallFilter, HostGrouping)
 
     def __init__(self) -> None:
         super().__init__()
@@ -53,21 +57,26 @@ class WallScreen(ConsoleScreen):
         self._heading = PartsLine(id="wall-heading")
         self._made: dict[str, tuple[tuple[object, ...], Tile]] = {}
         self.grouping = HostGrouping(self)
-        self.controllers = (self.grouping,)
+        self.filter = WallFilter(self)
+        self._devices: Sequence[DeviceInfo] = ()
+        self.controllers = (self.filter, self.grouping)
 
     def compose_body(self) -> ComposeResult:
         with Vertical(id="wall-body"):
             yield self._heading
             yield self.wall
+            yield Input(id="filter", placeholder="filter", compact=True)
 
     # --- what is on it ----------
 
     def show_state(self, state: State) -> None:
         frames = self.console_app.wall_feeds.newest()
         now_ms, latencies = self.console_app.now_ms(), self.console_app.bridge.latencies
-        devices = by_serial(state.devices)
-        self.wall.say_when_empty(self.if_known(NO_DEVICES))
+        everything = by_serial(state.devices)
         asking = frozenset(question.session_id for question in state.questions.values())
+        devices = self.filter.kept(everything, state, asking)
+        is_cut = len(devices) < len(everything)
+        self.wall.say_when_empty(_NO_FIT if is_cut else self.if_known(NO_DEVICES))
         made = {
             device.serial: self._tile_of(
                 device,
@@ -91,7 +100,8 @@ class WallScreen(ConsoleScreen):
                 name: heading_row(name, count, hosts.get(name)) for name, count in counts.items()
             }
         self.wall.show_tiles(tiles, headings)
-        self._show_heading(devices)
+        self._devices = devices
+        self._show_heading()
         self.want_frames()
 
     def _tile_of(
@@ -144,11 +154,14 @@ class WallScreen(ConsoleScreen):
             }
         )
 
-    def _show_heading(self, devices: Sequence[DeviceInfo]) -> None:
+    def _show_heading(self) -> None:
+        devices = self._devices
         online = sum(one.state is DeviceState.ONLINE for one in devices)
         driven = sum(bool(one.driver) for one in devices)
+        known = len(self.console_app.bridge.state.devices)
+        of = f" of {known}" if len(devices) < known else ""
         left: Parts = (
-            (f" {len(devices)} phone{'' if len(devices) == 1 else 's'}", "$foreground"),
+            (f" {len(devices)}{of} phone{'' if known == 1 else 's'}", "$foreground"),
             (f" · {online} online · {driven} in use", "$muted"),
         )
         wall = self.wall
@@ -158,12 +171,12 @@ class WallScreen(ConsoleScreen):
             last = wall.places.before + len(wall.places.seen)
             right = ((f"{first}–{last} of {len(devices)} ↕ ", "$muted"),)
         width = max(1, self._heading.size.width)
-        self._heading.show(spread(left, right, width) if devices else ())
+        self._heading.show(spread(left, right, width) if known else ())
 
     # --- what is done here ----------
 
     def on_wall_view_moved(self, _event: WallView.Moved) -> None:
-        self._show_heading(list(self.console_app.bridge.state.devices.values()))
+        self._show_heading()
         self.want_frames()
 
     def on_wall_view_opened(self, event: WallView.Opened) -> None:
@@ -178,6 +191,9 @@ class WallScreen(ConsoleScreen):
     def do_wall_virtual(self) -> None:
         """Start a virtual phone, if none is there."""
         start_virtual(self.console_app)
+
+    def back(self) -> bool:
+        return self.filter.back()
 
     def footer_keys(self) -> list[tuple[str, str]]:
         first = [("←↓↑→", "move"), ("enter", "open")] if self.wall.places.tiles else []

@@ -84,6 +84,11 @@ class Pager(Generic[R]):
         """Whether there are pages after what is held."""
         return bool(self._pages) and bool(self._pages[-1].after)
 
+    @property
+    def is_outdated(self) -> bool:
+        """Whether another wish came while a page is read: that page is of no use any more."""
+        return self._wanted is not None
+
     # --- moving ----------
 
     def wish(self, query: str) -> None:

@@ -142,7 +142,7 @@ class FakeCore(CoreBase):
                 return protocol.Reply(submission_id="x", runs=tuple(self.runs.get(job_id, ())))
             case protocol.JobQueue(query=query, limit=limit, after=after):
                 words = query.casefold()
-                found = [j for j in self.state.jobs.values() if words in j.title.casefold()]
+                found = [j for j in self.state.jobs.values() if words in _found_by(j)]
                 start = int(after or 0)
                 more = str(start + limit) if len(found) > start + limit else ""
                 jobs = tuple(found[start : start + limit])
@@ -263,7 +263,8 @@ class FakeCore(CoreBase):
     def _sessions(self, query: protocol.ListSessions) -> tuple[records.Session, ...]:
         listed = [view.session for view in reversed(self.state.sessions.values())]
         ids = [session.session_id for session in listed]
-        return tuple(listed[ids.index(query.before) + 1 if query.before else 0 :][: query.limit])
+        listed = listed[ids.index(query.before) + 1 if query.before else 0 :]
+        return tuple([one for one in listed if query.wanted.holds(one)][: query.limit])
 
     def _found(self, query: protocol.FindSession) -> records.Session:
         view = self.state.sessions.get(query.session_id)
@@ -287,7 +288,8 @@ class FakeCore(CoreBase):
         for event in reversed(self.stored):
             text = getattr(event.msg, "text", "")
             at = text.casefold().find(word)
-            if event.session_id and at >= 0:
+            session = self.state.sessions.get(event.session_id)
+            if session is not None and at >= 0 and query.wanted.holds(session.session):
                 hit = records.SearchHit(
                     session_id=event.session_id,
                     seq=event.seq,
@@ -323,6 +325,10 @@ def phone(serial: str = "phone-1", **fields: object) -> records.DeviceInfo:
         **fields,
     }
     return records.DeviceInfo(serial=serial, **known)  # type: ignore[arg-type]
+
+
+def _found_by(one: records.Job) -> str:
+    return f"{one.title}\n{one.prompt}\n{' '.join(one.places)}\n{one.status}".casefold()
 
 
 def job(number: int, **fields: object) -> records.Job:

@@ -25,6 +25,7 @@ from widgets.lists.groups import heading_row
 from widgets.lists.hosts import is_stranded, session_host
 from widgets.lists.session_order import Group, Listed, Sort, ordered
 from widgets.lists.session_rows import delegating, device_name, session_title, step_words
+from widgets.lists.wanted import EVERYTHING, Wanted
 
 _MOST_PHONE_CELLS = 16
 _STATE_CELLS = 16
@@ -57,10 +58,10 @@ class Look(NamedTuple):
 def listed_sessions(state: State, look: Look, *, now_ms: int) -> list[Listed]:
     """List what matches the filter, without what is folded away, in order and in groups."""
 
-    words = _Wanted.of(look.wanted)
+    wanted = Wanted.of(look.wanted)
 
     def keeps(view: SessionView) -> bool:
-        return words.fits(view.session, state)
+        return _fits(wanted, view.session, state)
 
     entries = ordered(state, look.sort, look.group, now_ms=now_ms, keep=keeps)
     if not look.folded:
@@ -177,46 +178,27 @@ def matches(view: SessionView, wanted: str, state: State) -> bool:
 
     A host is found by a slash behind it, too: `@rack-1/` is not rack-10.
     """
-    return _Wanted.of(wanted).fits(view.session, state)
+    return _fits(Wanted.of(wanted), view.session, state)
 
 
-class _Wanted(NamedTuple):
-    """The words of a filter."""
+def _fits(wanted: Wanted, session: Session, state: State) -> bool:
+    if session.dismissed and "dismissed" not in wanted.words:
+        return False
+    if wanted == EVERYTHING:
+        return True
+    known = state.devices.get(session.serial)
+    place = at_host(session_host(session), on_host(session.serial))
 
-    tags: tuple[str, ...]
-    phones: tuple[str, ...]
-    words: tuple[str, ...]
-    dismissed: bool
-    """Whether what is dismissed is wanted too."""
-
-    @classmethod
-    def of(cls, text: str) -> _Wanted:
-        words = text.casefold().split()
-        tags = tuple(one[1:] for one in words if one.startswith("#") and len(one) > 1)
-        phones = tuple(one[1:] for one in words if one.startswith("@") and len(one) > 1)
-        rest = tuple(one for one in words if len(one) == 1 or one[0] not in "#@")
-        return cls(tags, phones, rest, "dismissed" in words)
-
-    def fits(self, session: Session, state: State) -> bool:
-        """Return whether a session holds them all."""
-        if session.dismissed and not self.dismissed:
-            return False
-        if not (self.words or self.phones or self.tags):
-            return True
-        known = state.devices.get(session.serial)
-        place = at_host(session_host(session), on_host(session.serial))
-        device = f"{place} {device_name(session.serial, state.devices)}".casefold()
-        if not all(one in device for one in self.phones):
-            return False
-        if not (self.words or self.tags):
-            return True
-        tags = [tag.casefold() for tag in (*session.tags, *(known.tags if known else ()))]
-        if not all(any(tag.startswith(one) for tag in tags) for one in self.tags):
-            return False
+    def said() -> str:
         word = status.of_session(session, stranded=is_stranded(session, state.devices)).word
         away = "dismissed" if session.dismissed else ""
-        hay = f"{session.title} {session.goal} {device} {' '.join(tags)} {word} {away}".casefold()
-        return all(one in hay for one in self.words)
+        return f"{session.title} {session.goal} {word} {away}"
+
+    return wanted.fits(
+        f"{place} {device_name(session.serial, state.devices)}",
+        lambda: (*session.tags, *(known.tags if known else ())),
+        said,
+    )
 
 
 def _phone_cells(state: State, entries: Sequence[Listed]) -> int:

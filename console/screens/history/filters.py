@@ -2,31 +2,24 @@
 
 Pure. `phone:pixel model:gpt is:failed since:7d rent` finds the word rent in the sessions of the
 last seven days that failed on a phone called pixel; `on:yesterday` leaves those of one day,
-`@rack-3/` those at a host.
+`@rack-3/` those at a host. The store looks for the facts (`Filter.asked`); names of phones are
+known to the console alone.
 Invariant: what is no fact of ours is a word; a fact whose value is not understood is an error that
-names what would be.
+names what would be; the store is asked for no fewer sessions than the filter holds.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from datetime import date
-from typing import NamedTuple
+from collections.abc import Mapping
+from datetime import date, timedelta
+from typing import Any, NamedTuple
 
 from agent.errors import UsageError
-from agent.records import Session, SessionState
-from console.cli_support.days import day_named, day_of
+from agent.protocol.session_filter import STATES, SessionFilter, facts_of, foldable
+from agent.records import Session
+from console.cli_support.days import begin_ms, day_named, day_of
 from console.cli_support.time_parsing import duration_ms
 
-STATES: dict[str, Callable[[Session], bool]] = {
-    "done": lambda one: one.state is SessionState.COMPLETED and one.is_verified,
-    "unverified": lambda one: one.state is SessionState.COMPLETED and not one.is_verified,
-    "failed": lambda one: one.state is SessionState.FAILED,
-    "cancelled": lambda one: one.state is SessionState.CANCELLED,
-    "open": lambda one: not one.state.is_terminal,
-    "kept": lambda one: one.kept,
-}
-"""What may stand behind `is:`."""
 BUILT_IN = (
     "on:today",
     "on:yesterday",
@@ -38,6 +31,8 @@ BUILT_IN = (
 HINT = "is:failed on:yesterday since:7d phone:NAME model:NAME tag:NAME, then words"
 _ANY_DAY = date(2000, 1, 1)
 _FACTS = ("is", "on", "phone", "model", "since", "tag")
+_MOST_NAMED = 20
+"""Of more phones the store is not told the names: most sessions are then of one of them."""
 
 
 class Filter(NamedTuple):
@@ -47,17 +42,37 @@ class Filter(NamedTuple):
     """What is searched for in what sessions said and did; empty for none."""
     facts: tuple[tuple[str, str], ...] = ()
 
-    def holds(self, session: Session, phone: str, now_ms: int, host: str = "") -> bool:
+    def holds(self, session: Session, phone: str, now_ms: int) -> bool:
         """Return whether a session has every fact.
 
         Args:
             session: of the list.
             phone: the name of its phone.
             now_ms: the time of day.
-            host: the host of a fleet that it is at.
         """
-        named = f"{host}/{phone}" if host else phone
-        return all(_holds(fact, value, session, named, now_ms) for fact, value in self.facts)
+        return all(_holds(fact, value, session, phone, now_ms) for fact, value in self.facts)
+
+    def asked(self, names: Mapping[str, str], now_ms: int) -> dict[str, Any]:
+        """Return the facts as `ListSessions` and `SearchEvents` have them.
+
+        Args:
+            names: of the phones, by serial.
+            now_ms: the time of day.
+        """
+        since_ms = max((_span(*one, now_ms)[0] for one in self.facts), default=0)
+        ends = [end for one in self.facts if (end := _span(*one, now_ms)[1])]
+        phones = (_parts(value, names) for value in self._values("phone"))
+        return {
+            "states": ",".join(self._values("is")),
+            "tags": ",".join(one for one in self._values("tag") if "," not in one),
+            "phones": next(filter(None, phones), ""),
+            "model": next(iter(self._values("model")), ""),
+            "since_ms": since_ms,
+            "until_ms": min(ends, default=0),
+        }
+
+    def _values(self, fact: str) -> list[str]:
+        return [value for name, value in self.facts if name == fact]
 
 
 def parse_filter(text: str) -> Filter:
@@ -88,14 +103,35 @@ def parse_filter(text: str) -> Filter:
 def _holds(fact: str, value: str, session: Session, phone: str, now_ms: int) -> bool:
     match fact:
         case "is":
-            return STATES[value](session)
+            return SessionFilter(states=(value,)).holds(session)
         case "phone":
-            return value in phone.casefold() or value in session.serial.casefold()
+            return foldable(value) in facts_of(session).place or value in phone.casefold()
         case "model":
-            return value in session.model.casefold()
+            return SessionFilter(model=value).holds(session)
         case "tag":
-            return value.removeprefix("#") in (tag.casefold() for tag in session.tags)
-        case "on":
-            return day_of(session.created_ms) == day_named(value, day_of(now_ms))
+            return SessionFilter(tags=(value,)).holds(session)
         case _:
-            return session.created_ms >= now_ms - duration_ms(value)
+            since_ms, until_ms = _span(fact, value, now_ms)
+            return SessionFilter(since_ms=since_ms, until_ms=until_ms).holds(session)
+
+
+def _span(fact: str, value: str, now_ms: int) -> tuple[int, int]:
+    """Return since when, and until when, a session was created; 0 for any time."""
+    match fact:
+        case "on":
+            day = day_named(value, day_of(now_ms))
+            return begin_ms(day), begin_ms(day + timedelta(days=1))
+        case "since":
+            return max(0, now_ms - duration_ms(value)), 0
+        case _:
+            return 0, 0
+
+
+def _parts(value: str, names: Mapping[str, str]) -> str:
+    """Return the parts of host and phone that a phone's name stands for; empty where the store
+    cannot be told.
+    """
+    called = [serial for serial, name in names.items() if value in name.casefold()]
+    others = [one for one in called if foldable(value) not in foldable(one)]
+    is_short = len(others) <= _MOST_NAMED
+    return ",".join((value, *others)) if is_short and "," not in "".join((value, *others)) else ""

@@ -37,8 +37,6 @@ from widgets.plots.spending_pane import SpendingPane
 _NOTHING = "Nothing is stored yet. Press 1, then n, to start a session."
 _NO_FIT = "Nothing matches what is written above. esc clears it."
 _READING = "Reading …"
-MOST_FILTERED = 5_000
-"""So many sessions are read by themselves to filter them."""
 _HINT = 'words, "exact phrase", prefix*, -exclude, is:failed, on:yesterday, since:7d, phone:…'
 
 
@@ -105,14 +103,9 @@ class HistoryScreen(BaseHistory):
             )
             told = f"{len(rows)} session{'' if len(rows) == 1 else 's'}"
             told += "" if stored.has_all else ", more below"
-            if not stored.is_read:
-                told = _READING
-            elif stored.filter.facts:
-                told = f"{len(rows)} of {len(stored.listed)}{'' if stored.has_all else ' read'}"
-                if not stored.has_all and len(stored.listed) < MOST_FILTERED:
-                    stored.read_page()
+            told = _READING if stored.is_reading else told
         unfit = _NO_FIT if self.wanted else _NOTHING
-        is_read = stored.is_read and not stored.is_searching
+        is_read = not (stored.is_searching if stored.filter.words else stored.is_reading)
         self.table.say_when_empty(unfit if is_read else _READING)
         self.table.show_rows(self._grouped(rows) if self.grouping.is_on else rows)
         self.spending.show()

@@ -1,18 +1,19 @@
 """What the History knows: the stored sessions page by page, the filter, and what a search found.
 
-Sends no op. Invariant: what is found is what the store gave for the newest wish, never for an older
-one that came late.
+Sends no op. The store looks for the facts of a filter, however many sessions it has. Invariant:
+what is found is what the store gave for the newest wish, never for an older one that came late.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from agent.errors import UsageError
-from agent.protocol import SearchEvents
+from agent.protocol import ListSessions, SearchEvents
 from agent.records import SearchHit, Session
 from console.screens.history.filters import Filter, parse_filter
+from widgets.lists.device_names import device_names
 from widgets.lists.hosts import session_host
 from widgets.lists.session_rows import device_name
 
@@ -43,6 +44,10 @@ class StoredSessions:
         self.said = ""
         """What is wrong with the wish; empty when nothing is."""
         self.is_searching = False
+        self._listed_for = self.filter.facts
+        """The facts of what is listed."""
+        self._last = ""
+        """The session after which the next page begins."""
         self._known: dict[str, Session] = {}
         self._listed_by_id: dict[str, Session] = {}
         self._is_paging = False
@@ -60,6 +65,19 @@ class StoredSessions:
             self._app.spawn(self._search(), "searching")
         elif not self.filter.words:
             self.hits = ()
+            if self.is_behind:
+                self.has_all = False
+                self.read_page()
+
+    @property
+    def is_reading(self) -> bool:
+        """Whether what fits the facts is still to come."""
+        return not self.is_read or self.is_behind or (self._is_paging and len(self.listed) < PAGE)
+
+    @property
+    def is_behind(self) -> bool:
+        """Whether what is listed was read for other facts."""
+        return self.filter.facts != self._listed_for
 
     def read_page(self) -> None:
         """Read the next page of the list, unless it is whole or one is under way."""
@@ -69,32 +87,51 @@ class StoredSessions:
 
     async def _page(self) -> None:
         try:
-            before = self.listed[-1].session_id if self.listed else ""
-            page = await self._app.core.sessions(limit=PAGE, before=before)
+            while True:
+                wanted = self.filter
+                before = "" if self.is_behind else self._last
+                page = await self._app.core.look_up(
+                    ListSessions(limit=PAGE, before=before, **self._asked(wanted))
+                )
+                if self.filter.facts == wanted.facts:
+                    break
         finally:
             self._is_paging = False
-        self.listed += page
-        self._listed_by_id.update((one.session_id, one) for one in page)
+        if not before:
+            self.listed, self._listed_by_id = [], {}
+        self._listed_for = wanted.facts
+        self._last = page[-1].session_id if page else before
+        fitting = [one for one in page if self.holds(one)]
+        self.listed += fitting
+        self._listed_by_id.update((one.session_id, one) for one in fitting)
         self.is_read = True
         self.has_all = len(page) < PAGE
+        if not fitting or len(self.listed) < PAGE:
+            # The store is not told every fact; what it leaves to us may be far down.
+            self.read_page()
         self._changed()
+
+    def _asked(self, wanted: Filter) -> dict[str, Any]:
+        names = device_names(self._app.bridge.state.devices)
+        return wanted.asked(names, self._app.now_ms())
 
     async def _search(self) -> None:
         """Search for the newest wish until there is no newer one."""
         self.is_searching = True
         try:
-            searched = ""
-            while self.filter.words and self.filter.words != searched:
-                searched = self.filter.words
+            searched = Filter("")
+            while self.filter.words and self.filter != searched:
+                searched = self.filter
                 await self._search_for(searched)
         finally:
             self.is_searching = False
         self._changed()
 
-    async def _search_for(self, wanted: str) -> None:
+    async def _search_for(self, wanted: Filter) -> None:
         core = self._app.core
+        query = SearchEvents(query=_typed(wanted.words), limit=MOST_HITS, **self._asked(wanted))
         try:
-            hits = await core.look_up(SearchEvents(query=_typed(wanted), limit=MOST_HITS))
+            hits = await core.look_up(query)
         except UsageError as error:
             # Half a query is no mistake yet: what was found before stays.
             self.said = error.message
@@ -130,7 +167,7 @@ class StoredSessions:
             return True
         app = self._app
         name = device_name(session.serial, app.bridge.state.devices)
-        return self.filter.holds(session, name, app.now_ms(), session_host(session))
+        return self.filter.holds(session, name, app.now_ms())
 
 
 def _typed(wanted: str) -> str:

@@ -1,22 +1,30 @@
 """The three lists of the Jobs screen: what is on each, read from the core in pages, as rows.
 
-Not the screen. Invariant: a record that the picture knows newer than the page is shown as the
-picture has it.
+Not the screen. The filter is the Deck's (`widgets.lists.wanted`): the store looks for its rarest
+word, and of what it finds those are listed that hold them all. Invariant: a record that the picture
+knows newer than the page is shown as the picture has it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from contextlib import suppress
 from enum import StrEnum
-from typing import Any
+from typing import Any, TypeVar
 
 from agent.core import Core
+from agent.errors import UsageError
+from agent.placement.needs import parse_needs
 from agent.protocol import CommitmentSearch, JobQueue, WatcherList
-from agent.records import Commitment, CommitmentStatus, Job, Watcher, WatcherStatus
+from agent.records import Commitment, CommitmentStatus, DeviceInfo, Job, Watcher, WatcherStatus
 from agent.state.reducer import State
 from console.steps.pager import Page, Pager
+from widgets.base import status
 from widgets.base.rows import Parts, Row
+from widgets.base.status import Mark
+from widgets.lists.device_names import device_names
 from widgets.lists.job_rows import heading, job_detail, job_rows
+from widgets.lists.wanted import Wanted
 from widgets.lists.watch_rows import (
     commitment_detail,
     commitment_heading,
@@ -28,6 +36,7 @@ from widgets.lists.watch_rows import (
 
 PAGE = 100
 Spawn = Callable[[Coroutine[Any, Any, None], str], None]
+_Listed = TypeVar("_Listed", Job, Watcher, Commitment)
 
 
 class Tab(StrEnum):
@@ -143,19 +152,86 @@ class JobLists:
 
     # --- reading ----------
 
-    async def _read_jobs(self, query: str, after: str) -> Page[Job]:
-        reply = await self._core.request(JobQueue(query=query, limit=PAGE, after=after))
-        return Page(reply.jobs, reply.after)
+    async def _read_jobs(self, text: str, after: str) -> Page[Job]:
+        async def read(query: str, after: str) -> Page[Job]:
+            reply = await self._core.request(JobQueue(query=query, limit=PAGE, after=after))
+            return Page(reply.jobs, reply.after)
 
-    async def _read_watchers(self, query: str, after: str) -> Page[Watcher]:
-        op = WatcherList(query=query, limit=PAGE, before=int(after or 0))
-        found = (await self._core.request(op)).watchers
-        return Page(found, str(found[-1].id) if len(found) == PAGE else "")
+        return await self._fitting(text, after, self._jobs, read, status.JOB)
 
-    async def _read_commitments(self, query: str, after: str) -> Page[Commitment]:
-        op = CommitmentSearch(query=query, limit=PAGE, before=int(after or 0))
-        found = (await self._core.request(op)).commitments
-        return Page(found, str(found[-1].id) if len(found) == PAGE else "")
+    async def _read_watchers(self, text: str, after: str) -> Page[Watcher]:
+        async def read(query: str, after: str) -> Page[Watcher]:
+            op = WatcherList(query=query, limit=PAGE, before=int(after or 0))
+            found = (await self._core.request(op)).watchers
+            return Page(found, str(found[-1].id) if len(found) == PAGE else "")
+
+        return await self._fitting(text, after, self._watchers, read, status.WATCHER)
+
+    async def _read_commitments(self, text: str, after: str) -> Page[Commitment]:
+        async def read(query: str, after: str) -> Page[Commitment]:
+            op = CommitmentSearch(query=query, limit=PAGE, before=int(after or 0))
+            found = (await self._core.request(op)).commitments
+            return Page(found, str(found[-1].id) if len(found) == PAGE else "")
+
+        return await self._fitting(text, after, self._commitments, read, status.COMMITMENT)
+
+    async def _fitting(
+        self,
+        text: str,
+        after: str,
+        pager: Pager[_Listed],
+        read: Callable[[str, str], Awaitable[Page[_Listed]]],
+        marks: Mapping[Any, Mark],
+    ) -> Page[_Listed]:
+        """Read until a page of what holds every word of a filter is full."""
+        wanted = Wanted.of(text)
+        # The store knows neither what a state is called here nor what phones are called.
+        own = [mark.word for state, mark in marks.items() if mark.word not in state.value]
+        names = [name.casefold() for name in device_names(self._devices).values()]
+        query = wanted.rarest(unknown=own, unknown_phones=names)
+        page = await read(query, after)
+        kept = [one for one in page.records if self._fits(wanted, one)]
+        while len(kept) < PAGE and page.after and not pager.is_outdated:
+            page = await read(query, page.after)
+            kept += [one for one in page.records if self._fits(wanted, one)]
+        return Page(tuple(kept), page.after)
+
+    def _fits(self, wanted: Wanted, one: Job | Watcher | Commitment) -> bool:
+        known = [self._devices[serial] for serial in one.places if serial in self._devices]
+        names = device_names(self._devices)
+        called = [names[device.serial] for device in known] if wanted.phones else []
+
+        def tags() -> list[str]:
+            named = [place[1:] for place in one.places if place.startswith("#")]
+            return [*named, *_needed(one), *(tag for device in known for tag in device.tags)]
+
+        return wanted.fits(" ".join((*one.places, *called)), tags, lambda: _said(one))
+
+    @property
+    def _devices(self) -> Mapping[str, DeviceInfo]:
+        return self._seen.devices if self._seen is not None else {}
+
+
+def _needed(one: Job | Watcher | Commitment) -> tuple[str, ...]:
+    """Return the tags among the needs of a job."""
+    if isinstance(one, Job):
+        with suppress(UsageError):
+            return parse_needs(str(one.payload_json.get("needs", ""))).tags
+    return ()
+
+
+def _said(one: Job | Watcher | Commitment) -> str:
+    """Write what the words of a filter are looked for in, beside phones and tags."""
+    match one:
+        case Job():
+            return f"{one.title} {one.prompt} {one.status} {status.JOB[one.status].word}"
+        case Watcher():
+            prompt = one.delivery_json.get("prompt", "")
+            word = status.WATCHER[one.status].word
+            return f"{one.title} {one.type} {prompt} {one.status} {word}"
+        case Commitment():
+            word = status.COMMITMENT[one.status].word
+            return f"{one.title} {one.description} {one.status} {word}"
 
 
 _WATCHERS_FIRST = {WatcherStatus.ACTIVE: 1, WatcherStatus.FIRED: 2, WatcherStatus.STOPPED: 3}

@@ -10,15 +10,16 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from agent.errors import StoreError, UsageError
-from agent.protocol import SessionStateChanged
+from agent.protocol import AgentMessage, DeviceChanged, ListSessions, SessionStateChanged
 from agent.records import Session, SessionState
 from console.cli_support.days import begin_ms, day_named
+from console.screens.history import stored_sessions
 from console.screens.history.filters import BUILT_IN, Filter, parse_filter
 from console.screens.history.history import HistoryScreen
 from console.screens.history.saved import FILE_NAME, SavedFilters
 from tests.console.conftest import Open, Seat
 from tests.console.fakes import FakeCore
-from tests.console.script import configure, run
+from tests.console.script import configure, phone, run
 
 DAY_MS = 86_400_000
 
@@ -140,3 +141,86 @@ async def test_a_filter_is_typed_saved_and_offered_again(console: Open) -> None:
         await seat.until(lambda: len(screen.table.rows) == 2, "the failed again")
         assert seat.app.data_dir is not None
         assert (seat.app.data_dir / FILE_NAME).exists()
+
+
+async def test_facts_are_looked_for_in_all_that_is_stored(
+    console: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(stored_sessions, "PAGE", 5)
+
+    def many(core: FakeCore) -> None:
+        for number in range(60):
+            configure(core, f"s{number:02}", f"Errand {number}")
+            core.tell(AgentMessage(step=1, text="an errand"), f"s{number:02}")
+            if number in (2, 3):
+                core.tell(SessionStateChanged(state=SessionState.FAILED), f"s{number:02}")
+
+    async with console(play=many) as seat:
+        screen = await opened(seat)
+        assert len(screen.stored.listed) == 5
+        await seat.press("slash", *"is:failed")
+        await seat.until(lambda: [r.key for r in screen.table.rows] == ["s03", "s02"], "them")
+        await seat.see("2 sessions")
+        # The store left out the others.
+        assert len(screen.stored.listed) == 2
+        await seat.press(*" errand")
+        await seat.see("2 matches in 2 sessions")
+        await seat.press("escape")
+        await seat.see("5 sessions, more below")
+
+
+async def test_names_of_phones_that_the_store_does_not_know_are_read_on_for(
+    console: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(stored_sessions, "PAGE", 5)
+
+    def many(core: FakeCore) -> None:
+        for number in range(30):
+            serial = f"rack-{number % 2}/{number}"
+            device = phone(serial, name=f"desk {number}")
+            core.tell(DeviceChanged(device=device))
+            configure(core, f"s{number:02}", f"Errand {number}", serial=serial)
+
+    async with console(play=many) as seat:
+        screen = await opened(seat)
+        # Of two facts of a phone the store is told one.
+        await seat.press("slash", *"@rack-0/ @desk @8")
+        expected = ["s28", "s18", "s08"]
+        await seat.until(lambda: [r.key for r in screen.table.rows] == expected, "three phones")
+        await seat.see("3 sessions")
+
+
+@given(
+    some.lists(
+        some.sampled_from(
+            (
+                "is:failed",
+                "is:kept",
+                "since:1d",
+                "on:today",
+                "@rack-1/",
+                "@desk",
+                "@5",
+                "model:g",
+                "tag:x",
+                "tag:#y",
+            )
+        ),
+        max_size=3,
+    ),
+    some.sampled_from(("rack-1/5", "rack-2/7", "")),
+    some.sampled_from(("desk 5", "shelf")),
+    some.integers(8, 10),
+    some.sampled_from(SessionState),
+    some.booleans(),
+)
+def test_the_store_is_asked_for_no_fewer_sessions_than_fit(
+    facts: list[str], serial: str, name: str, day: int, state: SessionState, kept: bool
+) -> None:
+    one = session(
+        serial=serial, created_ms=day * DAY_MS, state=state, kept=kept, tags=("x",), model="GPT"
+    )
+    wanted, now_ms = parse_filter(" ".join(facts)), 10 * DAY_MS
+    asked = ListSessions(**wanted.asked({serial: name} if serial else {}, now_ms)).wanted
+    if wanted.holds(one, name if serial else "", now_ms):
+        assert asked.holds(one)

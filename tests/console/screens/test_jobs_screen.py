@@ -9,11 +9,12 @@ from rich.cells import cell_len
 from textual.widgets import Input
 
 from agent import protocol, records
+from console.screens.jobs import jobs_lists
 from console.screens.jobs.jobs import JobsScreen
 from console.screens.jobs.jobs_form import edit_of, job_of, watcher_of
 from console.screens.jobs.jobs_lists import Tab
 from tests.console.conftest import Open, Seat
-from tests.console.fakes import FakeCore, commitment, job, watcher
+from tests.console.fakes import FakeCore, commitment, job, phone, watcher
 from tests.console.script import evening
 from widgets.lists.job_rows import heading, job_rows
 
@@ -318,3 +319,53 @@ def test_the_list_says_when_a_job_last_ran_where_it_is_wide_enough(
         [row] = job_rows([ran], now_ms=10_000_000, width=width)
         texts = [text.strip() for text, _ in row.lines[0].left]
         assert ("last run" in titles, said in texts) == (shown, shown)
+
+
+def at_hosts(core: FakeCore) -> None:
+    """Play jobs, watchers and commitments of two hosts."""
+    for number in range(1, 41):
+        host = f"rack-{number % 2 + 1}"
+        serial = f"{host}/emulator-{5554 + 2 * number}"
+        name = "desk" if number == 7 else ""
+        core.tell(protocol.DeviceChanged(device=phone(serial, name=name, tags=("wall",))))
+        state = "completed" if number % 10 == 0 else "active"
+        payload = {"serial": serial} if number < 30 else {"tags": ["Shelf"]}
+        one = job(number, title=f"Errand {number}", host=host, payload_json=payload, status=state)
+        core.tell(protocol.JobChanged(job=one))
+    for number in (1, 2):
+        host = f"rack-{number}"
+        core.tell(protocol.WatcherChanged(watcher=watcher(number, host=host)))
+        core.tell(protocol.CommitmentChanged(commitment=commitment(number, host=host)))
+
+
+@pytest.mark.parametrize(
+    ("text", "numbers"),
+    [
+        ("@rack-2/ errand 3", ["3", "13", "23", "31", "33", "35", "37", "39"]),
+        ("errand @desk", ["7"]),
+        ("#shelf done @rack-1/", ["30", "40"]),
+        ("#wall 29", ["29"]),
+        ("29 errand", ["29"]),
+        ("@rack-2", [str(number) for number in range(1, 40, 2)]),
+        ("@rack-3/", []),
+    ],
+)
+async def test_jobs_are_filtered_by_host_phone_tag_and_state_as_on_the_deck(
+    console: Open, monkeypatch: pytest.MonkeyPatch, text: str, numbers: list[str]
+) -> None:
+    monkeypatch.setattr(jobs_lists, "PAGE", 30)
+    async with console(play=at_hosts) as seat:
+        screen = await jobs_of(seat)
+        await seat.press("slash", *text)
+        await seat.until(
+            lambda: sorted((row.key for row in screen.table.rows), key=int) == numbers, "those"
+        )
+
+
+async def test_watchers_and_commitments_are_filtered_by_host(console: Open) -> None:
+    async with console(play=at_hosts) as seat:
+        screen = await jobs_of(seat)
+        await seat.press("slash", *"@rack-2/", "enter")
+        for _ in range(2):
+            await seat.press("tab")
+            await seat.until(lambda: [row.key for row in screen.table.rows] == ["2"], "one")

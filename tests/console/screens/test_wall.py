@@ -10,7 +10,7 @@ from console.screens.device.device import DeviceScreen
 from console.screens.wall import WallScreen
 from tests.console.conftest import Open, Seat
 from tests.console.fakes import FakeCore, phone
-from tests.console.script import evening
+from tests.console.script import configure, evening, run
 from widgets.cells.cells import HOLE
 from widgets.wall.wall_view import WallView
 
@@ -191,3 +191,39 @@ async def test_a_terminal_that_becomes_much_smaller_breaks_no_picture(console: O
             "the pictures",
         )
         assert seat.app.errors.recent_s == []
+
+
+async def test_the_wall_is_filtered_by_host_phone_tag_state_and_session_as_the_deck(
+    console: Open,
+) -> None:
+    core = FakeCore()
+    for number in range(12):
+        serial = f"rack-{number % 3 + 1}/{number}"
+        state = DeviceState.GONE if number == 4 else DeviceState.ONLINE
+        tags = ("wall",) if number == 5 else ()
+        driver = "s1" if number == 6 else ""
+        one = phone(serial, state=state, tags=tags, driver=driver)
+        core.tell(DeviceChanged(device=one))
+    configure(core, "s1", "Pay the invoice", serial="rack-1/6")
+    run(core, "s1")
+    async with console(core=core, play=nothing) as seat:
+        wall = await open_wall(seat)
+        for text, serials in (
+            ("@rack-2/", {"rack-2/1", "rack-2/4", "rack-2/7", "rack-2/10"}),
+            ("@rack-2/ away", {"rack-2/4"}),
+            ("#wall", {"rack-3/5"}),
+            ("invoice", {"rack-1/6"}),
+            ("running", {"rack-1/6"}),
+            ("nowhere", set()),
+        ):
+            await seat.press("slash", *text, "enter")
+            await seat.until(
+                lambda serials=serials: {tile.serial for tile in wall.places.tiles} == serials,
+                text,
+            )
+            if text == "@rack-2/":
+                await seat.see("4 of 12 phones · 3 online")
+                asked = {serial for serial in seat.app.screen.wall.wanted_px}  # type: ignore[attr-defined]
+                assert asked <= serials
+            await seat.press("escape")
+            await seat.until(lambda: len(wall.places.tiles) == 12, "all phones")
