@@ -33,21 +33,20 @@ async def find_servers() -> tuple[LocalServer, ...]:
     """Return the servers that answer, in the order of the table."""
     presets = [preset for preset in catalog().presets.values() if preset.local]
     found = await asyncio.gather(
-        *(server_at(preset, preset.base_url, timeout_s=LOOK_S) for preset in presets)
+        *(server_at(preset, preset.base_url, timeout_s=LOOK_S) for preset in presets),
+        return_exceptions=True,
     )
-    return tuple(server for server in found if server is not None)
+    if broken := [one for one in found if not isinstance(one, LocalServer | ModelError)]:
+        raise broken[0]
+    return tuple(server for server in found if isinstance(server, LocalServer))
 
 
-async def server_at(
-    preset: Preset, base_url: str, *, timeout_s: float = NAMED_S
-) -> LocalServer | None:
-    """Ask one address for its models; None when nothing that lists models answers there."""
+async def server_at(preset: Preset, base_url: str, *, timeout_s: float = NAMED_S) -> LocalServer:
+    """Ask one address for its models. Raises ModelError when nothing there lists any."""
     endpoint = endpoint_for(base_url, f"{preset.name}/-")
     client = client_class(endpoint.wire)("-", endpoint=endpoint, timeout_s=timeout_s)
     try:
         models = await client.known_models()
-    except ModelError:
-        return None
     finally:
         await client.close()
     return LocalServer(preset=preset, base_url=base_url, models=models)

@@ -14,7 +14,7 @@ import click
 import msgspec
 
 from agent.config import Settings, write_setting
-from agent.errors import ConfigError, UsageError
+from agent.errors import ConfigError, ModelError, UsageError
 from agent.safety.redacting.redaction import find_secrets
 from agent.settings import DEFAULT_MODEL, PILOT
 from console.cli_support.exits import ExitCode, end, say
@@ -82,8 +82,12 @@ def setup(
             choice = None if by_login else await _choose(settings, provider, model, url)
         if choice is None:
             return await _by_login(settings, model, url, no_test=no_test)
-        if not no_test and not await _answers(settings, choice):
-            return ExitCode.FAILED
+        try:
+            if not no_test and not await _answers(settings, choice):
+                return ExitCode.FAILED
+        except ModelError:
+            say("Nothing was kept.")
+            raise
         _keep(settings, choice, in_file=in_file)
         return ExitCode.DONE
 
@@ -115,13 +119,14 @@ async def _choose(settings: Settings, provider: str, model: str, url: str) -> Ch
     servers: tuple[LocalServer, ...] = ()
     if provider and presets[provider].local:
         where = url or presets[provider].base_url
-        found = await server_at(presets[provider], where)
-        if found is None:
+        say(f"Asking {where} for its models …")
+        try:
+            servers = (await server_at(presets[provider], where),)
+        except ModelError as error:
             raise UsageError(
-                f"{presets[provider].title} does not answer at {where}.",
+                f"{presets[provider].title} was not found: {error.message}",
                 "Start it, or name its address with --url.",
-            )
-        servers = (found,)
+            ) from error
     elif not provider:
         say("Looking for model servers on this machine …")
         servers = await find_servers()
@@ -235,6 +240,7 @@ async def _answers(settings: Settings, choice: Choice) -> bool:
     environ = dict(os.environ)
     if choice.key:
         environ[choice.preset.key] = choice.key
+    say(f"Asking {trial.model.name} one small question …")
     asked, notice, reply, took_ms = await ask_model(trial, trial.model.name, environ=environ)
     if notice:
         say(notice)
@@ -296,6 +302,7 @@ async def _by_login(settings: Settings, model: str, url: str, *, no_test: bool) 
     await sign_in_at_issuer(wanted, no_browser=False)
     name = wanted.model.name
     if not no_test:
+        say(f"Asking {name} one small question …")
         asked, _notice, _reply, took_ms = await ask_model(wanted, name)
         say(f"{asked} answered in {took_ms} ms.")
     before, now = settings.model, wanted.model

@@ -10,6 +10,9 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlencode, urlsplit
 
+import pytest
+
+from agent.errors import ModelError
 from agent.models.catalog import catalog
 from agent.models.local_servers import server_at
 from tests.models.login.test_login import TinyIssuer, tiny_issuer
@@ -61,6 +64,7 @@ async def test_an_endpoint_that_fails_leaves_everything_as_it_was(tmp_path: Path
     async with openai_server([Reply(status=500)]) as server:
         status, said = await setup(tmp_path, "ollama", "--url", server.base_url)
     assert (status, (tmp_path / "config.toml").exists()) == (1, False), said
+    assert "Nothing was kept." in said
 
 
 async def test_a_key_from_stdin_is_kept_in_a_private_file_and_never_shown(tmp_path: Path) -> None:
@@ -136,7 +140,10 @@ async def test_what_is_missing_is_named(tmp_path: Path) -> None:
         (("nobody",), "Use one of openai, anthropic"),
         (("groq",), "Make one at https://console.groq.com/keys"),
         (("groq", "--url", "http://127.0.0.1:9/v1"), "--url is for local servers"),
-        (("lmstudio", "--url", "http://127.0.0.1:9/v1"), "LM Studio does not answer at"),
+        (
+            ("lmstudio", "--url", "http://127.0.0.1:9/v1"),
+            "LM Studio was not found: http://127.0.0.1:9/v1 cannot",
+        ),
         (("--login",), "model.login_issuer"),
     ):
         status, said = await setup(tmp_path, *args)
@@ -148,8 +155,9 @@ async def test_a_port_on_which_something_else_listens_is_no_model_server() -> No
     preset = catalog().presets["llamacpp"]
     async with openai_server([]) as server:
         found = await server_at(preset, server.base_url)
-        assert found is not None
         assert found.models == ("gpt-5-mini", "other")
         server.models_page = b"<html>hello</html>"
-        assert await server_at(preset, server.base_url) is None
-    assert await server_at(preset, "http://127.0.0.1:9/v1") is None
+        with pytest.raises(ModelError, match="is not an OpenAI-compatible endpoint"):
+            await server_at(preset, server.base_url)
+    with pytest.raises(ModelError, match="cannot be reached"):
+        await server_at(preset, "http://127.0.0.1:9/v1")
