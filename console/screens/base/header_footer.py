@@ -158,6 +158,9 @@ class HeaderFooter(Controller):
 
     def on_text_selected(self, _event: TextSelected) -> None:
         """Copy what was selected with the mouse."""
+        if self._screen._select_state is None:
+            # Something else was dragged, such as a border; what is still marked was copied before.
+            return
         selected = self._screen.get_selected_text()
         if selected:
             self._screen.console_app.copy(selected)

@@ -226,6 +226,12 @@ def test_text_of_a_transcript_is_selected_and_copied_by_osc_52(desktop: Desktop)
     lines = desktop.copied()[1].splitlines()
     assert lines[0].startswith("The Bluetooth row is in view and its switch is")
     assert lines[-1].strip() == "Bluetooth"
+    # What is dragged then is a border, and the clipboard may have something else by now.
+    border = desktop.lines[5].index("▏")
+    desktop.mouse.drag((border, 5), (border + 6, 6))
+    desktop.until(lambda: desktop.lines[5].index("▏") == border + 6, "the border moved")
+    desktop.rest()
+    assert len(desktop.copied()) == 2
 
 
 def test_within_tmux_the_text_is_sent_to_tmux_and_past_it(tmp_path: Path) -> None:
