@@ -27,8 +27,8 @@ _GUARDS = {
     "Cache-Control": "no-store",
 }
 _WRONG = (
-    "This console needs the address that 'switchboard web' printed, with its token. "
-    "It changes with every start.\n"
+    "This console needs the address, with its token, that 'switchboard web' printed when it was "
+    "started last: every start has a new one.\n"
 )
 _FOREIGN = "This console answers only under the names of its own machine.\n"
 

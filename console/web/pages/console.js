@@ -21,3 +21,14 @@ new MutationObserver((_, observer) => {
   observer.disconnect();
   place.querySelector("textarea")?.focus();
 }).observe(place, { attributes: true, attributeFilter: ["class"] });
+
+// What leads on once the console has ended: the same address, unless its server ended as well.
+new MutationObserver(async (_, observer) => {
+  if (!document.body.classList.contains("-closed")) return;
+  observer.disconnect();
+  const answer = await fetch("/", { cache: "no-store" }).catch(() => null);
+  if (answer?.ok) return;
+  document.getElementById("ended").textContent =
+    "'switchboard web' has ended. Start it again, and open the address that it prints.";
+  document.getElementById("again").hidden = true;
+}).observe(document.body, { attributes: true, attributeFilter: ["class"] });

@@ -6,7 +6,7 @@ import asyncio
 import os
 import shutil
 from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from tempfile import TemporaryDirectory
 from urllib.parse import parse_qs, urlsplit
 
@@ -347,3 +347,16 @@ async def test_a_reloaded_tab_and_a_second_one_come_back_and_see_the_jobs_too(
         await second.wait_for("No jobs.")
         await console.page.bring_to_front()
         assert "No sessions yet" in console.text, "the first tab stays where it was"
+
+
+@pytest.mark.slow
+@needs_chromium
+async def test_a_tab_whose_server_has_ended_says_where_the_next_one_is(workshop: Workshop) -> None:
+    async with AsyncExitStack() as tabs:
+        with serving(workshop) as address:
+            console = await tabs.enter_async_context(tab(address))
+            await console.wait_for("No sessions yet")
+            again = console.page.locator("#again")
+        ended = console.page.get_by_text("open the address that it prints")
+        await ended.wait_for(state="visible")
+        assert not await again.is_visible(), "the cookie of this page is not the next server's"
