@@ -31,6 +31,8 @@ STOP_BOUND_S = 20.0
 LOOK_S = 1.0
 TROUBLE_S = 3.0
 """How long the store may refuse what the core has to store."""
+MOVES_S = 30.0
+"""How long a session may rest between the turn that a move ended and the next."""
 _GOING = frozenset({SessionState.QUEUED, SessionState.RUNNING})
 
 
@@ -70,6 +72,8 @@ class Follower:
         self._judged_after_id = 0
         self._broken: set[str] = set()
         """Sessions whose newest turn could not go on."""
+        self._moving: dict[str, float] = {}
+        """Sessions that are being moved, and until when the next turn is waited for."""
         self._withheld = ""
         """What the root failed with, while it may be what it ends with and is said then."""
 
@@ -137,14 +141,28 @@ class Follower:
             self._members[event.session_id] = msg.session
         if event.session_id != self.root_id and event.session_id not in self._members:
             return
-        folded = fold_session(self._members.get(event.session_id), event)
+        before = self._members.get(event.session_id)
+        folded = fold_session(before, event)
         if folded is not None:
             self._members[event.session_id] = folded
         match msg:
             case protocol.TurnAborted(reason=protocol.AbortReason.FAILED):
                 self._broken.add(event.session_id)
+            case (
+                protocol.TurnAborted(reason=protocol.AbortReason.REPLACED)
+                | protocol.SessionHosted(goes_on=True)
+            ):
+                self._moving[event.session_id] = time.monotonic() + MOVES_S
+            case protocol.SessionStateChanged(
+                state=SessionState.WAITING_FOR_USER, stopped=False
+            ) if before is not None and before.state is SessionState.QUEUED:
+                # Its turn had not begun, and no stop ended it: it waits in another line next.
+                self._moving[event.session_id] = time.monotonic() + MOVES_S
+            case protocol.TurnAborted():
+                self._moving.pop(event.session_id, None)
             case protocol.TaskStarted():
                 self._broken.discard(event.session_id)
+                self._moving.pop(event.session_id, None)
             case protocol.RequestUserInput(question=question):
                 self._prompts.open(question)
             case protocol.QuestionAnswered(question_id=question_id):
@@ -224,6 +242,11 @@ class Follower:
             self._say_failed(root)
             say(f"Resume with: switchboard sessions resume {self.root_id}")
             return ExitCode.FAILED
+        if self.root_id in self._moving and not stop.asked.is_set() and not self._timed_out:
+            where = f" It is at host {root.host} now." if root.host else ""
+            say(f"switchboard: session {self.root_id} was moved and not resumed.{where}")
+            say(f"Resume with: switchboard sessions resume {self.root_id}")
+            return ExitCode.FAILED
         return self._interrupted(stop)
 
     def _done(self, root: Session) -> ExitCode:
@@ -259,7 +282,9 @@ class Follower:
             for m in self._members.values()
         )
         waits = root is not None and root.state is SessionState.WAITING_FOR_USER
-        return waits and not at_work
+        now = time.monotonic()
+        moves = any(now < until for until in self._moving.values()) and not self._stopping_until
+        return waits and not at_work and not moves
 
     def _interrupted(self, stop: StopRequest) -> ExitCode:
         if self._withheld:

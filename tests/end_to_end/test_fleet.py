@@ -141,3 +141,21 @@ def test_a_session_is_moved_between_hosts_that_are_there(rack: Rack, workshop: W
         assert unknown.code != 0
         assert "no host 'nobody'" in unknown.err
         running.kill()
+
+
+def test_a_run_follows_its_queued_session_to_the_host_that_it_is_moved_to(
+    rack: Rack, workshop: Workshop
+) -> None:
+    phone, other = rack.phone("second"), rack.phone("first")
+    note = ("run", 'write a note saying "moved"', "--device", phone, "--json", *PILOT)
+    with workshop.running("run", ASKS, "--device", phone, "--json", *PILOT) as has_it:
+        has_it.wait_for_type("request_user_input")
+        with workshop.running(*note) as waits:
+            session_id = waits.wait_for_type("session_configured")["session"]["session_id"]
+            waits.wait_for(lambda line: line["msg"].get("state") == "QUEUED", "that it is queued")
+            moved = workshop.call("fleet", "move", session_id, "first", "--phone", other)
+            assert moved.code == 0, moved
+            assert waits.wait() == 0, waits
+            hosted = [one["msg"] for one in waits.seen if one["msg"]["type"] == "session_hosted"]
+            assert [one["host"] for one in hosted] == ["first"]
+        has_it.kill()
