@@ -186,11 +186,17 @@ async def connect_or_none(settings: Settings, *, name: str = "") -> Client | Non
         NotAllowedError: it has operators, and the settings name nobody's key or token.
         WrongStateError: it speaks another version of the protocol.
         ConfigError: others may write the data directory, so the socket may be anybody's.
+        StoreError: the settings name a fleet's database, and the directory has a store of its own.
     """
     place = place_of(settings)
     if isinstance(place, TlsPlace):
         return await Client.connect(place, name=name, credentials=credentials_of(settings))
     check_unshared(settings.data_dir)
+    if settings.store.dsn:
+        from agent.store.database.identity import check_has_no_database
+
+        # A core of the directory's own store would answer for the fleet.
+        check_has_no_database(settings.data_dir)
     try:
         return Client(
             await RpcClient.connect(place, name=name, credentials=credentials_of(settings))

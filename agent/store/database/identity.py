@@ -16,7 +16,7 @@ from secrets import token_hex
 
 import msgspec
 
-from agent.errors import StoreGoneError
+from agent.errors import StoreError, StoreGoneError
 from agent.store.database.sqlite_errors import from_os_error
 
 DATABASE_NAME = "switchboard.db"
@@ -57,6 +57,21 @@ def new_identity() -> str:
 def parts_of(directory: Path) -> dict[str, Path]:
     """Return the directories of a store's parts, by name."""
     return {"database": directory, "blobs": directory / "blobs", "audit": directory / "audit"}
+
+
+def check_has_no_database(directory: Path) -> None:
+    """Refuse a data directory with a store of its own where the settings name a fleet's database.
+
+    Raises StoreError.
+    """
+    if (directory / DATABASE_NAME).exists():
+        raise StoreError(
+            f"{directory} holds a store of its own, and --fleet or store.dsn names a database: "
+            "only one of the two can be meant.",
+            "To work on the directory's store, leave out --fleet and unset store.dsn; to work on "
+            "the database, name another directory (--data-dir), or copy the store into it, if it "
+            "is empty: switchboard daemon stop --force, then switchboard store carry-over",
+        )
 
 
 def read_mark(part: Path) -> Mark | None:

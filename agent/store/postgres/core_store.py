@@ -13,12 +13,12 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from secrets import token_hex
 
-from agent.errors import StoreError, StoreGoneError
+from agent.errors import StoreGoneError
 from agent.store.changes.row_codec import as_int
 from agent.store.database.identity import (
-    DATABASE_NAME,
     Mark,
     Standing,
+    check_has_no_database,
     mark_all,
     parts_of,
     read_mark,
@@ -30,16 +30,6 @@ from agent.store.postgres.opening import Core, open_records, put_back
 from agent.store.postgres.postgres_store import PostgresStore
 
 ADOPT = "Restore what belongs together, or take it as it is: switchboard store adopt"
-
-
-def check_directory(directory: Path) -> None:
-    """Refuse a data directory that contains a store. Raises StoreError."""
-    if (directory / DATABASE_NAME).exists():
-        raise StoreError(
-            f"{directory} holds a store of its own, and store.dsn names a database.",
-            "Copy it into the database, if that is empty: switchboard store carry-over. Or choose "
-            "another data directory (--data-dir), or unset store.dsn.",
-        )
 
 
 @asynccontextmanager
@@ -60,7 +50,7 @@ async def open_core(
         StoreGoneError: the database is not the one that belongs to the directory.
         ConfigError: other users of the computer may write the directory.
     """
-    check_directory(directory)
+    check_has_no_database(directory)
     make_directory(directory)
     lock = DirectoryLock.take(directory)
     try:
@@ -86,7 +76,7 @@ async def open_guest(
     Args:
         host: the name of this computer, whose host is another process.
     """
-    check_directory(directory)
+    check_has_no_database(directory)
     make_directory(directory)
     lock = DirectoryLock.take(directory)
     name = f"{host} guest {token_hex(3)}"
@@ -104,7 +94,7 @@ async def open_stored(
     dsn: str, directory: Path, *, bucket: Bucket | None = None
 ) -> AsyncIterator[PostgresStore]:
     """Read the database that belongs to a directory; see `PostgresStore.open_records`."""
-    check_directory(directory)
+    check_has_no_database(directory)
     expected = _expected(directory)
     async with PostgresStore.open_records(dsn, expected=expected, bucket=bucket) as store:
         yield store

@@ -10,10 +10,9 @@ import hashlib
 from pathlib import Path
 
 from agent.store.changes.row_codec import as_int, as_text
-from agent.store.database.identity import read_mark
+from agent.store.database.identity import check_has_no_database, read_mark
 from agent.store.postgres.blobs import bucket_of
 from agent.store.postgres.bucket import Bucket, BucketDamagedError, BucketGoneError
-from agent.store.postgres.core_store import check_directory
 from agent.store.postgres.link import Link
 from agent.store.postgres.opening import open_records, put_back
 from agent.store.postgres.schema import SCHEMA
@@ -39,7 +38,7 @@ async def check(dsn: str, directory: Path, *, bucket: Bucket | None = None) -> C
         StoreError: it or the bucket cannot be reached, or it holds no store that this Switchboard
             reads.
     """
-    check_directory(directory)
+    check_has_no_database(directory)
     link = Link(dsn, "check", is_written=False)
     try:
         opening = await open_records(link, expected="")

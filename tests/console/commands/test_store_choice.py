@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 from typing import cast
 
@@ -10,10 +11,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.config import KEYS, Settings, load_settings, parse_setting
-from agent.errors import ConfigError
+from agent.errors import ConfigError, StoreError
+from agent.rpc.rpc_messages import socket_path
+from agent.rpc.rpc_server import serve
 from agent.store.embedded.sqlite_store import SqliteStore
 from console.app import SwitchboardApp
 from console.cli import cli
+from console.core.core_opening import hold
+from console.core.deferred_core import ComingCore
 from console.core.store_choice import (
     address,
     has_password,
@@ -22,6 +27,8 @@ from console.core.store_choice import (
     said_on_the_line,
 )
 from console.settings.setting_values import value_in_force, write_typed
+from tests.console.commands.test_cli import call
+from tests.small_core import SmallCore
 
 PASSWORD = "hunter2"
 DSN = f"postgresql://someone:{PASSWORD}@db.example/fleet"
@@ -140,3 +147,43 @@ def test_a_secret_key_is_not_typed_into_the_console(tmp_path: Path) -> None:
     assert "SWITCHBOARD_STORE_DSN" in caught.value.remedy
     assert PASSWORD not in f"{caught.value} {caught.value.remedy}"
     assert not (tmp_path / "config.toml").exists()
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("sessions", "list"),
+        ("devices", "list"),
+        ("jobs", "list"),
+        ("run", "open Settings"),
+        ("daemon", "start"),
+        ("daemon", "stop"),
+        ("fleet", "move", "s1", "rack-1"),
+        ("host", "serve"),
+    ],
+    ids=" ".join,
+)
+async def test_a_core_on_a_store_of_its_own_does_not_answer_for_a_fleet(
+    tmp_path: Path, words: tuple[str, ...]
+) -> None:
+    data = tmp_path / "data"
+    async with SqliteStore.open(data) as store, serve(SmallCore(store), socket_path(data)):
+        where = ("--data-dir", str(data), "--fleet", "postgresql://db.example/fleet")
+        done = await asyncio.to_thread(call, *where, *words)
+    assert done.returncode not in (0, None)
+    assert (
+        f"{data} holds a store of its own, and --fleet or store.dsn names a database"
+        in " ".join(done.stderr.split())
+    )
+    assert "leave out --fleet" in done.stderr
+    assert "db.example" not in done.stderr
+
+
+async def test_a_console_on_a_fleet_is_not_attached_to_a_core_on_another_store(
+    tmp_path: Path,
+) -> None:
+    async with SqliteStore.open(tmp_path) as store, serve(SmallCore(store), socket_path(tmp_path)):
+        left, coming = asyncio.Event(), ComingCore()
+        coming.wanted.set()
+        with pytest.raises(StoreError, match="only one of the two can be meant"):
+            await hold(coming, settings(tmp_path, SWITCHBOARD_STORE_DSN=DSN), left)
