@@ -19,6 +19,8 @@ from agent.errors import (
     UsageError,
     WrongStateError,
 )
+from agent.hosts.fleet_register import FleetRegister
+from agent.operators.operator import Operator
 from agent.protocol import SessionHosted, ToolCallRequested
 from agent.protocol.session_filter import facts_of
 from agent.store.database.lock import DirectoryLock
@@ -262,6 +264,32 @@ def test_a_mistake_of_tls_is_told_at_once_with_what_to_check(text: str, why: str
     assert "sslrootcert" in said
     assert "secret" not in said
     assert not _may_pass(psycopg.OperationalError(text))
+
+
+async def test_a_host_may_have_a_role_of_its_own_and_a_reader_one_that_only_reads(
+    dsn: str, tmp_path: Path, postgres_server: PostgresServer
+) -> None:
+    await filled(dsn, tmp_path / "data")
+    for sql in (
+        "CREATE ROLE rack_3 LOGIN",
+        "GRANT switchboard TO rack_3",
+        "ALTER ROLE rack_3 SET role switchboard",
+        "CREATE ROLE looker LOGIN",
+        "GRANT pg_read_all_data TO looker",
+    ):
+        postgres_server.sql(sql)
+    own = dsn.replace("user=switchboard", "user=rack_3")
+    async with open_core(own, "rack-3", tmp_path / "rack-3") as store:
+        await store.append(session_draft("s2"))
+    async with FleetRegister.opened(own, tmp_path / "rack-3") as register:
+        await register.change("ana", lambda _: Operator(name="ana"))
+    link = Link(dsn, "test")
+    assert await link.rows("SELECT operator, role FROM register_change") == [("ana", "rack_3")]
+    await link.close()
+    reading = dsn.replace("user=switchboard", "user=looker")
+    async with open_stored(reading, tmp_path / "looker") as records:
+        assert len(await records.sessions()) == 2
+    assert "permission denied" in (await refusal(reading, tmp_path / "looker")).message
 
 
 # --- versions ----------
