@@ -121,6 +121,8 @@ class TapeController(Controller):
             self._played_ms = self.playback.played_ms
             self._last_s = monotonic()
             self._timer = self._screen.set_interval(1 / _PLAY_HZ, self._run)
+            # What happened at this very moment belongs to the key, not to the first tick.
+            self._run()
         self._screen.refresh_all()
 
     def hold(self) -> None:

@@ -148,6 +148,20 @@ async def test_a_replay_plays_at_a_speed_until_its_end(console: Open) -> None:
         await seat.until(lambda: not screen.tape.is_playing, "it holds")
 
 
+async def test_what_happened_at_the_moment_of_a_replay_is_shown_by_the_key_that_plays_it(
+    console: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("console.screens.history.tape.monotonic", lambda: 0.0)
+    async with console() as seat:
+        screen = await replay_of(seat, "s1")
+        playback = screen.tape.playback
+        assert playback is not None
+        playback.go_to(0)
+        screen.tape.do_replay_play()
+        assert playback.position > 0
+        assert playback.played_ms == 0
+
+
 async def test_a_replay_shows_the_frame_of_its_moment(console: Open) -> None:
     async with console(play=with_frames) as seat:
         await replay_of(seat, "f")
