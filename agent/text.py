@@ -98,6 +98,20 @@ def counted(number: int, noun: str, plural: str = "") -> str:
     return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
 
 
+_RESULT_CODE = re.compile(r"^(?:OK|RESOLVED|FAILED|UNKNOWN): ?")
+_ADVICE = re.compile(
+    r" (?:Try a different approach|Do not try this again|Look at the screen before acting again"
+    r"|Correct the call and write it again)\.$"
+)
+
+
+def call_result_words(text: str) -> str:
+    """Return a call's result for a person: without the code before it and the advice after it,
+    which are for the model.
+    """
+    return _ADVICE.sub("", _RESULT_CODE.sub("", text))
+
+
 def one_line(text: str, limit: int = 200) -> str:
     """Clean foreign text and fold every run of white space, newlines included, into one space."""
     if len(text) <= limit and text.isprintable() and text.strip() == text and "  " not in text:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from agent.text import counted
+from agent.text import call_result_words, counted
 from console.cli_support import plain
 from console.cli_support.exits import ExitCode, end
 from console.cli_support.options import JSON_OPTION
@@ -166,7 +166,7 @@ def _row(line: dict[str, Any]) -> tuple[str, ...]:
     seconds = at_ms / 1000 if isinstance(at_ms, int) and 0 <= at_ms < _LAST_MS else 0
     moment = datetime.datetime.fromtimestamp(seconds, tz=datetime.UTC).astimezone()
     parts = [
-        str(line[name])
+        call_result_words(str(line[name]))
         for name in ("action", "capability", "risk", "decision", "package", "caller", "detail")
         if line.get(name)
     ]

@@ -13,8 +13,8 @@ from agent.state import event_text
 from agent.state.event_text import closed_words, compacted, evidence_words, verified_words
 from agent.state.reducer import ActionView
 from agent.state.terms import term
-from agent.text import counted, one_line, sentence
-from widgets.base.formatting import action_object, action_verb, result_text
+from agent.text import call_result_words, counted, one_line, sentence
+from widgets.base.formatting import action_object, action_verb
 
 _MARKS = {
     PlanStatus.PENDING: "[ ]",
@@ -50,7 +50,7 @@ def _said(msg: protocol.EventMsg) -> str:
         case protocol.ToolCallRequested():
             return f"step {msg.step}: {_call(msg)}"
         case protocol.ToolCallFinished(step=step, outcome=outcome, text=text):
-            return f"step {step}: {term(outcome)}: {result_text(text)}"
+            return f"step {step}: {term(outcome)}: {call_result_words(text)}"
         case protocol.PlanUpdate(plan=plan):
             return "plan: " + "  ".join(f"{_MARKS[item.status]} {item.step}" for item in plan)
         case protocol.FactsUpdate(facts=facts):

@@ -75,6 +75,7 @@ def test_silence_is_no_to_an_approval(bench: Bench) -> None:
     assert closed in late.err
     assert "answered by operator" not in call.err
     assert "failed:" in call.err.splitlines()[-1]
+    assert "FAILED" not in call.err and "Do not try" not in call.err
     assert "Nobody answered in time" in call.err.splitlines()[-1]
     assert not told(bench, "Dad")
 

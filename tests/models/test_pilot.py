@@ -176,7 +176,7 @@ async def test_a_refusal_ends_the_work() -> None:
     talk.sees(NOTES, field("Note", 0.3))
     name, arguments = called(await talk.chooses())
     assert (name, arguments["success"]) == ("finish", False)
-    assert str(arguments["summary"]).endswith("Do not try this again."), "one full stop"
+    assert str(arguments["summary"]).endswith('this: "not now".'), "one full stop"
 
 
 async def test_a_sleeping_phone_is_switched_on_and_unlocked_by_a_swipe() -> None:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from agent.text import ELLIPSIS, as_written, clean, on_one_line, one_line
+from agent.text import ELLIPSIS, as_written, call_result_words, clean, on_one_line, one_line
 
 HOSTILE = st.text(
     st.one_of(
@@ -100,3 +100,19 @@ def test_what_is_kept_as_written_is_clean_and_cleaning_it_again_changes_nothing(
 def test_spaces_and_line_breaks_stay_where_they_stand() -> None:
     assert as_written(" a  b\n\n  c ") == " a  b\n\n  c "
     assert on_one_line(" a  b\n  c\td") == r" a  b\n  c\td"
+
+
+def test_a_person_reads_a_calls_result_without_what_is_for_the_model() -> None:
+    for told, read in (
+        ("OK: Clicked [1] “Wi-Fi”.", "Clicked [1] “Wi-Fi”."),
+        (
+            "FAILED: Nobody answered in time, so the answer is no. Do not try this again.",
+            "Nobody answered in time, so the answer is no.",
+        ),
+        (
+            "UNKNOWN: Tapped, but adb did not answer. Look at the screen before acting again.",
+            "Tapped, but adb did not answer.",
+        ),
+        ("It said: FAILED: no", "It said: FAILED: no"),
+    ):
+        assert call_result_words(told) == read

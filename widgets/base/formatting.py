@@ -219,13 +219,6 @@ def tool_words(tool: str) -> str:
 
 _UNLABELED = "unlabeled"
 """How the model reads the label of an element that has none."""
-_PREFIX = re.compile(r"^(?:OK|RESOLVED): ?")
-"""How the loop begins what it tells the model of a call that worked."""
-
-
-def result_text(text: str) -> str:
-    """Return a call's result without the code that the model reads first."""
-    return _PREFIX.sub("", text)
 
 
 def action_object(action: ActionView) -> str:

@@ -100,8 +100,8 @@ class AttentionList(RowList):
     def on_mouse_move(self, event: MouseMove) -> None:
         super().on_mouse_move(event)
         before, self._pointer = self._pointer, event.get_content_offset_capture(self)
-        number = self._option_at(self._pointer)
-        if number or (before is not None and self._option_at(before)):
+        number = _option_at(self, self._pointer)
+        if number or (before is not None and _option_at(self, before)):
             self.refresh()
         self.styles.pointer = "pointer" if number else "default"
 
@@ -112,31 +112,21 @@ class AttentionList(RowList):
     def drawn(self, row: Row, line: int, y: int) -> Line:
         """Underline the option under the pointer, as what a press chooses."""
         pointer = self._pointer
-        number = self._option_at(pointer) if pointer is not None and pointer.y == y else 0
+        number = _option_at(self, pointer) if pointer is not None and pointer.y == y else 0
         return _underlined(row.lines[line], number) if number else row.lines[line]
-
-    def _option_at(self, offset: Offset) -> int:
-        """Return the number of the option that a press at a position chooses; 0 for none."""
-        found = self._places.line(offset.y + self.scroll_offset.y)
-        if found is None or found[0].key != self.cursor_key:
-            return 0
-        return option_at(*found, offset.x - GUTTER)
 
     def on_click(self, event: Click) -> None:
         offset = event.get_content_offset_capture(self)
-        number = self._option_at(offset)
+        number = _option_at(self, offset)
         if number and self.meant_at(offset.y) == self.cursor_key:
             # The base would open the row at the second press.
             event.prevent_default()
-            self._choose(number, by_mouse=True)
+            self.action_choose(number, by_mouse=True)
             # The row that came up under the pointer is meant from the next press on.
             self._is_placed = True
 
-    def action_choose(self, number: int) -> None:
+    def action_choose(self, number: int, by_mouse: bool = False) -> None:
         """Answer the question under the cursor with one of its options."""
-        self._choose(number)
-
-    def _choose(self, number: int, *, by_mouse: bool = False) -> None:
         one = self.under_cursor
         if one is None or one.question is None or not self._is_placed:
             return
@@ -168,3 +158,11 @@ def _underlined(line: Line, number: int) -> Line:
         for text, style in line.left
     )
     return line._replace(left=tuple(parts))
+
+
+def _option_at(rows: AttentionList, offset: Offset) -> int:
+    """Return the number of the option that a press at a position chooses; 0 for none."""
+    found = rows._places.line(offset.y + rows.scroll_offset.y)
+    if found is None or found[0].key != rows.cursor_key:
+        return 0
+    return option_at(*found, offset.x - GUTTER)

@@ -26,6 +26,8 @@ _OUTCOME, _WIDE_OUTCOME, _WHEN, _GAP = 34, 42, 12, 2
 _WIDE_FROM = 150
 """Columns from which there is room for who verified a result and what is gone of it."""
 _KIND_CELLS = 11
+_WORKED = re.compile(r"(?:OK|RESOLVED): ?")
+"""How the loop begins what it tells the model of a call that worked."""
 _CODED = re.compile(r"\bin_progress\b")
 _KINDS = {
     "session_configured": "goal",
@@ -263,7 +265,8 @@ def _marked(hit: SearchHit) -> Parts:
     parts: list[tuple[str, str]] = [(" ", "")]
     # Letter for letter, so that the matches stay where they are.
     text = _CODED.sub(lambda found: found[0].replace("_", " "), hit.snippet)
-    at = len(text) - len(formatting.result_text(text))
+    worked = _WORKED.match(text)
+    at = worked.end() if worked is not None else 0
     half = len(text) // 2
     # The index holds a title and a goal, which are often the same.
     text = text[:half] if len(text) % 2 and text[:half] == text[half + 1 :] else text

@@ -22,7 +22,7 @@ from agent.state.reducer import (
     StepItem,
     Tone,
 )
-from agent.text import clean, one_line
+from agent.text import call_result_words, clean, one_line
 from widgets.base import formatting, status
 from widgets.base.rows import Parts
 from widgets.base.time_bar import bar, legend, total_ms
@@ -132,7 +132,7 @@ def _result(action: ActionView, expanded: bool) -> list[Paragraph]:
     return [
         Paragraph(
             ((_INDENT + "  ", ""),),
-            ((_text(formatting.result_text(action.result), expanded), style),),
+            ((_text(call_result_words(action.result), expanded), style),),
         )
     ]
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from agent.models.model import Message, MessageKind, Role
 from agent.models.pilot.moves import Call
 from agent.models.pilot.reading import read
+from agent.text import call_result_words
 
 _PHONE_LINE = re.compile(r"^- (?P<serial>\S+): (?P<about>.*)$")
 _QUOTED = re.compile(r"\"[^\"]+\"|“[^”]+”|«[^»]+»|„[^“”]+[“”]|(?<!\w)['‘].+?['’](?!\w)", re.DOTALL)
@@ -52,7 +53,7 @@ def plan(messages: Sequence[Message]) -> Call:
     """Choose a planner's next call."""
     failed = [act for act in read(messages).done if act.result.startswith("FAILED")]
     if failed:
-        return _give_up(failed[-1].result.removeprefix("FAILED: "))
+        return _give_up(call_result_words(failed[-1].result))
     goal, phones = _read(messages)
     divided = divide(goal, phones)
     if divided.missing:

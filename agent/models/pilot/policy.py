@@ -40,7 +40,7 @@ from agent.models.pilot.press import press
 from agent.models.pilot.reading import Item, PastAction, View, read
 from agent.models.pilot.reviewing import review, summarize
 from agent.records import Usage
-from agent.text import sentence
+from agent.text import call_result_words, sentence
 
 MAX_CALLS_PER_INTENT = 40
 MAX_SWIPES = 3
@@ -184,7 +184,7 @@ def _move(intent: Intent, view: View, since: Sequence[PastAction]) -> moves.Move
     trail = moves.Trail.of(since)
     refused = next((act for act in since if act.refused), None)
     if refused is not None:
-        return moves.GiveUp(f"“{intent}” was not done: {refused.result.removeprefix('FAILED: ')}")
+        return moves.GiveUp(f"“{intent}” was not done: {call_result_words(refused.result)}")
     unanswered = next((act for act in since if "Nobody answered" in act.result), None)
     if unanswered is not None:
         return moves.GiveUp("I needed an answer to go on, and nobody answered in time")
@@ -192,7 +192,7 @@ def _move(intent: Intent, view: View, since: Sequence[PastAction]) -> moves.Move
         return moves.GiveUp(f"“{intent}” takes more steps than I should spend on it")
     failures = [act for act in since[-3:] if act.result.startswith(("FAILED", "BLOCKED"))]
     if len(failures) >= 3:
-        return moves.GiveUp(f"nothing that I try works: {failures[-1].result}")
+        return moves.GiveUp(f"nothing that I try works: {call_result_words(failures[-1].result)}")
     obstacle = _obstacle(view, trail)
     if obstacle is not None:
         return obstacle
