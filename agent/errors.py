@@ -48,6 +48,8 @@ class SwitchboardError(Exception):
 
     kind = ErrorKind.INTERNAL
     code = RpcCode.INTERNAL
+    event_id = 0
+    """The newest event that was stored when an op was refused with this; 0 elsewhere."""
 
     def __init__(self, message: str, remedy: str = "") -> None:
         super().__init__(message)

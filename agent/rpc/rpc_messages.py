@@ -272,6 +272,8 @@ def problem_of(error: SwitchboardError) -> Problem:
     data: dict[str, Any] = {"class": type(error).__name__, "kind": str(error.kind)}
     if error.remedy:
         data["remedy"] = error.remedy
+    if error.event_id:
+        data["event_id"] = error.event_id
     if isinstance(error, ModelError):
         data["retryable"] = error.retryable
         data["status"] = error.status
@@ -281,6 +283,14 @@ def problem_of(error: SwitchboardError) -> Problem:
 
 def error_of(problem: Problem) -> SwitchboardError:
     """Take an error off the wire; of a class that is not known here, by its code."""
+    error = _by_class(problem)
+    event_id = problem.data.get("event_id")
+    if isinstance(event_id, int) and not isinstance(event_id, bool) and event_id > 0:
+        error.event_id = event_id
+    return error
+
+
+def _by_class(problem: Problem) -> SwitchboardError:
     data = problem.data
     remedy = data.get("remedy", "")
     remedy = remedy if isinstance(remedy, str) else ""

@@ -11,6 +11,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from typing import Protocol
 
 from msgspec.structs import replace
@@ -97,5 +98,8 @@ class OpWorker:
                 self._shut_down()
 
     async def _refuse(self, submission: Submission, error: SwitchboardError) -> None:
+        with suppress(SwitchboardError):
+            # Why it was refused may be stored only now, as a question that has expired.
+            error.event_id = await self._last_event_id()
         if not submission.fail(error):
             await self._tell_error(error_event(error), submission.submission_id)

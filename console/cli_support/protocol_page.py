@@ -217,7 +217,8 @@ same user can connect); `switchboard daemon status` names the socket.
 
 One JSON object per line, in UTF-8. A call is `{{"id", "method", "params"}}`, its reply
 `{{"id", "result"}}` or `{{"id", "error": {{"code", "message", "data"}}}}`; a call without an id gets no
-reply unless it fails. A subscription is numbered by the client and sends
+reply unless it fails. `data` of a refused op has the `event_id` up to which its reason is stored. A
+subscription is numbered by the client and sends
 `{{"subscription", "item"}}` while it has credit, and last `{{"subscription", "end": true}}` or an
 `error`. Bounds: a call {call_bytes:,} bytes, a reply {reply_bytes:,}, {calls} calls under way at once,
 {credit} events of credit at first. Each connection is a client: when it disconnects, the sessions

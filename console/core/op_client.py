@@ -44,7 +44,7 @@ class OpClient:
         core: whom ops are sent to.
         picture: waits for what they changed.
         say: says what they failed with.
-        changed: hears that the picture has what an op changed.
+        changed: hears that the picture has what an op changed, or was refused for.
     """
 
     def __init__(
@@ -74,10 +74,10 @@ class OpClient:
 
     async def _ask(self, op: Op, done: str) -> Reply | None:
         reply = await self._attempt(op)
+        self._changed()
         if isinstance(reply, SwitchboardError):
             self._say(str(reply), tone="error")
             return None
-        self._changed()
         if done:
             self._say(done)
         return reply
@@ -87,6 +87,8 @@ class OpClient:
             reply = await self._core.request(op)
             await self._picture.reached(reply.event_id)
         except SwitchboardError as error:
+            # What it was refused for is shown before the next key counts.
+            await self._picture.reached(error.event_id)
             return error
         except Exception as error:
             _log.exception("The console failed on %s", type(op).__name__)

@@ -82,9 +82,11 @@ def test_every_error_class_survives_the_wire() -> None:
             continue
         extra: dict[str, Any] = {"retryable": True} if issubclass(kind, ModelError) else {}
         sent = kind("what", "remedy", **extra)
+        sent.event_id = 12
         got = error_of(msgspec.json.decode(msgspec.json.encode(problem_of(sent)), type=Problem))
         assert type(got) is kind
         assert (got.message, got.remedy, got.code) == ("what", "remedy", sent.code)
+        assert got.event_id == 12
 
 
 async def test_text_that_cannot_travel_is_the_callers_error(bench: Bench) -> None:

@@ -45,8 +45,9 @@ async def test_request_raises_what_the_op_failed_with_and_submit_makes_it_an_eve
     stage: Stage,
 ) -> None:
     async with stage.play():
-        with pytest.raises(UsageError, match="nothing-here"):
+        with pytest.raises(UsageError, match="nothing-here") as refused:
             await stage.do(protocol.SessionStart(session_id="nothing-here"))
+        assert refused.value.event_id == await stage.store.last_event_id()
         submission_id = await stage.core.submit(protocol.SessionStart(session_id="nothing-here"))
 
         async def told() -> protocol.Event | None:

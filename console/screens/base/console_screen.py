@@ -128,7 +128,8 @@ class ConsoleScreen(FramedScreen):
 
     def refresh_all(self) -> None:
         """Show the picture, header and footer again."""
-        if not self.is_composed:
+        if not self.is_composed or self not in self.app.screen_stack:
+            # Asked for a moment ago, it may come to a screen that has been left meanwhile.
             return
         self.show_state(self.console_app.bridge.state)
         self.show_header()

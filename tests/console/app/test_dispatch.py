@@ -184,9 +184,13 @@ async def test_a_reply_is_had_once_its_effect_is_in_the_picture() -> None:
 
 
 async def test_what_an_op_fails_with_is_said_or_handed_back() -> None:
-    ops, said = client(Core(UsageError("No such session.", "List them.")))
+    refused = UsageError("No such session.", "List them.")
+    refused.event_id = 9
+    core = Core(refused)
+    ops, said = client(core)
     assert await ops.ask(Interrupt()) is None
-    assert said == ["error: No such session. List them."]
+    # What it was refused for may just have been stored: it is shown before the next key counts.
+    assert core.reached_ids == [9] and said == ["shown", "error: No such session. List them."]
     ops, said = client(Core(ValueError("torn")))
     failed = await ops.attempt(Interrupt())
     assert isinstance(failed, SwitchboardError) and str(failed) == "Interrupt: ValueError: torn"

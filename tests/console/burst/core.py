@@ -13,7 +13,7 @@ import numpy as np
 from msgspec.structs import replace
 
 from agent import protocol, records
-from agent.errors import UsageError, WrongStateError
+from agent.errors import SwitchboardError, UsageError, WrongStateError
 from agent.state.reducer import SessionView
 from tests.console.fakes import FakeCore, commitment, job, phone, watcher
 from tests.console.script import ask, configure, elements, run, step
@@ -54,7 +54,11 @@ class ScriptedCore(FakeCore):
     async def request(self, op: protocol.Op) -> protocol.Reply:
         async with self._line:
             await self._goes.wait()
-            reply = await super().request(op) if not self._is_known(op) else self._carry_out(op)
+            try:
+                reply = await super().request(op) if not self._is_known(op) else self._carry_out(op)
+            except SwitchboardError as error:
+                error.event_id = self.state.event_id
+                raise
             return replace(reply, event_id=self.state.event_id)
 
     async def sessions(self, *, limit: int = 200, before: str = "") -> tuple[records.Session, ...]:

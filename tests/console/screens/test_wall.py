@@ -57,6 +57,16 @@ async def test_every_phone_is_live_with_its_name_its_state_and_who_drives_it(
         await seat.until(lambda: "▀" in seat.text(), "pictures of the phones")
 
 
+async def test_a_screen_that_was_left_is_not_shown_again_by_what_comes_late(console: Open) -> None:
+    async with console(play=evening) as seat:
+        await open_wall(seat)
+        screen = seat.app.screen
+        assert isinstance(screen, WallScreen)
+        await seat.press("1")
+        await seat.until(lambda: not screen.query("#header"), "the wall to be gone")
+        screen.refresh_all()
+
+
 async def test_a_phone_that_is_away_says_so_and_is_asked_for_nothing(console: Open) -> None:
     core = many(2)
     async with console(core=core, play=nothing) as seat:
