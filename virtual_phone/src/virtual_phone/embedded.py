@@ -26,7 +26,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, NamedTuple, Self, TypeVar
 
-from virtual_phone.display.paint import draw_scene
+from virtual_phone.display.paint import draw_scene, stretched
 from virtual_phone.display.png import encode
 from virtual_phone.errors import PhoneError
 from virtual_phone.phone import Phone
@@ -345,14 +345,8 @@ class EmbeddedPhone:
         return self._now("png", lambda scene: encode(self._drawn(scene, *self.size_px)))
 
     def _drawn(self, scene: Scene, width: int, height: int) -> Image.Image:
-        from PIL import Image
-
-        drawn_width = min(width, scene.width)
-        drawn_height = max(1, round(scene.height * drawn_width / scene.width))
-        picture = draw_scene(scene, self._phone.seed, drawn_width, drawn_height)
-        if picture.size == (width, height):
-            return picture
-        return picture.resize((width, height), Image.Resampling.BILINEAR)
+        picture = draw_scene(scene, self._phone.seed, min(width, scene.width))
+        return stretched(picture, width, height)
 
     def _now(self, key: object, make: Callable[[Scene], _T]) -> _T:
         """Return what a look makes of the scene, made once for each."""

@@ -112,3 +112,15 @@ async def test_a_change_while_a_finger_scrolls_is_shown(phone: Phone) -> None:
     phone.settings.put("secure", "ui_night_mode", "2")
     phone.touch.move(0, 540, 1500)
     assert phone.compositor.scene().theme is not light
+
+
+@pytest.mark.parametrize(("width", "height"), [(112, 240), (328, 720), (488, 1080), (720, 1600)])
+async def test_a_video_of_another_shape_shows_the_screen_down_to_its_lower_edge(
+    phone: Phone, width: int, height: int
+) -> None:
+    scene = phone.compositor.scene_to_draw()
+    shown = KeptPicture(phone).show(scene, width, height)
+    whole = phone.compositor.paint(scene).resize((width, height))
+    lower = (0, height * 9 // 10, width, height)
+    difference = ImageStat.Stat(ImageChops.difference(shown.crop(lower), whole.crop(lower)))
+    assert shown.size == (width, height) and max(difference.mean) < 8

@@ -141,9 +141,10 @@ class Compositor:
 
     def paint(self, scene: Scene, width: int = 0, height: int = 0) -> Image.Image:
         """Paint a scene, RGB, at a size or its own; safe to call in a thread."""
-        from virtual_phone.display.paint import draw_scene
+        from virtual_phone.display.paint import draw_scene, stretched
 
-        return draw_scene(scene, self._phone.seed, width, height, self.part_moved(scene))
+        image = draw_scene(scene, self._phone.seed, width, self.part_moved(scene))
+        return stretched(image, width or scene.width, height or scene.height)
 
     def part_moved(self, scene: Scene) -> float:
         """Return how much of the transition to a scene is over, from 0 to 1."""

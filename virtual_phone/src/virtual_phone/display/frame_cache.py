@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from virtual_phone.display.paint import draw_scene, redraw
+from virtual_phone.display.paint import draw_scene, redraw, stretched
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -26,16 +26,23 @@ class KeptPicture:
         self._shown: tuple[Scene, Image] | None = None
 
     def show(self, scene: Scene, width: int, height: int) -> Image:
-        """Return the picture of a scene at a size; it is drawn over by the next call."""
+        """Return the picture of a scene at a size; it is drawn over by the next call.
+
+        Sides of a video are rounded (`scrcpy.stream.video_size`), and the screen is stretched to
+        them, as by Android.
+        """
+        return stretched(self._drawn(scene, width), width, height)
+
+    def _drawn(self, scene: Scene, width: int) -> Image:
         part = self._phone.compositor.part_moved(scene)
         shown, self._shown = self._shown, None
-        if shown is not None and part >= 1.0 and shown[1].size == (width, height):
+        if shown is not None and part >= 1.0 and shown[1].width == width:
             within = _changed(shown[0], scene)
             if within is not None:
                 redraw(shown[1], scene, self._phone.seed, within)
                 self._shown = (scene, shown[1])
                 return shown[1]
-        image = draw_scene(scene, self._phone.seed, width, height, part)
+        image = draw_scene(scene, self._phone.seed, width, part)
         if part >= 1.0 and not scene.off:
             self._shown = (scene, image)
         return image

@@ -77,16 +77,16 @@ RISE = 0.06
 """How far below its place an activity starts to come in, as a part of the screen's height."""
 
 
-def draw_scene(
-    scene: Scene, seed: int, width: int = 0, height: int = 0, part: float = 1.0
-) -> Image.Image:
-    """Return a scene as an RGB image; a size smaller than the display's draws it at that size.
+def draw_scene(scene: Scene, seed: int, width: int = 0, part: float = 1.0) -> Image.Image:
+    """Return a scene as an RGB image of the display's shape.
 
     Args:
+        width: how wide it is drawn; 0 = as wide as the display.
         part: how much of the transition to this scene is over, from 0 to 1.
     """
-    scale = 1.0 if not width else width / scene.width
-    size = (width or scene.width, height or scene.height)
+    width = width or scene.width
+    scale = width / scene.width
+    size = (width, max(1, round(scene.height * scale)))
     if scene.off:
         return Image.new("RGB", size, (0, 0, 0))
     if scene.wallpaper:
@@ -99,6 +99,13 @@ def draw_scene(
         if part < 1.0 and surface.type == "BASE_APPLICATION":
             _lower(image, ground, (1 - part) ** 2)
     return image
+
+
+def stretched(image: Image.Image, width: int, height: int) -> Image.Image:
+    """Return an image at a size that may have another shape: nothing of it is cut off."""
+    if image.size == (width, height):
+        return image
+    return image.resize((width, height), Image.Resampling.BILINEAR)
 
 
 def redraw(image: Image.Image, scene: Scene, seed: int, within: Rect) -> None:
