@@ -5,6 +5,7 @@ from __future__ import annotations
 from textual.app import App, ComposeResult
 from textual.events import Key, Paste
 
+from tests.console.waiting import wait_for
 from widgets.questions.composer import MOST_CHARS, Composer, Mode, Purpose
 
 
@@ -78,3 +79,16 @@ async def test_a_handle_that_may_be_several_names_them_until_more_is_typed() -> 
         assert "any free device" in label()
         await pilot.press(*"x #n", "tab")
         assert "no tag of a phone begins so" in label()
+
+
+async def test_a_hint_that_has_no_room_says_that_it_goes_on() -> None:
+    app = Desk()
+    async with app.run_test(size=(90, 20)) as pilot:
+        composer = app.query_one(Composer)
+        composer.aim(Purpose(Mode.NEW, ""))
+        await pilot.pause()
+        for columns, end in ((90, "^o for one app"), (55, "#tag, ^o…"), (90, "^o for one app")):
+            await pilot.resize_terminal(columns, 20)
+            await wait_for(
+                pilot, lambda end=end: str(composer.field.placeholder).endswith(end), end
+            )

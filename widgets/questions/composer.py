@@ -15,13 +15,14 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.content import Content
-from textual.events import Key, Paste
+from textual.events import Key, Paste, Resize
 from textual.message import Message
 from textual.widgets import TextArea
 
 from agent.text import clean
 from widgets.base.fault_isolation import FaultIsolated
 from widgets.base.header_line import PartsLine
+from widgets.base.hint_input import fitted
 from widgets.base.rows import Parts
 
 
@@ -130,6 +131,17 @@ class _Field(TextArea):
 
     hides = False
     """Whether what is written is drawn as dots: it is a secret."""
+
+    hint = ""
+    """What it says while it is empty."""
+
+    def say(self, hint: str) -> None:
+        """Say this while it is empty."""
+        self.hint = hint
+        self.placeholder = Content(fitted(hint, self.content_size.width))
+
+    def on_resize(self, _event: Resize) -> None:
+        self.say(self.hint)
 
     def get_line(self, line_index: int) -> Text:
         line = super().get_line(line_index)
@@ -281,7 +293,7 @@ class Composer(FaultIsolated, Vertical):
             self.purpose = purpose
             self.field.text = self._drafts.get(purpose, "")
             self.field.move_cursor(self.field.document.end)
-            self.field.placeholder = Content(hint or HINTS[purpose.mode])
+            self.field.say(hint or HINTS[purpose.mode])
             self.field.disabled = purpose.mode is Mode.NONE
             self.set_class(purpose.mode in {Mode.ANSWER, Mode.REASON}, "-answers")
         self._about = about

@@ -19,6 +19,7 @@ from agent.text import one_line
 from console.palette.entry import Entry, Kind
 from console.palette.ranking import search
 from console.screens.dialogs.dialog import Dialog, foot
+from widgets.base.hint_input import HintInput
 from widgets.base.row_list import RowList
 from widgets.base.rows import Line, Row
 
@@ -70,9 +71,9 @@ class PaletteScreen(Dialog[Entry | None]):
             dialog.border_subtitle = foot(
                 ("enter", "does it"), ("tab", "completes"), ("esc", "back")
             )
-            yield Input(
+            yield HintInput(
                 self._text,
-                placeholder=_HINT,
+                hint=_HINT,
                 compact=True,
                 select_on_focus=False,
                 max_length=_MOST_CHARS,

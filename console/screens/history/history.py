@@ -26,6 +26,7 @@ from console.screens.history.replay import ReplayScreen
 from console.screens.history.saved import SavedFilters
 from console.screens.history.stored_sessions import MOST_HITS, StoredSessions
 from widgets.base.header_line import PartsLine
+from widgets.base.hint_input import HintInput
 from widgets.base.row_list import RowList
 from widgets.base.rows import Parts, Row
 from widgets.lists.groups import by_host
@@ -59,7 +60,7 @@ class HistoryScreen(BaseHistory):
 
     def compose_body(self) -> ComposeResult:
         with Vertical(id="history-table"):
-            yield Input(id="search", placeholder=_HINT, compact=True)
+            yield HintInput(id="search", hint=_HINT, compact=True)
             yield PartsLine(id="history-heading")
             yield PartsLine(id="history-columns")
             yield RowList(id="history", empty=_READING)

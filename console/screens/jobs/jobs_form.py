@@ -28,6 +28,7 @@ from console.palette.handles import are_needs, phone_handle, phone_of
 from console.screens.jobs.jobs_lists import Tab
 from widgets.base.formatting import natural
 from widgets.base.header_line import PartsLine
+from widgets.base.hint_input import HintInput
 from widgets.lists.job_words import repeat
 
 _TITLE_CHARS = 60
@@ -121,9 +122,9 @@ class JobForm(Vertical):
                 for field in fields:
                     with Horizontal():
                         yield PartsLine(((field.label, "$muted"),))
-                        yield Input(
+                        yield HintInput(
                             id=f"job-{field.name}",
-                            placeholder=field.hint,
+                            hint=field.hint,
                             compact=True,
                             select_on_focus=False,
                         )
@@ -149,7 +150,7 @@ class JobForm(Vertical):
         first = next(field for field in FORMS[Tab.JOBS] if field.name == "first")
         # A job that is changed keeps its next run where none is written.
         hint = first.hint if job is None else first.hint.replace("in 15 s", "as it is")
-        self._field("first").placeholder = hint
+        self.query_one("#job-first", HintInput).hint = hint
         for name in _FIXED:
             self._field(name).disabled = job is not None
         if job is not None:
