@@ -38,3 +38,14 @@ async def test_a_notice_makes_way_for_the_pointer(console: Open) -> None:
             seat.app.post_message(event)
             await seat.until(lambda: seat.app.gate.is_idle, "the move")
         await seat.until(lambda: WORDS not in seat.text(), "no notice")
+
+
+async def test_a_notice_is_whole_on_a_screen_that_is_narrower_than_notices_are(
+    console: Open,
+) -> None:
+    async with console(size=(50, 30)) as seat:
+        path = "/tmp/exports/session-da4a82109f9e.mp4"
+        seat.app.say(f"Written: {path}")
+        await seat.see(path)
+        [toast] = seat.app.screen.query(Toast)
+        assert toast.region.right <= 50
