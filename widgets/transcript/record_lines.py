@@ -32,7 +32,7 @@ def record_paragraphs(sections: tuple[Section, ...], opens: str) -> tuple[Paragr
 
     Args:
         sections: what was stored, in the order it is read.
-        opens: the key that opens all of it.
+        opens: the key that opens all of it; empty where none does.
     """
     written: list[Paragraph] = []
     for section in sections:
@@ -43,7 +43,7 @@ def record_paragraphs(sections: tuple[Section, ...], opens: str) -> tuple[Paragr
         if left:
             noun = "line" if left == 1 else "lines"
             count = f"{left:,} {noun} before" if section.from_end else f"{left:,} more {noun}"
-            said = (f"… {count}; {opens} opens all", "$faint")
+            said = (f"… {count}; {opens} opens all" if opens else f"… {count}", "$faint")
             body = [said, ("\n", ""), *body] if section.from_end else [*body, ("\n", ""), said]
         head: Parts = ((f"{_INDENT}{one_line(section.title, 9):<9}", "$faint"),)
         written.append(Paragraph(head, tuple(body)))

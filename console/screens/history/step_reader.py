@@ -70,9 +70,8 @@ class StepReader(Controller):
                 for part in Part
             ]
         )
-        opens = self._screen.key_of(self._editor_action)
         if self._screen.is_running and event.view.is_attached:
-            written = record_paragraphs(sections, opens)
+            written = record_paragraphs(sections, self._opens)
             event.view.show_record(event.session_id, event.step, written)
             self._read_last = (event.session_id, event.step.key, record)
             self._screen.refresh_all()
@@ -97,11 +96,14 @@ class StepReader(Controller):
             Depth.WHOLE: "prompt, reply, screen" if self._is_on_step() else "fold",
             Depth.RECORD: "fold",
         }[self._transcript.depth_under_cursor()]
-        return [
-            ("space", word),
-            (self._screen.key_of(self._editor_action), "editor"),
-            ("G", "follow"),
-        ]
+        opens = self._opens
+        return [("space", word), *([(opens, "editor")] if opens else ()), ("G", "follow")]
+
+    @property
+    def _opens(self) -> str:
+        """The key of the editor; a browser has no terminal to lend to one."""
+        app = self._screen.console_app
+        return "" if app.is_web else self._screen.key_of(self._editor_action)
 
     def _is_on_step(self) -> bool:
         return isinstance(self._transcript.item_under_cursor(), StepItem)

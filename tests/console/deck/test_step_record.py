@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 
+import pytest
 from PIL import Image
 
 from agent.protocol import AgentMessage, ObservationRecorded, StepStarted, ToolCallRequested
@@ -121,3 +122,18 @@ async def test_a_record_is_read_as_far_as_its_step_has_come() -> None:
     last = await find_record(core, "d1", core.stored[-1].seq)
     assert (last.step, last.is_whole, last.observation) == (3, False, None)
     assert plain(await read_part(core, last, Part.REPLY)) == "This step has none yet."
+
+
+async def test_a_browser_offers_no_editor_and_a_terminal_does(
+    console: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with console(play=opened, size=(160, 60)) as seat:
+        seat.deck.select("d1")
+        seat.deck.refresh_all()
+        view = seat.deck.pane.transcript
+        await seat.until(lambda: len(view.items) == 2, "the transcript")
+        seat.deck.panes.go_to("middle", view)
+        await seat.see("e editor")
+        monkeypatch.setattr(type(seat.app), "is_web", True)
+        seat.deck.refresh_all()
+        await seat.until(lambda: "e editor" not in seat.text(), "a footer without an editor")
