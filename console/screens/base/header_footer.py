@@ -38,6 +38,8 @@ _WAYS = ["app.help", "app.palette"]
 _AT_THE_END = frozenset({_STOP_ALL, *_WAYS})
 _ROOM_FOR_BOTH = 100
 """Columns from which the palette's key stands beside that of help."""
+_ROOM_WITHOUT_TABS = 60
+"""The same on a screen without a header: the mouse has no other way to the other screens."""
 _SCREENS = {
     actions.Where.DECK: "screen.deck",
     actions.Where.WALL: "screen.wall",
@@ -182,7 +184,8 @@ class HeaderFooter(Controller):
         """
         fixed: list[str] = [_STOP_ALL] if self._screen.can(_STOP_ALL) else []
         if not alone:
-            fixed[:0] = _WAYS if width >= _ROOM_FOR_BOTH else _WAYS[:1]
+            least = _ROOM_WITHOUT_TABS if self._screen.has_class("-short") else _ROOM_FOR_BOTH
+            fixed[:0] = _WAYS if width >= least else _WAYS[:1]
         parts: list[tuple[str, str]] = []
         for action_id in fixed:
             key = self._key_now(action_id)
