@@ -59,7 +59,7 @@ class Gate:
         shown = request.query.get(TOKEN)
         if shown is not None and _same(shown, self.token):
             # Out of the address bar, where it could be seen, copied or kept in a history.
-            welcome = web.HTTPSeeOther(request.path)
+            welcome = web.HTTPSeeOther(request.rel_url.without_query_params(TOKEN))
             welcome.set_cookie(
                 self._cookie_name(request),
                 self._cookie,

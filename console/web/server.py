@@ -7,8 +7,9 @@ closed ends its process.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+import asyncio
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 
 import aiohttp_jinja2
@@ -20,7 +21,7 @@ from console.web.gate import TOKEN, Gate, Handler
 from console.web.phone_socket import OpenCore, serve_phone
 
 _PAGES = Path(__file__).parent / "pages"
-_FILES = ("console.js", "touch.js", "phone.js", "console.css")
+_FILES = ("console.js", "reopen.js", "touch.js", "phone.js", "console.css")
 _FONT_PX = 16
 _LARGEST_FONT_PX = 48
 
@@ -35,6 +36,7 @@ class ConsoleServer(Server):
         self._gate = gate
         self._open_core = open_core
         self._may_drive = may_drive
+        self._connected: set[asyncio.Task[object]] = set()
 
     async def _make_app(self) -> web.Application:
         app = await super()._make_app()
@@ -47,6 +49,16 @@ class ConsoleServer(Server):
 
     async def on_startup(self, app: web.Application) -> None:
         """Print nothing: the command that serves has its own words."""
+
+    async def on_shutdown(self, app: web.Application) -> None:
+        """End every tab at once; aiohttp would first wait for each to end by itself."""
+        for task in self._connected:
+            task.cancel()
+
+    async def handle_websocket(self, request: web.Request) -> web.WebSocketResponse:
+        """Serve one console until its tab goes."""
+        with self._connection():
+            return await super().handle_websocket(request)
 
     async def handle_index(self, request: web.Request) -> web.Response:
         """Return the page, with addresses that lead back the way the browser came."""
@@ -62,7 +74,18 @@ class ConsoleServer(Server):
         )
 
     async def _handle_phone(self, request: web.Request) -> web.StreamResponse:
-        return await serve_phone(request, self._open_core, may_drive=self._may_drive)
+        with self._connection():
+            return await serve_phone(request, self._open_core, may_drive=self._may_drive)
+
+    @contextmanager
+    def _connection(self) -> Iterator[None]:
+        task = asyncio.current_task()
+        assert task is not None
+        self._connected.add(task)
+        try:
+            yield
+        finally:
+            self._connected.discard(task)
 
 
 def _file(name: str) -> Handler:

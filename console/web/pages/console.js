@@ -2,12 +2,15 @@
 // to the console without a click. Runs before textual.js makes the terminal, which is at "load".
 "use strict";
 
-const NARROW_PX = 640; // Of a window: fewer than 66 columns at the usual size.
+const NARROW_PX = 640; // Of a window's width: fewer than 66 columns at the usual size.
 const NARROW_FONT_PX = 12; // 54 columns at 390 px; the console needs 40.
 
 const place = document.getElementById("terminal");
 const chosen = new URLSearchParams(window.location.search).has("fontsize");
-if (!chosen && window.innerWidth < NARROW_PX) {
+// A phone is turned; letters keep the size that they were opened with.
+const turns = window.matchMedia("(pointer: coarse)").matches;
+const width_px = turns ? Math.min(window.innerWidth, window.innerHeight) : window.innerWidth;
+if (!chosen && width_px < NARROW_PX) {
   place.dataset.fontSize = NARROW_FONT_PX;
 }
 if (window.devicePixelRatio >= 2) {
@@ -21,14 +24,3 @@ new MutationObserver((_, observer) => {
   observer.disconnect();
   place.querySelector("textarea")?.focus();
 }).observe(place, { attributes: true, attributeFilter: ["class"] });
-
-// What leads on once the console has ended: the same address, unless its server ended as well.
-new MutationObserver(async (_, observer) => {
-  if (!document.body.classList.contains("-closed")) return;
-  observer.disconnect();
-  const answer = await fetch("/", { cache: "no-store" }).catch(() => null);
-  if (answer?.ok) return;
-  document.getElementById("ended").textContent =
-    "'switchboard web' has ended. Start it again, and open the address that it prints.";
-  document.getElementById("again").hidden = true;
-}).observe(document.body, { attributes: true, attributeFilter: ["class"] });

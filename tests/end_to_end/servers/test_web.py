@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import shutil
 from collections.abc import AsyncIterator, Callable, Iterator
@@ -112,6 +113,13 @@ class Tab:
         size = parse_qs(urlsplit(socket.url).query)
         self._screen.resize(int(size["height"][0]), int(size["width"][0]))
         socket.on("framereceived", self._on_frame)
+        socket.on("framesent", self._on_sent)
+
+    def _on_sent(self, frame: str | bytes) -> None:
+        match json.loads(frame):
+            case ["resize", {"width": width, "height": height}]:
+                self._screen.resize(height, width)
+                self._news.set()
 
     def _on_frame(self, frame: str | bytes) -> None:
         if isinstance(frame, bytes):
@@ -125,7 +133,7 @@ class Tab:
 
     @property
     def columns(self) -> int:
-        """How many columns the page asked for when it was opened."""
+        """How many columns the page asked for."""
         return int(self._screen.columns)
 
     async def place(self, words: str) -> tuple[float, float]:
@@ -191,8 +199,8 @@ async def _opened(browser: Browser, address: str, size_px: tuple[int, int]) -> T
     # A window as small as a phone's is one: it would show a page of 980 px unless told otherwise.
     context = await browser.new_context(
         viewport={"width": width, "height": height},
-        is_mobile=width < 600,
-        has_touch=width < 600,
+        is_mobile=min(size_px) < 600,
+        has_touch=min(size_px) < 600,
     )
     context.set_default_timeout(BOUND_S * 1000)
     page = await context.new_page()
@@ -256,6 +264,21 @@ async def test_a_window_as_small_as_a_phones_shows_one_whole_pane(
         await console.wait_for("No sessions yet. Press n to start one.")
         wide = await console.page.evaluate("document.documentElement.scrollWidth")
         assert wide == 390
+
+
+@pytest.mark.slow
+@needs_chromium
+async def test_a_phone_that_was_opened_on_its_side_shows_a_whole_pane_once_it_is_turned(
+    looking: tuple[Workshop, str],
+) -> None:
+    _, served = looking
+    async with tab(served, (844, 390)) as console:
+        await console.wait_for("No sessions yet")
+        await console.page.set_viewport_size({"width": 390, "height": 844})
+        await console.until(lambda _: 40 <= console.columns < 80, "as many columns as a pane needs")
+        await console.until(
+            lambda text: "No sessions yet. Press n to start one." in text, "the whole pane"
+        )
 
 
 async def drag(page: Page, start: tuple[float, float], up_px: float) -> None:

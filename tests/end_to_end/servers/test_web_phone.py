@@ -145,6 +145,16 @@ async def test_a_small_window_shows_the_phone_sharp_with_buttons_that_a_finger_m
             size = await button.bounding_box()
             assert size is not None and size["height"] >= 44 and size["width"] >= 44
         assert await page.evaluate("document.documentElement.scrollWidth") == 390
+        buttons = await page.locator("#phone footer").bounding_box()
+        assert buttons is not None and buttons["height"] < 60, "one row: the picture needs the room"
+        # On its side, the picture is nearly as high as the window.
+        await page.set_viewport_size({"width": 844, "height": 390})
+        await until(
+            page, "document.getElementById('phone-screen').getBoundingClientRect().height > 350"
+        )
+        for button in await page.locator("#phone button:visible").all():
+            size = await button.bounding_box()
+            assert size is not None and size["x"] >= 0 and size["x"] + size["width"] <= 844
 
 
 @needs_chromium
