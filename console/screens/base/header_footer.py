@@ -33,6 +33,8 @@ _WRITING = (
     ("tab", "next pane"),
 )
 _SEEKING = (("enter", "to what was found"), ("esc", "clear"))
+NEXT_QUESTION = "question.next"
+"""What the count of what waits leads to, in the header or on the tabs of a Deck without one."""
 _STOP_ALL = "session.stop_all"
 _WAYS = ["app.help", "app.palette"]
 _AT_THE_END = frozenset({_STOP_ALL, *_WAYS})
@@ -102,7 +104,7 @@ class HeaderFooter(Controller):
         online, known = _phones(state.devices)
         right: list[tuple[str, str]] = []
         if waiting and state.questions and not app.bridge.has_ended:
-            pressable[0] = "question.next"
+            pressable[0] = NEXT_QUESTION
         if waiting:
             # On the Deck the queue itself names the key.
             go = self._screen.WHERE is not actions.Where.DECK and bool(state.questions)
@@ -134,7 +136,7 @@ class HeaderFooter(Controller):
             right.pop()
         parts = spread(tuple(left), tuple(right), width)
         if pressable.pop(0, ""):
-            pressable[-len(right)] = "question.next"
+            pressable[-len(right)] = NEXT_QUESTION
         if right and right[-1] is phones:
             pressable[-1] = "screen.wall"
         self._screen.query_one("#header", ActionLine).show_pressable(
@@ -169,7 +171,7 @@ class HeaderFooter(Controller):
 
     async def on_action_line_pressed(self, event: ActionLine.Pressed) -> None:
         """Do what the part of the header, or the key of the footer, stands for."""
-        if event.line.id == "header":
+        if event.line.id == "header" or event.name == NEXT_QUESTION:
             await self._screen.console_app.action_act(event.name)
         elif event.line.id == "footer":
             self._screen.console_app.keyboard.press_named_later(event.name)
@@ -227,7 +229,7 @@ class HeaderFooter(Controller):
 
     def _is_offered(self, action_id: str) -> bool:
         """Return whether the footer names an action: it can be done, and leads elsewhere."""
-        if action_id == "question.next" and not self._screen.console_app.bridge.state.questions:
+        if action_id == NEXT_QUESTION and not self._screen.console_app.bridge.state.questions:
             return False
         return action_id != f"screen.{self._screen.WHERE.value}" and self._screen.can(action_id)
 

@@ -14,6 +14,7 @@ from textual.widget import Widget
 from console.base_app import Keeps
 from console.keys.actions import Action
 from console.keys.controllers import Controller
+from console.screens.base.header_footer import NEXT_QUESTION
 from widgets.base.action_line import ActionLine
 from widgets.base.splitter import Splitter
 
@@ -212,6 +213,8 @@ class PaneController(Controller):
         if self._deck.console_app.bridge.has_ended and self._deck.has_class("-short"):
             parts.append(("   × the core has ended", "bold $bad"))
         elif waiting and self._deck.has_class("-short"):
+            if any(one.question for one in self._deck.attention.waiting.values()):
+                pressable[len(parts)] = NEXT_QUESTION
             parts.append((f"   ? {waiting} waiting", "bold $ask"))
         self._deck.query_one("#tabs", ActionLine).show_pressable(tuple(parts), pressable)
 

@@ -126,3 +126,13 @@ def test_keys_and_titles_have_columns_of_their_own_in_help(
         assert not after or after.startswith("  "), line
     # The last line is a sentence, which the widget wraps.
     assert all(len(line) <= width for line in written.split("\n")[:-1])
+
+
+async def test_the_count_of_what_waits_is_pressed_also_where_there_is_no_header(
+    console: Open,
+) -> None:
+    async with console(size=(60, 20)) as seat:
+        await seat.see("waiting")
+        [line] = [line for line in seat.text().splitlines() if " waiting" in line][:1]
+        await seat.pilot.click("#tabs", offset=(line.index(" waiting"), 0))
+        await seat.until(lambda: seat.deck.places.is_at_card, "the card")
