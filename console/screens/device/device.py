@@ -166,7 +166,8 @@ class DeviceScreen(BaseDevice):
         if isinstance(self.focused, Input | TextArea):
             return super().footer_keys()
         if keys := self.shown_phone.text.keys():
-            return [("⇧tab", "elements"), *keys]
+            # The first one leads out: it is there also where there is room for one alone.
+            return [keys[0], ("⇧tab", "elements"), *keys[1:]]
         first: list[tuple[str, str]] = []
         if self.focused is self.table and self.side.tab is Tab.ELEMENTS and driven:
             first = [("enter", "tap"), ("L", "long press")]

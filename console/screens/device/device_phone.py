@@ -151,7 +151,7 @@ class DevicePhone(Controller):
         look, view = self.parts.look, self.view()
         seen = view.transcript.observation if view and not view.session.target_display else None
         if seen is not None and (look is None or look.at_ms < seen.ended_ms):
-            return seen.elements, f"as the session saw it {self._ago(seen.ended_ms)}"
+            return seen.elements, f"session saw it {self._ago(seen.ended_ms)}"
         if look is None:
             return (), ""
         told = f"read {self._ago(look.at_ms)} · {look.foreground.package}"

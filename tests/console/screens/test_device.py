@@ -102,7 +102,7 @@ async def test_a_phone_is_shown_with_what_is_on_it(console: Open, size: tuple[in
 async def test_while_a_session_works_its_own_look_is_shown(console: Open) -> None:
     async with console(play=idle_phone) as seat:
         await opened(seat, "phone-1")
-        await seat.see("as the session saw it")
+        await seat.see("session saw it")
         await seat.see("Open Settings and turn on Bluetooth")
         await seat.press("r")
         await seat.see("its own look is shown")
@@ -243,3 +243,15 @@ def test_a_log_line_tells_its_priority_and_is_found_by_words() -> None:
     assert log_priority("--------- beginning of main") == ""
     assert matching(LINES, "activitymanager !fatal") == [LINES[0]]
     assert matching(LINES, "") == list(LINES)
+
+
+async def test_the_key_that_hands_back_is_in_the_footer_of_the_smallest_screen(
+    console: Open,
+) -> None:
+    async with console(play=with_third_phone, size=(60, 20)) as seat:
+        screen = await opened(seat)
+        await seat.press("w")
+        await seat.until(lambda: screen.shown_phone.wheel.serial == "phone-3", "the wheel")
+        await seat.until(
+            lambda: "esc hand back" in seat.text().splitlines()[-1], "the key in the footer"
+        )
