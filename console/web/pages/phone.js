@@ -8,6 +8,7 @@
   const LONG_MS = 500;
   const TYPING_MS = 40; // Letters that come faster than this are sent together.
   const AGAIN_MS = 2000;
+  const SILENT_S = 3; // Of a picture that says it is live, at most.
   const WHEEL_STEP = 0.25; // Of the screen's height, for one notch.
   const KEYS = { Enter: "ENTER", Backspace: "DELETE", Escape: "BACK", Home: "HOME" };
   const STATES = {
@@ -100,8 +101,10 @@
     if (!picture) return;
     const age_s = Math.max((performance.now() - drawnAt) / 1000, 0);
     const old = ["stale", "lost", "error", "secure"].includes(picture.status);
-    screen.classList.toggle("-old", old);
-    const said = picture.detail || STATES[picture.status] || picture.status;
+    // A picture that does not change is confirmed all the time: without that it is not live.
+    const silent = !old && age_s >= SILENT_S;
+    screen.classList.toggle("-old", old || silent);
+    const said = silent ? "not live" : picture.detail || STATES[picture.status] || picture.status;
     status.textContent = age_s >= 2 ? `${said} · ${Math.round(age_s)} s old` : said;
   }
 

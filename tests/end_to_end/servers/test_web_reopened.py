@@ -17,6 +17,7 @@ from tests.end_to_end.servers.test_web_phone import until
 pytestmark = [pytest.mark.slow, needs_chromium]
 
 WHY = "document.getElementById('ended').textContent"
+STATUS = "document.getElementById('phone-status').textContent"
 CLOSED = "document.body.classList.contains('-closed')"
 
 
@@ -28,6 +29,9 @@ class Link:
         self._server_port = server_port
         self._writers: set[asyncio.StreamWriter] = set()
         self._listener: asyncio.Server | None = None
+        self.passes = asyncio.Event()
+        """Whether bytes get through; what comes meanwhile waits."""
+        self.passes.set()
 
     async def join(self) -> None:
         self._listener = await asyncio.start_server(self._pass, "127.0.0.1", self.port)
@@ -43,22 +47,22 @@ class Link:
         ends = {writer, back}
         self._writers |= ends
         try:
-            await asyncio.gather(_copy(reader, back), _copy(there, writer))
+            await asyncio.gather(self._copy(reader, back), self._copy(there, writer))
         finally:
             self._writers -= ends
             for end in ends:
                 end.close()
 
-
-async def _copy(source: asyncio.StreamReader, to: asyncio.StreamWriter) -> None:
-    try:
-        while data := await source.read(65_536):
-            to.write(data)
-            await to.drain()
-    except ConnectionError:
-        pass
-    finally:
-        to.close()
+    async def _copy(self, source: asyncio.StreamReader, to: asyncio.StreamWriter) -> None:
+        try:
+            while data := await source.read(65_536):
+                await self.passes.wait()
+                to.write(data)
+                await to.drain()
+        except ConnectionError:
+            pass
+        finally:
+            to.close()
 
 
 @asynccontextmanager
@@ -78,6 +82,14 @@ async def test_a_tab_comes_back_by_itself_after_its_network_was_cut(workshop: Wo
         async with linked(address) as (link, through), tab(f"{through}&fontsize=20") as console:
             await console.wait_for("No sessions yet")
             columns = console.columns
+            # A link that only stalls: the picture does not pass for live, and is so again after.
+            await console.page.click("#phone-open")
+            await until(console.page, f"{STATUS}.startsWith('live')")
+            link.passes.clear()
+            await until(console.page, f"{STATUS}.startsWith('not live')")
+            link.passes.set()
+            await until(console.page, f"{STATUS}.startsWith('live')")
+            await console.page.click("#phone-close")
             await link.cut()
             await until(console.page, f"{WHY}.startsWith('No connection')")
             console.begin_anew()
