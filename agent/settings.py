@@ -666,8 +666,8 @@ class Settings(_Section, frozen=True, kw_only=True):
     data_dir: Annotated[
         Path,
         Meta(
-            description="Where everything is kept that Switchboard writes. Default: the platform's "
-            "data directory."
+            description="The directory of everything that Switchboard stores. Default: the "
+            "platform's data directory."
         ),
     ]
     config_file: Path

@@ -40,10 +40,15 @@ _LOOK_S = 0.05
 _CHUNK_BYTES = 65_536
 _READ_S = 0.6
 """A card is read before it is answered."""
+_TURN_S = 0.15
+"""Between two notches of the wheel."""
 _KITTY = re.compile(rb"\x1b\[[<>=?][0-9;]*u")
 ENTER, ESC, DOWN = "\r", "\x1b", "\x1b[B"
 _SHIFT = 4
 """Held while the mouse is pressed (xterm's ctlseqs, mode 1006)."""
+_WHEEL_UP, _WHEEL_DOWN = 64, 65
+_MOST_TURNS = 40
+"""Of the wheel, until what is looked for must have been seen."""
 
 
 class Link(NamedTuple):
@@ -138,14 +143,34 @@ class Seat:
         down, moved = f"\x1b[<0;{column};{row}M", f"\x1b[<32;{to_column};{to_row}M"
         await self.press(f"{down}{moved}\x1b[<0;{to_column};{to_row}m")
 
+    async def turn_until(
+        self, wheel: int, at: tuple[int, int], find: Callable[[], tuple[int, int] | None], what: str
+    ) -> tuple[int, int]:
+        """Turn the wheel at a place until something is found; a turn of it counts as one key."""
+        column, row = at
+        for turn in range(_MOST_TURNS):
+            if (found := find()) is not None:
+                return found
+            self.keys += turn == 0
+            os.write(self._master, f"\x1b[<{wheel};{column};{row}M".encode())
+            await self._pass(self._link.round_trip_s + _TURN_S)
+        raise TimeoutError(f"{what} did not come\n{self.text}")
+
+    def find(self, text: str) -> tuple[int, int] | None:
+        """Return where a text begins, the first of several, counted from 1."""
+        for row, line in enumerate(self.screen.display, 1):
+            if text in line:
+                return line.index(text) + 1, row
+        return None
+
     async def place(self, text: str) -> tuple[int, int]:
         """Return where a text begins, the first of several, counted from 1."""
         await self.see(text)
         await self.rest(_READ_S)
         await self.see(text)
-        lines = enumerate(self.screen.display, 1)
-        row, line = next((row, line) for row, line in lines if text in line)
-        return line.index(text) + 1, row
+        found = self.find(text)
+        assert found is not None
+        return found
 
     async def see(self, *texts: str) -> None:
         """Wait until one of some texts is on the screen."""
@@ -280,17 +305,56 @@ class Walk:
             await self._click_option(QuestionKind.QUESTION, "? Question", "1  “Ben", 1)
 
     async def click_stop(self) -> None:
-        column, row = await self.seat.place("Sessions ")
+        column, row = await self.seat.place("─Sessions ")
         await self.seat.click_at(column + 10, row + 1)
         await self.seat.click_at(column + 10, row + 3, held=_SHIFT)
         await self.seat.click("x stop 3")
         await self.seat.until(lambda: self.seat.text.count(" stopped ") >= 3, "three stopped")
 
+    def _listed(self, goal: str) -> tuple[int, int] | None:
+        """Return where a session stands in its list; phones and questions name its goal as well."""
+        top, end = self.seat.find("─Sessions "), self.seat.find("─Waiting for you")
+        if top is None or end is None:
+            return None
+        for row in range(top[1], end[1] - 1):
+            pane = self.seat.screen.display[row].partition("▏")[0]
+            if goal in pane:
+                return pane.index(goal) + 1, row + 1
+        return None
+
     async def drag_copy(self) -> None:
-        await self.seat.click("tell Ben")
-        column, row = await self.seat.place("is what the goal asks")
+        goal, said = "tell Ben", "is what the goal asks"
+        _, top = await self.seat.place("─Sessions ")
+        found = await self.seat.turn_until(
+            _WHEEL_DOWN, (10, top + 2), lambda: self._listed(goal), goal
+        )
+        # Where one pane has the screen, a second press opens what the first one chose.
+        await self.seat.click_at(*found, times=2 if self.seat.screen.columns < 80 else 1)
+        await self.seat.rest(_READ_S)
+        middle = self.seat.screen.columns * 5 // 8, self.seat.screen.lines // 3
+        column, row = await self.seat.turn_until(
+            _WHEEL_UP, middle, lambda: self.seat.find(said), said
+        )
         await self.seat.drag((column, row), (column + 20, row))
         await self.seat.see("Copied")
+
+    @property
+    def _middle(self) -> tuple[int, int]:
+        return self.seat.screen.columns // 2, self.seat.screen.lines // 2
+
+    async def _click_screen(self, tab: str, then: str) -> None:
+        """Go to a screen by its tab or, where a small terminal shows none, by the palette."""
+        if self.seat.find(tab) is not None:
+            await self.seat.click(tab)
+        else:
+            await self.seat.click("^p palette")
+            await self.seat.place("enter does it")
+            row = f"   {tab[2:]}   "
+            found = await self.seat.turn_until(
+                _WHEEL_DOWN, self._middle, lambda: self.seat.find(row), tab
+            )
+            await self.seat.click_at(found[0] + 3, found[1], times=2)
+        await self.seat.see(then)
 
     async def click_drive(self) -> None:
         driven = (await self.core.overview()).devices[-1].serial
@@ -298,9 +362,10 @@ class Walk:
         def has_wheel(now: Overview) -> bool:
             return any(one.driver == "operator" for one in now.devices if one.serial == driven)
 
-        await self.seat.click("2 Wall")
-        await self.seat.see("12 phones")
-        await self.seat.click(driven.rpartition(":")[2], times=2)
+        await self._click_screen("2 Wall", "←↓↑→ move")
+        port, middle = driven.rpartition(":")[2], self._middle
+        tile = await self.seat.turn_until(_WHEEL_DOWN, middle, lambda: self.seat.find(port), port)
+        await self.seat.click_at(*tile, times=2)
         await self.seat.click("w drive")
         await self.core_until("the wheel", has_wheel)
         await self.seat.click_at(self.seat.screen.columns // 6, self.seat.screen.lines // 2)
@@ -310,8 +375,7 @@ class Walk:
         await self.core_until("the hand-back", lambda now: not has_wheel(now))
 
     async def drag_timeline(self) -> None:
-        await self.seat.click("4 History")
-        await self.seat.see("enter replay")
+        await self._click_screen("4 History", "enter replay")
         await self.seat.click("F filters")
         await self.seat.click(" on:yesterday   ", times=2)
         await self.seat.click("meter", times=2)
