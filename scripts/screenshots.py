@@ -25,6 +25,7 @@ os.environ.pop("NO_COLOR", None)
 
 from msgspec.structs import replace
 from PIL import Image, ImageColor
+from textual._context import visible_screen_stack
 from textual.pilot import Pilot
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -122,13 +123,11 @@ async def draw(core: Core, settings: Settings, shot: Shot, focus: str) -> None:
     """Open the console at a size, press keys, and paint what is on it."""
     if shot.columns > NARROW[0]:
         settings = replace(settings, ui=replace(settings.ui, blocks="sextant"))
+    if shot.light:
+        settings = replace(settings, ui=replace(settings.ui, theme=LIGHT.name))
     app = SwitchboardApp(core, settings=settings, title="demo", focus_session=focus)
     async with app.run_test(size=(shot.columns, shot.rows)) as pilot:
         await until(pilot, lambda: bool(app.bridge.state.sessions), "the sessions")
-        if shot.light:
-            app.theme = LIGHT.name
-            # What lies under a dialog is laid out anew only while it is on top.
-            await asyncio.sleep(0.5)
         await pilot.pause()
         if shot.rows >= 24 and shot.columns >= 120:
             await until(pilot, lambda: app.feed.newest is not None, "a frame")
@@ -143,6 +142,10 @@ async def draw(core: Core, settings: Settings, shot: Shot, focus: str) -> None:
         if shot.name.startswith(_LOOKS):
             await until(pilot, lambda: "elements of step" not in _text(app), "the look", 15.0)
         theme = app.current_theme
+        # A dialog draws the screens below it only if it is told of them.
+        visible_screen_stack.set(app._background_screens)
+        app.screen.refresh(layout=True)
+        await pilot.pause()
         image = paint(
             app.screen._compositor.render_strips(),
             ink=ImageColor.getrgb(theme.foreground or "#ffffff"),
