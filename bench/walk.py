@@ -378,7 +378,7 @@ class Walk:
         await self._click_screen("4 History", "enter replay")
         await self.seat.click("F filters")
         await self.seat.click(" on:yesterday   ", times=2)
-        await self.seat.click("meter", times=2)
+        await self.seat.click("write a note", times=2)
         _, row = await self.seat.place("event 0 of")
         await self.seat.drag((2, row - 1), (self.seat.screen.columns, row - 1))
         await self.seat.until(
@@ -486,7 +486,7 @@ class Walk:
         await self.seat.see("sessions")
         await self.seat.press("F", "j", ENTER)
         await self.seat.see("on:yesterday")
-        await self.seat.see("meter")
+        await self.seat.see("write a note")
         await self.seat.press("j", "j", ENTER)
         await self.seat.see("event")
         await self.seat.press("E")
