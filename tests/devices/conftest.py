@@ -192,6 +192,7 @@ class Home:
     """Virtual phones that live as long as the worker, on a loop of their own."""
 
     def __init__(self, folder: Path) -> None:
+        self.folder = folder
         self.server = AdbServer(folder / "adb")
         self.phones = VirtualPhones(folder / "phones", self.server, count=2)
         self._loop = asyncio.new_event_loop()

@@ -53,11 +53,12 @@ async def examine(
     Args:
         addresses: of the adb servers that are watched, all of them.
     """
+    own = await AdbServer(data_dir / "adb", adb_setting=adb_setting).found()
     return (
         _examine_python(),
         await _examine_binary(adb_setting),
-        *await _examine_servers(addresses),
-        *await _examine_own_server(data_dir / "adb", adb_setting),
+        *await _examine_servers(addresses, own),
+        *_examine_own_server(own),
         await asyncio.to_thread(_examine_resources, data_dir / FOLDER),
         await asyncio.to_thread(_examine_directory, data_dir),
         await asyncio.to_thread(_examine_space, data_dir),
@@ -112,14 +113,18 @@ async def _examine_binary(adb_setting: str) -> Finding:
     )
 
 
-async def _examine_servers(addresses: Sequence[ServerAddress]) -> tuple[Finding, ...]:
-    """Examine the servers side by side, then the phones of all of them."""
+async def _examine_servers(
+    addresses: Sequence[ServerAddress], own: ServerAddress | None
+) -> tuple[Finding, ...]:
+    """Examine the servers side by side, then the phones of all of them and of our own server."""
     looks = await asyncio.gather(*(_examine_server(address) for address in addresses))
     servers = [
         server if len(looks) == 1 else replace(server, name=f"adb server {address}")
         for address, (server, _) in zip(addresses, looks, strict=True)
     ]
     devices = [device for _, found in looks for device in found]
+    if own is not None:
+        devices += (await _examine_server(own))[1]
     if not devices and any(server.ok for server in servers):
         devices = [
             Finding(
@@ -133,9 +138,8 @@ async def _examine_servers(addresses: Sequence[ServerAddress]) -> tuple[Finding,
     return (*servers, *devices)
 
 
-async def _examine_own_server(folder: Path, adb_setting: str) -> tuple[Finding, ...]:
+def _examine_own_server(address: ServerAddress | None) -> tuple[Finding, ...]:
     """Return who can reach our own adb server; nothing if it is not running."""
-    address = await AdbServer(folder, adb_setting=adb_setting).found()
     if address is None:
         return ()
     if address.path:

@@ -16,6 +16,7 @@ from agent.devices.adb.address import ServerAddress
 from agent.devices.adb.client import AdbClient
 from agent.devices.adb.server import AdbServer
 from agent.devices.fleet.fleet import AdbFleet
+from agent.devices.health.doctor import examine
 from agent.devices.pool.virtual_phones import VirtualPhones
 from agent.devices.protocols import Button
 from agent.devices.resources.processes import is_running, start_mark, wait_gone
@@ -50,6 +51,14 @@ async def test_devices_are_known_with_what_they_are(fleet: AdbFleet, home: Home)
         assert (info.width_px, info.height_px) == (1080, 2400)
         assert info.virtual
         assert info.note == ""
+
+
+async def test_doctor_finds_the_virtual_phones_of_a_core_that_runs(
+    home: Home, adb_address: ServerAddress
+) -> None:
+    found = {one.name: one for one in await examine(home.folder, [adb_address])}
+    assert all(found[f"device {serial}"].ok for serial in home.phones.serials)
+    assert "devices" not in found, "a phone is connected"
 
 
 async def test_an_unknown_serial_is_a_usage_error(fleet: AdbFleet) -> None:
