@@ -56,7 +56,8 @@ _VIRTUAL_PRODUCT = "vphone"
 _OF_A_VIRTUAL_PHONE = {
     DeviceState.OFFLINE: "The virtual phone has ended, as it does with the process that started "
     "it: start that again.",
-    DeviceState.GONE: "The virtual phone has ended: start it again.",
+    DeviceState.GONE: "The adb server lists it no longer: start the virtual phone again, or "
+    "adb connect {serial} if it still runs.",
 }
 
 
@@ -90,7 +91,7 @@ def explain(state: DeviceState, serial: str, *, is_virtual: bool = False) -> str
     pull from a phone on the network.
     """
     if is_virtual and state in _OF_A_VIRTUAL_PHONE:
-        return _OF_A_VIRTUAL_PHONE[state]
+        return _OF_A_VIRTUAL_PHONE[state].replace("{serial}", one_line(serial, 80))
     if _EMULATOR.fullmatch(serial):
         return _OF_AN_EMULATOR.get(state, _REMEDIES[state])
     if _NETWORK.fullmatch(serial):
