@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from msgspec.structs import replace
 
 from agent import records
-from agent.text import one_line
+from agent.text import counted, one_line
 
 RESULT_LIMIT_CHARS = 4000
 _OUTCOMES = {
@@ -53,7 +53,7 @@ class Standing:
         parts += [f"{self.at_work} at work"] * bool(self.at_work)
         parts += [f"{self.left} not started"] * bool(self.left)
         tokens = self.usage.input_tokens + self.usage.output_tokens
-        spent = [f"{tokens:,} tokens"] * bool(tokens)
+        spent = [counted(tokens, "token")] * bool(tokens)
         spent += [f"${self.usage.cost_usd:,.2f}"] * bool(self.usage.cost_usd)
         return ", ".join(parts) + (f"; {', '.join(spent)}" if spent else "")
 

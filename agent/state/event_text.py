@@ -13,7 +13,7 @@ from agent.safety.attribution import FLAGGED, asks_for_secret
 from agent.safety.effects.wording import headline
 from agent.safety.redacting.notice import let_through_notice, redacted_notice
 from agent.state.terms import term
-from agent.text import lasting
+from agent.text import counted, lasting
 from agent.text import sentence as ended
 
 
@@ -94,7 +94,7 @@ def sentence(msg: protocol.EventMsg) -> tuple[Tone, str, str]:
         case protocol.SessionDeferred(state=state):
             return Tone.INFO, f"It is {term(state)} once no client drives it.", ""
         case protocol.RouteGiven(origin=origin, actions=actions):
-            said = f"Follows the {len(actions)} actions of session {origin}"
+            said = f"Follows the {counted(len(actions), 'action')} of session {origin}"
             return Tone.INFO, f"{said}, and asks its model where the screen differs.", ""
         case protocol.TargetsPlanned(targets=targets, reason=reason):
             parts = "; ".join(_part(target) for target in targets)
@@ -125,7 +125,7 @@ def compacted(msg: protocol.HistoryCompacted) -> str:
     """Return the words for a conversation replaced by a summary, and how much shorter it is."""
     why = "The context window was nearly full: the" if msg.automatic else "The"
     sizes = (
-        f", about {msg.tokens_before:,} tokens became {msg.tokens_after:,}"
+        f", about {counted(msg.tokens_before, 'token')} became {msg.tokens_after:,}"
         if msg.tokens_before
         else ""
     )

@@ -11,6 +11,8 @@ from typing import NamedTuple
 
 import pyarrow as pa
 
+from agent.text import counted
+
 FORMAT = 1
 """The version of these tables; a reader takes its own and older ones."""
 
@@ -181,8 +183,8 @@ def card(episodes: int, steps: int) -> str:
             *head,
             "# Sessions on Android phones",
             "",
-            f"{episodes:,} episodes, {steps:,} steps, written by `switchboard dataset export`. "
-            "What the store holds redacted is redacted here.",
+            f"{counted(episodes, 'episode')}, {counted(steps, 'step')}, written by "
+            "`switchboard dataset export`. What the store holds redacted is redacted here.",
             "",
             described(),
         ]

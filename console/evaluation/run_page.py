@@ -14,7 +14,7 @@ from pathlib import Path
 import msgspec
 
 from agent.errors import StoreError, SwitchboardError
-from agent.text import clean
+from agent.text import clean, counted
 from console.evaluation.run_folder import Run
 from console.evaluation.summary import HEADS, Compared, arms, interval, row, within
 from console.evaluation.trial import Outcome
@@ -109,14 +109,17 @@ def render(run: Run, films: dict[str, str]) -> str:
     """
     plan = run.plan
     title = f"{plan.suite}: {', '.join(plan.models)}"
-    state = "" if run.is_whole else f" · {len(run.outcomes)} of {plan.total} trials so far"
+    state = (
+        "" if run.is_whole else f" · {len(run.outcomes)} of {counted(plan.total, 'trial')} so far"
+    )
     parts = [
         "<!doctype html><html lang=en><meta charset=utf-8>",
         f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">',
         f"<title>{_html(title)}</title><style>{_STYLE}</style>",
         f"<h1>{_html(title)}</h1>",
-        f"<p class=dim>suite {_html(plan.digest)} · {len(plan.exercises)} exercises · "
-        f"{plan.repeats} times · seed {plan.seed} · verifier {_html(plan.verifier)}{state}</p>",
+        f"<p class=dim>suite {_html(plan.digest)} · {counted(len(plan.exercises), 'exercise')} · "
+        f"{counted(plan.repeats, 'time')} · seed {plan.seed} · "
+        f"verifier {_html(plan.verifier)}{state}</p>",
         _table(HEADS, [row(arm) for arm in arms(run.outcomes)]),
         *_patterns(within(run)),
         "<h2>Trials</h2>",

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 import msgspec
 
 from agent.errors import UsageError
+from agent.text import counted
 from console.evaluation.run_folder import Run
 from console.evaluation.statistics import Difference, paired, wilson
 from console.evaluation.trial import Outcome
@@ -107,7 +108,7 @@ def line(outcome: Outcome, done: int, total: int) -> str:
     without = f" without {', '.join(outcome.without)}" if outcome.without else ""
     return (
         f"[{done}/{total}] {outcome.model}{without} {outcome.exercise}: {said} "
-        f"({outcome.steps} steps, {outcome.seconds:.1f} s{again})"
+        f"({counted(outcome.steps, 'step')}, {outcome.seconds:.1f} s{again})"
     )
 
 
@@ -250,5 +251,5 @@ def told(one: Compared) -> list[str]:
             for c in changes
         ]
     if one.only_a or one.only_b:
-        lines.append(f"Unpaired: {one.only_a} trials of A, {one.only_b} of B.")
+        lines.append(f"Unpaired: {counted(one.only_a, 'trial')} of A, {one.only_b} of B.")
     return lines

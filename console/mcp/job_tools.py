@@ -22,7 +22,7 @@ from agent.jobs.job_service import LIST_LIMIT
 from agent.protocol import JobCreate, JobList, JobStop
 from agent.records import DeviceState, DirectStatus, DirectView
 from agent.store.store import wall_clock_ms
-from agent.text import one_line
+from agent.text import counted, one_line
 from agent.tools.arguments import Arguments, BadArguments
 from agent.tools.background_jobs import BackgroundJobCreate, job_op
 from console.mcp.phone_tools import PATIENCE_S, ask_here
@@ -55,7 +55,9 @@ async def _create(connection: Connection, asker: Asker, given: CreateJob) -> Ans
     _check(_arguments(given, connection.program))
     waiting = [key for key, task in connection.storing.items() if not task.done()]
     if len(waiting) >= _AT_ONCE:
-        raise UsageError(f"{_AT_ONCE} jobs of yours wait for the operator.", "Wait for them.")
+        raise UsageError(
+            f"{counted(_AT_ONCE, 'job')} of yours wait for the operator.", "Wait for them."
+        )
     connection.storing = {key: connection.storing[key] for key in waiting}
     purpose = f"Store a job: {one_line(given.title, 60)}"
     serial = await _a_phone(connection.core)

@@ -18,6 +18,7 @@ from agent.direct.calls import call, release_arguments, take
 from agent.errors import UsageError
 from agent.protocol import UserInputAnswer
 from agent.records import DirectStatus, DirectView, Question, Speaker
+from agent.text import counted
 from agent.tools.arguments import Arguments
 from agent.tools.registry import schemas
 from console.mcp.tool import Answer, Asker, Connection, McpTool
@@ -125,7 +126,8 @@ def _held(connection: Connection, session_id: str) -> str:
         raise UsageError("You have taken no phone.", "Call take_phone first.")
     if len(held) > 1:
         raise UsageError(
-            f"You have taken {len(held)} phones.", f"Name the session: {', '.join(held)}."
+            f"You have taken {counted(len(held), 'phone')}.",
+            f"Name the session: {', '.join(held)}.",
         )
     return held[0]
 

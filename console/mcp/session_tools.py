@@ -16,7 +16,7 @@ from agent import protocol, records
 from agent.errors import UsageError
 from agent.sessions.rollout.rollout_write import Blobs, export_rollout
 from agent.state.reducer import State, reduce_all
-from agent.text import one_line
+from agent.text import counted, one_line
 from agent.tools.arguments import Arguments
 from console.mcp.job_tools import JOB_TOOLS
 from console.mcp.lines import line_of, phone_lines
@@ -149,7 +149,7 @@ async def _watch(connection: Connection, asker: Asker, given: WatchSession) -> A
     if session.session_id in connection.begun:
         await ask_here(connection, asker, session.session_id)
     overview = await core.overview()
-    lines = [line_of(session, overview), f"{session.steps} steps"]
+    lines = [line_of(session, overview), f"{counted(session.steps, 'step')}"]
     said = session.latest_error or session.latest_result
     if said:
         lines.append(said)
@@ -249,7 +249,7 @@ async def _export(connection: Connection, _asker: Asker, given: OneSession) -> A
     done = await export_rollout(
         connection.core, session.session_id, connection.exports, blobs=Blobs.NONE, overwrite=True
     )
-    return Answer(text=f"{done.events} events, without frames: {done.path}")
+    return Answer(text=f"{counted(done.events, 'event')}, without frames: {done.path}")
 
 
 SESSION_TOOLS: tuple[McpTool, ...] = (  # type: ignore[type-arg]

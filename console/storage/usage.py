@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 from agent.errors import StoreError
 from agent.settings import RetentionSettings
+from agent.text import counted
 
 _log = logging.getLogger(__name__)
 EVERY_S = 300.0
@@ -32,7 +33,8 @@ class Usage(NamedTuple):
     def words(self) -> str:
         """Return how much there is, of how much, and for how long it stays."""
         gb = f"{self.took_bytes / _GB:.1f}" if self.took_bytes >= _GB / 20 else "< 0.1"
-        return f"pictures: {gb} of {self.kept.keep_gb:g} GB, kept {self.kept.keep_days} days"
+        days = counted(self.kept.keep_days, "day")
+        return f"pictures: {gb} of {self.kept.keep_gb:g} GB, kept {days}"
 
     @property
     def is_nearly_full(self) -> bool:

@@ -13,7 +13,7 @@ from typing import TypeAlias
 
 from agent.records import Question, QuestionKind, QuestionOption, Speaker, Usage
 from agent.state.reducer import ActionView
-from agent.text import one_line
+from agent.text import counted, one_line
 
 Natural: TypeAlias = tuple[str | int, ...]
 _NUMBER = re.compile(r"([0-9]{1,18})")
@@ -68,7 +68,7 @@ def time_left(ms: int) -> str:
         return clock(ms)
     if ms < 2 * _DAY:
         return f"{ms // _HOUR} h"
-    return f"{ms // _DAY} days"
+    return counted(ms // _DAY, "day")
 
 
 def age(ms: int) -> str:
@@ -132,7 +132,7 @@ def spent(usage: Usage) -> str:
         parts[0] += f" ({tokens(usage.cached_input_tokens)} of them cached)"
     parts.append(f"{tokens(usage.output_tokens)} out")
     if usage.calls > 1:
-        parts.append(f"{usage.calls} calls")
+        parts.append(counted(usage.calls, "call"))
     if usage.cost_usd:
         parts.append(f"${usage.cost_usd:.4f}")
     return " · ".join(parts)

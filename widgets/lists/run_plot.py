@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from agent.records import RunOutcome, RunRecord
+from agent.text import counted
 from widgets.base import formatting
 from widgets.base.bars import sparkline
 from widgets.base.rows import Parts
@@ -43,7 +44,7 @@ def run_plot(newest_first: Sequence[RunRecord]) -> Parts:
         return ()
     finished = sum(run.outcome is RunOutcome.FINISHED for run in ended)
     parts: list[tuple[str, str]] = [
-        (f"\n{finished} of the last {len(ended)} runs finished\n", "$faint"),
+        (f"\n{finished} of the last {counted(len(ended), 'run')} finished\n", "$faint"),
         *((mark.glyph, mark.style) for mark in map(run_mark, runs)),
         ("\n", ""),
     ]

@@ -11,6 +11,7 @@ from datetime import date, timedelta
 from enum import StrEnum
 
 from agent.records import DaySpent, SessionSpent, Spending, Usage
+from agent.text import counted
 from widgets.base import formatting
 from widgets.base.bars import bar
 from widgets.base.rows import Parts
@@ -104,7 +105,7 @@ def _sums(days: Sequence[DaySpent]) -> Parts:
     if watching:
         facts.append(f"{formatting.tokens(watching)} tok of it for watchers")
     return (
-        (f"{len(days)} days  ", "bold $foreground"),
+        (f"{counted(len(days), 'day')}  ", "bold $foreground"),
         (f"{' · '.join(facts)}\n", "$foreground"),
     )
 

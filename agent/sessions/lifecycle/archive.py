@@ -31,7 +31,7 @@ from agent.sessions.rules.retention import TreeView, beyond_newest, clear, oldes
 from agent.sessions.rules.rollback import rolled_back
 from agent.sessions.tree.app_targets import Targets
 from agent.store.store import EventDraft
-from agent.text import one_line
+from agent.text import counted, one_line
 
 RecordOp: TypeAlias = (
     protocol.SessionFork
@@ -260,7 +260,9 @@ class Archive:
             tree.root.session_id
             for tree in oldest_first(old)
             if tree.changed_ms <= until_ms
-            and await self._drop_frames(tree, f"Its frames were dropped after {days} days.")
+            and await self._drop_frames(
+                tree, f"Its frames were dropped after {counted(days, 'day')}."
+            )
         ]
         if pruned:
             await self._parts.store.blobs.collect()

@@ -18,6 +18,7 @@ import msgspec
 
 from agent.errors import StoreError, StoreGoneError
 from agent.store.database.sqlite_errors import from_os_error
+from agent.text import counted
 
 DATABASE_NAME = "switchboard.db"
 MARK_NAME = "store.json"
@@ -141,7 +142,7 @@ def remains(directory: Path) -> tuple[str, ...]:
     left = [name for name, is_there in found.items() if is_there]
     mark = read_mark(directory)
     if mark is not None and mark.store and mark.events:
-        left.append(f"the mark of a store with {mark.events} events")
+        left.append(f"the mark of a store with {counted(mark.events, 'event')}")
     elif not left and any(m and m.store for m in map(read_mark, parts_of(directory).values())):
         left.append("the mark of a store")
     return tuple(left)

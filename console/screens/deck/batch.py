@@ -14,7 +14,7 @@ from typing import NamedTuple
 from agent import protocol
 from agent.records import Question, Session, SessionState
 from agent.state.reducer import MessageItem, SessionView, State
-from agent.text import one_line
+from agent.text import counted, one_line
 from console.core.active_sessions import is_tree_under_way
 from widgets.lists.session_rows import session_title
 
@@ -318,7 +318,7 @@ def _was_paused(before: State, session_id: str) -> bool:
 
 def sessions(count: int) -> str:
     """Return a number of sessions as text."""
-    return "1 session" if count == 1 else f"{count} sessions"
+    return counted(count, "session")
 
 
 def told(plan: Plan, failed: Sequence[tuple[Step, str]]) -> str:

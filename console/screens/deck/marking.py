@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from agent.protocol import SessionCreate, UserInputAnswer
 from agent.records import Question
 from agent.state.reducer import State
-from agent.text import one_line
+from agent.text import counted, one_line
 from console.keys.actions import Action
 from console.keys.controllers import Controller
 from console.palette.handles import servers_in
@@ -221,7 +221,7 @@ class MarkController(Controller):
         phones = self.phones()
         if len(phones) < 2:
             return []
-        return [(EACH_PHONE, f"the {len(phones)} phones of marked sessions")]
+        return [(EACH_PHONE, f"the {counted(len(phones), 'phone')} of marked sessions")]
 
     def begin_on_each(self, goal: str, request_id: Callable[[], str]) -> None:
         """Start a session with this goal on each phone of the marked sessions."""

@@ -14,6 +14,7 @@ from textual.widgets import Input
 
 from agent.protocol import WheelLongPress, WheelTap
 from agent.records import Element
+from agent.text import counted
 from console.keys.controllers import Controller
 from console.screens.device.context import Tab
 from console.screens.device.device_phone import DevicePhone
@@ -86,7 +87,7 @@ class SideController(Controller):
                 table.show_rows(log_rows(lines))
                 if at_end and table.rows:
                     table.move_to(table.rows[-1].key)
-                told = f"{len(lines)} of {len(known.log or ())} lines"
+                told = f"{len(lines)} of {counted(len(known.log or ()), 'line')}"
                 line = table.cursor_key.partition(":")[2]
                 detail = log_detail(line) if line else ()
             case Tab.HEALTH:

@@ -1,4 +1,4 @@
-"""What a command counts: one of a thing is never told in the plural."""
+"""What commands and screens count: one of a thing is never told in the plural."""
 
 from __future__ import annotations
 
@@ -6,17 +6,18 @@ import ast
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
 import console
+import widgets
 
 _PLURAL = re.compile(
     r" (?:new |open )?(blobs|calls|days|devices|episodes|events|exercises|files|frames|hosts|jobs"
     r"|lines|actions|objects|operators|phones|pictures|questions|rows|runs|sessions|steps|times|tokens"
     r"|trials|watchers)\b"
 )
-FOLDERS = ("commands", "report", "runs", "cli_support")
 
 
 def counts(source: str) -> Iterator[str]:
@@ -38,12 +39,12 @@ def test_a_plural_after_a_number_is_found() -> None:
     assert list(counts("f'{counted(n, \"event\")} of {m}'")) == []
 
 
-@pytest.mark.parametrize("folder", FOLDERS)
-def test_a_command_counts_by_the_number(folder: str) -> None:
-    [place] = console.__path__
+@pytest.mark.parametrize("package", [console, widgets])
+def test_what_is_counted_is_told_by_its_number(package: ModuleType) -> None:
+    [place] = package.__path__
     found = {
-        str(path.name): told
-        for path in sorted(Path(place, folder).rglob("*.py"))
+        str(path.relative_to(place)): told
+        for path in sorted(Path(place).rglob("*.py"))
         if (told := list(counts(path.read_text("utf-8"))))
     }
     assert not found, "use agent.text.counted"
