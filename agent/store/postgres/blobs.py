@@ -21,6 +21,7 @@ from agent.store.changes.row_codec import as_int, as_text
 from agent.store.changes.write_queue import StoreAwayError
 from agent.store.postgres.bucket import Bucket
 from agent.store.postgres.link import Link
+from agent.store.postgres.opening import LOCK_S, LOCKS, Opening
 from agent.store.queries.reader import Reader
 from agent.store.rows import Row, Value
 from agent.store.store import Collected
@@ -46,6 +47,14 @@ _LOOSE = (
     "AND NOT EXISTS (SELECT 1 FROM host WHERE host.epoch = blob.put_by AND host.is_open = 1)"
 )
 _FIND = f"SELECT digest FROM blob WHERE digest > ? AND {_LOOSE} ORDER BY digest LIMIT {_AT_ONCE}"
+_WITHOUT = f"""
+    SELECT h.name FROM pg_locks l JOIN host h ON h.number = l.objid::bigint
+    WHERE l.locktype = 'advisory' AND l.granted AND l.classid::bigint = {LOCKS}
+        AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())
+        AND h.number <> ? AND h.names_bucket <> 1
+    ORDER BY h.name
+"""
+_LOOK_S = 0.05
 _log = logging.getLogger(__name__)
 
 
@@ -205,18 +214,52 @@ class Blobs:
         return len(strays)
 
 
-async def bind(link: Link, bucket: Bucket | None, store: str) -> None:
-    """Check that a store and its bucket belong together, and bind a new bucket to the store.
+async def bind(link: Link, bucket: Bucket | None, opening: Opening) -> None:
+    """Check that a store, its bucket and its hosts belong together, and bind a new bucket to the
+    store. The host has its place already.
 
-    Raises: see `check_bound`.
+    Raises: see `check_bound`; or StoreError if others work without the new bucket.
     """
-    is_owned, is_bound = await check_bound(link, bucket, store)
+    await link.rows(
+        "UPDATE host SET names_bucket = ? WHERE number = ?",
+        (int(bucket is not None), opening.number),
+    )
     if bucket is None:
+        async with link.transaction():
+            # Whoever begins with a bucket now sees this host, or this host sees the bucket.
+            await link.rows("SELECT 1 FROM tip FOR SHARE")
+            await check_bound(link, None, opening.store)
         return
+    is_owned, is_bound = await check_bound(link, bucket, opening.store)
+    if is_bound:
+        return
+    await _check_others(link, opening.number, wait_s=LOCK_S)
     if not is_owned:
-        await bucket.mark(store)
-    if not is_bound:
+        await bucket.mark(opening.store)
+    async with link.transaction():
         await link.rows("UPDATE tip SET has_bucket = 1")
+        await _check_others(link, opening.number)
+        await link.commit()
+
+
+async def _check_others(link: Link, number: int, *, wait_s: float = 0) -> None:
+    """Refuse to begin with a bucket while others work without one. Raises StoreError.
+
+    Args:
+        link: of this host.
+        number: of this host.
+        wait_s: how long those are waited for that are just ending.
+    """
+    end = asyncio.get_running_loop().time() + wait_s
+    while found := await link.rows(_WITHOUT, (number,)):
+        if asyncio.get_running_loop().time() >= end:
+            names = ", ".join(as_text(name) for (name,) in found)
+            raise StoreError(
+                f"store.blobs names a bucket, and these work without one: {names}. They could not "
+                "read what this host stores.",
+                "End them, set the same store.blobs on each, then start this one again.",
+            )
+        await asyncio.sleep(_LOOK_S)
 
 
 async def check_bound(link: Link, bucket: Bucket | None, store: str) -> tuple[bool, bool]:

@@ -102,6 +102,7 @@ async def examine(link: Link, bucket: Bucket | None = None) -> list[Finding]:
             detail=f"store {total.store}, schema {total.schema} of {len(MIGRATIONS)}",
         ),
         await _pictures(link, bucket, total.store),
+        await _buckets(link),
         await _operators(link),
         *await _hosts(link),
     ]
@@ -122,6 +123,19 @@ async def _pictures(link: Link, bucket: Bucket | None, store: str) -> Finding:
         return Finding(name="pictures", ok=False, detail=error.message, remedy=error.remedy)
     whose = "this store's" if is_owned else "empty, and this store's from the next core's start"
     return Finding(name="pictures", ok=True, detail=f"in a bucket that takes them; it is {whose}")
+
+
+async def _buckets(link: Link) -> Finding:
+    """Look whether all hosts that are here write pictures to the same place."""
+    [(has_one,)] = await link.rows("SELECT has_bucket FROM tip")
+    here = [one for one in await hosts(link) if one.state is HostState.HERE]
+    apart = [one.name for one in here if one.names_bucket not in (None, bool(has_one))]
+    return Finding(
+        name="store.blobs",
+        ok=not apart,
+        detail=f"differs on {', '.join(apart)}" if apart else "is the same on all hosts",
+        remedy="End them, set the same store.blobs on each host, then start them again.",
+    )
 
 
 async def _operators(link: Link) -> Finding:

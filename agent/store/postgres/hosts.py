@@ -39,7 +39,7 @@ _HOSTS = f"""
     )
     SELECT name, version, labels, phones, since_ms, greatest({_NOW} - seen_ms, 0), is_open,
         (pg_is_in_recovery() OR number IN (SELECT objid FROM held))::int,
-        works, drains, wire, epoch, beat_us
+        works, drains, wire, epoch, beat_us, names_bucket
     FROM host WHERE seen_ms > 0 ORDER BY name
 """
 _OWNED = "host_of(record) IN (h.name, CASE h.name WHEN t.core_host THEN '' ELSE h.name END)"
@@ -79,6 +79,9 @@ class HostRecord(msgspec.Struct, frozen=True, kw_only=True):
     """Of its newest opening; a later one has a higher number."""
     beat_us: int = 0
     """How long its newest beat took to the database and back; 0 where that is not known."""
+
+    names_bucket: bool | None = None
+    """Whether its settings name a bucket; None where that is not known."""
 
     @property
     def beat_ms(self) -> float | None:
@@ -172,7 +175,7 @@ async def hosts(link: Link) -> tuple[HostRecord, ...]:
     found: list[HostRecord] = []
     for row in await link.rows(_HOSTS):
         name, version, labels, phones, since_ms, silent_ms, *flags = row
-        is_open, is_locked, works, drains, wire, epoch, beat_us = flags
+        is_open, is_locked, works, drains, wire, epoch, beat_us, names_bucket = flags
         state = HostState.LEFT
         if is_open:
             is_here = is_locked and as_int(silent_ms) <= GONE_MS
@@ -192,6 +195,7 @@ async def hosts(link: Link) -> tuple[HostRecord, ...]:
                     wire=as_text(wire),
                     epoch=as_int(epoch),
                     beat_us=as_int(beat_us),
+                    names_bucket=None if names_bucket == -1 else bool(names_bucket),
                 )
             )
         except msgspec.MsgspecError as error:

@@ -115,7 +115,7 @@ class PostgresStore(RecordStore):
                 stack.push_async_callback(link.close)
             now_ms = None if clock_ms is None else clock_ms()
             opening = await open_host(standing, host, now_ms=now_ms, expected=expected, core=core)
-            await bind(carrying, bucket, opening.store)
+            await bind(carrying, bucket, opening)
             await standing.rows(f"LISTEN {CHANNEL}")
             store = cls((standing, writing, reading, carrying), opening, clock_ms, bucket)
             await store._queue.start()

@@ -369,11 +369,18 @@ _FACTS = (
     _placed("watcher", _one("condition_json,serial")),
     _placed("commitment"),
 )
+_BUCKETS_OF_HOSTS = (
+    # Whether a host's settings name a bucket; -1: one of an older version, which does not say.
+    """
+    ALTER TABLE host
+        ADD COLUMN names_bucket bigint NOT NULL DEFAULT -1 CHECK (names_bucket IN (-1, 0, 1))
+    """,
+)
 BUCKET_VERSION = 8
 """The first version with places of blobs."""
 
 MIGRATIONS: tuple[tuple[str, ...], ...] = (
     *(_FIRST, _CORE, _PRESENCE, _DRAINING, _SEVERAL),
-    *(_BEATS, _REGISTER, _BUCKET, _FACTS),
+    *(_BEATS, _REGISTER, _BUCKET, _FACTS, _BUCKETS_OF_HOSTS),
 )
 """Entry n brings a database from version n to n + 1; one transaction runs all that are missing."""

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import time
 from collections.abc import AsyncIterator, Iterator
+from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Any
 
@@ -199,6 +201,53 @@ async def test_a_host_without_the_bucket_or_with_another_is_refused(
     with pytest.raises(ConfigError, match="cannot be used"):
         async with PostgresStore.open(fresh, "b", bucket=Bucket("nothing-such://bucket")):
             raise AssertionError
+
+
+async def test_a_bucket_is_not_begun_with_while_others_work_without_it(
+    dsn: str, folder: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr("agent.store.postgres.blobs.LOCK_S", 0.1)
+    bucket = Bucket(folder.as_uri())
+    async with PostgresStore.open(dsn, "rack-1") as old:
+        with pytest.raises(StoreError, match="work without one: rack-1") as refused:
+            async with PostgresStore.open(dsn, "rack-2", bucket=bucket):
+                raise AssertionError
+        assert "set the same store.blobs on each" in refused.value.remedy
+        assert objects(folder) == []
+        # Nothing has changed for those who work.
+        digest = await old.blobs.put(b"picture", "image/png")
+        assert await old.blobs.read(digest) == b"picture"
+    monkeypatch.undo()
+    # The server may take a moment to notice that it has gone. Several may begin at once.
+    async with AsyncExitStack() as stack:
+        opening = [PostgresStore.open(dsn, f"rack-{n}", bucket=bucket) for n in range(1, 4)]
+        stores = await asyncio.gather(*(stack.enter_async_context(one) for one in opening))
+        digest = await stores[0].blobs.put(b"another", "image/png")
+        assert await stores[2].blobs.read(digest) == b"another"
+        with pytest.raises(StoreError, match=r"store\.blobs names none"):
+            async with PostgresStore.open(dsn, "rack-4"):
+                raise AssertionError
+
+
+async def test_the_doctor_names_a_host_whose_setting_differs(
+    store: PostgresStore, dsn: str, folder: Path
+) -> None:
+    async def found() -> Finding:
+        link = Link(dsn, "doctor", is_written=False)
+        try:
+            finds = await examine(link, Bucket(folder.as_uri()))
+        finally:
+            await link.close()
+        return next(one for one in finds if one.name == "store.blobs")
+
+    async with store.present(dsn, version="1.2.0", phones=tuple):
+        assert (await found()).ok
+        # As on a database that was changed by hand.
+        await store.rows("UPDATE host SET names_bucket = 0", ())
+        apart = await found()
+        assert not apart.ok
+        assert apart.detail == "differs on a"
+        assert apart.remedy
 
 
 async def examined(dsn: str, bucket: Bucket | None) -> Finding:
