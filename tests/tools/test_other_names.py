@@ -107,7 +107,15 @@ async def test_a_turn_in_another_systems_words_does_the_same() -> None:
     ("reply", "said"),
     [
         (says("click_element", label="Nothing"), 'no element that can be clicked is called "Noth'),
-        (says("click_element", label="pressed 0"), "no element that can be clicked is called"),
+        (
+            says("click_element", label="pressed 0"),
+            'no element that can be clicked is called "pressed 0", only [2] text "pressed 0" after '
+            '"Press"; to tap it anyway, give its number in `element`',
+        ),
+        (
+            says("type_text", label="Press", text="a"),
+            'no field is called "Press", only [1] btn "Press". Correct',
+        ),
         (says("click_button", label="…"), "no element that can be clicked is called"),
         (says("click_button", buttonLabel=5), "`element`"),
     ],

@@ -95,7 +95,8 @@ def _numbered(call: ToolCall, screen: Observation) -> ToolCall:
         raise args.BadArguments(f'several elements are called "{shown}": name one of {listed}')
     if not fitting:
         kind = "field" if call.name == "type_text" else "element that can be clicked"
-        raise args.BadArguments(f'no {kind} is called "{shown}"{_nearest(label, usable)}')
+        hint = _unusable(call.name, label, screen.elements) or _nearest(label, usable)
+        raise args.BadArguments(f'no {kind} is called "{shown}"{hint}')
     rest = {key: value for key, value in said.items() if key != name and value is not None}
     return replace(call, arguments=json.dumps({**rest, "element": fitting[0].number}))
 
@@ -127,6 +128,16 @@ def _label_of(said: dict[str, object]) -> tuple[str, str]:
         if name == "label" and isinstance(value, str) and value.strip():
             return value, name
     return "", ""
+
+
+def _unusable(tool: str, label: str, screen: Sequence[Element]) -> str:
+    """Name what is called so and is not for such a call; empty: nothing is."""
+    wanted = words(label)
+    named = [e for e in screen if wanted and words(e.label.split(" | ", 1)[0]) == wanted]
+    if not named:
+        return ""
+    anyway = "" if tool == "type_text" else "; to tap it anyway, give its number in `element`"
+    return f", only {_listed(named, screen)}{anyway}"
 
 
 def _nearest(label: str, usable: Sequence[Element]) -> str:

@@ -21,7 +21,7 @@ from agent.loop.screen.elements import NEW_LABEL_CHARS, find_by_key
 from agent.loop.screen.matching import again
 from agent.loop.screen.screen_text import activity_name
 from agent.loop.signals.keypad import is_keypad, is_repeatable
-from agent.loop.signals.list_end import reached_end
+from agent.loop.signals.list_end import passed_over, reached_end
 from agent.loop.signals.rejection import rejection
 from agent.records import Element, Observation, Point
 from agent.safety.redacting.secrets import is_secret_field
@@ -30,6 +30,10 @@ from agent.text import on_one_line, one_line, sentence, with_line_breaks
 UNSEEN = "This keypad does not show what is entered."
 """A secure keypad gives neither a picture nor a field: whether a key counted cannot be seen."""
 LIST_ENDS = " It moved less than a page: this is the end of the list."
+PASSED_OVER = (
+    " Nothing of the page before is left, so rows in between may not have been shown: "
+    "scroll back a little if every row matters."
+)
 _TYPED_PREFIX = 20
 _COMPARED = 20_000
 _NEW_LABELS = 3
@@ -146,9 +150,12 @@ def verify_scroll(
     """
     if is_same(before, after):
         return f"WARNING: {what}, but nothing moved: this is the end of the area."
-    ended = swipe is not None and reached_end(before, after, *swipe)
     change = _effect(before, after, scrolled=True)
-    return f"OK: {what}. {change}{LIST_ENDS if ended else ''}"
+    note = ""
+    if swipe is not None and before.foreground == after.foreground:
+        ended, passed = reached_end(before, after, *swipe), passed_over(before, after, *swipe)
+        note = LIST_ENDS if ended else PASSED_OVER if passed else ""
+    return f"OK: {what}. {change}{note}"
 
 
 def verify_button(

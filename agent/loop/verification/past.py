@@ -17,11 +17,9 @@ from agent.tools.registry import moves_view
 
 MAX_SCREENS = 400
 """The newest screens that words are looked for on."""
-DO_AGAIN = (
-    "Do not repeat what already took effect: do what is missing, or open the screen that shows it; "
-    "if the goal is met, call finish again"
-)
-"""How the refusal of a claim ends."""
+FINISH_AGAIN = "if the goal is met, call finish again"
+DO_AGAIN = f"Do only what is missing, or open the screen that shows the result; {FINISH_AGAIN}"
+"""How the refusal of a claim ends; stored ones may begin in other words."""
 CORRECT_IT = "Call finish again with `result` corrected"
 """How the refusal of a result ends that does not fit the schema."""
 _KEYS_THAT_LOOK = ("HOME", "BACK", "RECENTS", "MENU", "VOLUME_UP", "VOLUME_DOWN", "POWER")
@@ -230,7 +228,7 @@ class Past:
         if call is None:
             return
         if call.tool == "finish" and msg.outcome is ActionOutcome.FAILED:
-            if DO_AGAIN in msg.text:
+            if FINISH_AGAIN in msg.text:
                 self.refusals += 1
                 self.effects_at_refusal = self.effects
             self.misfits += CORRECT_IT in msg.text

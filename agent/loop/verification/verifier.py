@@ -116,16 +116,16 @@ class ModelVerifier:
             case GoalVerdict.MET if shown and not claim.looks_only:
                 why = objection(shown, past, is_same=self.is_same)
                 if why:
-                    return replace(nobody, reason=f"{said.reason} {why}".strip())
+                    return replace(nobody, reason=_overruled(said, why))
             case _:
                 pass
         if said.verdict is GoalVerdict.MET and (unread := unread_numbers(claim, past)):
             why = f"{', '.join(unread)}: on no stored screen."
-            return Verification(reason=f"{said.reason} {why}".strip(), evidence=evidence)
+            return Verification(reason=_overruled(said, why), evidence=evidence)
         if not shown:
             why = "What it quotes is on no stored screen." if evidence else "It quotes no screen."
             return Verification(
-                reason=f"{said.reason} {why}".strip(),
+                reason=_overruled(said, why),
                 evidence=evidence,
                 verdict=said.verdict if said.verdict is GoalVerdict.NOT_MET else nobody.verdict,
             )
@@ -179,6 +179,12 @@ class RulesVerifier:
                 evidence=evidence,
             )
         )
+
+
+def _overruled(said: Said, why: str) -> str:
+    """Return why a verdict does not count, with the words of whoever gave it as theirs."""
+    reason = said.reason.strip().rstrip(".")
+    return f'The verifier says "{reason}". {why}' if reason else why
 
 
 def unread_numbers(claim: Claim, past: Past) -> tuple[str, ...]:

@@ -95,6 +95,25 @@ class Page:
         first, last = bisect_left(heights, middle - within), bisect_right(heights, middle + within)
         return [e for e in found[first:last] if e is not element]
 
+    def texts_of_one(self, element: Element) -> list[str]:
+        """Return the texts that stand with a control which every entry of a list has.
+
+        Empty where the page has no second control of its name, or nothing stands with it.
+        """
+        if self.is_dialog:
+            return []
+        name = element.label.split(" | ", 1)[0]
+        heights = [
+            e.bounds.center_y
+            for e in self.pressables
+            if e is not element
+            and e.resource_id == element.resource_id
+            and e.label.split(" | ", 1)[0] == name
+        ]
+        middle = element.bounds.center_y
+        reach = min((abs(y - middle) for y in heights), default=0.0) / 2
+        return [e.label for e in self.texts if abs(e.bounds.center_y - middle) < reach]
+
     # --- dialogs ----------
 
     @cached_property

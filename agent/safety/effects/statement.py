@@ -130,6 +130,8 @@ def _content(
             about = [page.title, page.message] if page.is_dialog else [page.title, *held]
             if finding.element is not None and page.is_row(finding.element):
                 about = [finding.element.label]
+            elif finding.element is not None and (own := page.texts_of_one(finding.element)):
+                about = own
             text = _tidy("\n".join(part for part in about if part))
             return (Stated(text=text) if text else UNREADABLE), None
         case _:

@@ -138,6 +138,28 @@ def test_a_scroll_that_moved_less_than_the_finger_says_that_the_list_ends() -> N
     assert said.endswith("this is the end of the list.")
 
 
+def test_a_scroll_that_left_nothing_of_the_page_before_says_that_rows_may_be_unseen() -> None:
+    start, end = Point(x=0.5, y=0.78), Point(x=0.5, y=0.22)
+    bar = button("New note", 0.95)
+
+    def page(first: int) -> Observation:
+        shown = (
+            node(f"Log {first + n}", (0.1, 0.2 + 0.1 * n, 0.9, 0.25 + 0.1 * n)) for n in range(6)
+        )
+        return seen(LIST, *shown, bar)
+
+    skipped = verify_scroll("Scrolled down", page(19), page(27), (start, end))
+    assert skipped.startswith("OK: ")
+    assert "rows in between may not have been shown" in skipped
+    for after in (page(24), page(19)):
+        said = verify_scroll("Scrolled down", page(19), after, (start, end))
+        assert "in between" not in said
+    aside = verify_scroll(
+        "Scrolled right", page(19), page(27), (Point(x=0.8, y=0.5), Point(x=0.2, y=0.5))
+    )
+    assert "in between" not in aside
+
+
 def test_a_press_that_the_app_rejects_is_a_warning_with_its_words() -> None:
     before = seen(button("Save", 0.5))
     toast = seen(button("Save", 0.5), toast="Enter a valid amount")

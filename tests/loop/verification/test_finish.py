@@ -90,6 +90,13 @@ async def test_what_is_denied_with_evidence_gets_one_more_chance_and_may_then_be
     assert [said.verdict for said in recorded(context)] == [GoalVerdict.NOT_MET, GoalVerdict.MET]
 
 
+async def test_a_reason_that_does_not_count_is_told_as_the_verifiers_and_not_as_a_fact() -> None:
+    judge = scripted(verdict("met", "It is lit", reason="The lamp is on."))
+    end, _ = await played(DONE, DONE, judge=judge, goal="Turn on the lamp")
+    assert not end.completed
+    assert 'The verifier says "The lamp is on". What it quotes' in end.message
+
+
 async def test_what_is_denied_twice_fails_with_the_evidence() -> None:
     judge = scripted(*[verdict("not_met", "pressed 1", reason="Twice is asked.")] * 2)
     end, _ = await played(PRESS, DONE, DONE, judge=judge, goal="Press it twice")
@@ -106,6 +113,8 @@ async def test_a_refusal_is_given_again_only_after_something_took_effect_and_twi
     end, context = await played(*turns, judge=judge)
     assert not end.completed
     assert sum(DO_AGAIN in text for text in results(context)) == 2
+    refused = next(text for text in results(context) if DO_AGAIN in text)
+    assert "already took effect" not in refused, "nothing was changed yet"
 
 
 @pytest.mark.parametrize(

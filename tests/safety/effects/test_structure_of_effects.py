@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from agent.records import EffectVerb, Point
+from agent.loop.screen.elements import number_elements
+from agent.records import EffectVerb, Foreground, Observation, Point
 from agent.safety.capabilities import Decision
 from agent.safety.effects.acts import Act, ActKind
 from agent.safety.effects.context import Context
@@ -12,6 +13,7 @@ from agent.safety.effects.judge import judge
 from agent.safety.egress.judging import judge_egress
 from bench.redteam.case import number
 from bench.redteam.screens import observe
+from tests.loop.paper_phone import APP, node
 
 V = EffectVerb
 CARD = "app com.dating.app .Main\ntitle Discover\nslider {} #card\nbar Filters"
@@ -166,3 +168,36 @@ def test_the_way_out_of_buttons_that_cannot_be_read_stands_first() -> None:
     )
     assert pressed(page, "Hylkää") is None
     assert pressed(page, "Salli") is V.UNKNOWN
+
+
+@pytest.mark.parametrize(("at", "own"), [(0, "06:30\nOnce"), (1, "07:00\nWork"), (2, "09:30")])
+def test_a_delete_button_that_every_entry_has_names_its_own_entry(at: int, own: str) -> None:
+    entries = (("06:30", "Once"), ("07:00", "Work"), ("09:30",))
+    nodes = [node("Alarms", (0.1, 0.05, 0.9, 0.09))]
+    for line, texts in enumerate(entries):
+        top = 0.2 + 0.15 * line
+        nodes += [
+            node(text, (0.1, top + 0.04 * n, 0.4, top + 0.04 * n + 0.03))
+            for n, text in enumerate(texts)
+        ]
+        nodes.append(
+            node(
+                "",
+                (0.6, top, 0.7, top + 0.06),
+                class_name="android.widget.ImageButton",
+                description="Delete alarm",
+                resource_id="org.example.app:id/delete",
+                clickable=True,
+            )
+        )
+    seen = Observation(
+        started_ms=1,
+        ended_ms=2,
+        foreground=Foreground(package=APP, activity=".Main"),
+        elements=number_elements(nodes, redact=str),
+    )
+    buttons = [e for e in seen.elements if e.clickable]
+    effect = judge(Act(kind=ActKind.PRESS, element=buttons[at]), Context(screen=seen)).effect
+    assert effect is not None and effect.verb is V.DELETE
+    assert effect.content is not None
+    assert effect.content.text == own
