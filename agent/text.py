@@ -101,7 +101,10 @@ def counted(number: int, noun: str, plural: str = "") -> str:
 _RESULT_CODE = re.compile(r"^(?:OK|RESOLVED|FAILED|UNKNOWN): ?")
 _ADVICE = re.compile(
     r" (?:Try a different approach|Do not try this again|Look at the screen before acting again"
-    r"|Correct the call and write it again)\.$"
+    r"|Correct the call and write it again"
+    r"|If it is still needed, call it again: the operator is asked again"
+    r"|Do only what is missing, or open the screen that shows the result"
+    r"; if the goal is met, call finish again)\.$"
 )
 
 

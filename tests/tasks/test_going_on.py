@@ -6,6 +6,8 @@ from collections.abc import Callable
 
 import pytest
 
+from agent.loop.turn.unfinished_call import what_became_of
+from agent.loop.verification.past import DO_AGAIN
 from agent.models.model import MessageKind, Role
 from agent.protocol import (
     AbortReason,
@@ -18,6 +20,7 @@ from agent.protocol import (
     TurnAborted,
 )
 from agent.records import ActionOutcome, Question
+from agent.text import call_result_words
 from tests.tasks.context import MemoryContext
 from tests.tasks.counter import Counter, results, yes
 from tests.tasks.scripted import DONE, ScriptedModel, says, scripted, task, texts
@@ -155,3 +158,12 @@ async def test_an_action_that_the_operator_denied_is_told_as_denied_after_a_cras
     assert counter.count == 0
     assert results(context)[0].startswith("FAILED: The operator rejected this")
     assert not context.questions
+
+
+@pytest.mark.parametrize(
+    "told", [what_became_of((), "c").told, f"FAILED: Nothing has been changed. {DO_AGAIN}."]
+)
+def test_the_operator_reads_a_refusal_without_the_advice_for_the_model(told: str) -> None:
+    shown = call_result_words(told)
+    assert shown.startswith("Nothing ")
+    assert "again" not in shown

@@ -19,7 +19,7 @@ OVERTAKEN = "The operator did not answer this, and asked for something else"
 """What a call is told that waited for the operator when newer words came."""
 UNDONE = "Nothing was done: the work was interrupted before the operator answered"
 _NOT_APPROVED = (
-    f"FAILED: {UNDONE}. Call it again if it is still needed; the operator is asked again."
+    f"FAILED: {UNDONE}. If it is still needed, call it again: the operator is asked again."
 )
 
 
