@@ -112,7 +112,7 @@ def attention_rows(
         if one.kind is AttentionKind.DEVICE:
             named, where = one.serial, ""
         if named:
-            # Sessions of one goal ask the same, and phones of one rack go at once: the phone tells
+            # Sessions of one goal ask the same, and phones of one host go at once: the phone tells
             # them apart.
             left = (*left, (f"{device_name(named, state.devices)} ", "$muted"))
         head = Line((*left, (text, "$foreground")), age)
