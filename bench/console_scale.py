@@ -5,6 +5,9 @@
 many as a console reads of 50,000 that are stored). CPU of the process is what counts, since a
 machine may be busy; the ratio says what scale costs. `--profile STEP` prints where one step's time
 goes.
+
+Then the History over a real core with 500 and with 50,000 stored sessions, on SQLite and on
+PostgreSQL (`bench._stored_history`); `--stored` measures only that, `--drawn` only the first.
 """
 
 from __future__ import annotations
@@ -28,6 +31,7 @@ from msgspec.structs import replace
 from textual.pilot import Pilot
 
 from agent.config import load_settings
+from bench import _stored_history
 from console.app import SwitchboardApp
 from tests import headless
 from tests.console.fakes import FakeCore
@@ -59,10 +63,23 @@ def main(options: Sequence[str] = ()) -> None:
     parser = argparse.ArgumentParser(prog="python -m bench console_scale")
     parser.add_argument("--scene", type=int, default=-1, help="run one scene here, and print JSON")
     parser.add_argument("--profile", default="", help="profile the steps whose name has this")
+    parser.add_argument("--stored", action="store_true", help="only the History of stored sessions")
+    parser.add_argument("--drawn", action="store_true", help="only what is drawn of one picture")
+    parser.add_argument("--history", action="store_true", help="be the console of --stored")
     said = parser.parse_args(list(options))
+    if said.history:
+        print(json.dumps(asyncio.run(_stored_history.console())))
+        return
     if said.scene >= 0:
         print(json.dumps(asyncio.run(_measure(SCENES[said.scene], said.profile))))
         return
+    if not said.stored:
+        _drawn()
+    if not said.drawn:
+        _stored_history.table()
+
+
+def _drawn() -> None:
     small, large = (_in_process(number) for number in range(len(SCENES)))
     print(f"| CPU ms, median (p99) | {SCENES[0]} | {SCENES[1]} | ratio |\n|---|---|---|---|")
     for step, took in small.items():

@@ -196,7 +196,8 @@ class WallScreen(ConsoleScreen):
         return self.filter.back()
 
     def footer_keys(self) -> list[tuple[str, str]]:
-        first = [("←↓↑→", "move"), ("enter", "open")] if self.wall.places.tiles else []
+        is_here = self.focused is self.wall and self.wall.places.tiles
+        first = [("←↓↑→", "move"), ("enter", "open")] if is_here else []
         return first + super().footer_keys()
 
 

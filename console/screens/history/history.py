@@ -106,8 +106,7 @@ class HistoryScreen(BaseHistory):
             told += "" if stored.has_all else ", more below"
             told = _READING if stored.is_reading else told
         unfit = _NO_FIT if self.wanted else _NOTHING
-        is_read = not (stored.is_searching if stored.filter.words else stored.is_reading)
-        self.table.say_when_empty(unfit if is_read else _READING)
+        self.table.say_when_empty(_READING if stored.is_reading else unfit)
         self.table.show_rows(self._grouped(rows) if self.grouping.is_on else rows)
         self.spending.show()
         tone = "$warn" if stored.said else "$muted"

@@ -71,7 +71,9 @@ class StoredSessions:
 
     @property
     def is_reading(self) -> bool:
-        """Whether what fits the facts is still to come."""
+        """Whether what fits the filter is still to come."""
+        if self.filter.words:
+            return self.is_searching
         return not self.is_read or self.is_behind or (self._is_paging and len(self.listed) < PAGE)
 
     @property
