@@ -13,13 +13,15 @@ from agent.records import Notice
 from agent.store.store import Store
 
 NEWEST_FACTS = 5_000
-"""How far back a notice is looked for; an older one is taken as read."""
+"""So many facts about notices are read, however many others came between; an older notice is taken
+as read.
+"""
+_TYPES = tuple(str(kind.__struct_config__.tag) for kind in (NoticePosted, NoticeWithdrawn))
 
 
 async def shown_before(store: Store) -> dict[str, Notice]:
     """Read which notices nobody took away, by session, oldest first. Raises StoreError."""
-    last = await store.last_event_id()
-    newest = await store.events(after=max(last - NEWEST_FACTS, 0), limit=NEWEST_FACTS)
+    newest = await store.facts(_TYPES, limit=NEWEST_FACTS)
     shown: dict[str, Notice] = {}
     follow(shown, newest)
     return shown

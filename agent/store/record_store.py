@@ -5,7 +5,7 @@ Subclasses implement opening, search and blobs. Invariants: those of `agent.stor
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 
 from agent.errors import FencedError, StoreError
@@ -102,6 +102,10 @@ class RecordStore:
     async def events(self, *, after: int, limit: int) -> tuple[Event, ...]:
         """Read events with a larger id than `after`, in order."""
         return await self._reader.events(after=after, limit=limit)
+
+    async def facts(self, types: Sequence[str], *, limit: int) -> tuple[Event, ...]:
+        """Read the newest events of no session that are of some types, in order."""
+        return await self._reader.facts(types, limit=limit)
 
     async def session_events(
         self, session_id: str, *, after_seq: int = 0, before_seq: int = 0, limit: int = 10_000

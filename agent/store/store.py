@@ -8,7 +8,7 @@ the derived records equal the fold of the log.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Protocol
 
 import msgspec
@@ -128,6 +128,9 @@ class Store(Protocol):
 
     async def events(self, *, after: int, limit: int) -> tuple[Event, ...]:
         """Read events with a larger id than `after`, in order."""
+
+    async def facts(self, types: Sequence[str], *, limit: int) -> tuple[Event, ...]:
+        """Read the newest events of no session that are of some types, in order."""
 
     async def session_events(
         self, session_id: str, *, after_seq: int = 0, before_seq: int = 0, limit: int = 10_000

@@ -7,7 +7,7 @@ left when its process has died: everything that was acknowledged.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Container
+from collections.abc import Callable, Container, Sequence
 from contextlib import suppress
 
 from agent import records
@@ -243,6 +243,14 @@ class MemoryStore:
 
     async def events(self, *, after: int, limit: int) -> tuple[Event, ...]:
         return tuple([e for e in self._events if e.event_id > after][:limit])
+
+    async def facts(self, types: Sequence[str], *, limit: int) -> tuple[Event, ...]:
+        found = [
+            one
+            for one in self._events
+            if not one.session_id and type(one.msg).__struct_config__.tag in types
+        ]
+        return tuple(found[-limit:])
 
     async def session_events(
         self, session_id: str, *, after_seq: int = 0, before_seq: int = 0, limit: int = 10_000

@@ -140,6 +140,17 @@ class Reader:
             await asyncio.sleep(0)
         return tuple(found)
 
+    async def facts(self, types: Sequence[str], *, limit: int) -> tuple[Event, ...]:
+        """Read the newest events of no session that are of some types, in order."""
+        marks = ", ".join("?" * len(types))
+        # In SQLite they are together in the index of the sessions' events.
+        sql = (
+            f"SELECT {EVENT_COLUMNS} FROM event WHERE session_id IS NULL AND type IN ({marks}) "
+            "ORDER BY id DESC LIMIT ?"
+        )
+        rows = await self._rows(sql, (*types, max(limit, 0)))
+        return tuple(event_of(row) for row in reversed(rows))
+
     async def earlier_events(
         self, session_id: str, *, after_seq: int, before_seq: int, limit: int
     ) -> tuple[Event, ...]:
