@@ -57,6 +57,7 @@ _GOALS = (
 )
 _OUTCOMES = (*([SessionState.COMPLETED] * 17), SessionState.FAILED, SessionState.CANCELLED)
 _MINUTE_MS = 60_000
+_KEPT_MS = 13 * 24 * 60 * _MINUTE_MS
 _COLUMNS = {
     "event": "id, session_id, seq, ts_ms, submission_id, type, body",
     "session": (
@@ -140,6 +141,8 @@ def _copies(count: int, now_ms: int) -> Iterator[tuple[_Kind, Session]]:
                 created_ms=created_ms,
                 updated_ms=created_ms + _MINUTE_MS,
                 tags=("nightly",) if number % 500 == 0 else (),
+                # Retention dropped the pictures of the older ones long ago.
+                pruned=created_ms < now_ms - _KEPT_MS,
             ),
         )
 
@@ -148,7 +151,16 @@ def _rows(sessions: list[tuple[_Kind, Session]]) -> Iterator[tuple[object, ...]]
     for kind, one in sessions:
         record = msgspec.json.encode(one).decode()
         last_seq = len(kind.bodies) + 1
-        yield one.session_id, "", one.state.value, last_seq, 0, 0, record, *facts_of(one)
+        yield (
+            one.session_id,
+            "",
+            one.state.value,
+            last_seq,
+            0,
+            int(one.pruned),
+            record,
+            *facts_of(one),
+        )
 
 
 def _events(sessions: list[tuple[_Kind, Session]]) -> Iterator[tuple[object, ...]]:
