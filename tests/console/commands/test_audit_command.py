@@ -156,7 +156,7 @@ def test_a_session_that_was_deleted_openly_is_a_note_and_one_that_just_went_is_a
     asyncio.run(delete("first", openly=True))
     code, said = audit("verify")
     assert code == 0
-    assert "3 events that it names are gone with sessions whose deletion it records" in said
+    assert "gone: 3 events that it names, with sessions whose deletion it records" in said
     asyncio.run(delete("second", openly=False))
     code, said = audit("verify")
     assert code == 1
