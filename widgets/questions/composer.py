@@ -253,7 +253,7 @@ class Composer(FaultIsolated, Vertical):
         )
 
     @property
-    def field(self) -> TextArea:
+    def field(self) -> _Field:
         """Where the text is."""
         return self.query_one(_Field)
 
