@@ -37,6 +37,24 @@ def test_the_phones_of_a_job_are_said(payload: dict[str, Any], said: str) -> Non
     assert where(make_job(1, payload_json=payload)) == said
 
 
+@pytest.mark.parametrize(
+    ("target", "said"),
+    [
+        ("main", "one for all runs"),
+        ("isolated", "a new one for each run"),
+        ("current", "the one that made the job"),
+        ("session:3f2a", "3f2a"),
+    ],
+)
+def test_the_session_of_a_jobs_runs_is_said_in_words(target: str, said: str) -> None:
+    line = next(
+        line
+        for line in detail(make_job(1, session_target=target)).splitlines()
+        if line.startswith("session")
+    )
+    assert line.split(maxsplit=1)[1] == said
+
+
 def test_a_phone_that_is_known_is_called_as_elsewhere() -> None:
     plain = DeviceInfo(serial="10.0.0.7:5555", state=DeviceState.ONLINE)
     phones = {
