@@ -95,12 +95,13 @@ SHOTS = (
     *_four("history", 120, 34, ("4",)),
     *_four("spending", 132, 40, ("4", "s")),
     *_four("compare", 132, 40, ("4", "j", "space", "j", "d")),
-    *_four("drive", 132, 40, DRIVES),
     *_four("device", 132, 40, ("o", "j", "j")),
     *_four("settings", 120, 34, ("comma",)),
     *_four("replay", 160, 50, ("R", "right", "right", "right", "right", "i")),
     *_four("help", 120, 40, ("question_mark",)),
     *_four("palette", 120, 34, ("ctrl+p",)),
+    # Last: what it leaves behind would be in the pictures of its session.
+    *_four("drive", 132, 40, DRIVES),
 )
 
 
