@@ -304,6 +304,9 @@ def _draw(
     width -= _MARGIN
     room = max(0, width - GUTTER - right.cell_length - (1 if line.right else 0))
     left = to_content(line.left).truncate(room, ellipsis=True)
+    if left.plain.endswith("……"):
+        # A part that was cut short before ends where the line is cut.
+        left = left[:-1]
     gap = width - GUTTER - left.cell_length - right.cell_length
     whole = Content.assemble(bar, left, " " * max(0, gap), right)
     style, parse = widget.visual_style, widget.app.stylesheet.parse_style

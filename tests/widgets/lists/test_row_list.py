@@ -64,6 +64,16 @@ async def test_a_row_that_moves_under_the_pointer_takes_no_press_meant_for_anoth
         assert app.chosen == ["c", "✔e", "b"]
 
 
+async def test_a_line_that_is_cut_behind_a_part_cut_before_has_one_ellipsis() -> None:
+    app = Desk()
+    async with app.run_test(size=(20, 5)):
+        room = app.rows.text_width
+        part = f"{'x' * (room - 2)}…"
+        cut = Row("b", (Line(((part, ""), (" · of what", ""))),))
+        app.rows.show_rows([*rows("a"), cut])
+        assert app.rows.render_line(1).text.strip() == part
+
+
 async def test_a_press_on_a_row_that_has_just_gone_is_for_no_other() -> None:
     app = Desk()
     async with app.run_test() as pilot:
