@@ -91,6 +91,7 @@ class HistoryScreen(BaseHistory):
             places = f"{count} match{'' if count == 1 else 'es'}"
             told = f"{places} in {sessions} session{'' if sessions == 1 else 's'}"
             told += ", the newest" if len(stored.hits) == MOST_HITS else ""
+            told = _READING if stored.is_reading and not hits else told
         else:
             fresh = [one for one in stored.newest() if stored.holds(one)]
             rows = self._rows.show(
