@@ -100,7 +100,7 @@ class JobQueue(OpBase, frozen=True, kw_only=True, tag="job_queue"):
     changes_nothing: ClassVar[bool] = True
 
     query: str = ""
-    """A part of title, prompt or status in any case."""
+    """A part of title, prompt, host, phones or status in any case."""
     limit: int = 100
     after: str = ""
     """Where the page begins, as the reply before said; empty for the first."""
