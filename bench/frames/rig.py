@@ -155,7 +155,7 @@ class Rig(App[None]):
     def _finish(self) -> None:
         taken_s = time.perf_counter() - self.begun[0]
         lags = sorted(self.lags) or [0.0]
-        plan = self.wall.plan if self.wall is not None else None
+        plan = self.wall.places.layout if self.wall is not None else None
         Path(self.told["result"]).write_text(
             json.dumps(
                 {
