@@ -27,7 +27,7 @@ from agent.config import load_settings
 from agent.rpc.remote_core import connect_or_none
 from agent.store.embedded.sqlite_store import SqliteStore
 from bench.fleets._processes import own_mb, processes_of
-from bench.storage.many_sessions import fill, fill_fleet
+from bench.storage._many_sessions import fill, fill_fleet
 from console.app import SwitchboardApp
 from console.cli_support.days import day_of
 from console.screens.history.history import HistoryScreen

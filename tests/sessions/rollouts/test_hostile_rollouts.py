@@ -54,6 +54,7 @@ async def test_a_rollout_changes_nothing_but_its_own_session(stage: Stage, tmp_p
                 device=records.DeviceInfo(serial="evil", state=records.DeviceState.ONLINE)
             ),
             protocol.AdbServerChanged(address="127.0.0.1:1", why="gone"),
+            protocol.HostForgotten(host="evil"),
             protocol.ShutdownComplete(),
         )
         assert {type(msg) for msg in evil} == set(protocol.OF_NO_SESSION)
