@@ -172,6 +172,7 @@ async def make_fleet(
         resources=ResourceLedger(settings.data_dir / FOLDER),
         others=others,
         host=host,
+        may_keep=may_keep,
     )
 
 
