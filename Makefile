@@ -6,8 +6,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 ARGS ?=
-# One more than the cores of a small machine: tests wait for processes, too.
-WORKERS ?= 3
+# Two more than the cores of a small machine: tests wait for processes, too.
+WORKERS ?= 4
 
 SECONDS ?= 60
 EXTRAS := --extra anthropic --extra demo --extra gym --extra http --extra otel --extra textproto --extra video --extra web
