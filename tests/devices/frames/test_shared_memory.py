@@ -192,7 +192,7 @@ def test_what_a_killed_writer_left_is_readable_until_the_next_writer_sweeps_it()
             frame = reader.copy()
             assert frame is not None
             assert len(np.unique(frame.pixels)) == 1
-        assert (SHM / url.removeprefix("shm://")).exists()
+        # Any process that begins may have swept it by now: another test's, too.
         with FrameWriter(8, 16):
             assert not (SHM / url.removeprefix("shm://")).exists()
     assert remove_abandoned() >= 0
