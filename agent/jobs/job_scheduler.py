@@ -66,7 +66,7 @@ class Wake:
                     pass
 
     def ring_now(self) -> None:
-        """Ring at once: the least delay is for what comes by itself, not for who waits for it."""
+        """Ring at once: an operator is waiting, so the minimum delay does not apply."""
         self._arm(self._parts.clock_ms())
 
     async def recover(self) -> None:

@@ -13,7 +13,7 @@ from agent.records import Notice
 from agent.store.store import Store
 
 NEWEST_FACTS = 5_000
-"""So many facts about notices are read, however many others came between; an older notice is taken
+"""This many events about notices are read, whatever came between; an older notice is taken
 as read.
 """
 _TYPES = tuple(str(kind.__struct_config__.tag) for kind in (NoticePosted, NoticeWithdrawn))

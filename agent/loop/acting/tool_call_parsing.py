@@ -131,7 +131,7 @@ def _label_of(said: dict[str, object]) -> tuple[str, str]:
 
 
 def _unusable(tool: str, label: str, screen: Sequence[Element]) -> str:
-    """Name what is called so and is not for such a call; empty: nothing is."""
+    """Return a hint that names elements with this label which the tool cannot use; else empty."""
     wanted = words(label)
     named = [e for e in screen if wanted and words(e.label.split(" | ", 1)[0]) == wanted]
     if not named:
