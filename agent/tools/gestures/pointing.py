@@ -71,7 +71,7 @@ class DragTo(PhoneTool, frozen=True, kw_only=True):
 
     element: Annotated[int, msgspec.Meta(ge=0, description="What to drag.")] = 0
     to_element: Annotated[int, msgspec.Meta(ge=0, description="Where to.")] = 0
-    start: Annotated[str, msgspec.Meta(description='Or a point: "x,y" of the picture, 0-1000.')] = (
+    start: Annotated[str, msgspec.Meta(description='Or a point: "x,y" of the screen, 0-1000.')] = (
         ""
     )
     end: str = ""
@@ -79,9 +79,9 @@ class DragTo(PhoneTool, frozen=True, kw_only=True):
 
     def resolve(self, screen: Observation) -> ResolvedAction:
         if bool(self.element) == bool(self.start):
-            raise BadArguments("name what to drag: `element`, or `start` as x and y of the picture")
+            raise BadArguments("name what to drag: `element`, or `start` as x and y of the screen")
         if bool(self.to_element) == bool(self.end):
-            raise BadArguments("name where to: `to_element`, or `end` as x and y of the picture")
+            raise BadArguments("name where to: `to_element`, or `end` as x and y of the screen")
         element = element_at(screen, self.element) if self.element else None
         goal = element_at(screen, self.to_element) if self.to_element else None
         start = _read_point(self.start) if element is None else clip(element.bounds.center)
@@ -128,7 +128,7 @@ def _point(at: tuple[int, int]) -> Point:
 
 
 def _read_point(text: str) -> Point:
-    """Read "x,y". Raises BadArguments for what is no point of the picture."""
+    """Read "x,y". Raises BadArguments for what is no point of the screen."""
     numbers = re.findall(r"\d{1,4}", text[:40])
     if len(numbers) != 2 or any(int(number) > SCALE for number in numbers):
         raise BadArguments(f'a point is written "x,y", each from 0 to {SCALE}')
