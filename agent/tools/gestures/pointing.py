@@ -71,9 +71,7 @@ class DragTo(PhoneTool, frozen=True, kw_only=True):
 
     element: Annotated[int, msgspec.Meta(ge=0, description="What to drag.")] = 0
     to_element: Annotated[int, msgspec.Meta(ge=0, description="Where to.")] = 0
-    start: Annotated[str, msgspec.Meta(description='Or a point: "x,y" of the screen, 0-1000.')] = (
-        ""
-    )
+    start: Annotated[str, msgspec.Meta(description='Or a point: "x,y" of the screen, 0-1000.')] = ""
     end: str = ""
     hold: Annotated[bool, msgspec.Meta(description="Long-press first: icons, not sliders.")] = False
 
