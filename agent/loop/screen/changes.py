@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from agent.loop.screen.dialogs import dialog_title
 from agent.loop.screen.elements import NEW_LABEL_CHARS, UNLABELED
-from agent.loop.screen.matching import Way, leaves, pairs, shift
+from agent.loop.screen.matching import Pair, Way, leaves, pairs, shift
 from agent.loop.screen.screen_text import activity_name
 from agent.records import Element, Foreground, Observation
 from agent.text import on_one_line, one_line
@@ -174,10 +174,11 @@ def difference(
     added, removed = label_difference(before, after)
     uncovers = scrolled or keyboard == KEYBOARD_CLOSED
     covers = scrolled or keyboard == KEYBOARD_OPENED
-    out, came = _moved_labels(before, after)
+    matched = pairs(before, after)
+    out, came = _moved_labels(before, after, matched)
     return Difference(
         dialog=dialog,
-        states=_states(before, after),
+        states=_states(matched),
         added=[label for label in added if not (uncovers or label in came)],
         shown=[label for label in added if uncovers or label in came],
         removed=[label for label in removed if not (covers or label in out)],
@@ -191,10 +192,9 @@ def _opened(title: str) -> str:
 
 
 def _moved_labels(
-    before: Sequence[Element], after: Sequence[Element]
+    before: Sequence[Element], after: Sequence[Element], matched: Sequence[Pair]
 ) -> tuple[frozenset[str], frozenset[str]]:
     """Return what a movement of the content took out of its area, and what it brought in."""
-    matched = pairs(before, after)
     moved = shift(matched)
     if moved is None:
         return frozenset(), frozenset()
@@ -223,24 +223,28 @@ def label_difference(
     new = dict.fromkeys(_labels(after))
     added = [label for label in new if label not in old]
     removed = [label for label in old if label not in new]
-    alike = set(map(_short, added)) & set(map(_short, removed))
-
-    def shown(label: str) -> str:
-        short = _short(label)
-        return label if short in alike else short
-
-    return tuple(map(shown, added)), tuple(map(shown, removed))
+    came, went = ([_short(label) for label in labels] for labels in (added, removed))
+    alike = set(came) & set(went)
+    if alike:
+        came = [
+            label if short in alike else short for label, short in zip(added, came, strict=True)
+        ]
+        went = [
+            label if short in alike else short for label, short in zip(removed, went, strict=True)
+        ]
+    return tuple(came), tuple(went)
 
 
 def _short(label: str) -> str:
     return one_line(label, NEW_LABEL_CHARS)
 
 
-def _states(before: Sequence[Element], after: Sequence[Element]) -> list[str]:
+def _states(matched: Sequence[Pair]) -> list[str]:
     """Return which switch, field or focus changed where the element stayed."""
     said = (
         state_change(was, now, f'"{_short(now.label)}"', focus=True)
-        for was, now in pairs(before, after)
+        for was, now in matched
+        if was != now
     )
     return [state for state in said if state]
 
