@@ -22,13 +22,15 @@ class ToolGroup(StrEnum):
 
 
 ALL = frozenset(ToolGroup)
+_DAYS = ("weekday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 _SPACED = {
     # What is to be done later, or again and again.
     ToolGroup.JOBS: (
         *("every day", "every morning", "every evening", "every night", "every week", "every hour"),
         *("every minute", "every month", "daily", "hourly", "weekly", "monthly", "schedule"),
         *("scheduled", "regularly", "from now on", "later today", "background job", "jobs"),
-        *("every monday", "every sunday", "each day", "each week", "each morning", "tomorrow at"),
+        *("each day", "each week", "each morning", "tomorrow at", "weekdays"),
+        *(f"{each} {day}" for each in ("every", "each") for day in _DAYS),
         *("every few", "repeatedly", "in the background"),
         *("jeden tag", "täglich", "stündlich", "wöchentlich", "jede stunde", "jede woche"),
         *("jeden morgen", "jeden abend", "regelmäßig", "im hintergrund", "ab jetzt immer"),

@@ -9,10 +9,13 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+import msgspec
+
 from agent.loop.verification.goals import asks_to_remove
 from agent.loop.verification.past import Past
 from agent.loop.verification.quotes import normalised
 from agent.records import Evidence
+from agent.tools.tool_groups import groups_for
 
 NOT_OF_GOAL = "What it quotes says nothing of the goal."
 NOT_NEW = "What it quotes was there before anything was done."
@@ -37,10 +40,12 @@ def objection(shown: Sequence[Evidence], past: Past, *, is_same: bool) -> str:
     Args:
         shown: quotes that stand on stored screens.
         is_same: whether the model that did the work checks itself. It is a weak witness: it has to
-            quote what the goal is about, and a state of it where nothing took effect.
+            quote what the goal is about, and a state of it where nothing took effect. What a
+            service replied says nothing of a goal that asks for nothing later; what the operator
+            approved to be removed is of a goal that removes.
     """
     if is_same:
-        tells = tells_of_goal if past.effects else shows_state
+        tells = _tells if past.effects else shows_state
         shown = [one for one in shown if tells(one, past)]
         if not shown:
             return NOT_OF_GOAL
@@ -67,6 +72,22 @@ def _is_generic(evidence: Evidence, past: Past, *, strict: bool) -> bool:
     seen = (screen for screen in past.screens if not screen.is_reply)
     before = (screen for screen in seen if screen.step <= past.first_effect)
     return any(screen.shows(quote) for screen in before)
+
+
+def _tells(evidence: Evidence, past: Past) -> bool:
+    for screen in past.screens:
+        if screen.is_reply and screen.step == evidence.step:
+            # Its words are the model's own, so they count only where something later is asked for.
+            reply = msgspec.structs.replace(evidence, quote=" ".join(screen.lines))
+            asked = groups_for(" ".join((past.goal, *past.hints)))
+            return bool(asked) and tells_of_goal(reply, past)
+    return tells_of_goal(evidence, past) or (
+        asks_to_remove(past.goal)
+        and any(
+            done.step == evidence.step and done.approved and done.took_effect
+            for done in past.actions
+        )
+    )
 
 
 def tells_of_goal(evidence: Evidence, past: Past) -> bool:

@@ -6,8 +6,14 @@ import pytest
 
 from agent.loop.verification.past import Past
 from agent.loop.verification.telling import NOT_NEW, NOT_OF_GOAL, objection, tells_of_goal
-from agent.protocol import ObservationRecorded, ToolCallFinished, ToolCallRequested
-from agent.records import ActionOutcome, Evidence
+from agent.protocol import (
+    ObservationRecorded,
+    QuestionAnswered,
+    RequestUserInput,
+    ToolCallFinished,
+    ToolCallRequested,
+)
+from agent.records import ActionOutcome, Evidence, Question, QuestionKind
 from tests.loop.paper_phone import button, node
 from tests.loop.verification.screens import observation
 
@@ -54,6 +60,14 @@ def past(goal: str, *, acted: bool = True) -> Past:
 
 
 PACKAGE = "com.android.notes"
+APPROVAL = Question(
+    question_id="q1",
+    session_id="s1",
+    text="Delete “Milk and eggs”?",
+    asked_ms=1,
+    kind=QuestionKind.APPROVAL,
+    call_id="c1",
+)
 WRITE = "Write a note in Notes that says milk and eggs"
 
 
@@ -89,9 +103,9 @@ def test_a_model_that_checks_itself_has_to_show_a_state_where_it_did_nothing() -
     assert objection(shown("Wi-Fi"), idle, is_same=True) == ""
 
 
-def test_what_a_service_replied_came_after_its_act_however_early_that_was() -> None:
-    asked = "Look at the mail every Monday at nine"
-    done = Past(asked)
+def with_job(goal: str) -> Past:
+    """A session whose only act was to create a job."""
+    done = Past(goal)
     launcher = (node("Settings"), node("Notes", (0.1, 0.5, 0.9, 0.55)))
     done.fold(ObservationRecorded(step=1, observation=observation(*launcher, package=PACKAGE)))
     call = ToolCallRequested(
@@ -100,4 +114,48 @@ def test_what_a_service_replied_came_after_its_act_however_early_that_was() -> N
     reply = '{"status":"background_job.created","title":"Look at the mail on Monday"}'
     done.fold(call)
     done.fold(ToolCallFinished(step=1, call_id="c1", outcome=ActionOutcome.DONE, text=reply))
-    assert objection(shown('"title":"Look at the mail on Monday"'), done, is_same=True) == ""
+    return done
+
+
+@pytest.mark.parametrize(
+    "quote", ['"title":"Look at the mail on Monday"', '"status":"background_job.created"']
+)
+@pytest.mark.parametrize(
+    ("goal", "why"),
+    [
+        ("Look at the mail every Monday at nine", ""),
+        ("Every weekday, read me the mail", ""),
+        # The model has named the job as the goal is named, and done nothing of it.
+        ("Look at the mail on Monday", NOT_OF_GOAL),
+        ("Every weekday, water the plants", NOT_OF_GOAL),
+    ],
+)
+def test_a_reply_of_a_service_is_evidence_where_the_goal_asks_for_something_later(
+    goal: str, why: str, quote: str
+) -> None:
+    evidence = [Evidence(quote=quote, step=1)]
+    assert objection(evidence, with_job(goal), is_same=True) == why
+
+
+@pytest.mark.parametrize("approved", [True, False])
+@pytest.mark.parametrize("goal", ["Delete all but shopping", "Write down all but shopping"])
+def test_what_the_operator_approved_to_be_removed_is_of_a_goal_that_removes(
+    goal: str, approved: bool
+) -> None:
+    done = Past(goal)
+    asked = (node("“Milk and eggs” goes for good"), button("Delete", 0.7))
+    done.fold(ObservationRecorded(step=1, observation=observation(*asked, package=PACKAGE)))
+    done.fold(
+        ToolCallRequested(step=1, call_id="c1", tool="click_element", arguments="{}", kind="action")
+    )
+    if approved:
+        done.fold(RequestUserInput(question=APPROVAL))
+        done.fold(QuestionAnswered(question_id="q1", answer="Approve"))
+    done.fold(
+        ToolCallFinished(
+            step=1, call_id="c1", outcome=ActionOutcome.DONE, text="OK: Clicked Delete."
+        )
+    )
+    evidence = [Evidence(quote="“Milk and eggs” goes for good", step=1)]
+    counts = approved and goal.startswith("Delete")
+    assert objection(evidence, done, is_same=True) == ("" if counts else NOT_OF_GOAL)
