@@ -101,6 +101,10 @@ class UnwritableError(StoreError):
     """There is no room or no right to write now; what is stored may be readable all the same."""
 
 
+class DirectoryInUseError(StoreError):
+    """Another process owns the data directory, or reads it: at this moment, and maybe no longer."""
+
+
 class StoreGoneError(StoreError):
     """The files of the store are gone, or others are in their place."""
 

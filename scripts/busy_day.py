@@ -85,7 +85,7 @@ async def live_yesterday(settings: Settings) -> None:
             store=store,
             fleet=await make_fleet(settings, VIRTUAL, phones, is_owner=True),
             models=lambda session: model_for(session, settings),
-            verifiers=lambda model: verifying_for(model, settings),
+            verifiers=lambda model, session: verifying_for(model, settings, session),
             task=RegularTask,
             plan=PlanTask,
             clock=clock,

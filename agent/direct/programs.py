@@ -56,14 +56,16 @@ class Programs:
         return model
 
 
-def verifiers_of(otherwise: Callable[[Model], Verifying]) -> Callable[[Model], Verifying]:
+def verifiers_of(
+    otherwise: Callable[[Model, Session], Verifying],
+) -> Callable[[Model, Session], Verifying]:
     """Return what says who checks a claim of success.
 
     A program does not check its own claims; a model that `model.verifier` names does.
     """
 
-    def verifying(model: Model) -> Verifying:
-        found = otherwise(model)
+    def verifying(model: Model, session: Session) -> Verifying:
+        found = otherwise(model, session)
         if isinstance(model, DirectModel) and found.is_same:
             return Verifying()
         return found

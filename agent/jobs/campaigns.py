@@ -17,6 +17,7 @@ from agent import protocol
 from agent.errors import StoreError, SwitchboardError, UsageError
 from agent.jobs.campaign_rules import advanced, begins, refused, run_of, standing
 from agent.jobs.records import JobRecords
+from agent.models.session_endpoint import check_asked_there, recorded_address
 from agent.placement.needs import parse_needs
 from agent.records import (
     AtLimit,
@@ -94,10 +95,11 @@ class Campaigns:
                 continue
 
     async def phones(self, campaign: Campaign) -> Campaign:
-        """Return a campaign with the phones that it is for.
+        """Return a campaign with the phones that it is for, and where its model is asked.
 
         Raises:
-            UsageError: none fits, too many do, or one is not known.
+            UsageError: none fits, too many do, or one is not known; or its client expects its
+                model to be asked elsewhere.
         """
         needs = parse_needs(campaign.needs)
         if needs.same or needs.spread:
@@ -120,7 +122,11 @@ class Campaigns:
                 f"{len(serials)} phones fit.",
                 f"A campaign is for {MOST_PHONES} at most: choose them by a tag.",
             )
-        return replace(campaign, phones=serials)
+        settings = self._parts.settings
+        model = campaign.model or settings.model.name
+        check_asked_there(campaign.endpoint, settings, model)
+        address = recorded_address(settings, model)
+        return replace(campaign, phones=serials, model=model, endpoint=address)
 
     # --- how ----------
 
@@ -234,6 +240,7 @@ class Campaigns:
                 settings=self._parts.settings,
                 assignment=self._parts.assignment,
                 now_ms=self._parts.clock_ms(),
+                endpoint=campaign.endpoint,
             )
             # It is the operator's goal on each phone, not a background turn.
             sessions = tuple(replace(one, job_id=job.id) for one in planned)

@@ -18,12 +18,19 @@ from agent.models.catalog import (
     own_prices,
     price_of,
 )
-from agent.models.endpoint import Endpoint, endpoint_for
+from agent.models.endpoint import Endpoint
 from agent.models.keys import Key, Source, find_key, variables
 from agent.models.login import FILE_NAME as LOGIN_FILE
 from agent.models.login import TokenFile
 from agent.models.model import ImageDetail, Model
 from agent.models.prices import Price
+from agent.models.session_endpoint import (
+    bare,
+    endpoint_at,
+    endpoint_of,
+    is_asked_there,
+    recorded_address,
+)
 from agent.models.wires import Client, client_class
 from agent.records import ReasoningEffort, Session
 
@@ -35,8 +42,14 @@ KEY_FILE = "keys.toml"
 
 
 def model_for(session: Session, settings: Settings) -> Model:
-    """Make the model of a session for one turn: its own choice, else the setting's."""
-    return build_model(settings, session.model, effort=session.reasoning_effort)
+    """Make the model of a session for one turn, at the endpoint that it was begun with.
+
+    Raises:
+        ConfigError: see `build_model`.
+    """
+    return build_model(
+        settings, session.model, effort=session.reasoning_effort, recorded=session.endpoint
+    )
 
 
 def build_model(
@@ -44,6 +57,7 @@ def build_model(
     name: str = "",
     *,
     effort: ReasoningEffort | None = None,
+    recorded: str = "",
     environ: Mapping[str, str] | None = None,
 ) -> Model:
     """Make a model.
@@ -51,18 +65,20 @@ def build_model(
     Args:
         name: `pilot`, or a name that the endpoint knows; empty for the setting's.
         effort: how long it may reason; None: as it does by default.
+        recorded: the address in the record of the session; empty: as the settings say.
         environ: where the key is looked up; the process's own environment when left out.
 
     Raises:
-        ConfigError: the endpoint needs a key and there is none; or a key file or price table cannot
-            be used.
+        ConfigError: the endpoint needs a key and there is none; the recorded one is another than
+            that of the settings and must not be asked from here; or a key file or price table
+            cannot be used.
     """
     wanted = name or settings.model.name or PILOT
     if wanted == PILOT:
         from agent.models.pilot import Pilot
 
         return Pilot()
-    return build_client(settings, wanted, effort=effort, environ=environ)
+    return build_client(settings, wanted, effort=effort, recorded=recorded, environ=environ)
 
 
 def build_client(
@@ -70,30 +86,38 @@ def build_client(
     wanted: str,
     *,
     effort: ReasoningEffort | None = None,
+    recorded: str = "",
     environ: Mapping[str, str] | None = None,
 ) -> Client:
     """Make the client of an endpoint's model. Raises ConfigError, as `build_model` does."""
     env = os.environ if environ is None else environ
     current, notice = catalog().current(wanted)
-    endpoint = endpoint_of(settings, current)
-    asked = endpoint.model
     login = TokenFile(login_file(settings))
-    key = key_of(settings, endpoint, environ=env)
-    is_signed_in = key.source is Source.NONE and login.read() is not None
-    wants_key = not settings.model.base_url and not endpoint.is_local
-    if key.source is Source.NONE and not is_signed_in and wants_key:
-        variable = variables(endpoint, settings.model.api_key_env)[0]
-        raise ConfigError(
-            f"The model {asked} needs a key, and the environment variable {variable} is empty.",
-            f"Set {variable}, keep a key with `switchboard models setup`, name another endpoint by "
-            f"model.base_url, or use the model {PILOT}.",
-        )
-    if env.get("OPENAI_BASE_URL") and env["OPENAI_BASE_URL"] == settings.model.base_url:
-        inherited = f"Model calls go to {endpoint.base_url}, because OPENAI_BASE_URL says so."
-        notice = f"{notice} {inherited}".strip()
+    if recorded and not is_asked_there(recorded, settings, current):
+        endpoint = endpoint_at(recorded, current)
+        key = _own_key(settings, endpoint, recorded, env, is_signed_in=login.read() is not None)
+        is_signed_in = False
+        said = f"Model calls go to {bare(endpoint.base_url)}, where this session was begun."
+        notice = f"{notice} {said}".strip()
+    else:
+        endpoint = endpoint_of(settings, current)
+        key = key_of(settings, endpoint, environ=env)
+        is_signed_in = key.source is Source.NONE and login.read() is not None
+        wants_key = not settings.model.base_url and not endpoint.is_local
+        if key.source is Source.NONE and not is_signed_in and wants_key:
+            variable = variables(endpoint, settings.model.api_key_env)[0]
+            raise ConfigError(
+                f"The model {endpoint.model} needs a key, and the environment variable {variable} "
+                "is empty.",
+                f"Set {variable}, keep a key with `switchboard models setup`, name another "
+                f"endpoint by model.base_url, or use the model {PILOT}.",
+            )
+        if env.get("OPENAI_BASE_URL") and env["OPENAI_BASE_URL"] == settings.model.base_url:
+            said = f"Model calls go to {bare(endpoint.base_url)}, because OPENAI_BASE_URL says so."
+            notice = f"{notice} {said}".strip()
     facts = endpoint.facts
     return client_class(endpoint.wire)(
-        asked,
+        endpoint.model,
         api_key=login.token if is_signed_in else key.value,
         timeout_s=settings.model.timeout_s,
         vision=settings.model.vision and facts.vision is not False,
@@ -106,9 +130,45 @@ def build_client(
     )
 
 
-def endpoint_of(settings: Settings, name: str) -> Endpoint:
-    """Return which endpoint a model is asked at."""
-    return endpoint_for(settings.model.base_url, name, settings.model.wire)
+def _own_key(
+    settings: Settings,
+    endpoint: Endpoint,
+    recorded: str,
+    env: Mapping[str, str],
+    *,
+    is_signed_in: bool,
+) -> Key:
+    """Find the key for an endpoint that the settings do not name: one that is bound to its host.
+
+    The variable that the settings name, and a login, are for the endpoint of the settings.
+
+    Raises:
+        ConfigError: it must not be asked from here, or would be asked without a key it may need.
+    """
+    session_at = f"This session was begun at {bare(recorded)}"
+    here = recorded_address(settings, endpoint.model)
+    again = f"resume it with --base-url {bare(recorded)}"
+    if endpoint.is_local and settings.store.dsn:
+        raise ConfigError(
+            f"{session_at}, an address of one computer of the fleet; the settings here have "
+            f"{here}.",
+            f"On the computer that it means, {again}.",
+        )
+    key = find_key(
+        endpoint,
+        variable="",
+        file=key_file(settings),
+        use_keyring=settings.model.keyring,
+        environ=env,
+    )
+    withheld = bool(env.get(settings.model.api_key_env)) or is_signed_in
+    if key.source is Source.NONE and not endpoint.is_local and (endpoint.key_variable or withheld):
+        raise ConfigError(
+            f"{session_at}, and the settings here have {here}, whose key is not sent elsewhere; "
+            f"no key of {endpoint.host} is found.",
+            f"Keep one in {KEY_FILE} beside the settings file, or {again}.",
+        )
+    return key
 
 
 def price_at(endpoint: Endpoint, own: Mapping[str, Price]) -> Price | None:

@@ -11,10 +11,12 @@ from urllib.parse import urlsplit, urlunsplit
 
 import msgspec
 
+from agent.errors import ConfigError
 from agent.models.catalog import ModelFacts, Preset, catalog, facts_of
 from agent.models.loopback import is_loopback
 from agent.models.wires import WIRES
 from agent.settings import Wire
+from agent.text import one_line
 
 OPENAI_URL = "https://api.openai.com/v1"
 ANTHROPIC_URL = "https://api.anthropic.com/v1"
@@ -96,7 +98,20 @@ def endpoint_for(base_url: str, name: str, wire: str = "auto") -> Endpoint:
         base_url: as the operator wrote it; empty for the provider that the model's name tells.
         name: the model, as `model.name` has it.
         wire: one of `Wire`, or auto, which chooses by provider, address and name.
+
+    Raises:
+        ConfigError: it is not an address.
     """
+    try:
+        return _endpoint_for(base_url, name, wire)
+    except ValueError as error:
+        raise ConfigError(
+            f"model.base_url is not an address: {one_line(base_url, 200)}.",
+            "Write it as http://HOST:PORT/v1.",
+        ) from error
+
+
+def _endpoint_for(base_url: str, name: str, wire: str) -> Endpoint:
     table = catalog()
     model = name
     if base_url:

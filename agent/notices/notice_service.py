@@ -361,6 +361,7 @@ class NoticeService:
                 said=op.text,
                 title=op.text[:80],
                 serial=record.serial,
+                account=record.account,
                 target_package=record.target_package,
                 model=record.model,
                 # What the operator chose for it holds for what goes on from it: less watched, or
@@ -370,9 +371,12 @@ class NoticeService:
                 budget=record.budget,
                 at_limit=record.at_limit,
                 autonomy=record.autonomy,
+                tool_servers=record.tool_servers,
                 dry_run=record.dry_run,
+                output_schema=record.output_schema,
             )
-            goes_on = (await self._operations.create(again, submission_id))[0].session_id
+            made = await self._operations.create(again, submission_id, endpoint=record.endpoint)
+            goes_on = made[0].session_id
         else:
             parent_id = record.parent_id or live.session_id
             await self._operations.go_on_with(parent_id, prompt, submission_id, said=op.text)

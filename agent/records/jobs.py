@@ -256,6 +256,9 @@ class Campaign(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """After so many failures no more begin; 0 = all begin."""
     account: str = ""
     model: str = ""
+    endpoint: str = ""
+    """The address at which its model is asked, as in `Session`; a client that names one is refused
+    if the core's settings have another."""
     max_steps: int = 0
     budget: Budget = Budget()
     """Of each phone's session."""

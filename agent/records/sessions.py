@@ -124,6 +124,9 @@ class Session(Record, frozen=True, kw_only=True):
     recoveries: int = 0
     """Times it went on by itself after losing a turn, since it last finished one."""
     model: str = ""
+    endpoint: str = ""
+    """The address at which its model is asked, without user, password and query; empty: as the
+    settings say, for the pilot, a program's calls and records of before."""
     reasoning_effort: ReasoningEffort | None = None
     """None: as the model does of itself."""
     max_steps: int = 30

@@ -216,7 +216,7 @@ class Runtime(StoredLookUps):
         store: Store,
         fleet: Fleet,
         models: Callable[[Session], Model],
-        verifiers: Callable[[Model], Verifying] = lambda _model: Verifying(),
+        verifiers: Callable[[Model, Session], Verifying] = lambda _model, _session: Verifying(),
         task: Callable[[], SessionTask],
         plan: Callable[[Delegation], SessionTask] | None = None,
         clock: Callable[[], int] = wall_clock_ms,

@@ -177,6 +177,8 @@ def _fold_fact(session: records.Session, msg: protocol.EventMsg) -> records.Sess
             return replace(session, tags=tags)
         case protocol.SessionRenamed(title=title):
             return replace(session, title=title)
+        case protocol.SessionEndpointChosen(endpoint=endpoint):
+            return replace(session, endpoint=endpoint)
         case protocol.SessionDismissed(dismissed=dismissed):
             return replace(session, dismissed=dismissed)
         case protocol.SessionPruned():

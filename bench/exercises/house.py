@@ -70,7 +70,7 @@ async def house(
             store=store,
             fleet=AdbFleet([address]),
             models=models or (lambda session: model_for(session, settings)),
-            verifiers=lambda model: verifying_for(model, settings),
+            verifiers=lambda model, session: verifying_for(model, settings, session),
             task=lambda: RegularTask(
                 without=frozenset(settings.loop.without),
                 servers=McpServers(settings.mcp.servers, settings.data_dir),

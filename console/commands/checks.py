@@ -150,9 +150,10 @@ async def _pictures(settings: Settings) -> str:
 def _model(settings: Settings) -> Finding:
     from agent.errors import ConfigError
     from agent.models.catalog import catalog
-    from agent.models.choice import endpoint_of, key_of, login_file
+    from agent.models.choice import key_of, login_file
     from agent.models.keys import Source, variables
     from agent.models.login import TokenFile
+    from agent.models.session_endpoint import endpoint_of
 
     model = settings.model
     if model.name == PILOT:

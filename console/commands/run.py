@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Unpack
 import click
 from msgspec.structs import replace
 
-from agent.errors import UsageError
 from agent.protocol import SessionCreate
 from console.cli_support.exits import ExitCode, end
 from console.commands.output_options import manner_of, manner_options
-from console.commands.run_each import Given, run_each
+from console.commands.run_each import Given, expected_endpoint, run_each
 from console.commands.session_options import (
     ACCOUNT,
     AT_ONCE,
+    BASE_URL,
     EACH,
     NEEDS,
     PACE,
@@ -63,7 +63,7 @@ Examples:
 @STOP_AFTER
 @click.option("--virtual", is_flag=True, help="Start a virtual phone and work on it.")
 @click.option("--model", metavar="NAME", help="Model to ask; 'pilot' is the offline one.")
-@click.option("--base-url", metavar="URL", help="Address of an OpenAI-compatible endpoint.")
+@BASE_URL
 @click.option("--output-schema", metavar="FILE", help="JSON Schema that the result must match.")
 @click.option("-o", "--output", metavar="OUT", help="Write the result as data to this file.")
 @permission_options
@@ -110,7 +110,11 @@ def run(
                 ctx=ctx,
             )
         settings = settings_for(ctx, {"model.name": model, "model.base_url": base_url})
-        end(run_each(settings, goal, each, pace, at_once, stop_after, account, model, given))
+        end(
+            run_each(
+                settings, goal, each, pace, at_once, stop_after, account, model, base_url, given
+            )
+        )
         return
     if output and not output_schema:
         raise click.UsageError("-o needs --output-schema.", ctx=ctx)
@@ -126,11 +130,6 @@ def run(
         return VIRTUAL if virtual else CONNECTED
 
     async def begin(host: Host) -> str:
-        if base_url and not host.owned:
-            raise UsageError(
-                "Another process owns the data directory and asks its own endpoint.",
-                "Set model.base_url there, or point SWITCHBOARD_DATA_DIR at another directory.",
-            )
         chosen = serial or ""
         if virtual:
             chosen = await host.start_phone()
@@ -142,6 +141,7 @@ def run(
             phone_needs=needs,
             account=account,
             model=model or "",
+            endpoint=expected_endpoint(host, settings, model, base_url),
             output_schema=shape,
         )
         return (await host.core.request(permitted(op, given))).session_id

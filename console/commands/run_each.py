@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from agent.config import Settings
 from agent.protocol import JobCreate
 from agent.records import Autonomy, Budget, Campaign, JobType
@@ -15,7 +17,7 @@ from console.cli_support.exits import ExitCode
 from console.commands.output_options import Speech
 from console.commands.session_options import Permission
 from console.core.device_setup import CONNECTED, Devices
-from console.core.host import reach
+from console.core.host import Host, reach
 from console.terminal.signals import StopRequest, run_async
 
 if TYPE_CHECKING:
@@ -37,6 +39,7 @@ def run_each(
     stop_after: int,
     account: str,
     model: str | None,
+    base_url: str | None,
     given: Given,
 ) -> ExitCode:
     """Begin a campaign and follow it to its end; return the exit code.
@@ -50,6 +53,7 @@ def run_each(
         stop_after: after so many failures no more begin; 0 = all begin.
         account: whom the use of phones is counted to.
         model: the model to ask; None = the setting.
+        base_url: where the operator says that it is asked; None = the setting.
         given: what the shared options say.
 
     Raises:
@@ -71,25 +75,26 @@ def run_each(
         if value:
             raise click.UsageError(f"--each does not take {option}.")
     autonomy = given["autonomy"]
+    campaign = Campaign(
+        needs=needs,
+        per_minute=per_minute,
+        at_once=at_once,
+        stop_after=stop_after,
+        account=account,
+        model=model or "",
+        max_steps=given["max_steps"] or 0,
+        budget=Budget(
+            seconds=given["max_seconds"],
+            tokens=given["max_tokens"],
+            cost_usd=given["max_cost"],
+        ),
+        autonomy=Autonomy(autonomy) if autonomy else None,
+    )
     op = JobCreate(
         title=one_line(goal, TITLE_LIMIT_CHARS),
         prompt=goal,
         job_type=JobType.CAMPAIGN,
-        campaign=Campaign(
-            needs=needs,
-            per_minute=per_minute,
-            at_once=at_once,
-            stop_after=stop_after,
-            account=account,
-            model=model or "",
-            max_steps=given["max_steps"] or 0,
-            budget=Budget(
-                seconds=given["max_seconds"],
-                tokens=given["max_tokens"],
-                cost_usd=given["max_cost"],
-            ),
-            autonomy=Autonomy(autonomy) if autonomy else None,
-        ),
+        campaign=campaign,
     )
 
     async def choose(_store: Store) -> Devices:
@@ -98,8 +103,27 @@ def run_each(
     async def work(stop: StopRequest) -> ExitCode:
         async with reach(settings, choose) as host:
             await host.need_a_device()
+            endpoint = expected_endpoint(host, settings, model, base_url)
+            asked = replace(op, campaign=replace(campaign, endpoint=endpoint))
             return await pursue_campaign(
-                host.core, op, stop, as_json=given["json_lines"], quiet=given["quiet"]
+                host.core, asked, stop, as_json=given["json_lines"], quiet=given["quiet"]
             )
 
     return run_async(work)
+
+
+def expected_endpoint(
+    host: Host, settings: Settings, model: str | None, base_url: str | None
+) -> str:
+    """Return where a core of another process has to ask the model, or refuse the request.
+
+    What this process's settings say counts, unless that core is on another computer: there, only
+    what the operator wrote. Empty: as the core's settings say.
+    """
+    if host.owned:
+        return ""
+    if host.is_far:
+        return base_url or ""
+    from agent.models.session_endpoint import recorded_address
+
+    return recorded_address(settings, model or settings.model.name)

@@ -113,6 +113,10 @@ STOP_AFTER = click.option(
     help="With --each: start no more after this many failures; 0: never.",
 )
 
+BASE_URL = click.option(
+    "--base-url", metavar="URL", help="Address of an OpenAI-compatible endpoint."
+)
+
 ACCOUNT = click.option(
     "--account",
     default="",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -50,3 +51,29 @@ def settings_for(ctx: click.Context, overrides: Mapping[str, object] | None = No
             "Leave out --core or --fleet.",
         )
     return settings
+
+
+def to_run(command: str) -> str:
+    """Return a command line that does what it says when it is run next, from a shell like this one.
+
+    It has the options of this command that say where the data is, which core and settings count,
+    and, for a resume, where the model is asked.
+
+    Args:
+        command: without the program, as `sessions resume 3f2a`.
+    """
+    context = click.get_current_context(silent=True)
+    if context is None:
+        return f"switchboard {command}"
+    said: dict[str, str | None] = context.find_root().obj or {}
+    words = ["switchboard"]
+    for name in ("data_dir", "config", "fleet", "core"):
+        if value := said.get(name):
+            words += [f"--{name.replace('_', '-')}", value]
+    line = f"{shlex.join(words)} {command}"
+    base_url: str | None = context.params.get("base_url")
+    if base_url and command.startswith("sessions resume"):
+        from agent.models.session_endpoint import bare
+
+        line += f" --base-url {shlex.quote(bare(base_url))}"
+    return line

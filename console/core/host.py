@@ -18,7 +18,14 @@ import msgspec
 
 from agent.config import Settings
 from agent.core import Core
-from agent.errors import AdbError, DeviceLostError, StoreError, UsageError
+from agent.errors import (
+    AdbError,
+    DeviceLostError,
+    DirectoryInUseError,
+    RuntimeDiedError,
+    StoreError,
+    UsageError,
+)
 from agent.records import DeviceInfo, DeviceState, host_of, on_host
 from console.cli_support.exits import ExitCode, say
 from console.core.command_settings import settings_for
@@ -43,8 +50,8 @@ if TYPE_CHECKING:
     from agent.store.store import Store
     from console.core.stored_core import Records
 
-TAKEOVER_S = 15.0
-"""How long the one who has the lock may take until it serves its socket."""
+TAKEOVER_S = 30.0
+"""How long the one who has the lock may take until it serves its socket, on a busy computer."""
 DEVICE_BOUND_S = 15.0
 _APPEAR_S = 5.0
 _LOOK_S = 0.05
@@ -203,17 +210,27 @@ async def reach(
         StoreError: the directory cannot be used, or its owner does not answer.
         AdbError: no adb server can be had.
     """
-    client = await attach(settings)
-    if client is not None:
+    deadline = asyncio.get_running_loop().time() + TAKEOVER_S
+    while True:
         async with AsyncExitStack() as stack:
-            stack.push_async_callback(client.close)
-            phones = Phones(settings)
-            stack.push_async_callback(phones.close)
-            is_far = bool(settings.core.address)
-            yield Host(client, phones=phones, closed=client.wait_closed, is_far=is_far)
-        return
-    async with AsyncExitStack() as stack:
-        yield await _own(settings, choose, stack, labels, listens=listens)
+            client = await attach(settings)
+            if client is not None:
+                stack.push_async_callback(client.close)
+                phones = Phones(settings)
+                stack.push_async_callback(phones.close)
+                is_far = bool(settings.core.address)
+                yield Host(client, phones=phones, closed=client.wait_closed, is_far=is_far)
+                return
+            try:
+                own = await _own(settings, choose, stack, labels, listens=listens)
+            except DirectoryInUseError:
+                # Started at once with this one, another took it since we looked: it will serve.
+                if asyncio.get_running_loop().time() > deadline:
+                    raise
+            else:
+                yield own
+                return
+        await asyncio.sleep(_LOOK_S)
 
 
 async def attach(settings: Settings) -> Client | None:
@@ -228,7 +245,14 @@ async def attach(settings: Settings) -> Client | None:
 
     deadline = asyncio.get_running_loop().time() + TAKEOVER_S
     while True:
-        client = await connect_or_none(settings, name=command_name())
+        pid = owner_pid(settings.data_dir)
+        try:
+            client = await connect_or_none(settings, name=command_name())
+        except RuntimeDiedError:
+            # A command that owned the directory may have ended while we connected.
+            if settings.core.address or pid == owner_pid(settings.data_dir):
+                raise
+            continue
         if client is not None:
             return client
         pid = owner_pid(settings.data_dir)
@@ -329,7 +353,7 @@ async def _own(
         store=store,
         fleet=fleet,
         models=lambda session: model_for(session, settings),
-        verifiers=lambda model: verifying_for(model, settings),
+        verifiers=lambda model, session: verifying_for(model, settings, session),
         task=lambda: RegularTask(without=frozenset(settings.loop.without), servers=servers),
         plan=PlanTask,
         wake_jobs=devices.wakes_jobs,
@@ -502,16 +526,26 @@ def run_with_records(
     settings = settings_for(ctx)
 
     async def main(_stop: StopRequest) -> ExitCode:
-        client = await attach(settings)
-        if client is not None:
-            try:
-                return await work(client)
-            finally:
-                await client.close()
         from console.core.store_choice import open_stored
         from console.core.stored_core import StoredRecords
 
-        async with open_stored(settings) as store:
-            return await work(StoredRecords(store))
+        deadline = asyncio.get_running_loop().time() + TAKEOVER_S
+        while True:
+            client = await attach(settings)
+            if client is not None:
+                try:
+                    return await work(client)
+                finally:
+                    await client.close()
+            async with AsyncExitStack() as stack:
+                try:
+                    store = await stack.enter_async_context(open_stored(settings))
+                except DirectoryInUseError:
+                    # A core began since we looked.
+                    if asyncio.get_running_loop().time() > deadline:
+                        raise
+                else:
+                    return await work(StoredRecords(store))
+            await asyncio.sleep(_LOOK_S)
 
     return run_async(main)

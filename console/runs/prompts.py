@@ -22,6 +22,7 @@ from agent.protocol import UserInputAnswer
 from agent.records import Question, QuestionKind, QuestionPart, Speaker
 from agent.text import clean, one_line
 from console.cli_support.exits import say
+from console.core.command_settings import to_run
 from console.terminal.typed_lines import next_line, unseen
 
 
@@ -160,7 +161,7 @@ class QuestionPrompts:
             if question.review is None or self._answers or can_ask():
                 return False
             say(f"Job {question.review.job_id} asks: {one_line(question.shown)}")
-            say(f"Answer it with: switchboard sessions answer {question.session_id} ANSWER")
+            say(f"Answer it with: {to_run(f'sessions answer {question.session_id} ANSWER')}")
             return True
         return False
 
@@ -195,7 +196,7 @@ class QuestionPrompts:
         if can_ask():
             self._typing = asyncio.ensure_future(ask_on_terminal(question))
         else:
-            say(f"Waiting for: switchboard sessions answer {question.session_id} ANSWER")
+            say(f"Waiting for: {to_run(f'sessions answer {question.session_id} ANSWER')}")
 
     async def _answer(self, question: Question, answer: str) -> None:
         assert self._core is not None, "a core is named before questions come"
@@ -220,5 +221,5 @@ class QuestionPrompts:
 
     def _give_up(self, question: Question) -> bool:
         say(f"switchboard: nobody answered: {one_line(question.shown)}")
-        say(f"Answer and resume with: switchboard sessions answer {question.session_id} ANSWER")
+        say(f"Answer and resume with: {to_run(f'sessions answer {question.session_id} ANSWER')}")
         return True

@@ -21,6 +21,7 @@ from agent.state.event_text import UNVERIFIED
 from agent.state.reducer import fold_session
 from agent.text import ELLIPSIS, clean, one_line
 from console.cli_support.exits import ExitCode, say
+from console.core.command_settings import to_run
 from console.core.host import Host
 from console.runs.narration import narrate
 from console.runs.prompts import QuestionPrompts
@@ -77,6 +78,11 @@ class Follower:
         self._withheld = ""
         """What the root failed with, while it may be what it ends with and is said then."""
 
+    @property
+    def _resume(self) -> str:
+        """The command that resumes the tree."""
+        return to_run(f"sessions resume {self.root_id}")
+
     def take_up(self, host: Host, root_id: str) -> None:
         """Set which tree is followed, and on which core; again when another core takes over."""
         self._host = host
@@ -131,7 +137,7 @@ class Follower:
         except StopAsyncIteration:
             raise RuntimeDiedError(
                 f"The core ended while session {self.root_id} was at work.",
-                f"Resume with: switchboard sessions resume {self.root_id}",
+                f"Resume with: {self._resume}",
             ) from None
 
     async def _take(self, event: protocol.Event) -> None:
@@ -240,12 +246,12 @@ class Follower:
             return None
         if self._broken and not stop.asked.is_set() and not self._timed_out:
             self._say_failed(root)
-            say(f"Resume with: switchboard sessions resume {self.root_id}")
+            say(f"Resume with: {self._resume}")
             return ExitCode.FAILED
         if self.root_id in self._moving and not stop.asked.is_set() and not self._timed_out:
             where = f" It is at host {root.host} now." if root.host else ""
             say(f"switchboard: session {self.root_id} was moved and not resumed.{where}")
-            say(f"Resume with: switchboard sessions resume {self.root_id}")
+            say(f"Resume with: {self._resume}")
             return ExitCode.FAILED
         return self._interrupted(stop)
 
@@ -261,7 +267,7 @@ class Follower:
         denied = root.verdict is GoalVerdict.NOT_MET
         why = "the goal is not met" if denied else UNVERIFIED
         say(f"switchboard: unverified: {why}")
-        say(f"Confirm it with: switchboard sessions confirm {root.session_id}")
+        say(f"Confirm it with: {to_run(f'sessions confirm {root.session_id}')}")
         return ExitCode.UNVERIFIED
 
     def _say_failed(self, root: Session) -> None:
@@ -289,7 +295,7 @@ class Follower:
     def _interrupted(self, stop: StopRequest) -> ExitCode:
         if self._withheld:
             say(self._withheld)
-        say(f"Stopped. Resume with: switchboard sessions resume {self.root_id}")
+        say(f"Stopped. Resume with: {self._resume}")
         return ExitCode.FAILED if self._timed_out else stop.code
 
     async def _request_stop(self) -> None:
@@ -310,7 +316,7 @@ class Follower:
         elif not self._trouble_since:
             self._trouble_since = now
         elif now - self._trouble_since >= TROUBLE_S:
-            say(f"Resume later with: switchboard sessions resume {self.root_id}")
+            say(f"Resume later with: {self._resume}")
             raise trouble
 
     def _patience(self) -> float:

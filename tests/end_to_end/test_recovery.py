@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 import signal
 
 import pytest
 
+from agent.config import Settings, load_settings
+from agent.rpc.remote_core import Client
+from agent.store.store import Store
+from console.core import host
+from console.core.device_setup import NO_DEVICES, Devices
 from tests.end_to_end.conftest import Bench
 from tests.end_to_end.harness import Line, Running, Workshop, children_of, is_alive, wait_until
 
@@ -188,3 +194,34 @@ def test_an_ended_session_is_neither_stopped_nor_resumed_by_accident(bench: Benc
     ]
     steps = [line["msg"]["step"] for line in call.lines if line["msg"]["type"] == "step_started"]
     assert [msg["after_step"] for msg in continued] == [steps[-1]]
+
+
+@pytest.mark.slow
+async def test_who_finds_no_owner_and_loses_the_directory_to_one_attaches_to_it(
+    workshop: Workshop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = load_settings(environ=workshop.environment)
+    look, looks = host.attach, 0
+
+    async def attach(of: Settings) -> Client | None:
+        nonlocal looks
+        looks += 1
+        found = await look(of)
+        if looks == 1:
+            # The other process begins where a loser of the race would have lost.
+            assert found is None
+            started = await asyncio.to_thread(workshop.call, "daemon", "start", "--virtual-only")
+            assert started.code == 0, started
+        return found
+
+    async def choose(_store: Store) -> Devices:
+        return NO_DEVICES
+
+    monkeypatch.setattr(host, "attach", attach)
+    try:
+        async with host.reach(settings, choose) as reached:
+            assert not reached.owned
+            assert (await reached.core.overview()).sessions == ()
+        assert looks == 2
+    finally:
+        await asyncio.to_thread(workshop.call, "daemon", "stop", "--force")

@@ -69,7 +69,7 @@ async def core_on(folder: Path, phones: int) -> AsyncIterator[tuple[Runtime, lis
             store=store,
             fleet=fleet,
             models=lambda _: OpenAIModel("m", base_url=endpoint.base_url, api_key="none"),
-            verifiers=lambda model: verifying_for(model, settings),
+            verifiers=lambda model, session: verifying_for(model, settings, session),
             task=RegularTask,
         )
         stack.push_async_callback(core.close)

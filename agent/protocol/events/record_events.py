@@ -33,6 +33,12 @@ class SessionRenamed(EventBase, frozen=True, kw_only=True, tag="session_renamed"
     title: str
 
 
+class SessionEndpointChosen(EventBase, frozen=True, kw_only=True, tag="session_endpoint_chosen"):
+    """The operator has the session's model asked at another address from here on."""
+
+    endpoint: str
+
+
 class SessionDismissed(EventBase, frozen=True, kw_only=True, tag="session_dismissed"):
     """The operator dismissed the ended session from every Deck, or undid that."""
 
@@ -58,6 +64,7 @@ AnyRecordEvent: TypeAlias = (
     | SessionKept
     | SessionTagged
     | SessionRenamed
+    | SessionEndpointChosen
     | SessionDismissed
     | SessionPruned
     | SessionsDeleted

@@ -53,6 +53,9 @@ class SessionCreate(OpBase, frozen=True, kw_only=True, tag="session_create"):
     target_package: str = ""
     targets: tuple[Target, ...] = ()
     model: str = ""
+    endpoint: str = ""
+    """The address at which the client expects its model to be asked: refused if the core's settings
+    have another. Empty: the client does not mind."""
     reasoning_effort: ReasoningEffort | None = None
     """None = the setting."""
     max_steps: int = 0
@@ -164,6 +167,9 @@ class SessionResume(OpBase, frozen=True, kw_only=True, tag="session_resume"):
     brief: ClassVar[str] = "Resume a session after a pause, a stop, a crash or its end."
 
     session_id: str
+    endpoint: str = ""
+    """Ask its model there from now on: at the address of the core's settings, or the one that it
+    has; any other is refused. Empty: as its record says."""
 
 
 class SessionCancel(OpBase, frozen=True, kw_only=True, tag="session_cancel"):

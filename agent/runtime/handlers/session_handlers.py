@@ -111,7 +111,9 @@ class SessionHandlers:
     @handles
     async def resume(self, op: protocol.SessionResume, sub: Submission) -> protocol.Reply:
         """Resume a session; only whoever drives it may."""
-        await self.operations.resume(op.session_id, sub.submission_id, by=sub.client)
+        await self.operations.resume(
+            op.session_id, sub.submission_id, by=sub.client, endpoint=op.endpoint
+        )
         return reply_to(sub)
 
     @handles

@@ -17,6 +17,7 @@ from agent import protocol
 from agent.core import ClientInfo
 from agent.errors import ErrorKind, UsageError, WrongStateError
 from agent.loop.task_context import Steering
+from agent.models.session_endpoint import bare, check_asked_there, recorded_address
 from agent.placement.needs import LAST, Needs, parse_needs
 from agent.records import Session, SessionState, Speaker
 from agent.safety.redacting.redaction import redact_secrets
@@ -52,11 +53,16 @@ class Operations:
     # --- beginning ----------
 
     async def create(
-        self, op: protocol.SessionCreate, submission_id: str = ""
+        self, op: protocol.SessionCreate, submission_id: str = "", *, endpoint: str = ""
     ) -> tuple[Session, ...]:
         """Create a session and its children, and start those that work, unless it is a draft.
 
         A request with the id of an earlier one creates nothing.
+
+        Args:
+            op: the request.
+            submission_id: of the op that asks for it.
+            endpoint: the recorded address of the session that it goes on from, if any.
 
         Returns:
             The session, then its children.
@@ -72,6 +78,7 @@ class Operations:
             settings=self._parts.settings,
             assignment=self._parts.assignment,
             now_ms=self._parts.clock_ms(),
+            endpoint=endpoint,
         )
         await self.enter(
             planned,
@@ -331,14 +338,21 @@ class Operations:
             )
 
     async def resume(
-        self, session_id: str, submission_id: str = "", *, by: ClientInfo | None = None
+        self,
+        session_id: str,
+        submission_id: str = "",
+        *,
+        by: ClientInfo | None = None,
+        endpoint: str = "",
     ) -> None:
         """Resume after a pause, a stop, a crash or, in a new generation, from a terminal state.
 
         Args:
             by: the client; None for the core itself.
+            endpoint: where its model is asked from now on; empty: as its record says.
 
         Raises:
+            UsageError: the endpoint is neither the session's nor that of the settings.
             WrongStateError: it is running, waits for an answer, is a draft, or another client
                 drives it.
         """
@@ -360,8 +374,26 @@ class Operations:
                     moves = self._resuming.again(top, children)
                 else:
                     moves = self._resuming.onward(top, children)
-                await self.send_off(moves, submission_id)
+                asked = (live, *children) if top is live else (live,)
+                chosen = [(one, self._chosen(one, endpoint)) for one in asked]
+                await self.send_off([*(move for move in chosen if move[1]), *moves], submission_id)
                 return
+
+    def _chosen(self, live: LiveSession, endpoint: str) -> tuple[protocol.EventMsg, ...]:
+        """Return what has a session's model asked at another address. Raises UsageError."""
+        record, settings = live.record, self._parts.settings
+        check_asked_there(endpoint, settings, record.model, record.endpoint)
+        if not endpoint or bare(endpoint) == record.endpoint:
+            return ()
+        address = recorded_address(settings, record.model)
+        if address == record.endpoint:
+            return ()
+        if live.turn is not None:
+            raise WrongStateError(
+                f"A turn of session {live.session_id} is open, at {record.endpoint}.",
+                f"Stop it first: switchboard sessions stop {live.session_id}",
+            )
+        return (protocol.SessionEndpointChosen(endpoint=address),)
 
     async def go_on_after_restart(self, live: LiveSession) -> None:
         """Resume a session whose core died, as often as the settings allow.

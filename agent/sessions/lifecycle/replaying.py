@@ -46,6 +46,7 @@ class Replaying:
             speaker=Speaker.OPERATOR if origin.has_operators_goal else Speaker.MODEL,
             title=origin.title,
             serial=serial,
+            account=origin.account,
             target_package=origin.target_package,
             model=origin.model,
             reasoning_effort=origin.reasoning_effort,
@@ -54,9 +55,10 @@ class Replaying:
             at_limit=origin.at_limit,
             autonomy=origin.autonomy,
             tool_servers=origin.tool_servers,
+            output_schema=origin.output_schema,
             start=False,
         )
-        [made] = await self._operations.create(create, submission_id)
+        [made] = await self._operations.create(create, submission_id, endpoint=origin.endpoint)
         fresh = await self._parts.registry.get(made.session_id)
         given = protocol.RouteGiven(origin=live.session_id, actions=actions)
         async with fresh.lock:

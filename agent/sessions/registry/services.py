@@ -58,7 +58,7 @@ class Services:
     supervisor: Supervisor
     models: Callable[[Session], Model]
     """Make the model of a session; raises SwitchboardError when it cannot be had."""
-    verifiers: Callable[[Model], Verifying]
+    verifiers: Callable[[Model, Session], Verifying]
     """Say who looks whether a claim of success is true, of a model."""
     task: Callable[[], SessionTask]
     """Make what a session does in a regular turn."""

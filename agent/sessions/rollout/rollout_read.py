@@ -22,7 +22,13 @@ import msgspec
 import msgspec.structs
 
 from agent.errors import UsageError
-from agent.protocol import OF_NO_SESSION, Event, SessionConfigured, TextLetThrough
+from agent.protocol import (
+    OF_NO_SESSION,
+    Event,
+    SessionConfigured,
+    SessionEndpointChosen,
+    TextLetThrough,
+)
 from agent.records import Session
 from agent.sessions.rollout.rollout_lines import (
     FORMAT,
@@ -139,8 +145,8 @@ def _events(meta: SessionMeta, lines: list[EventLine], path: Path) -> tuple[Even
     )
     if first is None:
         raise UsageError(f"{path} does not say what its session was configured as.")
-    # What the operator of another store let through, this one's did not.
-    left_out = (SessionConfigured, TextLetThrough)
+    # What the operator of another store let through or chose, this one's did not.
+    left_out = (SessionConfigured, SessionEndpointChosen, TextLetThrough)
     rest = [one for one in lines if not isinstance(one.msg, left_out)]
     began_ms = lines[0].ts_ms if lines else first.created_ms
     configured = SessionConfigured(session=_own(first, meta))
@@ -164,8 +170,9 @@ def _own(first: Session, meta: SessionMeta) -> Session:
         session_id=meta.id,
         forked_from=forked_from,
         created_ms=_time(first.created_ms),
-        # The operator of this store let nothing of it through.
+        # The operator of this store let nothing of it through, and chose no endpoint for it.
         let_through=(),
+        endpoint="",
         max_steps=min(max(first.max_steps, 1), STEPS_LIMIT),
     )
 

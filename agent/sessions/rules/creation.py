@@ -13,6 +13,7 @@ from msgspec.structs import replace
 
 from agent import records
 from agent.errors import UsageError
+from agent.models.session_endpoint import check_asked_there, recorded_address
 from agent.placement.needs import parse_needs
 from agent.protocol import SessionCreate, Target
 from agent.results.schema import checked_schema
@@ -34,9 +35,23 @@ _ACCOUNT = re.compile(r"\w[\w.@+-]{0,79}")
 
 
 def planned_sessions(
-    op: SessionCreate, *, settings: Settings, assignment: Assignment, now_ms: int, job_id: int = 0
+    op: SessionCreate,
+    *,
+    settings: Settings,
+    assignment: Assignment,
+    now_ms: int,
+    job_id: int = 0,
+    endpoint: str = "",
 ) -> tuple[records.Session, ...]:
     """Make the records that a request asks for: the session itself, then its children.
+
+    Args:
+        op: the request.
+        settings: say what the request does not.
+        assignment: knows the phones.
+        now_ms: when it was made.
+        job_id: the job that it is for; 0 when a person asks.
+        endpoint: the recorded address of what it goes on from; empty: that of the settings.
 
     Raises:
         UsageError: an empty goal, an unknown serial, or another field that cannot be used.
@@ -44,12 +59,17 @@ def planned_sessions(
     said = (op.goal, op.title, *(target.objective for target in op.targets))
     let_through = secrets_in(said) if op.let_through else ()
     with letting_through(lambda: let_through):
-        planned = _planned(op, settings, assignment, now_ms, job_id)
+        planned = _planned(op, settings, assignment, now_ms, job_id, endpoint)
     return tuple(replace(one, let_through=let_through) for one in planned)
 
 
 def _planned(
-    op: SessionCreate, settings: Settings, assignment: Assignment, now_ms: int, job_id: int
+    op: SessionCreate,
+    settings: Settings,
+    assignment: Assignment,
+    now_ms: int,
+    job_id: int,
+    endpoint: str,
 ) -> tuple[records.Session, ...]:
     # A draft may be started with its goal later (CONTRACTS 1.1).
     is_blank_draft = not op.start and not op.goal.strip() and not op.targets
@@ -85,6 +105,7 @@ def _planned(
             f"{model} is not a model: a program makes the calls of such a session.",
             "Name a model, or start the program and have it take a phone.",
         )
+    check_asked_there(op.endpoint, settings, model)
     if op.one_act and not op.direct:
         raise UsageError("one_act needs a direct session.", "Set direct, or leave one_act out.")
     _check_tool_servers(op, settings)
@@ -102,6 +123,7 @@ def _planned(
         account=checked_account(op.account),
         target_package=op.target_package,
         model=model,
+        endpoint=endpoint or recorded_address(settings, model),
         reasoning_effort=op.reasoning_effort or _effort(settings),
         max_steps=max_steps,
         budget=_budget(op, settings),
@@ -183,6 +205,7 @@ def child_session(
         required_presentation=target.presentation,
         account=parent.account,
         model=parent.model,
+        endpoint=parent.endpoint,
         reasoning_effort=parent.reasoning_effort,
         max_steps=parent.max_steps,
         budget=parent.budget,

@@ -281,7 +281,7 @@ class Turns:
                     verifying = (
                         Verifying(decided=True)
                         if decided is not None or live.record.one_act
-                        else self._parts.verifiers(model)
+                        else self._parts.verifiers(model, live.record)
                     )
                 seen = seen_by(turn.kind, visible(history))
                 if device is not None:

@@ -13,7 +13,7 @@ import os
 import time
 from pathlib import Path
 
-from agent.errors import StoreError
+from agent.errors import DirectoryInUseError
 from agent.private_files import check_unshared
 from agent.store.database.sqlite_errors import from_os_error
 
@@ -34,7 +34,8 @@ class DirectoryLock:
         """Become the owner of a directory and write the process id into the lock file.
 
         Raises:
-            StoreError: another process is the owner (named by pid), or the file cannot be written.
+            DirectoryInUseError: another process is the owner (named by pid).
+            StoreError: the file cannot be written.
         """
         path = directory / LOCK_NAME
         try:
@@ -64,7 +65,8 @@ class DirectoryLock:
         """Keep owners out of a directory while reading it; readers share the lock.
 
         Raises:
-            StoreError: a process is the owner (named by pid), or there is no lock file.
+            DirectoryInUseError: a process is the owner (named by pid).
+            StoreError: there is no lock file.
         """
         path = directory / LOCK_NAME
         try:
@@ -130,9 +132,9 @@ def _read_pid(descriptor: int) -> int | None:
     return int(written) if written.isdigit() else None
 
 
-def _held(directory: Path, pid: int | None) -> StoreError:
+def _held(directory: Path, pid: int | None) -> DirectoryInUseError:
     who = "another process" if pid is None else f"process {pid}"
-    return StoreError(
+    return DirectoryInUseError(
         f"The data directory {directory} is in use by {who}.",
         "Talk to that process through its socket, end it, or point SWITCHBOARD_DATA_DIR at "
         "another directory.",

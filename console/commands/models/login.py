@@ -96,7 +96,8 @@ def logout(ctx: click.Context, forget_key: bool) -> None:
 
 
 def _endpoint(settings: Settings) -> Endpoint:
-    from agent.models.choice import PILOT, endpoint_of
+    from agent.models.choice import PILOT
+    from agent.models.session_endpoint import endpoint_of
 
     name = settings.model.name
     return endpoint_of(settings, DEFAULT_MODEL if name == PILOT else name)

@@ -43,13 +43,13 @@ def list_models(ctx: click.Context, as_json: bool) -> None:
     from agent.models.choice import (
         PILOT,
         build_client,
-        endpoint_of,
         key_of,
         login_file,
         price_at,
         price_file,
     )
     from agent.models.login import TokenFile
+    from agent.models.session_endpoint import endpoint_of
 
     settings = settings_for(ctx)
 

@@ -26,6 +26,7 @@ from console.commands.sessions.sessions_record import (
     rollback,
     tag_session,
 )
+from console.commands.sessions.sessions_review import compact, review
 from console.commands.sessions.sessions_show import diff, movie, report
 from console.commands.sessions.sessions_spending import spending
 from console.commands.sessions.sessions_steer import (
@@ -33,17 +34,23 @@ from console.commands.sessions.sessions_steer import (
     attach,
     attach_target,
     cancel,
-    compact,
+    hint,
     let_through,
+    pause,
     resume,
-    review,
     stop,
 )
 
 SECTIONS: tuple[tuple[str, tuple[click.Command, ...]], ...] = (
     ("Look", (list_sessions, show, search, diff, report, movie, spending)),
     ("Begin", (create, create_attach, start, replay)),
-    ("Steer", (answer, let_through, stop, resume, cancel, attach, attach_target, review, compact)),
+    (
+        "Steer",
+        (
+            *(answer, hint, let_through, pause, stop, resume, cancel),
+            *(attach, attach_target, review, compact),
+        ),
+    ),
     ("Judge", (confirm_result,)),
     (
         "Keep and drop",

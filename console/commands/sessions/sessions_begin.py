@@ -21,7 +21,7 @@ from console.commands.session_options import (
     permitted,
 )
 from console.commands.sessions.sessions_shared import SESSION_ID, Told, act_on_core
-from console.core.command_settings import settings_for
+from console.core.command_settings import settings_for, to_run
 from console.core.device_setup import EVERYTHING
 from console.core.host import Host, run_with_host, run_with_session
 from console.terminal.signals import StopRequest
@@ -77,7 +77,7 @@ def create(
 
     async def act(core: Core) -> Told:
         made = await Bridge(core, core.request).create(permitted(op, permission))
-        started = f"switchboard sessions start {made['sessionId']}"
+        started = to_run(f"sessions start {made['sessionId']}")
         return f"Created {made['sessionId']}. Start it: {started}", made
 
     act_on_core(ctx, act, as_json=as_json, sees_phones=bool(serial))

@@ -206,11 +206,12 @@ def _print_session(
 
     asking = {question.session_id for question in overview.questions}
     word = state or state_word(session, asks=session.session_id in asking)
+    at = f" at {one_line(session.endpoint, 200)}" if session.endpoint else ""
     lines = [
         f"{session.session_id}  {word}  {term(session.kind)}",
         f"goal      {one_line(session.goal, 1000) or '(none yet)'}",
         f"device    {session.serial or '-'}",
-        f"model     {session.model or '-'}",
+        f"model     {session.model or '-'}{at}",
         f"steps     {session.steps} of {session.max_steps}",
         f"begun     {age(session.created_ms)} ago",
     ]

@@ -1,20 +1,17 @@
-"""What is said to sessions that are under way: answer, stop, resume, cancel, attach, review."""
+"""What is said to sessions under way: answer, hint, pause, stop, resume, cancel, attach."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Awaitable, Callable
 from typing import Unpack
 
 import click
-import msgspec
 from msgspec.structs import replace
 
 from agent import protocol
 from agent.core import Core
 from agent.errors import UsageError, WrongStateError
-from agent.records import Question, Review, Session, SessionState
-from agent.text import clean
+from agent.records import Question, Session, SessionState
 from console.cli_support import plain
 from console.cli_support.exits import ExitCode, end, say
 from console.cli_support.options import JSON_OPTION
@@ -24,9 +21,8 @@ from console.commands.sessions.sessions_shared import (
     SESSION_ID,
     Told,
     act_on,
-    outcome_of,
 )
-from console.core.command_settings import settings_for
+from console.core.command_settings import settings_for, to_run
 from console.core.device_setup import EVERYTHING
 from console.core.host import Host, run_with_host, run_with_session
 from console.runs.prompts import ask_on_terminal, can_ask
@@ -152,6 +148,57 @@ def let_through(ctx: click.Context, session_id: str, as_json: bool) -> None:
     act_on(ctx, session_id, act, as_json=as_json)
 
 
+@click.command(
+    epilog="""\b
+Examples:
+  switchboard sessions hint 3f2a "use the work account"
+  cat steps.txt | switchboard sessions hint 3f2a -
+"""
+)
+@SESSION_ID
+@click.argument("text", metavar="HINT")
+@LET_THROUGH
+@JSON_OPTION
+@click.pass_context
+def hint(
+    ctx: click.Context, *, session_id: str, text: str, let_through: bool, as_json: bool
+) -> None:
+    """Give a running session a hint, which its next step applies; '-' reads it from stdin.
+
+    A tree passes it to its children at work. An idle session takes its next prompt from 'start'.
+    """
+    said = sys.stdin.read().strip() if text == "-" else text
+
+    async def act(core: Core, session: Session) -> Told:
+        waits = session.state is SessionState.WAITING_FOR_USER and not session.turn_id
+        if waits and not session.paused:
+            start = to_run(f"sessions start {session.session_id} --prompt TEXT")
+            raise WrongStateError(
+                f"Session {session.session_id} is idle: no step would apply a hint.",
+                f"Give it its next prompt: {start}",
+            )
+        await core.request(
+            protocol.UserInput(session_id=session.session_id, text=said, let_through=let_through)
+        )
+        return f"Session {session.session_id} has the hint.", {"ok": True}
+
+    act_on(ctx, session_id, act, as_json=as_json)
+
+
+@click.command()
+@SESSION_ID
+@JSON_OPTION
+@click.pass_context
+def pause(ctx: click.Context, session_id: str, as_json: bool) -> None:
+    """Pause a session before its next step; 'resume' continues it."""
+
+    async def act(core: Core, session: Session) -> Told:
+        await core.request(protocol.SessionPause(session_id=session.session_id))
+        return f"Paused {session.session_id}.", {"ok": True}
+
+    act_on(ctx, session_id, act, as_json=as_json)
+
+
 @click.command()
 @SESSION_ID
 @JSON_OPTION
@@ -193,13 +240,26 @@ Examples:
   switchboard sessions resume 3f2a
   switchboard sessions resume 3f2a --json
   switchboard sessions resume 3f2a --again
+  switchboard sessions resume 3f2a --base-url http://127.0.0.1:8000/v1
 """
 )
 @SESSION_ID
 @click.option("--again", is_flag=True, help="Pursue the goal again although it was met.")
+@click.option(
+    "--base-url",
+    metavar="URL",
+    help="Ask the model there from now on; default: where the session was begun.",
+)
 @manner_options
 @click.pass_context
-def resume(ctx: click.Context, session_id: str, *, again: bool, **speech: Unpack[Speech]) -> None:
+def resume(
+    ctx: click.Context,
+    session_id: str,
+    *,
+    again: bool,
+    base_url: str | None,
+    **speech: Unpack[Speech],
+) -> None:
     """Resume a session after a pause, a stop, a crash or its end.
 
     If no other process owns the data directory, this one runs the session to its end on the same
@@ -207,14 +267,14 @@ def resume(ctx: click.Context, session_id: str, *, again: bool, **speech: Unpack
     """
     from console.runs.run import pursue_stored
 
-    settings = settings_for(ctx)
+    settings = settings_for(ctx, {"model.base_url": base_url})
     manner = manner_of(settings, speech)
 
     async def work(host: Host, stop: StopRequest) -> ExitCode:
         session = await host.core.session(session_id)
         if session.state is SessionState.COMPLETED and not again:
             await _confirm_again(session)
-        act = protocol.SessionResume(session_id=session.session_id)
+        act = protocol.SessionResume(session_id=session.session_id, endpoint=base_url or "")
         if host.owned or manner.json_lines:
             return await pursue_stored(settings, host, session.session_id, act, stop, manner)
         await host.core.request(act)
@@ -230,7 +290,7 @@ async def _confirm_again(session: Session) -> None:
     if not can_ask():
         raise UsageError(
             f"{said}; there is nothing left to resume.",
-            f"To pursue its goal again: switchboard sessions resume {session.session_id} --again",
+            f"To pursue its goal again: {to_run(f'sessions resume {session.session_id} --again')}",
         )
     await agree(f"{said}. Pursue its goal again?")
 
@@ -278,63 +338,3 @@ def attach_target(ctx: click.Context, session_id: str, as_json: bool) -> None:
         return f"The app of {session.session_id} is on the main display.", told
 
     act_on(ctx, session_id, act, as_json=as_json)
-
-
-@click.command()
-@SESSION_ID
-@click.option("--request", default="", metavar="TEXT", help="What to focus on.")
-@JSON_OPTION
-@click.pass_context
-def review(ctx: click.Context, session_id: str, request: str, as_json: bool) -> None:
-    """Review a finished session: what went wrong first, and what to do about it."""
-
-    async def work(host: Host, _stop: StopRequest) -> ExitCode:
-        session = await host.core.session(session_id)
-        op = protocol.SessionReview(session_id=session.session_id, request=request)
-        _tell_review(
-            (await outcome_of(host.core, session, op, protocol.ReviewPublished)).review, as_json
-        )
-        return ExitCode.DONE
-
-    _with_session(ctx, session_id, work)
-
-
-def _tell_review(found: Review, as_json: bool) -> None:
-    if as_json:
-        plain.print_json(msgspec.to_builtins(found))
-        return
-    lines = []
-    for number, finding in enumerate(found.findings, start=1):
-        where = f" (step {finding.step})" if finding.step else ""
-        lines.append(f"{number}. {finding.title}{where}, {finding.confidence:.0%} sure")
-        lines.append(f"   {finding.body}" if finding.body else "")
-    lines.append(found.explanation or "It found nothing to report.")
-    plain.print_text(clean("\n".join(filter(None, lines)), 20_000))
-
-
-@click.command()
-@SESSION_ID
-@JSON_OPTION
-@click.pass_context
-def compact(ctx: click.Context, session_id: str, as_json: bool) -> None:
-    """Replace what the model remembers of a session with a summary."""
-
-    async def work(host: Host, _stop: StopRequest) -> ExitCode:
-        session = await host.core.session(session_id)
-        op = protocol.SessionCompact(session_id=session.session_id)
-        summary = (await outcome_of(host.core, session, op, protocol.HistoryCompacted)).text
-        if as_json:
-            plain.print_json({"ok": True, "summary": summary})
-        else:
-            plain.print_text(clean(summary, 20_000))
-        return ExitCode.DONE
-
-    _with_session(ctx, session_id, work)
-
-
-def _with_session(
-    ctx: click.Context,
-    session_id: str,
-    work: Callable[[Host, StopRequest], Awaitable[ExitCode]],
-) -> None:
-    end(run_with_session(settings_for(ctx), session_id, work))
