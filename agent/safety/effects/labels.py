@@ -134,6 +134,16 @@ def _installs(element: Element, title: tuple[str, ...], ids: tuple[str, ...]) ->
     return any(store in element.package for store in _STORES) and title in _STORE_BUTTONS
 
 
+def is_only_written(element: Element) -> bool:
+    """Return whether money is in the words of an entry alone, as in a note "Pay rent".
+
+    A button that pays is called so, in whole: "Pay now", "Subscribe"; or by its resource id.
+    """
+    if is_price(element.label) or squeezed(words(element.label)) in _FINANCIAL_WORDS:
+        return False
+    return not _any(id_words(element.resource_id), _FINANCIAL)
+
+
 def is_send(element: Element) -> bool:
     """Return whether an element is the button that sends a message."""
     if not element.clickable or element.editable:

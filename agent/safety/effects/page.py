@@ -40,6 +40,13 @@ ASKING = ("?", "？", "؟")
 _MAX_DIALOG = 16
 _MAX_CHOICES = 4
 _CORRESPONDENCE = ("messag", "mail", "chat", "sms", "conversation", "inbox", "notification")
+_ENTRIES = frozenset(
+    {
+        *("note", "notes", "memo", "memos", "keep", "todo", "todos", "todoist", "task", "tasks"),
+        *("calendar", "journal", "diary"),
+    }
+)
+"""In the name of an app that lists what its user wrote down."""
 _ROWS = 3
 HEAD, _MIDDLE = 0.22, 0.5
 
@@ -229,6 +236,13 @@ class Page:
         """Whether it lists what people wrote: chats, mails, notifications."""
         where = f"{self.package} {' '.join(self.activity)}".lower()
         return self.rows >= 2 and any(word in where for word in _CORRESPONDENCE)
+
+    @cached_property
+    def lists_entries(self) -> bool:
+        """Whether it lists what its user wrote down, beside nothing that is or may be paid."""
+        if self.rows < 2 or self.is_dialog or not _ENTRIES.intersection(self.package.split(".")):
+            return False
+        return not (self.amounts or self.has_payment_method or self.speaks_of_money)
 
     @cached_property
     def is_home(self) -> bool:

@@ -16,7 +16,7 @@ from agent.records import EffectVerb, Element
 from agent.safety.effects.amounts import amounts
 from agent.safety.effects.context import Context
 from agent.safety.effects.finding import Finding, worst
-from agent.safety.effects.labels import PERMISSION_APPS, find_named
+from agent.safety.effects.labels import PERMISSION_APPS, find_named, is_only_written
 from agent.safety.effects.lexicon import OUTCOMES, Meaning, Reading, read
 from agent.safety.effects.page import (
     ASKING,
@@ -326,7 +326,11 @@ def _own(element: Element, page: Page, context: Context) -> Finding | None:
     if named is not None and named.verb is V.SPEND and page.is_row(element) and page.lists_messages:
         # What somebody wrote stands in the row; only its name is the row's own.
         named = find_named(replace(element, label=title, more=""))
-    if named is None and _LEET.search(element.label):
+    if named is not None and named.verb is V.SPEND and page.is_row(element):
+        paying = context.flow.verb is V.SPEND
+        if page.lists_entries and not paying and is_only_written(element):
+            named = None
+    elif named is None and _LEET.search(element.label):
         plain = _LEET.sub(lambda m: m[0].translate(_LETTERS), element.label)
         named = find_named(replace(element, label=plain))
     if named is not None and named.verb is V.SPEND and _is_chip(element, page):
