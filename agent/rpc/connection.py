@@ -50,6 +50,7 @@ from agent.rpc.rpc_messages import (
     Call,
     DeltasParams,
     EventsParams,
+    FleetStore,
     FramesParams,
     Hello,
     HelloParams,
@@ -127,8 +128,10 @@ class Link:
         must_sign_in: bool = False,
         channel: bytes = b"",
         host_door: HostDoor | None = None,
+        fleet: FleetStore | None = None,
     ) -> None:
         self._core: SharedCore = core
+        self._fleet = fleet
         self._door = door
         self._host_door = host_door
         self._is_host = False
@@ -408,6 +411,7 @@ class Link:
             pid=os.getpid(),
             client_id=self.client.client_id,
             challenge=self._challenge if self._is_shut else b"",
+            fleet=self._fleet,
         )
 
     async def _history(self, params: HistoryParams) -> HistoryPage:

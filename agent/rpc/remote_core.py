@@ -186,7 +186,8 @@ async def connect_or_none(settings: Settings, *, name: str = "") -> Client | Non
         NotAllowedError: it has operators, and the settings name nobody's key or token.
         WrongStateError: it speaks another version of the protocol.
         ConfigError: others may write the data directory, so the socket may be anybody's.
-        StoreError: the settings name a fleet's database, and the directory has a store of its own.
+        StoreError: the settings name a fleet's database, and the directory has a store of its own,
+            or its core works on another database.
     """
     place = place_of(settings)
     if isinstance(place, TlsPlace):
@@ -198,8 +199,15 @@ async def connect_or_none(settings: Settings, *, name: str = "") -> Client | Non
         # A core of the directory's own store would answer for the fleet.
         check_has_no_database(settings.data_dir)
     try:
-        return Client(
-            await RpcClient.connect(place, name=name, credentials=credentials_of(settings))
-        )
+        caller = await RpcClient.connect(place, name=name, credentials=credentials_of(settings))
     except NOBODY:
         return None
+    if settings.store.dsn and caller.fleet is not None:
+        from agent.rpc.fleet_store import check_is_named
+
+        try:
+            await check_is_named(caller.fleet, settings)
+        except BaseException:
+            await caller.close()
+            raise
+    return Client(caller)

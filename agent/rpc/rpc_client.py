@@ -30,6 +30,7 @@ from agent.rpc.rpc_messages import (
     EVENT_CREDIT,
     MAX_CALL_BYTES,
     MAX_REPLY_BYTES,
+    FleetStore,
     Hello,
     HelloParams,
     Line,
@@ -99,6 +100,8 @@ class RpcClient:
         self.place = place
         self.pid = 0
         self.client_id = ""
+        self.fleet: FleetStore | None = None
+        """The fleet's database that the core works on, where it says so."""
         self.signed: SignedIn | None = None
         """What the core answered to our sign-in; None where it asked for none."""
         self.round_trip_s = 0.0
@@ -174,7 +177,7 @@ class RpcClient:
         except BaseException:
             await client.close()
             raise
-        client.pid, client.client_id = hello.pid, hello.client_id
+        client.pid, client.client_id, client.fleet = hello.pid, hello.client_id, hello.fleet
         client._tasks.append(asyncio.create_task(client._watch(ping_every_s), name="client pings"))
         return client
 

@@ -166,6 +166,18 @@ class UnsubscribeParams(_Params, frozen=True, kw_only=True):
     subscription: int
 
 
+class FleetStore(msgspec.Struct, frozen=True, kw_only=True):
+    """The fleet's database that a core works on, as its clients on the same computer learn it."""
+
+    store: str
+    """The identity of the store."""
+    database: str
+    """The names of the database and of its server, for people."""
+    salt: bytes
+    digest: bytes
+    """Of the address that the core was started with; see `agent.rpc.fleet_store`."""
+
+
 class Hello(msgspec.Struct, frozen=True, kw_only=True):
     """The reply to `hello` and `ping`."""
 
@@ -174,6 +186,8 @@ class Hello(msgspec.Struct, frozen=True, kw_only=True):
     client_id: str = ""
     challenge: bytes = b""
     """What has to be signed, where the core has operators and nobody has signed in here."""
+    fleet: FleetStore | None = None
+    """The fleet's database; None where there is none, and for clients on other computers."""
 
 
 class SignedIn(msgspec.Struct, frozen=True, kw_only=True):

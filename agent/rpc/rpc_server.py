@@ -28,7 +28,7 @@ from agent.operators.operator_core import OperatorCore
 from agent.protocol import PROTOCOL_VERSION
 from agent.rpc.connection import Link, refuse, too_many_clients
 from agent.rpc.host_door import HostDoor
-from agent.rpc.rpc_messages import MAX_CALL_BYTES, ClientStatus, Status
+from agent.rpc.rpc_messages import MAX_CALL_BYTES, ClientStatus, FleetStore, Status
 from agent.rpc.tls_listener import Listening, TlsListener
 from agent.unix_sockets import short_address
 
@@ -60,8 +60,10 @@ class Daemon:
         role: str,
         door: Door | None = None,
         host_door: HostDoor | None = None,
+        fleet: FleetStore | None = None,
     ) -> None:
         self.path = path
+        self._fleet = fleet
         self._core = core
         self._door = door
         self._host_door = host_door
@@ -246,6 +248,7 @@ class Daemon:
             may_follow=not is_spare,
             door=self._door,
             host_door=self._host_door,
+            fleet=self._fleet,
         )
         self._links[link] = task
         try:
@@ -287,6 +290,7 @@ async def serve(
     door: Door | None = None,
     host_door: HostDoor | None = None,
     listening: Listening | None = None,
+    fleet: FleetStore | None = None,
 ) -> AsyncIterator[Daemon]:
     """Serve a core for the length of a `with` block.
 
@@ -298,6 +302,7 @@ async def serve(
         door: lets operators in; None: the user who runs it may do everything.
         host_door: lets other hosts of a fleet see pictures and words; None: it is in none.
         listening: where it listens for other computers too; None: nowhere.
+        fleet: the fleet's database that the core works on; None: a store of its own.
 
     Raises:
         ConfigError: it cannot listen there; see `Daemon.listen_far`.
@@ -310,6 +315,7 @@ async def serve(
         role=role,
         door=door,
         host_door=host_door,
+        fleet=fleet,
     )
     await daemon.start()
     try:

@@ -300,7 +300,7 @@ async def _adopt_database(settings: Settings) -> tuple[str, ...]:
 
 def _database_of(settings: Settings) -> str:
     """Return the address of the database. Raises UsageError when there is none."""
-    from console.core.store_choice import address
+    from agent.store.addresses import address
 
     if not settings.store.dsn:
         raise UsageError(

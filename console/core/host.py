@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from agent.devices.adb.client import ServerAddress
     from agent.devices.fleet.fleet import AdbFleet
     from agent.rpc.remote_core import Client
+    from agent.rpc.rpc_messages import FleetStore
     from agent.rpc.rpc_server import Daemon
     from agent.store.dispatch.gate import Gate
     from agent.store.postgres.postgres_store import PostgresStore
@@ -297,12 +298,16 @@ async def _own(
     wires: list[str] = []
     """How this host is reached for pictures, once it is."""
     peers: Peers | None = None
+    told: FleetStore | None = None
     whole: Store
     if settings.store.dsn:
+        from agent.rpc.fleet_store import fleet_store
+        from agent.store.addresses import address
         from agent.store.postgres.own_store import own_part
 
         fleets_store, peers = await _join(settings, seen, gate, labels, wires, stack)
         whole, store = fleets_store, own_part(fleets_store)
+        told = fleet_store(fleets_store.identity, fleets_store.database, address(settings))
 
         def may_keep() -> bool:
             presence = fleets_store.presence
@@ -380,6 +385,7 @@ async def _own(
         door=door,
         host_door=host_door,
         listening=listening_of(settings) if listens else None,
+        fleet=told,
     )
     daemon = await stack.enter_async_context(served)
     if host_door is not None:
@@ -412,8 +418,9 @@ async def _join(
     """Open a fleet's store, and say there that this host is there. Raises as `open_fleet` does."""
     from agent.hosts.peers import Peers
     from agent.rpc.places import host_place
+    from agent.store.addresses import address
     from agent.store.postgres.own_store import unhosted
-    from console.core.store_choice import address, open_fleet, own_version
+    from console.core.store_choice import open_fleet, own_version
 
     def listed() -> tuple[DeviceInfo, ...]:
         return tuple(msgspec.structs.replace(one, serial=on_host(one.serial)) for one in seen())

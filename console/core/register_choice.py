@@ -24,7 +24,8 @@ async def follow_register(settings: Settings) -> AsyncIterator[Register]:
         yield FileRegister(settings.data_dir)
         return
     from agent.hosts.fleet_register import FleetRegister
-    from console.core.store_choice import address, host_name
+    from agent.store.addresses import address
+    from console.core.store_choice import host_name
 
     dsn, name = address(settings), host_name(settings)
     async with FleetRegister.followed(dsn, settings.data_dir, name=name) as register:
@@ -39,7 +40,7 @@ async def open_register(settings: Settings) -> AsyncIterator[Register]:
         yield FileRegister(settings.data_dir)
         return
     from agent.hosts.fleet_register import FleetRegister
-    from console.core.store_choice import address
+    from agent.store.addresses import address
 
     async with FleetRegister.opened(address(settings), settings.data_dir) as register:
         yield register

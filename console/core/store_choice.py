@@ -1,15 +1,13 @@
 """Which store a core works on: the data directory's own, or a database that the settings name.
 
-Not a store. Invariants: the database's address is read here, by name only, and goes nowhere but to
-the store itself; without one nothing of a fleet is imported.
+Not a store. Invariants: the database's address goes nowhere but to the store itself; without one
+nothing of a fleet is imported.
 """
 
 from __future__ import annotations
 
 import importlib.util
 import platform
-import re
-import stat
 from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from pathlib import Path
@@ -17,8 +15,9 @@ from typing import TYPE_CHECKING
 
 from agent.config import Settings
 from agent.errors import ConfigError
-from agent.extras import install, is_installed, missing
+from agent.extras import install
 from agent.settings import DispatcherKind
+from agent.store.addresses import address, has_password, read_address
 from agent.store.dispatch.dispatcher import Dispatcher
 from agent.store.dispatch.gate import Gate
 from agent.store.dispatch.local_dispatcher import LocalDispatcher
@@ -27,9 +26,6 @@ from agent.store.store import Store
 if TYPE_CHECKING:
     from agent.store.postgres.bucket import Bucket
     from agent.store.postgres.postgres_store import PostgresStore
-
-_PASSWORD = re.compile(r"://[^@]*:[^@]*@|password\s*=", re.IGNORECASE)
-_LONGEST = 4096
 
 
 def open_store(settings: Settings) -> AbstractAsyncContextManager[Store]:
@@ -120,14 +116,6 @@ def host_name(settings: Settings) -> str:
     return settings.store.host or platform.node() or "localhost"
 
 
-def address(settings: Settings) -> str:
-    """Return the address of the database that the settings name. Raises ConfigError."""
-    if not is_installed("fleet"):
-        raise ConfigError(missing("fleet"), install("fleet"))
-    example = "postgresql://ROLE:PASSWORD@HOST/DATABASE"
-    return _read(settings, settings.store.dsn, "store.dsn", example)
-
-
 def bucket(settings: Settings) -> Bucket | None:
     """Return the bucket that the settings name; None where pictures are in the database.
 
@@ -142,39 +130,10 @@ def bucket(settings: Settings) -> Bucket | None:
         )
     if importlib.util.find_spec("fsspec") is None:
         raise ConfigError("store.blobs needs fsspec, which is not installed.", install("fleet"))
-    url = _read(settings, settings.store.blobs, "store.blobs", "s3://BUCKET/PREFIX")
+    url = read_address(settings, settings.store.blobs, "store.blobs", "s3://BUCKET/PREFIX")
     from agent.store.postgres.bucket import Bucket
 
     return Bucket(url)
-
-
-def _read(settings: Settings, said: str, name: str, example: str) -> str:
-    """Return an address, out of the file that `@FILE` names. Raises ConfigError."""
-    said = said.strip()
-    if not said.startswith("@"):
-        return said
-    path = (settings.config_file.parent / Path(said[1:]).expanduser()).absolute()
-    try:
-        with path.open(encoding="utf-8") as file:
-            mode = path.stat().st_mode
-            text = file.read(_LONGEST).strip()
-    except (OSError, UnicodeDecodeError) as error:
-        why = getattr(error, "strerror", None) or "it is not UTF-8"
-        raise ConfigError(
-            f"{name} names the file {path}, which cannot be read: {why}.",
-            "Correct the name, or the file's mode.",
-        ) from error
-    if not text or not text.isprintable():
-        raise ConfigError(
-            f"{path} does not hold one line with an address, as {name} needs.",
-            f"Write {example} into it.",
-        )
-    if has_password(text) and mode & (stat.S_IRWXG | stat.S_IRWXO):
-        raise ConfigError(
-            f"{path} holds a password, and other users of this computer may read it.",
-            f"Run: chmod 600 '{path}'",
-        )
-    return text
 
 
 def said_on_the_line(fleet: str | None) -> str | None:
@@ -194,8 +153,3 @@ def said_on_the_line(fleet: str | None) -> str | None:
             "SWITCHBOARD_STORE_DSN.",
         )
     return fleet
-
-
-def has_password(dsn: str) -> bool:
-    """Whether an address may hold a password."""
-    return _PASSWORD.search(dsn) is not None

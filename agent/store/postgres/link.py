@@ -25,10 +25,13 @@ from agent.schedules import zone_of
 from agent.store.changes.write_queue import StoreAwayError
 from agent.store.postgres.schema import SCHEMA
 from agent.store.rows import Row, Statement, Value
+from agent.text import one_line
 
 PATIENCE_S = 20.0
 """How long a database that is away is waited for: one that is started again takes a few seconds."""
 _TRY_S = 5
+_PORT = 5432
+_LONGEST_NAMES = 200
 _FIRST_PAUSE_S = 0.05
 _LONGEST_PAUSE_S = 1.0
 _SETTINGS = (
@@ -229,6 +232,19 @@ class Link:
     def number(self) -> int:
         """Return the connection's number, which changes after a reconnect; 0 without one."""
         return id(self._connection) if self._connection is not None else 0
+
+    @property
+    def database(self) -> str:
+        """Return the names of the database and its server, for people; empty without a connection.
+
+        They are those of the connection: parts of an address that libpq misread may be of the
+        password.
+        """
+        if self._connection is None or self._connection.closed:
+            return ""
+        info = self._connection.info
+        port = f":{info.port}" if info.port != _PORT else ""
+        return one_line(f"{info.dbname} on {info.host}{port}", _LONGEST_NAMES)
 
     async def _ask(
         self, connection: psycopg.AsyncConnection[Row], sql: str, parameters: Sequence[Value]

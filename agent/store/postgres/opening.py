@@ -29,6 +29,8 @@ _SCHEMA_LOCK = 0
 LOCK_S = 3.0
 """How long a core waits for locks: the server may take a moment to miss a process that died."""
 _LOOK_S = 0.05
+_LOOKS_S = 5.0
+"""How long somebody who only looks waits for a database that is away."""
 _ADOPT_IT = "where it is meant to be this one: switchboard store adopt"
 _ADOPT = f"Restore the newest backup; {_ADOPT_IT}"
 _log = logging.getLogger(__name__)
@@ -172,6 +174,21 @@ async def open_records(link: Link, *, expected: str) -> Opening:
     check_version(as_int(version))
     _check_identity(as_text(store), expected)
     return Opening(store=as_text(store), host="", number=0, epoch=0)
+
+
+async def identity_at(dsn: str) -> tuple[str, str]:
+    """Return the identity of the store at an address, empty where there is none, and the names of
+    the database and its server. Nothing there changes.
+
+    Raises:
+        StoreError: it cannot be reached.
+    """
+    link = Link(dsn, "identity", patience_s=_LOOKS_S, is_written=False)
+    try:
+        rows = await link.rows("SELECT store FROM tip") if "tip" in await tables_of(link) else []
+        return as_text(rows[0][0]) if rows else "", link.database
+    finally:
+        await link.close()
 
 
 async def check_opening(link: Link, opening: Opening) -> None:

@@ -70,6 +70,8 @@ class PostgresStore(RecordStore):
         self._opening = opening
         self.host = opening.host
         """The name under which this host has the store open."""
+        self.database = self._standing.database
+        """The names of the database and its server, for people."""
         self.rows: Rows = self._reading.rows
         """Looks things up, and counts up what hosts count together."""
         self._queue = Writer(self._writing, self._reading, opening, clock_ms)

@@ -185,10 +185,10 @@ async def _phones_of_hosts(settings: Settings) -> tuple[DeviceInfo, ...]:
     """Return the phones of the fleet's hosts that are there; none without a fleet."""
     if not settings.store.dsn:
         return ()
+    from agent.store.addresses import address
     from agent.store.postgres.hosts import hosts
     from agent.store.postgres.link import Link
     from agent.store.postgres.opening import open_records
-    from console.core.store_choice import address
 
     link = Link(address(settings), "devices", patience_s=FLEET_BOUND_S, is_written=False)
     try:

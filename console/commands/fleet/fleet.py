@@ -360,7 +360,7 @@ def _run(
     *,
     is_written: bool = False,
 ) -> None:
-    from console.core.store_choice import address
+    from agent.store.addresses import address
 
     settings = settings_for(ctx)
     if not settings.store.dsn:

@@ -14,14 +14,13 @@ from agent.config import KEYS, Settings, load_settings, parse_setting
 from agent.errors import ConfigError, StoreError
 from agent.rpc.rpc_messages import socket_path
 from agent.rpc.rpc_server import serve
+from agent.store.addresses import address, has_password
 from agent.store.embedded.sqlite_store import SqliteStore
 from console.app import SwitchboardApp
 from console.cli import cli
 from console.core.core_opening import hold
 from console.core.deferred_core import ComingCore
 from console.core.store_choice import (
-    address,
-    has_password,
     host_name,
     open_store,
     said_on_the_line,
