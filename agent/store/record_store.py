@@ -5,7 +5,7 @@ Subclasses implement opening, search and blobs. Invariants: those of `agent.stor
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import suppress
 
 from agent.errors import FencedError, StoreError
@@ -174,9 +174,9 @@ class RecordStore:
         """List the ids of all top-level sessions, newest first."""
         return await self._reader.root_ids()
 
-    async def unpruned_roots(self) -> tuple[Session, ...]:
+    def unpruned_roots(self) -> AsyncIterator[tuple[Session, ...]]:
         """List top-level sessions that still have their frames, newest first."""
-        return await self._reader.unpruned_roots()
+        return self._reader.unpruned_roots()
 
     async def delete_sessions(self, *session_ids: str) -> None:
         """Delete sessions with their events and questions. Raises UsageError, StoreError."""

@@ -8,7 +8,7 @@ the derived records equal the fold of the log.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from typing import Protocol
 
 import msgspec
@@ -193,8 +193,11 @@ class Store(Protocol):
     async def root_ids(self) -> tuple[str, ...]:
         """List the ids of all top-level sessions, newest first."""
 
-    async def unpruned_roots(self) -> tuple[Session, ...]:
-        """List top-level sessions that still have their frames and caches, newest first."""
+    def unpruned_roots(self) -> AsyncIterator[tuple[Session, ...]]:
+        """List top-level sessions that still have their frames and caches, newest first, by pages.
+
+        What is pruned in between is not on a later page.
+        """
 
     async def delete_sessions(self, *session_ids: str) -> None:
         """Delete sessions with their events and questions, and store a SessionsDeleted.

@@ -22,6 +22,7 @@ from agent.records import (
     VerifiedBy,
 )
 from agent.store.embedded.sqlite_store import EventDraft, SqliteStore
+from agent.store.store import Store
 from tests.store.postgres_server import PostgresServer, binaries, running_server
 
 
@@ -38,6 +39,11 @@ def postgres_server() -> Iterator[PostgresServer]:
 async def store(tmp_path: Path) -> AsyncIterator[SqliteStore]:
     async with SqliteStore.open(tmp_path / "data") as opened:
         yield opened
+
+
+async def unpruned(store: Store) -> list[Session]:
+    """Read all pages of the top-level sessions that still have their frames."""
+    return [one async for page in store.unpruned_roots() for one in page]
 
 
 def session_draft(session_id: str, *, parent_id: str = "", goal: str = "tidy up") -> EventDraft:

@@ -7,7 +7,7 @@ left when its process has died: everything that was acknowledged.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Container, Sequence
+from collections.abc import AsyncIterator, Callable, Container, Sequence
 from contextlib import suppress
 
 from agent import records
@@ -350,8 +350,8 @@ class MemoryStore:
     async def root_ids(self) -> tuple[str, ...]:
         return tuple(one.session_id for one in self._records() if not one.parent_id)
 
-    async def unpruned_roots(self) -> tuple[records.Session, ...]:
-        return tuple(o for o in self._records() if not o.parent_id and not o.pruned)
+    async def unpruned_roots(self) -> AsyncIterator[tuple[records.Session, ...]]:
+        yield tuple(o for o in self._records() if not o.parent_id and not o.pruned)
 
     async def delete_sessions(self, *session_ids: str) -> None:
         for session_id in session_ids:

@@ -42,6 +42,7 @@ from tests.store.conftest import (
     question_draft,
     session_draft,
     step_draft,
+    unpruned,
 )
 from tests.store.postgres_server import PostgresServer
 
@@ -126,11 +127,11 @@ async def test_what_belongs_to_a_host_is_its_alone(dsn: str, tmp_path: Path) -> 
         assert (await theirs.session("s1")).host == job.host == "a"
         assert await ours.next_due_ms() is not None
         assert [one.id for one in await ours.due_jobs(1 << 60)] == [job.id]
-        assert len(await ours.open_questions()) == len(await ours.unpruned_roots()) == 1
+        assert len(await ours.open_questions()) == len(await unpruned(ours)) == 1
         assert await ours.sessions(active_only=True)
         assert not await theirs.sessions(active_only=True)
         assert not await theirs.open_questions()
-        assert not await theirs.unpruned_roots()
+        assert not await unpruned(theirs)
         assert not await theirs.due_jobs(1 << 60)
         assert await theirs.next_due_ms() is None
         with pytest.raises(WrongStateError, match="belongs to host a"):

@@ -20,7 +20,7 @@ from agent.protocol.session_filter import facts_of
 from agent.records import SessionState
 from agent.store.database.schema import MIGRATIONS
 from agent.store.embedded.sqlite_store import DATABASE_NAME, SqliteStore
-from tests.store.conftest import encoded, placed_job, placed_sessions, step_draft
+from tests.store.conftest import encoded, placed_job, placed_sessions, step_draft, unpruned
 
 DATA = Path(__file__).parent.parent / "data"
 DUMPS = {int(path.stem.split("-")[-1]): path for path in DATA.glob("store-schema-*.sql")}
@@ -127,7 +127,7 @@ async def test_what_was_kept_and_what_was_pruned_stays_so(older: Path) -> None:
     async with SqliteStore.open(older) as store:
         assert (await store.session("jobbed")).kept
         assert (await store.session("pruned")).pruned
-        assert [one.session_id for one in await store.unpruned_roots()] == ["jobbed", "parent"]
+        assert [one.session_id for one in await unpruned(store)] == ["jobbed", "parent"]
 
 
 @since(4)

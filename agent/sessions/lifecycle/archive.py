@@ -27,7 +27,14 @@ from agent.sessions.registry.services import Services
 from agent.sessions.rollout.rollout_read import Rollout, read_blobs, read_rollout
 from agent.sessions.rules.creation import new_session_id
 from agent.sessions.rules.fork import Fork, copied, cut, cut_after_step
-from agent.sessions.rules.retention import TreeView, beyond_newest, clear, oldest_first
+from agent.sessions.rules.retention import (
+    LooseTree,
+    TreeView,
+    beyond_newest,
+    clear,
+    loose,
+    oldest_first,
+)
 from agent.sessions.rules.rollback import rolled_back
 from agent.sessions.tree.app_targets import Targets
 from agent.store.store import EventDraft
@@ -240,55 +247,62 @@ class Archive:
         only.
         """
         async with self._one_at_a_time:
-            roots = await self._parts.store.unpruned_roots()
-            settled = [root for root in roots if root.state.is_terminal]
-            old = await self._prune_old(settled)
-            settled = [root for root in settled if root.session_id not in old]
+            old = await self._prune_old()
             # What went by its age counts no more: whose display stays is then the same however
             # many ends one look comes after.
             if self._targets.has_displays:
-                trees = [await self._tree(root) for root in settled]
-                for tree in beyond_newest(trees, self._parts.settings.retention.keep_trees):
-                    self._targets.release(*tree.session_ids)
-            return old + await self._prune_large([one for one in settled if not one.kept])
+                await self._release_displays()
+            return old + await self._prune_large()
 
-    async def _prune_old(self, roots: Sequence[Session]) -> tuple[str, ...]:
+    async def _settled(self) -> AsyncIterator[tuple[Session, ...]]:
+        """Read the top sessions that have ended and still have frames, by pages, newest first."""
+        async for page in self._parts.store.unpruned_roots():
+            yield tuple(root for root in page if root.state.is_terminal)
+
+    async def _prune_old(self) -> tuple[str, ...]:
         days = self._parts.settings.retention.keep_days
         until_ms = self._parts.clock_ms() - days * _DAY_MS
-        old = [await self._tree(root) for root in roots if root.updated_ms <= until_ms]
-        pruned = [
-            tree.root.session_id
-            for tree in oldest_first(old)
-            if tree.changed_ms <= until_ms
-            and await self._drop_frames(
-                tree, f"Its frames were dropped after {counted(days, 'day')}."
-            )
-        ]
+        reason = f"Its frames were dropped after {counted(days, 'day')}."
+        pruned: list[str] = []
+        async for page in self._settled():
+            old = [await self._tree(root) for root in page if root.updated_ms <= until_ms]
+            pruned += [
+                tree.session_ids[0]
+                for tree in oldest_first(loose(old))
+                if tree.changed_ms <= until_ms and await self._drop_frames(tree, reason)
+            ]
         if pruned:
             await self._parts.store.blobs.collect()
         return tuple(pruned)
 
-    async def _prune_large(self, roots: Sequence[Session]) -> tuple[str, ...]:
+    async def _release_displays(self) -> None:
+        seen: dict[int, int] = {}
+        async for page in self._settled():
+            trees = [await self._tree(root) for root in page]
+            for tree in beyond_newest(trees, self._parts.settings.retention.keep_trees, seen):
+                self._targets.release(*tree.session_ids)
+
+    async def _prune_large(self) -> tuple[str, ...]:
         store = self._parts.store
         limit_gb = self._parts.settings.retention.keep_gb
         if await store.blobs.size_bytes() <= limit_gb * _GB:
             return ()
-        # Those that went by their age are as they were read: what was pruned is asked anew.
-        left = {root.session_id for root in await store.unpruned_roots()}
-        trees = [await self._tree(root) for root in roots if root.session_id in left]
+        trees: list[LooseTree] = []
+        async for page in self._settled():
+            trees += loose([await self._tree(root) for root in page if not root.kept])
         reason = f"Its frames were dropped: all together took more than {limit_gb:g} GB."
         pruned: list[str] = []
         for tree in oldest_first(trees):
             if await self._drop_frames(tree, reason):
-                pruned.append(tree.root.session_id)
+                pruned.append(tree.session_ids[0])
                 await store.blobs.collect()
                 if await store.blobs.size_bytes() <= limit_gb * _GB:
                     break
         return tuple(pruned)
 
-    async def _drop_frames(self, tree: TreeView, reason: str) -> bool:
+    async def _drop_frames(self, tree: LooseTree, reason: str) -> bool:
         """Prune a tree unless it runs again or is kept by now; a collection drops its blobs."""
-        async with self._at_rest(tree) as still_settled:
+        async with self._at_rest(tree.session_ids) as still_settled:
             if still_settled:
                 msg = protocol.SessionPruned(reason=reason)
                 drafts = (EventDraft(one, msg) for one in tree.session_ids)
@@ -296,12 +310,12 @@ class Archive:
         return still_settled
 
     @asynccontextmanager
-    async def _at_rest(self, tree: TreeView) -> AsyncIterator[bool]:
+    async def _at_rest(self, session_ids: Sequence[str]) -> AsyncIterator[bool]:
         """Lock a tree; returns whether it is still settled and not kept."""
         async with AsyncExitStack() as locks:
             members: list[LiveSession] = []
             # The parent first, as everybody does who holds more than one.
-            for session_id in tree.session_ids:
+            for session_id in session_ids:
                 live = await self._parts.registry.get(session_id)
                 await locks.enter_async_context(live.lock)
                 members.append(live)
@@ -334,7 +348,7 @@ class Archive:
                 f"Session {root.session_id} has not ended.",
                 f"Cancel it first: switchboard sessions cancel {root.session_id}",
             )
-        async with self._at_rest(tree) as still_settled:
+        async with self._at_rest(tree.session_ids) as still_settled:
             if not still_settled:
                 raise WrongStateError(
                     f"Session {root.session_id} is active again.", "Try once more."

@@ -7,6 +7,7 @@ waiting or kept is never pruned; transcripts and the record of approvals are nob
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Sequence
+from typing import NamedTuple
 
 import msgspec
 
@@ -44,26 +45,43 @@ class TreeView(msgspec.Struct, frozen=True, kw_only=True):
         return (self.root.session_id, *(one.session_id for one in self.below))
 
 
-def oldest_first(trees: Iterable[TreeView]) -> tuple[TreeView, ...]:
-    """Return the settled trees that nobody keeps, the longest unchanged first.
+class LooseTree(NamedTuple):
+    """What is to be known of a settled tree that nobody keeps: little, as there may be many."""
+
+    changed_ms: int
+    session_ids: tuple[str, ...]
+
+
+def loose(trees: Iterable[TreeView]) -> tuple[LooseTree, ...]:
+    """Return the settled trees that nobody keeps, in their order."""
+    return tuple(
+        LooseTree(tree.changed_ms, tree.session_ids)
+        for tree in trees
+        if tree.is_settled and not tree.is_kept
+    )
+
+
+def oldest_first(trees: Sequence[LooseTree]) -> tuple[LooseTree, ...]:
+    """Return trees, the longest unchanged first.
 
     Args:
         trees: the newest first; of those that changed in the same millisecond the older goes first.
     """
-    loose = [tree for tree in trees if tree.is_settled and not tree.is_kept]
-    return tuple(sorted(reversed(loose), key=lambda tree: tree.changed_ms))
+    return tuple(sorted(reversed(trees), key=lambda tree: tree.changed_ms))
 
 
-def beyond_newest(trees: Iterable[TreeView], keep: int) -> tuple[TreeView, ...]:
+def beyond_newest(
+    trees: Iterable[TreeView], keep: int, seen: dict[int, int]
+) -> tuple[TreeView, ...]:
     """Return the trees beyond the newest `keep` settled ones: their displays are to be closed.
 
     Trees that jobs opened count for each job by itself, all others together.
 
     Args:
-        trees: those that still have frames, the newest first.
+        trees: those that still have frames, the newest first; or a page of them.
         keep: how many settled trees keep their displays.
+        seen: how many were on the pages before, by job; what is on this one is added.
     """
-    seen: dict[int, int] = {}
     beyond: list[TreeView] = []
     for tree in trees:
         if not tree.is_settled or tree.is_kept:

@@ -7,7 +7,7 @@ host's record.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from typing import Any, cast
 
 from msgspec.structs import replace
@@ -116,9 +116,12 @@ class OwnStore:
             if not one.parent_id and self._is_own(one)
         )
 
-    async def unpruned_roots(self) -> tuple[Session, ...]:
-        """List top-level sessions of this host that still have their frames, newest first."""
-        return tuple(one for one in await self._store.unpruned_roots() if self._is_own(one))
+    async def unpruned_roots(self) -> AsyncIterator[tuple[Session, ...]]:
+        """List top-level sessions of this host that still have their frames, newest first, by
+        pages, of which some may be empty.
+        """
+        async for page in self._store.unpruned_roots():
+            yield tuple(filter(self._is_own, page))
 
     async def open_questions(self) -> tuple[Question, ...]:
         """List the open questions of this host's sessions, oldest first."""

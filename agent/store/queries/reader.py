@@ -8,7 +8,7 @@ received it.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 
 from msgspec.structs import replace
 
@@ -48,6 +48,7 @@ _ASKED_AT_ONCE = 500
 """How many parents one statement names."""
 
 LARGEST_ID = (1 << 63) - 1
+PAGE_ROOTS = 500
 JOBS_LISTED = 50
 """The most jobs that one list gives (CONTRACTS 2.2)."""
 
@@ -88,7 +89,8 @@ STALE_JOBS = (
 )
 ROOT_IDS = "SELECT session_id FROM session WHERE parent_id = '' ORDER BY number DESC"
 UNPRUNED_ROOTS = (
-    "SELECT record FROM session WHERE parent_id = '' AND is_pruned = 0 ORDER BY number DESC"
+    "SELECT number, record FROM session WHERE parent_id = '' AND is_pruned = 0 AND number < ? "
+    "ORDER BY number DESC LIMIT ?"
 )
 UNNAMED_BLOBS = (
     "SELECT digest, size_bytes FROM blob WHERE digest > ? AND NOT EXISTS "
@@ -317,9 +319,12 @@ class Reader:
         """List the ids of all top-level sessions, newest first."""
         return tuple(as_text(one) for (one,) in await self._rows(ROOT_IDS))
 
-    async def unpruned_roots(self) -> tuple[Session, ...]:
-        """List top-level sessions that still have their frames, newest first."""
-        return await self._sessions(UNPRUNED_ROOTS, ())
+    async def unpruned_roots(self) -> AsyncIterator[tuple[Session, ...]]:
+        """List top-level sessions that still have their frames, newest first, by pages."""
+        before = LARGEST_ID
+        while rows := await self._rows(UNPRUNED_ROOTS, (before, PAGE_ROOTS)):
+            before = as_int(rows[-1][0])
+            yield tuple(decode_session(record) for _, record in rows)
 
     async def unnamed_blobs(self, *, after: str, limit: int) -> tuple[tuple[str, int], ...]:
         """List blobs that no event names, and their sizes in bytes, by digest."""

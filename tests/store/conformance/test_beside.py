@@ -19,7 +19,7 @@ from agent.records import (
 from agent.store.changes.row_codec import KEPT_RUNS
 from agent.store.store import EventDraft, Store
 from tests.store.conformance.stores import BUCKET, DATABASES
-from tests.store.conftest import make_job, session_draft
+from tests.store.conftest import make_job, session_draft, unpruned
 from tests.store.test_spendings import watcher
 
 
@@ -133,4 +133,4 @@ async def test_blobs_say_their_type_and_size_and_roots_their_names(store: Store)
     assert await store.blobs.size_bytes() == 10_000
     await store.append(session_draft("p2"))
     assert await store.root_ids() == ("p2", "p1")
-    assert [one.session_id for one in await store.unpruned_roots()] == ["p2", "p1"]
+    assert [one.session_id for one in await unpruned(store)] == ["p2", "p1"]

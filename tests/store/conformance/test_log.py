@@ -10,9 +10,10 @@ from agent.errors import StoreError, UsageError, WrongStateError
 from agent.protocol import Event, SessionPruned, SessionStateChanged, WarningEvent
 from agent.records import SessionState
 from agent.state.commit import Commit
+from agent.store.queries.reader import PAGE_ROOTS
 from agent.store.store import EventDraft, Store
 from tests.store.conformance.stores import DATABASES, Opener, ask
-from tests.store.conftest import make_job, question_draft, session_draft, step_draft
+from tests.store.conftest import make_job, question_draft, session_draft, step_draft, unpruned
 
 
 @pytest.fixture(params=DATABASES)
@@ -165,7 +166,21 @@ async def test_a_session_is_listed_by_where_it_stands_after_every_kind_of_change
     [one] = await store.sessions()
     assert (one.state, one.last_step) == (SessionState.COMPLETED, 4)
     await store.append(EventDraft("s1", SessionPruned()))
-    assert await store.unpruned_roots() == ()
+    assert await unpruned(store) == []
+
+
+async def test_sessions_that_keep_their_frames_are_read_by_pages_while_others_are_pruned(
+    store: Store,
+) -> None:
+    names = [f"s{number:04}" for number in range(2 * PAGE_ROOTS + 1)]
+    await store.append(*(session_draft(name) for name in names))
+    pages = store.unpruned_roots()
+    found = [one.session_id for one in await anext(pages)]
+    assert len(found) == PAGE_ROOTS
+    await store.append(*(EventDraft(name, SessionPruned()) for name in (found[0], names[0])))
+    found += [one.session_id async for page in pages for one in page]
+    assert found == names[:0:-1]
+    assert [one.session_id for one in await unpruned(store)] == names[-2:0:-1]
 
 
 async def test_subscribers_see_commits_in_order_and_only_what_is_stored(
