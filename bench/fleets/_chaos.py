@@ -21,6 +21,7 @@ from typing import NamedTuple
 from tests.end_to_end.chaos import rounds
 from tests.end_to_end.chaos.findings import Findings
 from tests.end_to_end.chaos.network import namespace, why_not
+from tests.orphans import folder_prefix
 from tests.store.postgres_server import PostgresServer, running_server
 
 Play = Callable[[PostgresServer, Path], Awaitable[Findings]]
@@ -95,7 +96,8 @@ def _is_right(one: Round) -> bool:
         print(f"| {one.what} | left out: {one.why_not} |", flush=True)
         return True
     began_s = time.monotonic()
-    with tempfile.TemporaryDirectory() as name, running_server(is_durable=True) as server:
+    folder = tempfile.TemporaryDirectory(prefix=folder_prefix("rig"))
+    with folder as name, running_server(is_durable=True) as server:
         found = asyncio.run(_played(one, server, Path(name)))
     print(
         f"| {one.what} | {found.sessions} | {found.completed} | {found.waiting} | {found.events:,} "

@@ -19,6 +19,7 @@ from pathlib import Path
 from bench.fleets._processes import below
 from bench.fleets._starts import Idle, Measured, Shape, Watch, consoles, idle, offer
 from tests.end_to_end.chaos.rack import Rack, rack
+from tests.orphans import folder_prefix
 from tests.store.postgres_server import PostgresServer
 
 _IDLE_S = 30.0
@@ -55,7 +56,7 @@ async def measure(server: PostgresServer, shape: Shape) -> tuple[Idle, Measured 
     """Run a fleet once; at a rate of 0 only idle."""
     watch = Watch()
     async with AsyncExitStack() as stack:
-        folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix=folder_prefix("rig"))))
         one = await stack.enter_async_context(rack(server, folder, dispatcher=shape.dispatcher))
         began_s = time.monotonic()
         await _start(one, shape)

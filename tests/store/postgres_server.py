@@ -18,6 +18,7 @@ from typing import Any
 
 from agent.store.database.identity import new_identity
 from agent.store.postgres.schema import MIGRATIONS, SCHEMA
+from tests.orphans import folder_prefix
 
 _NOBODY = 65534
 _STARTS_S = 60.0
@@ -92,7 +93,9 @@ class PostgresServer:
     @contextmanager
     def replica(self) -> Iterator[Path]:
         """Run a replica that follows this server; returns the directory of its socket."""
-        with tempfile.TemporaryDirectory(prefix="swpg-", ignore_cleanup_errors=True) as name:
+        with tempfile.TemporaryDirectory(
+            prefix=folder_prefix("pg"), ignore_cleanup_errors=True
+        ) as name:
             follower = PostgresServer(self._programs, Path(name))
             if self._as:
                 os.chown(name, _NOBODY, _NOBODY)
@@ -193,7 +196,7 @@ def running_server(
     programs = binaries()
     assert programs is not None, "PostgreSQL is not installed"
     # Not below pytest's folders, where no other user may look; short, as a socket's path has to be.
-    directory = directory or Path(tempfile.mkdtemp(prefix="swpg-"))
+    directory = directory or Path(tempfile.mkdtemp(prefix=folder_prefix("pg")))
     server = PostgresServer(programs, directory)
     try:
         server.make(**settings)

@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import NamedTuple
 
+from tests.orphans import namespace_name
+
 
 class Namespace(NamedTuple):
     """A host's place, joined to the rest by two cables."""
@@ -36,7 +38,7 @@ def why_not() -> str:
     """Return why this computer lets nobody make a namespace; empty where it does."""
     if os.geteuid() != 0:
         return "network namespaces take root"
-    name = f"swno{os.getpid()}"
+    name = namespace_name(random.randrange(256))
     done = subprocess.run(["ip", "netns", "add", name], capture_output=True, text=True, check=False)
     if done.returncode:
         return f"the kernel makes no network namespace: {done.stderr.strip()}"
@@ -48,7 +50,7 @@ def why_not() -> str:
 def namespace() -> Iterator[Namespace]:
     """Have a namespace for the length of the block."""
     net = random.randrange(1, 250)
-    name = f"sw{random.randrange(1 << 24):06x}"
+    name = namespace_name(net)
     made = Namespace(name, f"10.201.{net}.1", f"10.202.{net}.1")
     _ip("netns", "add", name)
     try:

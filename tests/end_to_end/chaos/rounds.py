@@ -18,6 +18,7 @@ from agent.records import Question
 from tests.end_to_end.chaos.findings import Findings
 from tests.end_to_end.chaos.network import Namespace
 from tests.end_to_end.chaos.rack import Rack, kill_hosts, rack
+from tests.orphans import folder_prefix
 from tests.store.postgres_server import PostgresServer, running_server
 
 FIRST, SECOND = "first", "second"
@@ -292,7 +293,7 @@ def clock_off(seconds: int) -> dict[str, str]:
 def small_disk() -> Iterator[Path]:
     """Mount a small disk for the length of the block; a directory on it is yielded."""
     # Where the server's user may go too; short, as a socket's path has to be.
-    place = Path(tempfile.mkdtemp(prefix="swdisk-"))
+    place = Path(tempfile.mkdtemp(prefix=folder_prefix("disk")))
     place.chmod(0o755)
     words = ("mount", "-t", "tmpfs", "-o", f"size={_FULL_MB}m,mode=755", "none", str(place))
     subprocess.run(words, check=True)
