@@ -5,7 +5,7 @@ Invariants: a host that is there, or to which work belongs, is not removed; that
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Container, Iterable, Mapping
 from typing import Any
 
 from msgspec.structs import replace
@@ -20,6 +20,7 @@ from agent.protocol import (
     WatcherChanged,
 )
 from agent.records import HostState, at_host, host_of, on_host
+from agent.records.jobs import CAMPAIGN, MOST_PHONES, campaign_of
 from agent.store.postgres.hosts import Belongings, belongings, forget, hosts
 from agent.store.postgres.link import Link
 from agent.store.store import EventDraft, Store
@@ -103,7 +104,13 @@ async def _hand_over(
     drafts: list[EventDraft] = []
     for number in owned.jobs:
         if (job := await store.job(number)) is not None:
-            there = replace(job, host=op.jobs_to, payload_json=_moved(job.payload_json, op))
+            payload = _moved(job.payload_json, op)
+            if campaign := campaign_of(payload).phones:
+                runs = await store.job_runs.runs(number, limit=MOST_PHONES)
+                phones = _phones(campaign, {run.serial for run in runs}, op)
+                payload = {**payload, CAMPAIGN: {**payload[CAMPAIGN], "phones": phones}}
+            host = op.jobs_to if job.host in ("", op.host) else job.host
+            there = replace(job, host=host, payload_json=payload)
             drafts.append(EventDraft("", JobChanged(job=there, reason=reason), submission_id))
     for number in owned.watchers:
         if (watcher := await store.watches.watcher(number)) is not None:
@@ -125,6 +132,17 @@ def _moved(said: Mapping[str, Any], op: HostForget) -> dict[str, Any]:
     if isinstance(serial, str) and host_of(serial) == op.host:
         return {**said, "serial": at_host(op.jobs_to, on_host(serial))}
     return dict(said)
+
+
+def _phones(phones: Iterable[str], begun: Container[str], op: HostForget) -> list[str]:
+    """Return a campaign's phones, those of the host that have not begun as those of that name at
+    the other host, each once.
+    """
+    there = (
+        at_host(op.jobs_to, on_host(one)) if host_of(one) == op.host and one not in begun else one
+        for one in phones
+    )
+    return list(dict.fromkeys(there))
 
 
 def _count(count: int, what: str) -> str:

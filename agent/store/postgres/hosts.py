@@ -49,6 +49,11 @@ _BELONGINGS = f"""
         WHERE state NOT IN ('COMPLETED', 'FAILED', 'CANCELLED') AND {_OWNED}
     UNION ALL SELECT 'job', id::text FROM job, t, h
         WHERE status NOT IN ('completed', 'failed', 'stopped') AND {_OWNED}
+    UNION SELECT 'job', id::text FROM job, h,
+            jsonb_path_query(record::jsonb, '$.payload_json.campaign.phones[*]') phone
+        WHERE status NOT IN ('completed', 'failed', 'stopped')
+        AND starts_with(phone #>> '{{}}', h.name || '/') AND NOT EXISTS (SELECT 1 FROM job_run r
+            WHERE r.job_id = job.id AND r.record::json->>'serial' = phone #>> '{{}}')
     UNION ALL SELECT 'watcher', id::text FROM watcher, t, h WHERE is_live = 1 AND {_OWNED}
     UNION ALL SELECT 'commitment', id::text FROM commitment, t, h WHERE is_live = 1 AND {_OWNED}
     ORDER BY 1, 2
@@ -241,7 +246,9 @@ class Belongings(msgspec.Struct, frozen=True, kw_only=True):
 
 
 async def belongings(link: Link, host: str) -> Belongings:
-    """List what belongs to a host and has not ended. Raises StoreError."""
+    """List what belongs to a host and has not ended, and campaigns of any that have phones of it
+    to begin on. Raises StoreError.
+    """
     rows = await link.rows(_BELONGINGS, (host,))
     return Belongings(
         sessions=tuple(as_text(key) for kind, key in rows if kind == "session"),

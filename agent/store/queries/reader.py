@@ -48,7 +48,7 @@ _ASKED_AT_ONCE = 500
 """How many parents one statement names."""
 
 LARGEST_ID = (1 << 63) - 1
-PAGE_ROOTS = 500
+PAGE_ROOTS = 2_000
 JOBS_LISTED = 50
 """The most jobs that one list gives (CONTRACTS 2.2)."""
 

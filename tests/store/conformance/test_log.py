@@ -10,7 +10,7 @@ from agent.errors import StoreError, UsageError, WrongStateError
 from agent.protocol import Event, SessionPruned, SessionStateChanged, WarningEvent
 from agent.records import SessionState
 from agent.state.commit import Commit
-from agent.store.queries.reader import PAGE_ROOTS
+from agent.store.queries import reader
 from agent.store.store import EventDraft, Store
 from tests.store.conformance.stores import DATABASES, Opener, ask
 from tests.store.conftest import make_job, question_draft, session_draft, step_draft, unpruned
@@ -170,13 +170,14 @@ async def test_a_session_is_listed_by_where_it_stands_after_every_kind_of_change
 
 
 async def test_sessions_that_keep_their_frames_are_read_by_pages_while_others_are_pruned(
-    store: Store,
+    store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    names = [f"s{number:04}" for number in range(2 * PAGE_ROOTS + 1)]
+    monkeypatch.setattr(reader, "PAGE_ROOTS", 40)
+    names = [f"s{number:04}" for number in range(2 * 40 + 1)]
     await store.append(*(session_draft(name) for name in names))
     pages = store.unpruned_roots()
     found = [one.session_id for one in await anext(pages)]
-    assert len(found) == PAGE_ROOTS
+    assert len(found) == 40
     await store.append(*(EventDraft(name, SessionPruned()) for name in (found[0], names[0])))
     found += [one.session_id async for page in pages for one in page]
     assert found == names[:0:-1]

@@ -14,10 +14,12 @@ from agent.hosts.forgetting import forget_host
 from agent.protocol import (
     HostForget,
     HostForgotten,
+    RunChanged,
     SessionStateChanged,
     WatcherChanged,
 )
-from agent.records import CommitmentStatus, SessionState, Usage
+from agent.records import CommitmentStatus, JobType, SessionState, Usage, campaign_of
+from agent.records.jobs import Campaign, RunRecord
 from agent.store.postgres.core_store import open_core
 from agent.store.postgres.health import examine
 from agent.store.postgres.hosts import forget, hosts
@@ -115,6 +117,45 @@ async def test_a_host_is_forgotten_once_it_has_left_and_nothing_belongs_to_it(
     assert (await store.session("s1")).host == "goes"
     async with open_core(dsn, "goes", tmp_path / "new") as new:
         assert new.epoch > store.epoch
+
+
+async def test_campaigns_of_any_host_go_on_at_the_phones_of_the_other(
+    dsn: str, store: PostgresStore, link: Link, tmp_path: Path
+) -> None:
+    """A phone that has begun stays as it is: its run names it."""
+    both = ("goes/begun", "goes/left", "goes/twice", "stays/own", "stays/twice")
+
+    async def campaign(where: PostgresStore, phones: tuple[str, ...]) -> int:
+        payload: dict[str, object] = {"campaign": {"phones": list(phones), "needs": "tag:wall"}}
+        job = await own_part(where).create_job(
+            lambda number: replace(make_job(number), type=JobType.CAMPAIGN, payload_json=payload)
+        )
+        record = RunRecord(
+            run_id=str(job.id), job_id=job.id, due_at=0, started_at=1, serial="goes/begun"
+        )
+        await where.append(EventDraft("", RunChanged(run=record)))
+        return job.id
+
+    async with (
+        open_core(dsn, "goes", tmp_path / "goes") as leaving,
+        leaving.present(dsn, version="1.2.0", phones=phones),
+    ):
+        its_own = await campaign(leaving, both)
+    anothers = await campaign(store, both)
+    begun = await campaign(store, ("goes/begun", "stays/own"))
+    with pytest.raises(WrongStateError, match=f"2 jobs: {its_own}, {anothers}"):
+        await forget_host(link, store, HostForget(host="goes"), "op-1", BY)
+    await forget_host(link, store, HostForget(host="goes", jobs_to="stays"), "op-2", BY)
+    there = ("goes/begun", "stays/left", "stays/twice", "stays/own")
+    for number, phones_now in (
+        (its_own, there),
+        (anothers, there),
+        (begun, ("goes/begun", "stays/own")),
+    ):
+        job = await store.job(number)
+        assert job is not None
+        assert job.host == "stays"
+        assert campaign_of(job.payload_json) == Campaign(phones=phones_now, needs="tag:wall")
 
 
 async def test_a_host_whose_process_stands_still_is_not_forgotten(
