@@ -420,7 +420,7 @@ class AdbDevice:
             result = await self._shell.run(f"am start {words}", timeout_s)
         if "Error:" in result.text or "unable to resolve" in result.text.casefold():
             raise DeviceError(
-                f"No app of {self.serial} opens {one_line(link, 100)}.",
+                f"No app on this phone opens {one_line(link, 100)}.",
                 "Open the app for it, and go there by its own menus.",
             )
         if result.exit_code != 0:

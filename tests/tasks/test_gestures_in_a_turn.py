@@ -109,7 +109,8 @@ async def test_a_key_that_is_not_there_presses_nothing() -> None:
     pad = Pad()
     context, _ = await run(pad.phone, says("press_keys", keys="12#"))
     assert pad.pressed == []
-    assert "no key for character 3" in results(context)[0]
+    told = results(context)[0]
+    assert "no key for character 3 of `keys`; its keys: 0 1 2 3 4 5 6 7 8 9" in told
 
 
 async def test_each_key_is_judged_and_one_that_costs_asks_for_all() -> None:

@@ -46,6 +46,26 @@ async def test_a_word_of_the_operator_opens_what_was_completed_again() -> None:
     assert planned(context) == [["completed"], ["pending"]]
 
 
+async def test_a_claim_that_was_refused_opens_what_was_completed_again() -> None:
+    context = await run(scripted(plans("completed", "pending"), DONE, plans("pending"), FAILS))
+    assert planned(context) == [["completed", "pending"], ["pending"]]
+    assert results(context)[1].startswith("FAILED: These items of your plan")
+
+
+@pytest.mark.parametrize(
+    ("last", "asked"),
+    [("Finish with result", False), ("then report the number", False), ("Press it", True)],
+)
+async def test_an_item_to_finish_is_done_by_the_claim_itself(last: str, asked: bool) -> None:
+    steps = [
+        {"step": "Read it", "status": "completed"},
+        {"step": last, "status": "in_progress"},
+    ]
+    context = await run(scripted(says("update_plan", plan=steps), DONE, DONE))
+    refused = [text.startswith("FAILED: These items") for text in results(context)]
+    assert any(refused) is asked
+
+
 async def test_a_new_goal_begins_without_the_plan_of_the_one_before() -> None:
     first = await run(scripted(plans("completed", "pending"), FAILS))
     model = scripted(plans("pending"), FAILS)

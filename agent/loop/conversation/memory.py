@@ -372,6 +372,9 @@ class Memory:
         self._deferred.clear()
         if call.tool == "more_tools" and msg.outcome is records.ActionOutcome.DONE:
             self.groups |= {group for group in ToolGroup if f'"{group.value}"' in call.arguments}
+        if call.tool == "finish":
+            # A claim that was refused opens again what the model had marked too early.
+            self.done.clear()
         if msg.outcome is records.ActionOutcome.FAILED and call.tool not in _TALK:
             self.trail.futile()
         done = msg.outcome is not records.ActionOutcome.FAILED

@@ -294,12 +294,7 @@ def element_line(
     says_nothing = element.editable and not any(map(str.isalpha, element.label))
     if (not labelled or says_nothing) and element.resource_id:
         parts.append(f" id={element.resource_id.rsplit('/', 1)[-1][:40]}")
-    if element.checkable:
-        parts.append(" [CHECKED]" if element.checked else " [UNCHECKED]")
-    if not element.enabled and (element.clickable or element.editable or element.checkable):
-        parts.append(" [DISABLED]")
-    if element.selected or (element.kind == "tab" and element.checked):
-        parts.append(" [SELECTED]")
+    parts += [f" {state}" for state in states_of(element)]
     if focus and element.focused and not element.scrollable:
         parts.append(" [FOCUSED]")
     if element.scrollable and element.kind != "scrollable":
@@ -307,6 +302,18 @@ def element_line(
     if marks_new and element.is_new:
         parts.append(" <-- NEW")
     return "".join(parts)
+
+
+def states_of(element: Element) -> list[str]:
+    """Return the states of an element as its line shows them, such as [CHECKED]."""
+    states = []
+    if element.checkable:
+        states.append("[CHECKED]" if element.checked else "[UNCHECKED]")
+    if not element.enabled and (element.clickable or element.editable or element.checkable):
+        states.append("[DISABLED]")
+    if element.selected or (element.kind == "tab" and element.checked):
+        states.append("[SELECTED]")
+    return states
 
 
 def activity_name(activity: str) -> str:

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -32,6 +34,10 @@ from agent.tools.arguments import Finish
 
 _SHOWN_PATHS = 5
 _MAX_ANSWER_CHARS = 4000
+_ENDS_WITH = re.compile(
+    r"\W*(?:(?:then|and|call)\W+)*(?:finish|conclude|report|tell|answer|say|summari[sz]e)\b",
+    re.IGNORECASE,
+)
 
 
 @dataclass(slots=True)
@@ -63,7 +69,7 @@ class Completion:
         """End the turn, or return why it cannot end yet."""
         message = tidy(arguments.summary).strip() or "The model gave no reason."
         if not arguments.success:
-            return Controlled("Recorded.", end=TurnEnd(completed=False, message=message))
+            return Controlled("Recorded as not met.", end=TurnEnd(completed=False, message=message))
         result: object = None
         if self.context.session.output_schema:
             try:
@@ -81,7 +87,7 @@ class Completion:
         data = "" if result is None else f"\n{json.dumps(result, ensure_ascii=False)}"
         began = self.ledger.seconds()
         decided = await self.claims.decide(
-            prompts.open_items(self.ledger.memory.plan),
+            prompts.open_items(without_finish(self.ledger.memory.plan)),
             answer=f"{message}{data}"[:_MAX_ANSWER_CHARS],
             values=() if result is None else words_of(result),
         )
@@ -191,3 +197,8 @@ def _tidied(value: object, depth: int = 0) -> object:
     if isinstance(value, list):
         return [_tidied(one, depth + 1) for one in value]
     return value
+
+
+def without_finish(plan: Sequence[records.PlanItem]) -> Sequence[records.PlanItem]:
+    """Leave out a plan's last item where it is to finish and tell: the claim itself does that."""
+    return plan[:-1] if plan and _ENDS_WITH.match(plan[-1].step) else plan

@@ -12,14 +12,19 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from agent.loop.screen.elements import UNLABELED
+from agent.loop.screen.screen_text import states_of
 from agent.records import Element, Evidence, Observation
 
 MAX_QUOTE_CHARS = 300
 _TOKEN = re.compile(r"\d+(?:[.,:]\d+)+|[^\W_]+")
 """A number with its separators is one word: 284 is not said by 1,284.50."""
 _CUT = re.compile(r"\s*(?:\.{3}|…)\s*")
+_CUT_WORD = re.compile(r"\S*(?:\.{3}|…)\s*")
+"""A cut in the middle of a word, with what is left of the word."""
 _NUMBER = re.compile(r"^\s*\[\d+\]\s*")
 _PLACE = re.compile(r"\((?:(?:far-)?(?:left|right|center)|cut off at the [a-z: ]+)\)")
+_MARKS = re.compile(r"<-- NEW|\\n|\[(?:FOCUSED|SCROLLS)\]|\bid=\S+|\"unlabeled\"")
+"""What the screen's text says of an element beyond what it shows."""
 _KIND = re.compile(r"^(?:[A-Za-z]+(?:-[a-z]+)?):\s*(?=[\"“'])")
 
 
@@ -80,10 +85,13 @@ def stored_reply(step: int, text: str) -> StoredScreen:
 def find(quote: str, screens: Iterable[StoredScreen]) -> Evidence:
     """Return where words stand; newest screens first. Step 0 where none shows them."""
     said = quote[:MAX_QUOTE_CHARS]
-    wanted = [part for part in map(normalised, _CUT.split(_bare(said))) if part.strip()]
-    for screen in reversed(tuple(screens)):
-        if wanted and all(screen.shows(part) for part in wanted):
-            return Evidence(quote=said, step=screen.step, digest=screen.digest)
+    bare = _bare(said if said == quote else f"{said}…")
+    newest_first = tuple(screens)[::-1]
+    for cut in (_CUT, _CUT_WORD):
+        wanted = [part for part in map(normalised, cut.split(bare)) if part.strip()]
+        for screen in newest_first:
+            if wanted and all(screen.shows(part) for part in wanted):
+                return Evidence(quote=said, step=screen.step, digest=screen.digest)
     return Evidence(quote=said)
 
 
@@ -103,18 +111,16 @@ def lines_with(values: Sequence[str], screens: Sequence[StoredScreen], limit: in
 
 def _bare(quote: str) -> str:
     """Return a quote without what the screen's text puts around a label."""
-    return _KIND.sub(
-        "", _NUMBER.sub("", _PLACE.sub(" ", quote.replace("<-- NEW", " ").replace("\\n", " ")))
-    )
+    line = _KIND.sub("", _NUMBER.sub("", quote))
+    return _PLACE.sub(" ", _MARKS.sub(" ", line))
 
 
 def _said(element: Element) -> Iterable[str]:
-    """Return the lines that an element is: label, value and state together; then what it hides."""
+    """Return the lines that an element is: label, value and states together; then what it hides.
+
+    In the order of `agent.loop.screen.screen_text.element_line`, which is what is quoted from.
+    """
     label = "" if element.label == UNLABELED else element.label
-    state = ""
-    if element.checkable:
-        state = "[CHECKED]" if element.checked else "[UNCHECKED]"
-    elif element.selected:
-        state = "[SELECTED]"
-    line = " ".join(filter(None, (label, element.value, state)))
+    hidden = f"{element.length} hidden characters" if element.length else ""
+    line = " ".join(filter(None, (label, element.value, hidden, *states_of(element))))
     return (part for part in (line, element.more) if part)

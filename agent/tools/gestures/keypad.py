@@ -113,7 +113,10 @@ def keys_for(text: str, screen: Sequence[Element]) -> tuple[Element, ...]:
         fitting = next((keys[n.casefold()] for n in names if n.casefold() in keys), [])
         if len(fitting) != 1:
             several = "several keys" if fitting else "no key"
-            raise BadArguments(f"the screen has {several} for character {at} of `keys`")
+            there = " ".join(sorted(name for name in keys if len(name) == 1)) or "none"
+            raise BadArguments(
+                f"the screen has {several} for character {at} of `keys`; its keys: {there}"
+            )
         found.append(fitting[0])
     return tuple(found)
 

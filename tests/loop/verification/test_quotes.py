@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.loop.verification.quotes import find, normalised
+from agent.loop.verification.quotes import find, normalised, stored_screen
 from tests.loop.paper_phone import button, field, node
-from tests.loop.verification.screens import stored
+from tests.loop.verification.screens import observation, stored
 
 SCREENS = (
     stored(1, button("Settings", 0.2)),
@@ -54,6 +54,27 @@ def test_a_quote_is_found_however_it_is_spaced_cased_and_dressed(quote: str) -> 
 )
 def test_what_stands_on_no_screen_is_not_found(quote: str) -> None:
     assert find(quote, SCREENS).step == 0
+
+
+@given(
+    label=st.sampled_from(["", "Text message", 'Say "hi"', "Unlabeled", "0.00", "id=3", "Ä ö"]),
+    value=st.sampled_from(["", "milk and eggs", "15550104", 'a "b"', "a dozen eggs, " * 40]),
+    states=st.fixed_dictionaries(
+        {
+            name: st.booleans()
+            for name in ("checkable", "checked", "enabled", "selected", "focused", "password")
+        }
+    ),
+    y=st.sampled_from([0.1, 0.5, 0.9]),
+)
+def test_a_line_is_found_as_the_screen_writes_it(
+    label: str, value: str, states: dict[str, bool], y: float
+) -> None:
+    box = field(label, y, value, resource_id="app:id/digits", clickable=True, **states)
+    seen = observation(button("Other", 0.3), box)
+    screen = stored_screen(3, seen)
+    [line] = [one for one in seen.screen_text.splitlines() if "INPUT" in one]
+    assert find(line.strip(), [screen]).step == 3 or not screen.lines[1:]
 
 
 def test_the_newest_screen_that_shows_it_is_named_with_its_digest() -> None:
