@@ -280,6 +280,16 @@ async def test_a_drag_goes_from_what_is_named_to_what_is_named() -> None:
     assert "ends where it starts" in results(context)[0]
 
 
+@pytest.mark.parametrize(("end", "x"), [("0%", 0.1), ("50 %", 0.5), ("100%", 0.9)])
+async def test_a_slider_is_dragged_to_a_share_of_its_width(end: str, x: float) -> None:
+    phone = PaperPhone(lambda: (button("Volume", 0.3),))
+    context, _ = await run(phone, says("drag", element=1, end=end))
+    assert phone.done == ["swipe"]
+    start, there = requested(context).path
+    assert (round(there.x, 3), round(there.y, 3)) == (x, 0.325)
+    assert start.x != there.x
+
+
 async def test_a_drag_onto_what_deletes_is_asked_about() -> None:
     phone = PaperPhone(lambda: (button("Photo", 0.3), button("Delete", 0.6)))
     context, _ = await run(phone, says("drag", element=1, to_element=2))

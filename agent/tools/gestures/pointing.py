@@ -71,23 +71,34 @@ class DragTo(PhoneTool, frozen=True, kw_only=True):
 
     element: Annotated[int, msgspec.Meta(ge=0, description="What to drag.")] = 0
     to_element: Annotated[int, msgspec.Meta(ge=0, description="Where to.")] = 0
-    start: Annotated[str, msgspec.Meta(description='Or a point: "x,y" of the screen, 0-1000.')] = ""
-    end: str = ""
-    hold: Annotated[bool, msgspec.Meta(description="Long-press first: icons, not sliders.")] = False
+    start: Annotated[str, msgspec.Meta(description='Or a point: "x,y", 0-1000.')] = ""
+    end: Annotated[str, msgspec.Meta(description='Slider: "40%".')] = ""
+    hold: Annotated[bool, msgspec.Meta(description="Long-press first: icons.")] = False
 
     def resolve(self, screen: Observation) -> ResolvedAction:
         if bool(self.element) == bool(self.start):
             raise BadArguments("name what to drag: `element`, or `start` as x and y of the screen")
         if bool(self.to_element) == bool(self.end):
-            raise BadArguments("name where to: `to_element`, or `end` as x and y of the screen")
+            raise BadArguments(
+                "name where to: `to_element`, or `end` as x and y of the screen; of a slider "
+                'also as "40%"'
+            )
         element = element_at(screen, self.element) if self.element else None
         goal = element_at(screen, self.to_element) if self.to_element else None
         start = _read_point(self.start) if element is None else clip(element.bounds.center)
-        end = _read_point(self.end) if goal is None else clip(goal.bounds.center)
+        share = None if element is None else _share(self.end)
+        if goal is not None:
+            end, where = clip(goal.bounds.center), name_of(goal)
+        elif element is not None and share is not None:
+            # From its other half: a drag has to move, also to the middle.
+            start = _at_share(element, 0.25 if share >= 0.5 else 0.75)
+            end, where = _at_share(element, share), f"{share:.0%} of its width"
+        else:
+            end = _read_point(self.end)
+            where = _written(end)
         if start == end:
             raise BadArguments("the drag ends where it starts")
         what = name_of(element) if element is not None else _written(start)
-        where = name_of(goal) if goal is not None else _written(end)
         said = f"Dragged {what} to {where}"
         return ResolvedAction(action=self, said=said, element=element, point=start, end=end)
 
@@ -131,6 +142,17 @@ def _read_point(text: str) -> Point:
     if len(numbers) != 2 or any(int(number) > SCALE for number in numbers):
         raise BadArguments(f'a point is written "x,y", each from 0 to {SCALE}')
     return _point((int(numbers[0]), int(numbers[1])))
+
+
+def _at_share(element: Element, share: float) -> Point:
+    box = element.bounds
+    return clip(Point(x=box.left + share * (box.right - box.left), y=box.center_y))
+
+
+def _share(text: str) -> float | None:
+    """Read "40%" as 0.4; None for what is no percentage from 0 to 100."""
+    found = re.fullmatch(r"\s*(\d{1,3})\s*%\s*", text[:40])
+    return None if found is None or int(found[1]) > 100 else int(found[1]) / 100
 
 
 def _written(point: Point) -> str:
