@@ -12,6 +12,9 @@ WORKERS ?= 4
 SECONDS ?= 60
 EXTRAS := --extra anthropic --extra demo --extra gym --extra http --extra otel --extra textproto --extra video --extra web
 
+# In a fresh clone one process compiles first what each worker would compile for itself at once.
+COMPILE = test -d tests/__pycache__ || $(BIN)/python -m pytest --collect-only -q $(ARGS) > /dev/null 2>&1
+
 .PHONY: help setup demo test test-all fuzz lint types bench exam golden release screenshots lock site docs clean
 
 help: ## Say what each target does
@@ -28,6 +31,7 @@ demo: $(READY) ## Open the console on virtual phones with the offline pilot
 
 test: lint ## Lint, types, and every test that is not slow (ARGS for pytest)
 	@$(BIN)/mypy > $(VENV)/types.txt 2>&1 & types=$$!; \
+	$(COMPILE); \
 	$(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup $(ARGS); tests=$$?; \
 	wait $$types; typed=$$?; cat $(VENV)/types.txt; exit $$((tests ? tests : typed))
 

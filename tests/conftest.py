@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
+from hypothesis.internal.conjecture import providers
 
 _PROXIES = {"http_proxy", "https_proxy", "all_proxy", "no_proxy"}
 _LOOKS = {"COLUMNS", "LINES", "NO_COLOR", "FORCE_COLOR", "CLICOLOR", "CLICOLOR_FORCE"}
@@ -56,6 +57,11 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile("switchboard")
+
+# Hypothesis would read the source of every module of ours for constants to draw. Ten thousand of
+# them make any one as good as never drawn, and which there are, and so what a fixed seed draws,
+# would hang on what a worker has imported.
+providers._get_local_constants = lambda: providers._local_constants
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

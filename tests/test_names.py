@@ -84,7 +84,12 @@ _PLAIN = re.compile(
 def said_wrongly(text: str) -> list[str]:
     """Return the forbidden words that a text has, in the singular or the plural."""
     flat = _PLAIN.sub(" ", " ".join(text.casefold().split()))
-    return [word for word in forbidden() if re.search(rf"(?<![\w`]){word}(?:s|es)?(?![\w`])", flat)]
+    return [
+        word
+        for word in forbidden()
+        # Most words are in no text, and a plain search says so in a tenth of the time.
+        if word in flat and re.search(rf"(?<![\w`]){word}(?:s|es)?(?![\w`])", flat)
+    ]
 
 
 def _add(read: Read, where: str, node: ast.AST) -> None:

@@ -7,6 +7,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.internal.conjecture import providers
+
+from agent.state.terms import CAPABILITIES
+
 SAID = {
     "SWITCHBOARD_NEEDS_ALL": "1",
     "SWITCHBOARD_DATA_DIR": "/nowhere",
@@ -27,3 +33,14 @@ def test_nothing_of_the_machine_is_kept_but_what_the_gate_says() -> None:
         timeout=120,
     ).stdout.split()
     assert set(SAID).intersection(kept) == {"SWITCHBOARD_NEEDS_ALL"}
+
+
+def test_what_is_drawn_hangs_on_no_source_of_ours() -> None:
+    @settings(max_examples=300, database=None, derandomize=True)
+    @given(st.text())
+    def draw(text: str) -> None:
+        pass
+
+    assert CAPABILITIES, "a module with strings that could be drawn"
+    draw()
+    assert not providers._local_constants.strings

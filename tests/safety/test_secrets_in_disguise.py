@@ -31,10 +31,10 @@ CARDS = (
 )
 ZEROS = tuple(
     chr(code)
-    for code in range(0x110000)
+    for code in range(0x20000)
     if unicodedata.category(chr(code)) == "Nd" and unicodedata.decimal(chr(code)) == 0
 )
-"""The zero of every script; the other nine follow it in Unicode."""
+"""The zero of every script, all of which are in the first two planes; the other nine follow."""
 
 
 def normal(sign: str) -> str:
