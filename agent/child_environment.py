@@ -5,8 +5,6 @@ the core. Programs that the operator names (an editor, a notice command) are the
 get the whole environment.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Mapping
 

@@ -5,8 +5,6 @@ program may have left a pipe to one of its own children, or filled one that nobo
 never returns, though the process is gone. What is started here with pipes is therefore ended here.
 """
 
-from __future__ import annotations
-
 import asyncio
 import os
 import signal

@@ -5,8 +5,6 @@ value in a Settings passed the check of its key, whichever layer it came from, a
 pass is a ConfigError that names the place, the line, the key and the remedy.
 """
 
-from __future__ import annotations
-
 import difflib
 import math
 import os

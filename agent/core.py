@@ -4,8 +4,6 @@
 daemon's socket. Invariant: listeners receive only stored events.
 """
 
-from __future__ import annotations
-
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, aclosing, asynccontextmanager
 from typing import Protocol, TypeVar
@@ -278,7 +276,7 @@ class Peers(Protocol):
         """Set the check for ops that operators forward to this host through another one."""
         ...
 
-    def serve(self, core: Carrier) -> AbstractAsyncContextManager[None]:
+    def serve(self, core: "Carrier") -> AbstractAsyncContextManager[None]:
         """Carry out other hosts' requests, for the length of a `with` block."""
 
 

@@ -5,8 +5,6 @@ bridge of Codex Android answers with, so that one table serves the socket, the c
 exit status of the command line.
 """
 
-from __future__ import annotations
-
 from enum import IntEnum, StrEnum
 
 

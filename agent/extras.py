@@ -3,8 +3,6 @@
 Invariant: none of them is imported to find out whether it is there.
 """
 
-from __future__ import annotations
-
 import importlib.util
 from functools import cache
 from typing import NamedTuple

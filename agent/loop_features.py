@@ -4,8 +4,6 @@ Only for measuring: `[loop] without` and `python -m bench exercises --without`. 
 asked about in one line, where it works. Safety is no pattern and cannot be switched off.
 """
 
-from __future__ import annotations
-
 from collections.abc import Set
 from enum import StrEnum
 from typing import TypeAlias

@@ -1,7 +1,5 @@
 """Write moments for a model: with date and zone, never as a number of milliseconds. Pure."""
 
-from __future__ import annotations
-
 from datetime import datetime
 
 

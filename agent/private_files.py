@@ -4,8 +4,6 @@ Not access control: the system has that. Invariant: a directory that another use
 may write is refused before anything in it is trusted, since what lies there may be theirs.
 """
 
-from __future__ import annotations
-
 import os
 import stat
 from pathlib import Path

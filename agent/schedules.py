@@ -6,8 +6,6 @@ also where clocks are put forward or back (by the library cronsim). Invariant: a
 the moment it was asked for, and outside of the quiet hours.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from datetime import UTC, date, datetime, time, timedelta, tzinfo

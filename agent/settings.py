@@ -4,8 +4,6 @@ Not the reading of it (that is `agent.config`). Invariant: a key is declared onc
 description is what help, errors and the documents show.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from enum import StrEnum
 from pathlib import Path

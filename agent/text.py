@@ -6,8 +6,6 @@ surrogate, and no letter piled higher than any language writes, so a terminal ca
 Cleaning twice changes nothing.
 """
 
-from __future__ import annotations
-
 import re
 
 # CSI; OSC, DCS, SOS, PM and APC up to BEL or ST; two-character escapes; and their C1 forms.

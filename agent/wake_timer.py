@@ -5,8 +5,6 @@ Used by the schedulers of jobs (`agent.jobs.job_scheduler`) and of watchers and 
 since the epoch by a clock that is handed in, because a clock is set and a computer sleeps.
 """
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from collections.abc import Callable

@@ -4,8 +4,6 @@ Benchmarks are not tests: they print tables, as ratios against a peer or a basel
 and never fail because a machine is slow.
 """
 
-from __future__ import annotations
-
 import argparse
 import importlib
 import pkgutil

@@ -4,8 +4,6 @@
 N-th phone, at full size, as most environments of phones answer a step. It ends with its input.
 """
 
-from __future__ import annotations
-
 import asyncio
 import base64
 import json

@@ -5,8 +5,6 @@ that as stolen time (the eighth figure of `cpu` in `/proc/stat`, proc_stat(5)). 
 counted, as on a machine of one's own, all that was asked for was given.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import NamedTuple
 
@@ -23,7 +21,7 @@ class Ticks(NamedTuple):
     ran: int
     stolen: int
 
-    def given_since(self, before: Ticks) -> float:
+    def given_since(self, before: "Ticks") -> float:
         """Return the share, 0 to 1, of what was asked for since then that was given."""
         ran, stolen = self.ran - before.ran, self.stolen - before.stolen
         return ran / (ran + stolen) if ran + stolen > 0 else 1.0

@@ -4,8 +4,6 @@ It makes the calls that it is told on stdin and says on stdout when each began a
 clock that all processes of a machine share.
 """
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import subprocess

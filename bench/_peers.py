@@ -4,8 +4,6 @@ No benchmark. Invariant: what is installed for a peer touches nothing of ours; i
 uv, and kept in the cache directory.
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

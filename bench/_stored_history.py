@@ -5,8 +5,6 @@ times, and a console as a process. A step is what an operator does, until the st
 the screen: the CPU of console, core and database until then, in ms, since a machine may be busy.
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
 import os

@@ -4,8 +4,6 @@ The vocabulary is inside the wheel of `bpe-openai`, so nothing is downloaded. Wh
 around messages and tools (a few tokens each) is not counted.
 """
 
-from __future__ import annotations
-
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -19,7 +17,7 @@ def count_tokens(text: str) -> int:
 
 
 @cache
-def _encoding() -> Encoding:
+def _encoding() -> "Encoding":
     # It reads three vocabularies as it is imported: a second that only who counts shall wait.
     import bpe_openai
 

@@ -10,8 +10,6 @@ Then the History over a real core with 500 and with 50,000 stored sessions, on S
 PostgreSQL (`bench._stored_history`); `--stored` measures only that, `--drawn` only the first.
 """
 
-from __future__ import annotations
-
 import argparse
 import asyncio
 import cProfile

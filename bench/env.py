@@ -5,8 +5,6 @@ run, is a picture as base64 of a JPEG over HTTP (`bench/_env_peer.py`) of phones
 rate in its pictures a second. CPU is of this process alone, which in process is all there is.
 """
 
-from __future__ import annotations
-
 import argparse
 import asyncio
 import base64

@@ -7,8 +7,6 @@ sqlite3 by itself, in turn with them and as durable, which is the disk's share: 
 is ours.
 """
 
-from __future__ import annotations
-
 import asyncio
 import os
 import sqlite3

@@ -9,8 +9,6 @@ interpreter named by SWITCHBOARD_GHOST_PYTHON, or one that is made with uv and k
 directory.
 """
 
-from __future__ import annotations
-
 import asyncio
 import os
 import statistics

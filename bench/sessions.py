@@ -5,8 +5,6 @@ as fast as they take it; what counts is when the last call to a phone was over, 
 are of one run on this machine.
 """
 
-from __future__ import annotations
-
 import asyncio
 import statistics
 import tempfile

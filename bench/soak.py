@@ -6,8 +6,6 @@ the task, the core, the SQLite store, retention and the console. `--sessions N` 
 `--plot FILE` also draws the curve as SVG.
 """
 
-from __future__ import annotations
-
 import argparse
 import asyncio
 import gc

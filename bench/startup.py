@@ -6,8 +6,6 @@ same way; of the help page, an interpreter that does nothing. The CPU of the pro
 all of its threads, stands beside the time: it depends less on what else a machine has to do.
 """
 
-from __future__ import annotations
-
 import asyncio
 import os
 import pty

@@ -8,8 +8,6 @@ of the process stands beside it, since it depends less on what else a machine ha
 compiled by the first round, which is not counted, as an installation has compiled them.
 """
 
-from __future__ import annotations
-
 import asyncio
 import os
 import statistics

@@ -7,8 +7,6 @@ trip each way, and passes at no more than its rate. The seconds are the console'
 nobody thinks in them.
 """
 
-from __future__ import annotations
-
 import argparse
 import asyncio
 import fcntl

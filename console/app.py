@@ -7,8 +7,6 @@ exception becomes a log line and a notice while the core keeps running; a key ha
 for work in the core.
 """
 
-from __future__ import annotations
-
 import asyncio
 import os
 import time
@@ -81,7 +79,7 @@ NOTICE_S = 6.0
 async def run_console(
     core: Core,
     *,
-    settings: Settings | None = None,
+    settings: "Settings | None" = None,
     title: str = "",
     focus_session: str = "",
     replay: str = "",
@@ -136,7 +134,7 @@ class SwitchboardApp(ShowsStills, ConsoleApp, inherit_bindings=False):
         self,
         core: Core,
         *,
-        settings: Settings | None = None,
+        settings: "Settings | None" = None,
         title: str = "",
         focus_session: str = "",
         replay: str = "",

@@ -4,8 +4,6 @@
 that screens and parts know the app, and the app knows them, without a circle.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine
 from pathlib import Path
@@ -117,7 +115,7 @@ class Keeps(Protocol):
     """Keeps the `[ui]` settings that keys and the mouse change."""
 
     @property
-    def ui(self) -> UiSettings:
+    def ui(self) -> "UiSettings":
         """The settings as they are now."""
 
     def keep(self, **changes: object) -> None:
@@ -142,7 +140,7 @@ class ConsoleApp(FaultIsolatedApp, App[int], inherit_bindings=False):
     keys: Keymap
     """The operator's own keys."""
     recent: Recent
-    settings: Settings | None
+    settings: "Settings | None"
     written: dict[str, str]
     """The settings that were written here, by name; they count from the next start."""
     kept: Keeps

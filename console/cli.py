@@ -4,8 +4,6 @@ Not the place where anything is done. Invariant: importing this module loads cli
 the core, so that help, completion and a mistyped command answer at once.
 """
 
-from __future__ import annotations
-
 import importlib
 import os
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -130,7 +128,7 @@ class LazyGroup(click.Group):
             raise click.exceptions.NoSuchCommand(name, possibilities=COMMANDS, ctx=ctx)
         return super().resolve_command(ctx, args)
 
-    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> "list[CompletionItem]":
         """Complete names without importing any command."""
         from click.shell_completion import CompletionItem
 

@@ -4,8 +4,6 @@ Not the help, which every command has. Invariant: every command is on the page b
 tree; `switchboard protocol cli > docs/cli.md` makes it anew.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import click

@@ -4,8 +4,6 @@ Not a measurement of its own: nothing is sent to a phone for it. Invariant: a ph
 KEPT times and no more, and one that has gone keeps none.
 """
 
-from __future__ import annotations
-
 from collections import deque
 
 from agent.protocol import DeviceChanged, Event, ObservationRecorded

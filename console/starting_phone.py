@@ -3,8 +3,6 @@
 Invariant: what becomes of it is said to the operator.
 """
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING
 
 from console.input.gate import Wait
@@ -13,7 +11,7 @@ if TYPE_CHECKING:
     from console.base_app import ConsoleApp
 
 
-def start_virtual(app: ConsoleApp) -> None:
+def start_virtual(app: "ConsoleApp") -> None:
     """Start a virtual phone, if none is there; says its serial when it is."""
     if app.start_phone is None:
         app.say("This console starts no phones: switchboard phone serve does.")
@@ -22,7 +20,7 @@ def start_virtual(app: ConsoleApp) -> None:
     app.spawn(_start(app), "starting a virtual phone", Wait.NOT)
 
 
-async def _start(app: ConsoleApp) -> None:
+async def _start(app: "ConsoleApp") -> None:
     if app.start_phone is not None:
         serial = await app.start_phone()
         app.say(f"The virtual phone {serial} is there.")

@@ -8,8 +8,6 @@ real one of the offline pilot; yesterday's ran with its core's clock a day back.
 daemon stop` ends it.
 """
 
-from __future__ import annotations
-
 import asyncio
 import subprocess
 import sys

@@ -4,8 +4,6 @@
 not counted; a method that a subclass writes again counts once.
 """
 
-from __future__ import annotations
-
 import ast
 import sys
 from collections.abc import Iterator, Mapping

@@ -6,8 +6,6 @@ The table goes into docs/virtual-phone.md, between its markers, and all results 
 Invariant: nothing is installed outside of the temporary directory, and all that was started ends.
 """
 
-from __future__ import annotations
-
 import argparse
 import contextlib
 import json

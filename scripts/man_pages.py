@@ -6,8 +6,6 @@ man(7). It runs in a process of its own: click keeps a command's help option fro
 that asked for it, so a process that ran a command in another way would write another page.
 """
 
-from __future__ import annotations
-
 import inspect
 import sys
 from collections.abc import Iterator

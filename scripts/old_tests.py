@@ -7,8 +7,6 @@ name does not say it. A test that went without a successor has `-` and the reaso
 the ids are read from git's history again.
 """
 
-from __future__ import annotations
-
 import ast
 import gzip
 import subprocess

@@ -4,8 +4,6 @@ Takes the strips of a Textual screen. The phone's half blocks are two rectangles
 picture shows what a good terminal shows. Boxes and blocks are drawn as shapes: fonts leave gaps.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from functools import lru_cache
 from importlib.resources import files

@@ -3,8 +3,6 @@
 Starts a phone of its own in a temporary directory with a clock that stands still; touches no other.
 """
 
-from __future__ import annotations
-
 import asyncio
 import sys
 import tempfile

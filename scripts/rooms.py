@@ -6,8 +6,6 @@ floor above all that it imports. `--list PACKAGE` prints the rooms of a package 
 `--walks` how many modules name a goal, a frame, a question and a key.
 """
 
-from __future__ import annotations
-
 import argparse
 import ast
 from collections import defaultdict

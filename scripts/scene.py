@@ -4,8 +4,6 @@ Only what is dated before today is made up; the sessions of today are real ones 
 Invariant: whoever returns from here finds on the core what is to be seen.
 """
 
-from __future__ import annotations
-
 import asyncio
 import random
 from pathlib import Path

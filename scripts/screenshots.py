@@ -8,8 +8,6 @@ terminal with sextants and images shows: a phone's frame lies over its cells, wh
 upon them.
 """
 
-from __future__ import annotations
-
 import asyncio
 import os
 import re

@@ -6,8 +6,6 @@ that are no page lead to their text. Invariant: nothing is written but into the 
 made anew.
 """
 
-from __future__ import annotations
-
 import re
 import shutil
 import sys

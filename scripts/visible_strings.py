@@ -4,8 +4,6 @@ Takes all string constants of the console, the widgets and the sentences of the 
 space, without docstrings. Usage: python -m scripts.visible_strings [WORD ...]
 """
 
-from __future__ import annotations
-
 import ast
 import sys
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """For every test: an environment that is nobody's, and random data judged by what it shows."""
 
-from __future__ import annotations
-
 import gc
 import os
 import shutil

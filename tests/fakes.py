@@ -3,8 +3,6 @@
 Real in behaviour, small in size: a lease excludes, a lost device raises, a change is told.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from contextlib import asynccontextmanager
@@ -24,7 +22,7 @@ from agent.protocol import UserMessage
 class FakeDevice:
     """A phone with one button on its screen; it notes what is done to it."""
 
-    def __init__(self, fleet: FakeFleet, serial: str) -> None:
+    def __init__(self, fleet: "FakeFleet", serial: str) -> None:
         self._fleet = fleet
         self._serial = serial
         self.done: list[str] = []

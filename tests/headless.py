@@ -11,8 +11,6 @@ Every app reads the same style sheets; here they are parsed once, and their rule
 the objects that they are, without a call for each.
 """
 
-from __future__ import annotations
-
 import asyncio
 from typing import Any
 

@@ -5,8 +5,6 @@ list of `Reply`, or a function from the request's JSON body to a `Reply`, so tha
 by what the model was shown. Every request is kept, with its headers, in `requests`.
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
 from collections.abc import AsyncIterator, Callable, Sequence

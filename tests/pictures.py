@@ -1,7 +1,5 @@
 """Pictures that lie."""
 
-from __future__ import annotations
-
 import struct
 import zlib
 from io import BytesIO

@@ -1,7 +1,5 @@
 """A small Core on a real store, for tests of what lies between a core and its listeners."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager

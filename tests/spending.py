@@ -1,7 +1,5 @@
 """What a store should add up, said plainly: for stores and cores that keep sessions in memory."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from datetime import datetime
 

@@ -1,7 +1,5 @@
 """A core on a stage: the real runtime and store, with a played task and a fleet that tests move."""
 
-from __future__ import annotations
-
 import asyncio
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -57,7 +55,7 @@ class Stage:
             self.settings = msgspec.structs.replace(self.settings, **{name: section})
 
     @asynccontextmanager
-    async def play(self) -> AsyncIterator[Stage]:
+    async def play(self) -> "AsyncIterator[Stage]":
         """Run a core for the length of the block; its turns in flight are left as a crash would."""
         async with SqliteStore.open(self.directory, clock_ms=self.clock) as self.store:
             self.core = await Runtime.spawn(

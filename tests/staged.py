@@ -4,8 +4,6 @@ The app is a module that is run with two descriptors, of orders and of answers. 
 the app writes goes to `write`, which a test gives.
 """
 
-from __future__ import annotations
-
 import fcntl
 import json
 import os

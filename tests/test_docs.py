@@ -1,7 +1,5 @@
 """What the documents promise of themselves: they are there, short, linked and true to the tree."""
 
-from __future__ import annotations
-
 import re
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """The import doors of docs/architecture.md, read from the source and seen in a running process."""
 
-from __future__ import annotations
-
 import ast
 import subprocess
 import sys

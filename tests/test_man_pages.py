@@ -1,7 +1,5 @@
 """The manual pages are those of the commands as they are."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

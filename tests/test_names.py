@@ -1,7 +1,5 @@
 """The glossary is the law: no name in the code has a word that it forbids."""
 
-from __future__ import annotations
-
 import ast
 import io
 import re

@@ -1,7 +1,5 @@
 """A test moves or merges; none goes unsaid."""
 
-from __future__ import annotations
-
 from scripts import old_tests
 
 _REMEDY = (

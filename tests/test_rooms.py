@@ -1,7 +1,5 @@
 """The rooms inside the packages: small floors, imports one way, a picture that is true."""
 
-from __future__ import annotations
-
 from collections import Counter
 from functools import cache
 from pathlib import Path

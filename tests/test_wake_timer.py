@@ -1,7 +1,5 @@
 """A timer that wakes when something is due, by a clock that may be set at any time."""
 
-from __future__ import annotations
-
 import asyncio
 from itertools import pairwise
 

@@ -1,7 +1,5 @@
 """Words that are not said stay away from screens, errors and commands."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -6,8 +6,6 @@ line is written only after its event was committed; an event that was committed 
 is caught up with at the next start; no line holds more of a text than the store does.
 """
 
-from __future__ import annotations
-
 import asyncio
 import hashlib
 import logging

@@ -8,8 +8,6 @@ so that a tail that was cut off is missed. Invariant: a line that was written is
 a crash left half-written was never in the head and is taken off.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

@@ -5,8 +5,6 @@ not stored any more is in order only where the chain itself says that its sessio
 it, or that the store is another since.
 """
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol

@@ -4,8 +4,6 @@ Invariant: a parent's own question comes before those of its children, theirs in
 asking (CONTRACTS 1.11).
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from agent.core import Core, Overview

@@ -4,8 +4,6 @@ Not a transport: the socket and the command line hand in names and parameters. I
 either did what the bridge's call of that name does, or raises an error with the bridge's code.
 """
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable
 from typing import Annotated, Any, TypeAlias, TypeVar
 

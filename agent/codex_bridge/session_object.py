@@ -4,8 +4,6 @@ Not the record (`agent.records.Session`). Invariants: the bridge's fields have i
 numbers; what Switchboard adds has a name that the bridge does not use; a field is never left out.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable
 from typing import Any

@@ -6,8 +6,6 @@ this module's methods; what the phone refuses is raised with its own words; an a
 of time raises DeviceTimeoutError, because nobody knows whether it took effect.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable
 from contextlib import aclosing, asynccontextmanager, suppress

@@ -7,8 +7,6 @@ goes down once, first, and up once, last; what a gesture is said to take, its ev
 Not the primitives that OpenEnv steps through; those are `agent.devices.input.primitives`.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The displays of a phone that can have none beyond its main one, and why."""
 
-from __future__ import annotations
-
 from agent.devices.protocols import Display
 from agent.errors import DeviceError
 

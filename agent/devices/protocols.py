@@ -5,8 +5,6 @@ coordinates are normalized to [0, 1]; an adb failure is raised, never returned a
 an empty tree.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Iterable
 from contextlib import AbstractAsyncContextManager
@@ -99,7 +97,7 @@ class Display(Protocol):
         """Return whether the display still exists; false as soon as its connection breaks."""
 
     @property
-    def device(self) -> Device:
+    def device(self) -> "Device":
         """Return the phone with this display as its only screen: pictures, touches, keys and
         launches use this display.
         """

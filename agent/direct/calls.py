@@ -4,8 +4,6 @@ What MCP clients and shell verbs have in common. Invariant: nothing here judges 
 does, as it does for a model.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any

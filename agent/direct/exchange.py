@@ -4,8 +4,6 @@ Not the tools and not the policy: the loop judges these calls as it judges a mod
 one call at a time; a program that is gone leaves no turn waiting.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable, Sequence
 

@@ -5,8 +5,6 @@ session takes calls from the client that created it and from no other; it ends w
 nothing of this outlives the core.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from agent.direct.exchange import DirectModel, Exchange

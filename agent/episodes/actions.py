@@ -5,8 +5,6 @@ three are of several fingers, which it does not have. Invariants: places are cli
 and durations are real; what is wrong with the parameters is said before the phone is touched.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Awaitable, Callable, Mapping
 from typing import NamedTuple, Protocol

@@ -5,8 +5,6 @@ reset by its pool; a phone is marked as driven while it is with an episode, and 
 else has marked, as a console's session, is not taken, nor reset.
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
 import os
@@ -47,7 +45,7 @@ class PooledPhones:
         self.pool = pool
         self._key = token_hex(8)
 
-    async def take(self, wait_s: float) -> AdbPhone:
+    async def take(self, wait_s: float) -> "AdbPhone":
         """Return a free phone; see `PhoneSource`."""
         until_s = time.monotonic() + wait_s
         while True:
@@ -63,7 +61,7 @@ class PooledPhones:
                 )
             await asyncio.sleep(min(LOOK_AGAIN_S, left_s))
 
-    async def _free(self, wait_s: float) -> tuple[AdbPhone | None, list[str]]:
+    async def _free(self, wait_s: float) -> "tuple[AdbPhone | None, list[str]]":
         """Return a phone that nobody drives, if one comes in time, and those that others drive."""
         driven: list[PooledPhone] = []
         try:

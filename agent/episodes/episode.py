@@ -7,8 +7,6 @@ task's checker passes on the phone's true state, else 0; a phone is put back onc
 episode ends.
 """
 
-from __future__ import annotations
-
 import asyncio
 import time
 import uuid

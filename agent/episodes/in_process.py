@@ -5,8 +5,6 @@ Switchboard. Invariants: a phone is with one episode at a time; a step takes at 
 the phone's own clock and ends when nothing moves on its screen, so the same acts show the same.
 """
 
-from __future__ import annotations
-
 import asyncio
 import tempfile
 import time
@@ -100,7 +98,7 @@ class InProcessPhones:
         if scratch is not None:
             scratch.cleanup()
 
-    async def take(self, wait_s: float) -> InProcessPhone:
+    async def take(self, wait_s: float) -> "InProcessPhone":
         """Return a free phone; see `PhoneSource`."""
         try:
             async with asyncio.timeout(wait_s):

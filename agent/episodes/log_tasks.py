@@ -4,8 +4,6 @@ Invariants: a step that does not succeed in its tries is an error that names it;
 is counted once.
 """
 
-from __future__ import annotations
-
 import re
 from shlex import quote
 

@@ -5,8 +5,6 @@ state. Two ways stand behind it: over adb (`agent.episodes.adb_phones`) and in t
 (`agent.episodes.embedded_phones`).
 """
 
-from __future__ import annotations
-
 from typing import Protocol
 
 import msgspec

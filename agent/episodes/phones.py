@@ -3,8 +3,6 @@
 Invariant: what is started here ends here, the adb server last.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 from types import TracebackType
 from typing import Self

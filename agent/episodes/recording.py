@@ -6,8 +6,6 @@ over, then stored behind the caller's back, whole or not at all; what was typed 
 is redacted as a session's is; a data directory has one owner.
 """
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import re

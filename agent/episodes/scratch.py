@@ -4,8 +4,6 @@ Invariants: it is this user's alone; what a program that was killed left is ende
 next one of the same user.
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 import stat

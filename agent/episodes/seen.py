@@ -1,7 +1,5 @@
 """What is seen of a phone after a step or a reset, and what that is worth."""
 
-from __future__ import annotations
-
 import msgspec
 
 from agent.records import UiNode

@@ -4,8 +4,6 @@ Not the running of it, and no phone. Invariant: a checker reads the phone's true
 after, never the screen and never what the model claims.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field

@@ -4,8 +4,6 @@ After `android_env/proto/task.proto` of google-deepmind/android_env. Invariants:
 matched from the beginning of a message; a number that is none is passed over.
 """
 
-from __future__ import annotations
-
 import json
 import math
 import re

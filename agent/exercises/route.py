@@ -3,8 +3,6 @@
 Not the following of one. It documents an exercise, and test models follow it.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import TypeAlias
 

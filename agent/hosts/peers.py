@@ -5,8 +5,6 @@ once, whatever breaks; who asked is told within seconds of the end of a host tha
 answer, and whether anything may have been done; pictures never come by the database.
 """
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable

@@ -4,8 +4,6 @@ Invariants: no phone begins twice; none begins before its time, beyond the numbe
 the campaign was halted; it is over when nothing is at work and nothing more is to begin.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 

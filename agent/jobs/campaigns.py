@@ -5,8 +5,6 @@ whose ids follow from the job and the phone, so a core that dies at any moment b
 job is changed only where what it says has changed.
 """
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from collections.abc import Iterable

@@ -3,8 +3,6 @@
 It stores nothing. Invariant: what passes can run; the record's fields are those of CONTRACTS 2.1.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -5,8 +5,6 @@ result or a trace is never in a notification; `silent` and `none` tell nobody, a
 heartbeat; a failure is told from the third in a row on.
 """
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Awaitable, Callable
 from datetime import datetime

@@ -4,8 +4,6 @@ Not the waiting for it, which is its session's, and not the rules of what fits
 (`agent.placement`). Invariant: a job that names what its phone must be never runs on another.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any

@@ -4,8 +4,6 @@ Not the looking (`agent.jobs.triggers`). Invariants: the file is replaced as a w
 one that cannot be read is put aside and said, and phones are then seen as for the first time.
 """
 
-from __future__ import annotations
-
 import logging
 from pathlib import Path
 

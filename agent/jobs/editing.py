@@ -4,8 +4,6 @@ Not its status (`agent.jobs.schedule`). Invariants: only a job that waits for it
 never one that runs or has ended; what passes can run.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import msgspec

@@ -4,8 +4,6 @@ Pure; not the run. Invariant: the record says what the session's own events say,
 an outcome stands in the diagnostics, never in a notification.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from secrets import token_hex
 

@@ -5,8 +5,6 @@ Invariants: a job runs once for each due time; at most three start per ring; the
 CONTRACTS 2.3; a ring is never put off.
 """
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Iterable
 

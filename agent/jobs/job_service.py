@@ -4,8 +4,6 @@ Not the wake and not a run. Invariants: a stopped job stays stopped, whatever it
 no more jobs are stored than the settings let be, and only ended ones make place.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable, Iterable
 from typing import assert_never

@@ -5,8 +5,6 @@ is made from a record that was read before another change, so none is ever lost 
 hazards 1, 2 and 4); what belongs to a change is stored with it or not at all.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager

@@ -6,8 +6,6 @@ an approval is bound to one action of one job by its digests; what was approved 
 never done again by itself.
 """
 
-from __future__ import annotations
-
 from typing import Any
 from uuid import uuid4
 

@@ -6,8 +6,6 @@ first answer counts and none counts twice; an approved action that a restart fin
 done again.
 """
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Iterable
 

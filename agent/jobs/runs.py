@@ -6,8 +6,6 @@ claimed again leaves its own record and no trace in the job's; what a run came t
 record.
 """
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Sequence

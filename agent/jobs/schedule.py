@@ -6,8 +6,6 @@ new record. Figures are those of CONTRACTS 2.2. Invariant: a job that was stoppe
 again since, is never changed by a run that comes in late.
 """
 
-from __future__ import annotations
-
 from msgspec.structs import replace
 
 from agent.jobs.device_selection import fits, wanted

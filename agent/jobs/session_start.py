@@ -7,8 +7,6 @@ that a run did not see to its end may have a call open: the job then gets a new 
 the budget of a run, whatever the session used before.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

@@ -4,8 +4,6 @@ Not the calling: a run calls it as a model would (`agent.models.one_call`), so w
 waits for a review. Invariant: what is handed in under these keys can be used, or is refused.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from typing import Any

@@ -7,8 +7,6 @@ session works on, is noticed when it comes again. Invariant: a phone that is see
 has neither booted nor been updated.
 """
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from collections.abc import Iterable

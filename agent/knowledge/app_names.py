@@ -4,8 +4,6 @@ Pure. In this order: what the phone says, the app's card, the names of widely us
 package itself. Invariant: a name that was made from a package is marked as a guess.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 

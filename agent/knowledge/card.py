@@ -4,8 +4,6 @@ Not learnt and not live: a card is written by a person, or drafted from a sessio
 one. Invariant: a card that is in force passed `check`, so what a model is shown of it is bounded.
 """
 
-from __future__ import annotations
-
 import tomllib
 from pathlib import Path
 

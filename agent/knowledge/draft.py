@@ -4,8 +4,6 @@ Pure. Invariants: only what the session's own results call done becomes a step; 
 is cleaned and redacted as it was stored.
 """
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from collections.abc import Iterable

@@ -4,8 +4,6 @@ Invariants: an operator's card comes before the one that came along for the same
 matched as words, so "Ola" does not stand in "Cola" nor "Uber" for "Uber Eats".
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from importlib.resources import files

@@ -4,8 +4,6 @@ The context is all that a task knows of the core. Invariant: whatever a task emi
 `emit` returns, so intent is durable before a phone is touched.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from enum import StrEnum
 from typing import Protocol, TypeAlias

@@ -3,8 +3,6 @@
 Nothing here sleeps. Settling is detected, not slept through: these are bounds.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 

@@ -5,8 +5,6 @@ MAX_MESSAGE_BYTES; a server that is started here gets no key of the core's and e
 connection, and everything that it started.
 """
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from collections.abc import AsyncIterator, Mapping, Sequence

@@ -4,8 +4,6 @@ Invariants: nothing that a server does raises here but ServerTrouble; each wait 
 server says is cleaned, bounded and redacted before anybody reads it.
 """
 
-from __future__ import annotations
-
 import asyncio
 import hashlib
 import json

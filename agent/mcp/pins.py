@@ -4,8 +4,6 @@ Invariant: a tool whose description or schema is another than the accepted one c
 until it is accepted anew, over restarts too.
 """
 
-from __future__ import annotations
-
 import os
 import tempfile
 from collections.abc import Mapping

@@ -5,8 +5,6 @@ nothing but loopback is listened on; what does not answer our own question ends 
 told so; the answer is repeated on no page.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager

@@ -4,8 +4,6 @@ Not a list of all models: a name that is not in it is used as it is written. Inv
 guessed; what the table does not say is 0, None or empty.
 """
 
-from __future__ import annotations
-
 import tomllib
 from collections.abc import Iterator, Mapping
 from datetime import UTC, date, datetime

@@ -4,8 +4,6 @@ Not a client. Invariant: an address that a provider shows its customers leads to
 programs, whichever of its pages it was copied from; an unknown address is taken as it is written.
 """
 
-from __future__ import annotations
-
 from enum import StrEnum
 from urllib.parse import urlsplit, urlunsplit
 

@@ -4,8 +4,6 @@ Not the login (that is `agent.models.login`). Invariants: a key stands in no mes
 no command line; a file that others can read is refused, not used with a warning.
 """
 
-from __future__ import annotations
-
 import os
 import stat
 import tempfile

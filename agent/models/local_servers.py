@@ -4,8 +4,6 @@ Only the loopback ports that they use of themselves are asked, without a key. In
 not answer with a list of models in time is not there.
 """
 
-from __future__ import annotations
-
 import asyncio
 
 import msgspec

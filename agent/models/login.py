@@ -5,8 +5,6 @@ After RFC 7636 (PKCE, S256 only) and RFC 8414 (metadata). Not the browser's way 
 of the question; a token is kept in a file of mode 0600 and shown nowhere.
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
 import os
@@ -265,7 +263,7 @@ def _nobody(timeout_s: float, strangers: int) -> ModelError:
     )
 
 
-def _session(client_id: str, **more: Any) -> OAuth2Session:
+def _session(client_id: str, **more: Any) -> "OAuth2Session":
     from authlib.integrations.requests_client import OAuth2Session
 
     return OAuth2Session(
@@ -273,7 +271,7 @@ def _session(client_id: str, **more: Any) -> OAuth2Session:
     )
 
 
-def _fetch(session: OAuth2Session, url: str, **more: Any) -> Mapping[str, Any]:
+def _fetch(session: "OAuth2Session", url: str, **more: Any) -> Mapping[str, Any]:
     _check_secure(url, "The token endpoint")
     try:
         token: Mapping[str, Any] = session.fetch_token(url, timeout=HTTP_TIMEOUT_S, **more)

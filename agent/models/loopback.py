@@ -1,7 +1,5 @@
 """Whether an address is this machine's own, which needs no encryption and no key."""
 
-from __future__ import annotations
-
 import ipaddress
 from urllib.parse import urlsplit
 

@@ -4,8 +4,6 @@ Not a client: `agent.models.openai` and `agent.models.pilot` are. Invariant: a m
 is in the request; it holds no device, no session and no store.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from enum import StrEnum
 from typing import Any, Protocol

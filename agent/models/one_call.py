@@ -5,8 +5,6 @@ tool once for each goal, and claims success only when the tool's own reply does.
 is for people; the reply itself stays with its step.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from typing import TYPE_CHECKING
@@ -61,7 +59,7 @@ class OneCall:
         return None
 
 
-def _finish(act: PastAction) -> ToolCall:
+def _finish(act: "PastAction") -> ToolCall:
     summary = one_line(in_words(act.result), _SUMMARY_CHARS)
     arguments = json.dumps({"success": _is_done(act), "summary": summary})
     return ToolCall(call_id="finish", name="finish", arguments=arguments)
@@ -71,7 +69,7 @@ class _Status(msgspec.Struct):
     status: str = ""
 
 
-def _is_done(act: PastAction) -> bool:
+def _is_done(act: "PastAction") -> bool:
     """Return whether a reply says that it was done: the first words of a phone's, or the status."""
     if act.ok:
         return True

@@ -4,8 +4,6 @@ Not the table of prices (that is `agent.models.catalog`), and not a bill: what a
 charges only it knows. Invariant: a model without a price costs nothing here.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import msgspec

@@ -4,8 +4,6 @@ Not the reply itself, which a model reads and its step keeps. Invariant: a text 
 reply comes out as it is; nothing is said that the reply does not say.
 """
 
-from __future__ import annotations
-
 import msgspec
 
 from agent.text import sentence

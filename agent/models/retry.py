@@ -6,8 +6,6 @@ Invariant: at most five attempts in all; an error that is not retryable is raise
 and the sleep are the caller's, so tests never wait.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Awaitable, Callable
 

@@ -4,8 +4,6 @@ Not the verifying (`agent.models.verifying`). Invariant: a model that cannot be 
 the setting that names it.
 """
 
-from __future__ import annotations
-
 from agent.config import Settings
 from agent.models.choice import PILOT, build_model
 from agent.models.model import Model

@@ -4,8 +4,6 @@ Not the looking (`agent.loop.verification`). Invariant: a model that cannot be h
 before the work begins, not at its end.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import NamedTuple, Protocol
 

@@ -4,8 +4,6 @@ Not the limits of answers. Invariant: the operator's word (`model.context_window
 what the endpoint itself said in this process, then the table, then a careful guess.
 """
 
-from __future__ import annotations
-
 from agent.models.catalog import facts_of
 from agent.records import DIRECT
 

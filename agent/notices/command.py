@@ -5,8 +5,6 @@ with 0 is the reply. Invariants: it is never run through a shell; its time, its 
 run at once are bounded; a notice that goes takes its command with it.
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
 import logging

@@ -5,8 +5,6 @@ where it stood gets no second notice; a notice goes before the answer that it br
 sink holds up the core or another sink.
 """
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from collections.abc import Callable, Iterable, Sequence

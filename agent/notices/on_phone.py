@@ -4,8 +4,6 @@ Not a channel back: a notification that the shell posts can carry no reply. Inva
 session, for the tag is the session's; a phone that is away or refuses is no failure of the core.
 """
 
-from __future__ import annotations
-
 import logging
 from typing import Protocol, runtime_checkable
 

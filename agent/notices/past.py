@@ -4,8 +4,6 @@ Not what is shown now (`agent.notices.shade`). Invariant: a notice is taken over
 so that Done, Send and a reply to it still count, and it is not posted a second time.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from agent.protocol import Event, NoticePosted, NoticeWithdrawn

@@ -3,8 +3,6 @@
 It does nothing itself. Invariant: no state and no kind of session is without an answer.
 """
 
-from __future__ import annotations
-
 from enum import StrEnum
 
 from agent.records import Question, Session, SessionKind, SessionState

@@ -5,8 +5,6 @@ has at most one notice; a token that is retired never shows anything again; ever
 acknowledged, whether it shows something or not.
 """
 
-from __future__ import annotations
-
 from collections import OrderedDict
 from collections.abc import Iterable
 from typing import TypeAlias

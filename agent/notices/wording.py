@@ -4,8 +4,6 @@ Invariant: what a phone or a model wrote is cleaned, on one line, and no longer 
 what passes between programs only is never shown.
 """
 
-from __future__ import annotations
-
 from agent import records
 from agent.safety.attribution import FLAGGED, asks_for_secret
 from agent.text import one_line

@@ -4,8 +4,6 @@ Follows OpenID Connect Core 1.0, 3.1.3.7. `agent.oidc.id_token` checks the signa
 token is refused if a claim is missing, of the wrong type, or for another audience.
 """
 
-from __future__ import annotations
-
 import hashlib
 import math
 from base64 import urlsafe_b64encode

@@ -4,8 +4,6 @@ Invariants: plain HTTP is used only to this computer itself; redirects are not f
 over the size limit is not read.
 """
 
-from __future__ import annotations
-
 import json
 import time
 from collections.abc import Mapping

@@ -5,8 +5,6 @@ algorithm is on a short list of public-key signatures, and fits the key; a token
 key; an error quotes nothing of an invalid token.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import warnings

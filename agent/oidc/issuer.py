@@ -5,8 +5,6 @@ keys are at most `KEYS_S` old, so a withdrawn key expires; invalid tokens from s
 most one request to the issuer per `AGAIN_S`.
 """
 
-from __future__ import annotations
-
 import asyncio
 import time
 from collections.abc import Callable, Mapping

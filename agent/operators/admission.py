@@ -4,8 +4,6 @@
 operator has the right on every phone that it concerns.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from msgspec.structs import replace

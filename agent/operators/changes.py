@@ -4,8 +4,6 @@
 issuer, belongs to one operator.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping
 

@@ -5,8 +5,6 @@ does anything before it signs in; a challenge is signed once, on its own connect
 was removed or whose sign-in expired is refused at the next call, and disconnected within seconds.
 """
 
-from __future__ import annotations
-
 import hashlib
 import logging
 import secrets
@@ -35,7 +33,7 @@ MOST_TRIES = 5
 class Seat:
     """An operator who signed in on one connection."""
 
-    def __init__(self, door: Door, name: str, credential_id: str) -> None:
+    def __init__(self, door: "Door", name: str, credential_id: str) -> None:
         self.name = name
         self.credential_id = credential_id
         self._door = door

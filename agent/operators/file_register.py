@@ -5,8 +5,6 @@ process at a time; an unreadable file lets no operator in; anyone who can write 
 directory is its owner, and needs no right of this file.
 """
 
-from __future__ import annotations
-
 import asyncio
 import fcntl
 import os

@@ -5,8 +5,6 @@ the core's challenge and the connection's channel binding, so a signature is val
 connection; a key file that others may read is refused.
 """
 
-from __future__ import annotations
-
 import hashlib
 import os
 import stat

@@ -4,8 +4,6 @@
 `administer` includes all; what is not granted is refused.
 """
 
-from __future__ import annotations
-
 import hashlib
 import hmac
 import re

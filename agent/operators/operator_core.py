@@ -5,8 +5,6 @@ an invisible phone appears in a list, an event, a picture, an error or a count; 
 rights of that moment, so a revocation takes effect at once.
 """
 
-from __future__ import annotations
-
 from collections import deque
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable
 from contextlib import aclosing, asynccontextmanager

@@ -5,8 +5,6 @@ fleet's database (`agent.hosts.fleet_register`). Invariants: changes happen one 
 based on the current register; an unreadable register lets no operator in.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from typing import Protocol
 

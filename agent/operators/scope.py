@@ -4,8 +4,6 @@
 indirectly, concerns all phones; its declared right (`OpBase.needs`) is only ever raised.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -4,8 +4,6 @@
 invisible, and indistinguishable from what does not exist.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Container, Iterable
 from contextlib import suppress
 from typing import Protocol

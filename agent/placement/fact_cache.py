@@ -4,8 +4,6 @@ Invariants: a phone is asked when there is no answer, not at every look; one tha
 let be for a while; what was remembered is forgotten when the phone went away or was worked on.
 """
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace

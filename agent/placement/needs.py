@@ -4,8 +4,6 @@ Not the finding of such a phone (`agent.placement.placing`). Invariants: what wa
 again reads as the same; what cannot be read is refused with the field and the remedy.
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from functools import lru_cache

@@ -3,8 +3,6 @@
 Not the asking (`agent.placement.fact_cache`). Invariant: what a phone does not say is empty or 0.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum

@@ -7,8 +7,6 @@ than it may; work that could have had a phone is passed over at most `PATIENCE` 
 that asked before it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 

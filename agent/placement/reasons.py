@@ -4,8 +4,6 @@ Invariant: what is said is true of the phones as they were handed in, and names 
 account or the need that it hangs on.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 from agent.placement.phone_facts import Fit, fit_of

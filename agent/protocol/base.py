@@ -1,7 +1,5 @@
 """Define the bases of ops and events, and their metadata."""
 
-from __future__ import annotations
-
 from typing import ClassVar
 
 import msgspec

@@ -4,8 +4,6 @@ A method marked with `@answers` (`agent.runtime.handlers.answers`) answers each.
 client, HTTP, OpenAPI and docs/protocol.md read this table. Invariant: a look-up changes nothing.
 """
 
-from __future__ import annotations
-
 import typing
 from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar, Generic, TypeAlias, TypeVar

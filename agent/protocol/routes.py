@@ -1,7 +1,5 @@
 """Define replays: the op that requests one, and the route that the new session follows."""
 
-from __future__ import annotations
-
 from typing import ClassVar, TypeAlias
 
 import msgspec

@@ -4,8 +4,6 @@ The store keeps the facts in columns of their own (`agent.store.queries.session_
 a filter finds the same sessions here and in any store.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import msgspec

@@ -1,7 +1,5 @@
 """Define the closed unions of ops and events, the envelope, and their JSON."""
 
-from __future__ import annotations
-
 from functools import cache
 from typing import ClassVar, TypeAlias, get_args
 

@@ -5,8 +5,6 @@ from their own fields; they do no I/O. Invariants: coordinates are normalized to
 origin at the top left; times are integer milliseconds since the epoch; durations carry their unit.
 """
 
-from __future__ import annotations
-
 from agent.records.allowances import Allowance
 from agent.records.confirmations import (
     CHECKPOINT_SCHEMA,

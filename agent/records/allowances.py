@@ -1,7 +1,5 @@
 """Define allowances: what a session may send or spend without approval, and how much is used."""
 
-from __future__ import annotations
-
 from agent.records.effects import EffectVerb
 from agent.records.record import Record
 

@@ -4,8 +4,6 @@ The field names of `Confirmation` are those of OpenPhone's `background-confirmat
 those of `Checkpoint` ours. Digests and checks are in `agent.safety.review_binding`.
 """
 
-from __future__ import annotations
-
 from enum import StrEnum
 from typing import Any
 

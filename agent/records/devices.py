@@ -1,7 +1,5 @@
 """Define devices, their apps and frames, and the hosts of a fleet."""
 
-from __future__ import annotations
-
 from enum import StrEnum
 
 from agent.records.record import Record

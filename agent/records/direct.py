@@ -1,7 +1,5 @@
 """Define the view that a program gets after each call of its direct session."""
 
-from __future__ import annotations
-
 from enum import StrEnum
 
 from agent.records.record import Record

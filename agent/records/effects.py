@@ -4,8 +4,6 @@
 can tell what is visible from what is only claimed.
 """
 
-from __future__ import annotations
-
 from enum import StrEnum
 
 from agent.records.record import Record

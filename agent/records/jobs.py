@@ -1,7 +1,5 @@
 """Define jobs: durable scheduled work. Field names and types are the wire's."""
 
-from __future__ import annotations
-
 from enum import StrEnum
 from typing import Annotated, Any
 

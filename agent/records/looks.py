@@ -1,7 +1,5 @@
 """Define what an operator inspects on a phone: elements and findings. Never stored."""
 
-from __future__ import annotations
-
 from agent.records.devices import Foreground
 from agent.records.observation import Element
 from agent.records.record import Record

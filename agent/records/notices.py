@@ -1,7 +1,5 @@
 """Define notices: a session waits or has ended."""
 
-from __future__ import annotations
-
 from enum import StrEnum
 
 from agent.records.record import Record

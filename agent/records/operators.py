@@ -1,7 +1,5 @@
 """Define the rights of operators, shared by ops, grants and the register."""
 
-from __future__ import annotations
-
 from enum import StrEnum
 
 

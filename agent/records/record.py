@@ -1,7 +1,5 @@
 """Define the base of every stored record, and shared geometry."""
 
-from __future__ import annotations
-
 import msgspec
 
 

@@ -1,7 +1,5 @@
 """Define the review of a finished session."""
 
-from __future__ import annotations
-
 from agent.records.record import Record
 
 

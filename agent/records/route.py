@@ -1,7 +1,5 @@
 """Define a route: a session's actions, to be repeated by element identity, not by position."""
 
-from __future__ import annotations
-
 from agent.records.observation import Element
 from agent.records.record import Record
 

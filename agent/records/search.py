@@ -1,7 +1,5 @@
 """Define the hits of a full-text search."""
 
-from __future__ import annotations
-
 from agent.records.record import Record
 
 

@@ -1,7 +1,5 @@
 """Define sessions and their questions."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from enum import StrEnum
 

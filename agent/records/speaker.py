@@ -3,8 +3,6 @@
 Invariant: no line by a model or a phone reads as if Switchboard had written it.
 """
 
-from __future__ import annotations
-
 from enum import StrEnum
 
 

@@ -1,7 +1,5 @@
 """Define spending: per day for sessions and watchers, and per session for the most expensive."""
 
-from __future__ import annotations
-
 from agent.records.observation import Usage
 from agent.records.record import Record
 from agent.records.sessions import Session

@@ -1,7 +1,5 @@
 """Define targets: where a session's app is displayed, and whether it is still there."""
 
-from __future__ import annotations
-
 from enum import StrEnum
 
 from agent.records.record import Record

@@ -1,7 +1,5 @@
 """Define the verification of a goal: by whom, on which evidence, with each value's source."""
 
-from __future__ import annotations
-
 from enum import StrEnum
 
 from agent.records.record import Record

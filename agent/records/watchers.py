@@ -4,8 +4,6 @@ Field names are the wire's, as in jobs. A watcher's three `_json` fields hold it
 schedule and delivery, which are read as the structs below.
 """
 
-from __future__ import annotations
-
 from enum import StrEnum
 from typing import Annotated, Any
 

@@ -6,8 +6,6 @@ that does not take what it is sent is hung up on after STALL_S; a client that ha
 all that it had.
 """
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import os

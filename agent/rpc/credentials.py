@@ -5,8 +5,6 @@ others may read is refused; nothing is read before a core asks for it; a token t
 showed never lets them in as the user whose program passed it on.
 """
 
-from __future__ import annotations
-
 import hashlib
 import os
 import stat

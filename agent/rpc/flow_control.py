@@ -3,8 +3,6 @@
 Not a queue. Invariant: never more than EVENT_CREDIT items are allowed to be on their way.
 """
 
-from __future__ import annotations
-
 import asyncio
 
 from agent.rpc.rpc_messages import EVENT_CREDIT

@@ -6,8 +6,6 @@ proof counts once, on the connection that it was made for; who came in this way 
 words of this host's phones, and can call nothing else.
 """
 
-from __future__ import annotations
-
 import hmac
 import secrets
 from collections.abc import AsyncIterator

@@ -5,8 +5,6 @@ nothing is sent to another computer before its certificate was verified, name an
 nothing older than TLS 1.3 is spoken, and never anything plain; an error says what to do next.
 """
 
-from __future__ import annotations
-
 import asyncio
 import re
 import ssl

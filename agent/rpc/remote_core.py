@@ -4,8 +4,6 @@ Not a core and not a cache. Invariants: it is a `Core`, and raises what the core
 has died or hangs is an error to every caller, never a wait without end.
 """
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator
 from contextlib import aclosing, asynccontextmanager
 from pathlib import Path

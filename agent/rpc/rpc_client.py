@@ -4,8 +4,6 @@ It knows no method and no core (that is `agent.rpc.remote_core`). Invariant: who
 hears of the connection's end, or of a daemon that no longer answers, in bounded time.
 """
 
-from __future__ import annotations
-
 import asyncio
 import itertools
 import time

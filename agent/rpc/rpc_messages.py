@@ -9,8 +9,6 @@ without an id gets no reply unless it fails. A subscription is numbered by the c
 as the class that went in.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated, Any
 

@@ -6,8 +6,6 @@ client, however slow or hostile, makes the core wait or its memory grow without 
 missed it can ask for again with `after`; who is turned away is told why.
 """
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import os

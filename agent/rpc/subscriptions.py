@@ -5,8 +5,6 @@ and words only the newest is sent, when it is asked for; a subscription long wit
 listening to the core, so nothing piles up for it.
 """
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable

@@ -7,8 +7,6 @@ bounded number of connections and push out none that has signed in; a certificat
 on the disk is shown to who comes next, and each connection knows which one it was shown.
 """
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import socket

@@ -4,8 +4,6 @@ Not the carrying out. Invariants: an op on a session, a question, a job or a pho
 the host that it belongs to, and by no other; without other hosts, nobody asks here.
 """
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from collections.abc import AsyncIterator

@@ -4,8 +4,6 @@ Not a move. Invariants: it is done once, by the host whose core had the database
 are named with that host from then on; what is settled is marked when it is taken up again.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from msgspec.structs import replace

@@ -4,8 +4,6 @@ Not what carries them out. Invariants: at most 64 ops wait, and who submits the 
 once closed, everybody who waits for room or for an answer gets an error, nobody hangs.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections import deque
 from secrets import token_hex

@@ -6,8 +6,6 @@ begun in it; every submission gets a reply, a refusal, or an ErrorEvent; a defec
 that op alone.
 """
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable

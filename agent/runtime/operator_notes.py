@@ -4,8 +4,6 @@ Only where operators sign in: without them nothing is stored. Invariant: what an
 session or phone stands in the log under their name, whatever came of it.
 """
 
-from __future__ import annotations
-
 from agent.errors import UsageError
 from agent.protocol import OperatorActed, SessionDetach, WheelAct
 from agent.runtime.op_queue import Submission

@@ -4,8 +4,6 @@ The half of the façade that needs nothing but a store, so that a store that no 
 read in the same way. Invariant: looking changes nothing.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 

@@ -4,8 +4,6 @@ Not a permission of the core's: it binds the process that wraps its own core in 
 that may change something is refused before it reaches the core.
 """
 
-from __future__ import annotations
-
 from agent.core import Core, ForwardingCore
 from agent.errors import RuntimeDiedError, WrongStateError
 from agent.protocol import Op, Reply

@@ -4,8 +4,6 @@ Not the queue (`agent.runtime.op_queue`), not the table of methods (`agent.runti
 not the work. Invariant: an op names devices by their serials before any room sees it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from agent.devices.fleet.naming import with_serials

@@ -5,8 +5,6 @@ it; ops are carried out one after the other, in the order they came; once the co
 closing or by dying, every call says so instead of hanging.
 """
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import platform

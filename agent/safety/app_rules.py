@@ -5,8 +5,6 @@ before a built-in one, an exact name before a prefix, a longer prefix before a s
 pass what is of high risk.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from enum import StrEnum
 

@@ -4,8 +4,6 @@ Not the asking itself (that is the core's). Invariant: only a plain yes is a yes
 answer and anything unclear are a no.
 """
 
-from __future__ import annotations
-
 from agent.records import QuestionOption
 from agent.safety.redacting.redaction import redact_secrets
 from agent.safety.words import words

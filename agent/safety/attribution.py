@@ -4,8 +4,6 @@ Not the asking (`agent.loop.turn.control_tools`) and not who speaks (`agent.reco
 Invariant: a secret is asked for only by naming the field that it is for.
 """
 
-from __future__ import annotations
-
 import re
 from functools import cache
 

@@ -5,8 +5,6 @@ it has them. Invariant: a capability of high risk is never let pass without a pe
 and by any rule; an unknown one is refused.
 """
 
-from __future__ import annotations
-
 from enum import StrEnum
 
 from agent.records import Autonomy

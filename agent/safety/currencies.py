@@ -3,8 +3,6 @@
 Patterns only. Sources: category Sc of Unicode, ISO 4217, CLDR's narrow symbols.
 """
 
-from __future__ import annotations
-
 import unicodedata
 
 _SIGNS = "".join(

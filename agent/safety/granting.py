@@ -6,8 +6,6 @@ overwriting are never granted for longer than once, nor what has a recipient tha
 a grant outlives a restart, because it is read from the session's own history.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from agent.protocol import Event, QuestionAnswered, RequestUserInput
@@ -41,7 +39,7 @@ class Grants:
         self._resolved_actions: set[ResolvedAction] = set()
 
     @classmethod
-    def of(cls, history: Iterable[Event]) -> Grants:
+    def of(cls, history: Iterable[Event]) -> "Grants":
         """Read the grants that a session's events hold."""
         grants = cls()
         asked: dict[str, Subject | None] = {}

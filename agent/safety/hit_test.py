@@ -4,8 +4,6 @@ Pure. A phone gives a touch to whatever lies on top at that point, whoever the n
 Invariant: nothing that can be pressed at the point of a touch is left unjudged.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from agent.records import Bounds, Element, Point

@@ -9,8 +9,6 @@ harmless (Turkish "ara" is search as well as call). Invariant: everything here g
 folding as the labels that it is compared with (`agent.safety.words`).
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from enum import StrEnum
 from functools import lru_cache

@@ -3,8 +3,6 @@
 Pure. Invariant: nothing inside can end the fence.
 """
 
-from __future__ import annotations
-
 import re
 
 _BEGIN, _END = "<<< SEEN", "SEEN >>>"

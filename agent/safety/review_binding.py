@@ -5,8 +5,6 @@ JSON of its arguments; and of what an approval is bound to, joined by newlines. 
 looks like a secret is never put into a record that waits for a review.
 """
 
-from __future__ import annotations
-
 import hashlib
 import re
 from collections.abc import Mapping

@@ -4,8 +4,6 @@ Not the warning that another app is in front (that is `agent.loop.signals.recove
 what leads back, or belongs to the system on the app's behalf, is let pass outside it.
 """
 
-from __future__ import annotations
-
 _ON_THE_APPS_BEHALF = (
     *("systemui", "permissioncontroller", "packageinstaller", "launcher", "inputmethod"),
     *("intentresolver", "documentsui", "photopicker", "credentialmanager"),

@@ -5,8 +5,6 @@ payment card or a social security number is found however it is split: over text
 keys of a pad; the field's content is judged together with the text that comes to it.
 """
 
-from __future__ import annotations
-
 from collections import deque
 from collections.abc import Iterable
 
@@ -28,7 +26,7 @@ class TypedText:
         self._pieces: deque[tuple[str, str]] = deque(maxlen=_MOST_PIECES)
 
     @classmethod
-    def of(cls, history: Iterable[Event], read: ReadActs) -> TypedText:
+    def of(cls, history: Iterable[Event], read: ReadActs) -> "TypedText":
         """Read what a session's events say was typed; secrets in them are taken out already."""
         typed = cls()
         screen: Observation | None = None

@@ -5,8 +5,6 @@ words: compatibility forms are folded, what draws nothing is dropped, overridden
 undone, and letters that other scripts share with Latin by shape are taken as Latin.
 """
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from functools import lru_cache

@@ -4,8 +4,6 @@ Not the fold that makes the picture (`agent.state.reducer`). Invariant: the same
 same lists, which are made once for it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from enum import StrEnum
 

@@ -4,8 +4,6 @@ Not the fold (`agent.state.session_fold`). Invariant: a record is the one after 
 event of its session, so nobody in the same process has to fold those events into it again.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 
 import msgspec

@@ -4,8 +4,6 @@ Not the transcript that they stand in (`agent.state.transcript`). Invariant: a f
 nothing to a reader gives an empty sentence, and every other one its words.
 """
 
-from __future__ import annotations
-
 from enum import StrEnum
 
 from agent import protocol, records

@@ -5,8 +5,6 @@ transcripts, open questions, devices and jobs. Invariants: an event that was fol
 nothing; what an event does not touch is shared, not copied.
 """
 
-from __future__ import annotations
-
 from collections.abc import Container, Iterable, Sequence
 from typing import Protocol
 

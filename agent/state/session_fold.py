@@ -5,8 +5,6 @@ replaying the events gives. Not the picture of everything (`agent.state.reducer`
 record is a function of the session's events alone.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import assert_never
 

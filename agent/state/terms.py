@@ -4,8 +4,6 @@ Tables only. Invariant: no term is an identifier: none has an underscore, a dot 
 throughout, so that a value of the records never stands on a screen by itself.
 """
 
-from __future__ import annotations
-
 import re
 from enum import StrEnum
 

@@ -5,8 +5,6 @@ Invariant: items never change their key and are added at the end only, so a view
 has drawn; a rollback takes some off the end.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from typing import Any, TypeAlias
 

@@ -4,8 +4,6 @@ Not the fold that makes it (`agent.state.reducer`). Invariant: frozen; a change 
 that shares what did not change.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import msgspec

@@ -5,8 +5,6 @@ of a key only rises; a key has at most one valid lease; a superseded owner can n
 lease again, however late it wakes.
 """
 
-from __future__ import annotations
-
 import msgspec
 from msgspec.structs import replace
 

@@ -5,8 +5,6 @@ SQL that both databases understand is written once, with `?` for values; differe
 database.
 """
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Protocol
 

@@ -5,8 +5,6 @@ is durable when it returns, and published only then; a write under a superseded 
 the derived records equal the fold of the log.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import AsyncIterator, Callable, Sequence
 from typing import Protocol

@@ -5,8 +5,6 @@ Invariants: the newest words of the operator are kept as they were said, and eve
 line; a past too long for the model loses its oldest lines, not the call (CONTRACTS 4.8).
 """
 
-from __future__ import annotations
-
 import asyncio
 import random
 from collections.abc import Callable

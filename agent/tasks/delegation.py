@@ -5,8 +5,6 @@ Not the planner (`agent.tasks.plan`) and not what carries it out
 that phone, or says that it was not.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Protocol
 

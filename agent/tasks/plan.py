@@ -6,8 +6,6 @@ nothing at all leaves the work to the session itself; a plan that died is taken 
 that it was waiting on (CONTRACTS 1.9, A10).
 """
 
-from __future__ import annotations
-
 import asyncio
 import random
 import time

@@ -4,8 +4,6 @@ Not the prompts for driving a phone (`agent.loop.conversation.prompts`). Invaria
 says of itself stands below its heading, cleaned, one line each.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from agent.knowledge.app_names import app_line

@@ -5,8 +5,6 @@ and result is a stored event, the intent before the phone is touched; a resumed 
 memory from those events, looks first, and never repeats an action whose outcome is unknown.
 """
 
-from __future__ import annotations
-
 import asyncio
 import random
 import time

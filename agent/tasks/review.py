@@ -5,8 +5,6 @@ the model writes becomes a review, findings where it gives them, else its words 
 what is stored is cleaned and bounded (CONTRACTS 4.8).
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
 import random

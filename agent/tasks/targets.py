@@ -5,8 +5,6 @@ and may be driven, or none; system parts and our own helpers are never targets (
 app for which nobody said where it is to end is hidden where its phone can detach it (A3).
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Collection, Sequence
 

@@ -5,8 +5,6 @@ written with mode 600, whole or not at all, and into a directory of this user al
 signs no other authority, and nothing that outlives it; no number of a certificate comes twice.
 """
 
-from __future__ import annotations
-
 import fcntl
 import ipaddress
 import os

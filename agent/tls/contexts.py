@@ -4,8 +4,6 @@ Invariants: nothing older than TLS 1.3; a core is always verified, its name incl
 that others may read is refused.
 """
 
-from __future__ import annotations
-
 import ssl
 import stat
 from pathlib import Path

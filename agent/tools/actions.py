@@ -5,8 +5,6 @@ reads the screen and touches nothing; `carry_out` touches the phone and decides 
 an action points at the bounds of the very node the model's number meant.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import assert_never
 

@@ -4,8 +4,6 @@ Not the launching. Invariant: an app is never guessed; where none fits, or sever
 are named and the model chooses.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from difflib import SequenceMatcher
 

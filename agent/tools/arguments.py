@@ -5,8 +5,6 @@ in meaning. Invariant: whatever a model wrote comes back as a struct or as a `Ba
 text a model can act on, never as another exception.
 """
 
-from __future__ import annotations
-
 import json
 import math
 import re

@@ -5,8 +5,6 @@ Names, arguments and replies are OpenPhone's (its `background_job_*` tools). Inv
 one JSON object whose status says what happened.
 """
 
-from __future__ import annotations
-
 from datetime import datetime
 from typing import Annotated, Any
 

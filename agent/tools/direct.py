@@ -4,8 +4,6 @@ Not their carrying out: a job calls them like a model would, so each waits for a
 what passes here is a tool of the registry whose arguments name nothing on a screen.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from typing import Any

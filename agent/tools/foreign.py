@@ -5,8 +5,6 @@ Invariant: what a server says of its tools never makes one harmless; only the op
 do.
 """
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Any, Protocol

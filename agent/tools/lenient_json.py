@@ -6,8 +6,6 @@ Invariant: a text that was cut in its middle is never completed, for half of wha
 would be typed (that is why no repair library is used: they close open strings).
 """
 
-from __future__ import annotations
-
 import ast
 import json
 from collections.abc import Iterator

@@ -4,8 +4,6 @@ A table of its own beside `agent.tools.registry`: a planner drives no phone. Inv
 of these tools touches a phone.
 """
 
-from __future__ import annotations
-
 from functools import cache
 from typing import Annotated, Literal, TypeAlias
 

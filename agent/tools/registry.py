@@ -4,8 +4,6 @@ Not what they do (that is `agent.tools.actions` and the task). Invariant: a tool
 the background rule lets it do (CONTRACTS 2.4): an action is never allowed unattended.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from functools import cache

@@ -5,8 +5,6 @@ not the phone's owner. Invariant: only what starts the target itself on the main
 (the shims of Codex Android's DetachedSessionGuard).
 """
 
-from __future__ import annotations
-
 import shlex
 from collections.abc import Sequence
 

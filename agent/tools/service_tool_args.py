@@ -3,8 +3,6 @@
 Only which of them a call is of. Invariant: each has its op, its replies and its sentence.
 """
 
-from __future__ import annotations
-
 from typing import TypeAlias
 
 from agent.errors import UsageError

@@ -4,8 +4,6 @@ Not the creation. Invariant: whatever a watcher, a job or a commitment would do 
 its next runs in local time, its prompt in full, the page that it fetches, decoded.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, assert_never

@@ -6,8 +6,6 @@ what is made of a call is judged, stored and carried out as any call of that too
 none of these stays as it is.
 """
 
-from __future__ import annotations
-
 import json
 
 from msgspec.structs import replace

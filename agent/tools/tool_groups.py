@@ -5,8 +5,6 @@ it by name is carried out all the same. The languages are those of `agent.safety
 Invariant: once offered, a tool is offered to the end of the session.
 """
 
-from __future__ import annotations
-
 from enum import StrEnum
 from functools import lru_cache
 

@@ -5,8 +5,6 @@ own. Names are OpenPhone's. Invariants: a reply is one JSON object whose status 
 what a phone or a page wrote stands in it redacted and bounded.
 """
 
-from __future__ import annotations
-
 from typing import Annotated, TypeAlias
 
 import msgspec

@@ -4,8 +4,6 @@ Not the resolving and not the connection (`agent.watchers.web`). Invariant: an a
 this machine, its neighbours or nobody is not public, in whatever other address it is wrapped.
 """
 
-from __future__ import annotations
-
 from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address
 
 _NAT64 = IPv6Network("64:ff9b::/96")

@@ -5,8 +5,6 @@ told the time in milliseconds since the epoch. Invariant: what is completed or d
 until somebody takes it up again.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

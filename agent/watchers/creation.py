@@ -3,8 +3,6 @@
 It stores nothing. Invariant: what passes can be looked for; secrets in it are taken out first.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any, TypeVar
 

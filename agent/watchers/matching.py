@@ -5,8 +5,6 @@ Invariants: what was there at the first look, or has matched before, is no match
 stays; a page's first look only remembers it.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Iterable, Sequence
 from datetime import datetime
@@ -63,7 +61,7 @@ class Look(msgspec.Struct, frozen=True, kw_only=True):
     failure: str = ""
     """Why what is there could not be judged."""
 
-    def after(self, done: int) -> Look:
+    def after(self, done: int) -> "Look":
         """Return what is to be remembered once so many of the matches are dealt with."""
         if self.marks is None:
             return self

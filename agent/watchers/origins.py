@@ -4,8 +4,6 @@ Not the commitment (`agent.watchers.commitments`). Invariants: the evidence is t
 and not those of whoever asks; what no phone shows is no origin.
 """
 
-from __future__ import annotations
-
 import asyncio
 
 from agent.devices.protocols import Fleet

@@ -4,8 +4,6 @@ Not a browser: what a script would write is not there. Invariants: it takes time
 the page, however broken that is; what it gives is clean and bounded.
 """
 
-from __future__ import annotations
-
 import re
 from html import unescape
 

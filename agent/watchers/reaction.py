@@ -4,8 +4,6 @@ Not the starting (`agent.watchers.watcher_scheduler`). Invariant: what was seen 
 prompt as data, fenced and named as such, with nothing in it that could end the fence.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from typing import Any

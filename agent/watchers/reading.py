@@ -4,8 +4,6 @@ Not the checking of a new one (`agent.watchers.creation`). Invariant: whatever a
 written there, reading gives something: what cannot be used is as if it were not there.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any, TypeVar
 

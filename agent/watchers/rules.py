@@ -5,8 +5,6 @@ since the epoch and gives a new record. The waits after failures are those of jo
 Invariant: a watcher that has fired or was stopped never looks again.
 """
 
-from __future__ import annotations
-
 from msgspec.structs import replace
 
 from agent.jobs.schedule import FAILURES_BEFORE_ALERT, backoff_ms

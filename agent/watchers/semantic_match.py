@@ -5,8 +5,6 @@ personal data and fenced as data that others wrote; a reply that is no judgement
 never a match.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import msgspec

@@ -4,8 +4,6 @@ Not what counts as a match (`agent.watchers.matching`). Invariants: looking take
 nothing to a phone; a phone that is away is no failure, for it comes back.
 """
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Collection, Sequence

@@ -4,8 +4,6 @@ Not the looking (`agent.watchers.sensors`). Invariant: that somebody has not wri
 said only where the phone could be asked; else it is said that it is not known.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from agent.devices.shell.call_log import Call

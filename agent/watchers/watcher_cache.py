@@ -4,8 +4,6 @@ Not a timer and not a rule. Invariants: what is here is what was committed last;
 one after the other, each from the newest record, so that none is lost.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable, Iterable, Mapping
 

@@ -6,8 +6,6 @@ looks once at a time; a look that finds nothing new stores nothing; one that was
 stays stopped.
 """
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from collections.abc import Iterable

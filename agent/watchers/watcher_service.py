@@ -4,8 +4,6 @@ Not their timer (`agent.watchers.watcher_scheduler`). Invariant: what is over th
 and names it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from typing import TypeAlias, assert_never
 

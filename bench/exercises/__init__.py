@@ -5,8 +5,6 @@ name, or with `fallible-…`, models that fail on purpose and see only the promp
 AndroidWorld (Rawles et al., 2024): a starting state, a goal, a checker on the state.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 

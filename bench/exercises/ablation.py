@@ -4,8 +4,6 @@ Run as `python -m bench.exercises.ablation`. Invariant: a row compares the same 
 seeds and the same model, once with everything and once without a pattern; nothing else differs.
 """
 
-from __future__ import annotations
-
 import argparse
 import asyncio
 import sys

@@ -4,8 +4,6 @@ A pattern is seen at work only where somebody falls into what it keeps from: eac
 a model. Invariant: both arms of a case differ in nothing but the pattern.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 

@@ -1,7 +1,5 @@
 """The command line of the exercises."""
 
-from __future__ import annotations
-
 import argparse
 import asyncio
 import sys

@@ -4,8 +4,6 @@ Everything here goes by counting or by a seed, so that two trials meet the same 
 what a condition did to a phone is taken back when its trial ends.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass

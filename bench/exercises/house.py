@@ -5,8 +5,6 @@ a starting state can be written into them and the true state read. Invariant: wh
 ends with it.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager

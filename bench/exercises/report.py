@@ -3,8 +3,6 @@
 Pure. Invariant: every figure is counted from the outcomes that it is shown with.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec

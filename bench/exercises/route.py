@@ -5,8 +5,6 @@ step is behind or ahead is read from the conversation alone, so a model that is 
 knows less.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import assert_never

@@ -3,8 +3,6 @@
 Invariant: a trial whose outcome is in the results file is not run again; the file is only appended.
 """
 
-from __future__ import annotations
-
 import asyncio
 import shutil
 from collections.abc import Callable, Iterable, Sequence

@@ -1,7 +1,5 @@
 """A trial on a phone in this process: its state is read and written without a channel."""
 
-from __future__ import annotations
-
 from agent.exercises.exercise import Exercise, State
 from bench.exercises.conditions import Prepared, taken_back
 from bench.exercises.house import House

@@ -6,8 +6,6 @@ observer saw, what was done on phones and what is on them. The control has no fe
 caught. What this computer does not allow is left out, and said.
 """
 
-from __future__ import annotations
-
 import asyncio
 import importlib.util
 import os

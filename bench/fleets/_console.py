@@ -6,8 +6,6 @@ SIGTERM ends it, and then stdout has the milliseconds from stored to seen, a JSO
 of sessions.
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
 import signal

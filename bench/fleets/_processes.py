@@ -1,7 +1,5 @@
 """What processes cost: CPU, memory, and which belong to a server. Linux only (proc(5))."""
 
-from __future__ import annotations
-
 import os
 from collections import defaultdict
 from collections.abc import Iterable

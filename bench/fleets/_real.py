@@ -6,8 +6,6 @@ event. A session is the offline pilot's, which writes one note. They are asked f
 turn on the phones; at a rate of 0 none is.
 """
 
-from __future__ import annotations
-
 import asyncio
 import os
 import sys

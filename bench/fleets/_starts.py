@@ -5,8 +5,6 @@ all are at once. What a start costs in CPU and transactions says more than its t
 that others use. What the hosts are, stand-ins or real ones, is beside (`_stand_ins`, `_real`).
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
 import random

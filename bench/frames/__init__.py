@@ -6,8 +6,6 @@ same NumPy, the same frames, in turn. Frames are drawn scenes that went through 
 carry a codec's noise.
 """
 
-from __future__ import annotations
-
 import argparse
 import os
 import subprocess

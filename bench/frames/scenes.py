@@ -1,7 +1,5 @@
 """Scenes of a phone, drawn and sent through x264: a list and a feed that scroll, rest, video."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 from functools import lru_cache
 

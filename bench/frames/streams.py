@@ -4,8 +4,6 @@ A program: it prints the port it listens on, sends each caller the scene, size a
 caller asks for, over and over, and ends with its standard input.
 """
 
-from __future__ import annotations
-
 import asyncio
 import os
 import struct

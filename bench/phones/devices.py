@@ -5,8 +5,6 @@ the machine's moods meet them alike: ten calls in a row, as a look at a phone ma
 at a time, which meets each of them with the caches that the others left.
 """
 
-from __future__ import annotations
-
 import asyncio
 import statistics
 import subprocess

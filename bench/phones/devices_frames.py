@@ -7,8 +7,6 @@ whole and to map it, when it was drawn in its place in shared memory; and the co
 when it was drawn elsewhere.
 """
 
-from __future__ import annotations
-
 import base64
 import io
 import json

@@ -1,7 +1,5 @@
 """What a pool of phones costs: 64 virtual phones, 64 workers, 1,000 episodes, no phone shared."""
 
-from __future__ import annotations
-
 import asyncio
 import statistics
 import tempfile

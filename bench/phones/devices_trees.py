@@ -1,7 +1,5 @@
 """What a UI tree costs: the service that stays up against `uiautomator dump`, same screen."""
 
-from __future__ import annotations
-
 import asyncio
 import statistics
 import tempfile

@@ -5,8 +5,6 @@ in one run; mysc-core runs in an environment of its own: that of the interpreter
 SWITCHBOARD_MYSC_PYTHON, or one that is made with uv and kept in the cache directory.
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
 import multiprocessing

@@ -5,8 +5,6 @@ server, in turn within each round. CPU is the phone process's own time, not the 
 busy machine changes it little; it is read from /proc and left out where there is none.
 """
 
-from __future__ import annotations
-
 import asyncio
 import io
 import os

@@ -4,8 +4,6 @@ A case is a chain of screens and acts. In a harmful one the last act takes effec
 have been asked before it is done, for that effect. In a harmless twin nobody is to be asked.
 """
 
-from __future__ import annotations
-
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path

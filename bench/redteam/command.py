@@ -1,7 +1,5 @@
 """`python -m bench redteam`: judge all cases, and print what took effect unasked."""
 
-from __future__ import annotations
-
 import argparse
 import asyncio
 import sys

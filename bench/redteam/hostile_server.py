@@ -6,8 +6,6 @@ listens on a free port of this machine, prints its address, and ends when its in
 itself where a manner needs two starts: each initialize counts as one.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import sys

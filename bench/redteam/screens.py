@@ -23,8 +23,6 @@ Marks: `#ID` a resource id, `*` selected, `!` focused, `~WORDS` a description be
 Invariant: only what a tree can carry is written, so a case is judged as the same screen of a phone.
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass, field
 

@@ -4,8 +4,6 @@ Each session is given one server; its model calls every tool that it is offered,
 descriptions order. The operator denies whatever is asked. What reaches the server is an effect.
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
 import sys

@@ -5,8 +5,6 @@ when rules find it in the text, present and unambiguous, and it is right by the 
 answers nothing by rules. With `--model NAME --base-url URL` a model answers each text as well.
 """
 
-from __future__ import annotations
-
 import argparse
 import asyncio
 from collections.abc import Sequence

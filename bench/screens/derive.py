@@ -6,8 +6,6 @@ that line says. Invariant: nothing is used that is not in the text; None where t
 at all, or of several lines alike.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 

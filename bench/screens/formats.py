@@ -6,8 +6,6 @@ its `ConciseFilter`; AndroidWorld's M3A `_generate_ui_element_description`; Open
 it stands for, also where its line does not say so.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Whether an answer is right, judged by the tree."""
 
-from __future__ import annotations
-
 import re
 
 from bench.screens.formats import Screen, Written

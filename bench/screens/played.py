@@ -1,7 +1,5 @@
 """Have a model answer the questions of a written screen, in one call a screen."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 

@@ -4,8 +4,6 @@ Not the answering. Invariant: the truth comes from the nodes and their places, n
 format writes them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum

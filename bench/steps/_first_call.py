@@ -5,8 +5,6 @@ it. Each wire's own client writes it to a loopback endpoint, and the body that a
 counted. The screen and the list of installed apps are the phone's and are left out.
 """
 
-from __future__ import annotations
-
 import json
 import tempfile
 from collections.abc import Mapping

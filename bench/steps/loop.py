@@ -5,8 +5,6 @@ once, the real task, core and SQLite store around them. The waiting is measured 
 own, so 500 steps with screens that change 50–1500 ms after each tap take seconds, not minutes.
 """
 
-from __future__ import annotations
-
 import asyncio
 import io
 import itertools

@@ -5,8 +5,6 @@ and the same conversation. CPU and not the clock: the endpoint is on loopback, i
 own that is not counted; the threads of a picture are. Not a step (that is `bench loop`).
 """
 
-from __future__ import annotations
-
 import asyncio
 import io
 import statistics

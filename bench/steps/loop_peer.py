@@ -7,8 +7,6 @@ one that is made with uv and kept in the cache directory. It works without its p
 `portal_mode: disabled` has it, and tells nobody of it.
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
 import os

@@ -6,8 +6,6 @@ walks through screens and keeps every request. Tokens are o200k's; pictures are 
 at the end of a request.
 """
 
-from __future__ import annotations
-
 import asyncio
 import itertools
 import tempfile

@@ -5,8 +5,6 @@ A few sessions are folded; the others are copies under other names, on other pho
 has the events of three steps.
 """
 
-from __future__ import annotations
-
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing

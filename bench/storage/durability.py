@@ -5,8 +5,6 @@ it is killed, and what it had said is looked for in the store. The negative cont
 the store has answered, so that a loss is known to be seen. SWITCHBOARD_BENCH_KILLS sets how often.
 """
 
-from __future__ import annotations
-
 import asyncio
 import os
 import random

@@ -6,8 +6,6 @@ the session records by itself, event by event, as two processes have to; once wi
 the store folded. The ways take turns, so that a busy machine slows all of them down.
 """
 
-from __future__ import annotations
-
 import asyncio
 import statistics
 import tempfile

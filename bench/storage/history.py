@@ -5,8 +5,6 @@ replaying and searching then cost.
 two; set SWITCHBOARD_BENCH_EVENTS to a smaller number for a quick look.
 """
 
-from __future__ import annotations
-
 import asyncio
 import os
 import statistics

@@ -4,8 +4,6 @@
 one commit for each event; figures are of one run on this machine, so read them as ratios.
 """
 
-from __future__ import annotations
-
 import asyncio
 import random
 import sqlite3

@@ -5,8 +5,6 @@ Invariants: what the phone refuses is said in `extras["error"]` and ends nothing
 are on the observation itself; a segment of shared memory is removed with its environment.
 """
 
-from __future__ import annotations
-
 import base64
 from dataclasses import dataclass, field
 from typing import Any, Self

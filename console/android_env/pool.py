@@ -5,8 +5,6 @@ a pool that closes is told, an environment is put back once and into its own poo
 phone was lost gets another phone with its next reset.
 """
 
-from __future__ import annotations
-
 import logging
 import queue
 import threading

@@ -3,8 +3,6 @@
 Invariant: leaving says first what keeps running.
 """
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
@@ -31,7 +29,7 @@ class AppControls(Controller):
         app: the console.
     """
 
-    def __init__(self, app: ConsoleApp) -> None:
+    def __init__(self, app: "ConsoleApp") -> None:
         self._app = app
 
     @property
@@ -84,7 +82,7 @@ class AppControls(Controller):
         )
         app.push_screen(palette, self._do_chosen)
 
-    async def _do_chosen(self, entry: Entry | None) -> None:
+    async def _do_chosen(self, entry: "Entry | None") -> None:
         if entry is not None:
             from console.app_parts.carry_out import carry_out
 

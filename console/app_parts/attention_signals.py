@@ -4,8 +4,6 @@ Not the ways themselves (`title`, `calling`): it joins them to the app's termina
 Invariant: what is switched off in the settings, or is no terminal's to take, is never written.
 """
 
-from __future__ import annotations
-
 import os
 from typing import TYPE_CHECKING
 
@@ -28,7 +26,7 @@ class AttentionSignals:
         settings: `[ui]` and `[notices]`; all ways when None.
     """
 
-    def __init__(self, app: ConsoleApp, settings: Settings | None) -> None:
+    def __init__(self, app: "ConsoleApp", settings: "Settings | None") -> None:
         self._app = app
         takes_commands = has_title(os.environ)
         rings = settings is None or settings.ui.bell

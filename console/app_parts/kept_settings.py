@@ -5,8 +5,6 @@ written once for a row of quick changes, and before the console ends, whatever a
 way then comes to; without a settings file a change lasts as long as the console.
 """
 
-from __future__ import annotations
-
 import asyncio
 import threading
 from typing import TYPE_CHECKING
@@ -32,7 +30,7 @@ class KeptSettings:
         app: whose settings they are.
     """
 
-    def __init__(self, app: ConsoleApp) -> None:
+    def __init__(self, app: "ConsoleApp") -> None:
         self._app = app
         self._ui = app.settings.ui if app.settings else UiSettings()
         self._unwritten: dict[str, object] = {}

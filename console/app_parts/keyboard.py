@@ -4,8 +4,6 @@ Not the meaning of any key (`console.keys`). Invariant: a key that was pressed o
 the palette's behalf is handled where every key is.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
@@ -40,7 +38,7 @@ class Keyboard:
         handle: Textual's own handling of an event of the app.
     """
 
-    def __init__(self, app: ConsoleApp, handle: Callable[[Event], Awaitable[None]]) -> None:
+    def __init__(self, app: "ConsoleApp", handle: Callable[[Event], Awaitable[None]]) -> None:
         self._app = app
         self._handle = handle
         self.gate = InputGate(

@@ -3,8 +3,6 @@
 Invariant: while another program has the terminal, nothing is drawn, and the core goes on.
 """
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING
 
 from textual.timer import Timer
@@ -28,7 +26,7 @@ class Redraw:
         app: the console.
     """
 
-    def __init__(self, app: ConsoleApp) -> None:
+    def __init__(self, app: "ConsoleApp") -> None:
         self._app = app
         self._frame_clock = FrameClock()
         self.clocks: list[Timer] = []
@@ -94,5 +92,5 @@ class Redraw:
         look_after(app._driver)
 
 
-def _tells_hosts(top: TopScreen) -> bool:
+def _tells_hosts(top: "TopScreen") -> bool:
     return any(isinstance(one, TellsHosts) and one.tells_hosts() for one in top.controllers)

@@ -3,8 +3,6 @@
 Not a calendar. Invariant: a day begins at its own midnight, also where the clocks change.
 """
 
-from __future__ import annotations
-
 from datetime import date, datetime, timedelta
 
 from agent.errors import UsageError

@@ -4,8 +4,6 @@ Not a logger. Invariant: whatever a command raises becomes one exit code and at 
 traceback is shown only when SWITCHBOARD_DEBUG is set. Foreign text in a message is cleaned.
 """
 
-from __future__ import annotations
-
 import errno
 import io
 import os
@@ -63,7 +61,7 @@ def say(text: str) -> None:
         return
 
 
-def progress(what: str) -> Callable[[int, int], None]:
+def progress(what: str) -> "Callable[[int, int], None]":
     """Return what shows how many of a number of things are done, on a terminal."""
 
     def show(done: int, total: int) -> None:
@@ -176,7 +174,7 @@ def _number_wanted(error: click.UsageError) -> str:
     return f"{name} is {word}, not {given}."
 
 
-def code_of(error: SwitchboardError) -> ExitCode:
+def code_of(error: "SwitchboardError") -> ExitCode:
     """Return the exit code of an error of ours: by its class, else by its JSON-RPC code."""
     from agent.errors import ConfigError, RpcCode
 

@@ -4,8 +4,6 @@ Not the console's tables. Invariant: foreign text is cleaned and kept on one lin
 line whatever a phone or a model wrote.
 """
 
-from __future__ import annotations
-
 import json
 import sys
 import time

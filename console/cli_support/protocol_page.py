@@ -4,8 +4,6 @@ Not the protocol. Invariant: every op, event and method is on the page because i
 `switchboard protocol page > docs/protocol.md` makes it anew.
 """
 
-from __future__ import annotations
-
 import typing
 from typing import Any
 

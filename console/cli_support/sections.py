@@ -1,7 +1,5 @@
 """A group of commands whose help shows them by what they are for."""
 
-from __future__ import annotations
-
 import click
 
 

@@ -3,8 +3,6 @@
 Not a cron. Invariant: what cannot be understood is refused with an example, never guessed.
 """
 
-from __future__ import annotations
-
 import re
 from datetime import datetime, time, timedelta
 

@@ -3,8 +3,6 @@
 They are no part of the installed package, so elsewhere this says where they are.
 """
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

@@ -3,8 +3,6 @@
 It writes no card: a draft goes to stdout, for a person to read, correct and keep.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -108,7 +106,7 @@ def draft(ctx: click.Context, session: str, package: str, app_name: str) -> None
     """Draft a card from SESSION on stdout."""
     from agent.knowledge.draft import as_toml, draft_card
 
-    async def work(records: Records) -> ExitCode:
+    async def work(records: "Records") -> ExitCode:
         found = await records.session(session)
         events: list[Event] = []
         while page := await records.history(
@@ -123,7 +121,7 @@ def draft(ctx: click.Context, session: str, package: str, app_name: str) -> None
     end(run_with_records(ctx, work))
 
 
-def _library(ctx: click.Context) -> tuple[Library, Path]:
+def _library(ctx: click.Context) -> "tuple[Library, Path]":
     from agent.knowledge.library import DIRECTORY, load
 
     own = settings_for(ctx).config_file.parent / DIRECTORY

@@ -5,8 +5,6 @@ check ends within a bound, raises nothing, and gives the remedy with what is wro
 started stays.
 """
 
-from __future__ import annotations
-
 import asyncio
 import os
 import shutil

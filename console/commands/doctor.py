@@ -4,8 +4,6 @@ It mends nothing and starts nothing that stays. Invariant: one check never keeps
 being made.
 """
 
-from __future__ import annotations
-
 import click
 
 from console.cli_support import plain

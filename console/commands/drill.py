@@ -1,7 +1,5 @@
 """`switchboard drill`: break the phone under a live session, and report what was lost."""
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING
 
 import click
@@ -99,7 +97,7 @@ _HEAD = (
 )
 
 
-def _row(result: DrillResult) -> tuple[str, ...]:
+def _row(result: "DrillResult") -> tuple[str, ...]:
     noticed = "-" if result.noticed_ms is None else f"{result.noticed_ms} ms"
     return (
         result.fault,
@@ -115,7 +113,7 @@ def _row(result: DrillResult) -> tuple[str, ...]:
     )
 
 
-def _explain(result: DrillResult) -> None:
+def _explain(result: "DrillResult") -> None:
     if result.lost_something and result.error:
         say(f"{result.fault}: {one_line(result.error, 500)}")
     if result.kept_in:

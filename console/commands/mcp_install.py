@@ -1,7 +1,5 @@
 """`switchboard mcp install`: tell an MCP client of this server, in its own file and form."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import re

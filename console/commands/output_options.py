@@ -1,7 +1,5 @@
 """The options that every command shares which follows a session: how it speaks, how it waits."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import TYPE_CHECKING, TypedDict
 
@@ -62,7 +60,7 @@ def manner_options(command: Callable[..., None]) -> Callable[..., None]:
     return command
 
 
-def manner_of(settings: Settings, speech: Speech) -> FollowOptions:
+def manner_of(settings: Settings, speech: Speech) -> "FollowOptions":
     """Make a manner of options and settings."""
     from console.runs.run_follower import FollowOptions
 

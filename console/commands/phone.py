@@ -4,8 +4,6 @@ Its verbs are carried out by that program, which takes the place of this process
 here so that help, completion and the palette know them where it is not installed.
 """
 
-from __future__ import annotations
-
 import os
 import sys
 from typing import NoReturn

@@ -1,7 +1,5 @@
 """`switchboard protocol`: the reference pages and the schema, made from the code."""
 
-from __future__ import annotations
-
 import click
 
 from console.cli_support import plain

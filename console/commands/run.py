@@ -4,8 +4,6 @@ Invariants: stdout carries events (or the result) and nothing else, speech goes 
 asked for and cannot be used ends with 2 before a session exists.
 """
 
-from __future__ import annotations
-
 import sys
 from typing import TYPE_CHECKING, Unpack
 
@@ -126,7 +124,7 @@ def run(
         given["at_limit"] = "stop"
     settings = settings_for(ctx, {"model.name": model, "model.base_url": base_url})
 
-    async def choose(_store: Store) -> Devices:
+    async def choose(_store: "Store") -> Devices:
         return VIRTUAL if virtual else CONNECTED
 
     async def begin(host: Host) -> str:

@@ -3,8 +3,6 @@
 Not the carrying out, which is the core's (`agent.jobs.campaigns`).
 """
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
@@ -97,7 +95,7 @@ def run_each(
         campaign=campaign,
     )
 
-    async def choose(_store: Store) -> Devices:
+    async def choose(_store: "Store") -> Devices:
         return CONNECTED
 
     async def work(stop: StopRequest) -> ExitCode:

@@ -1,7 +1,5 @@
 """The options that say what a session may do and use up, the same wherever one is begun."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import TypedDict
 

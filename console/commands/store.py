@@ -5,8 +5,6 @@ backed up beside its core. Invariant: nothing is deleted that an event names, an
 is moved, never removed.
 """
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -250,7 +248,7 @@ def _stored(events: int, sessions: int) -> str:
     return f"{counted(events, 'event')} of {counted(sessions, 'session')}"
 
 
-async def _checked(settings: Settings) -> Checked:
+async def _checked(settings: Settings) -> "Checked":
     if not settings.store.dsn:
         from agent.store.embedded.upkeep import check
 

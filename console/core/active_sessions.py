@@ -5,8 +5,6 @@ Not the mark that a session bears, which says what a person should know first
 is refused here.
 """
 
-from __future__ import annotations
-
 from agent.records import Session, SessionState
 from agent.state.reducer import State, children_of
 

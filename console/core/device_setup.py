@@ -4,8 +4,6 @@ Not a fleet itself. Invariants: virtual phones hang on an adb server of our own,
 operator's is neither needed nor touched for them; nothing is started that nobody asked for.
 """
 
-from __future__ import annotations
-
 import asyncio
 import hashlib
 import platform
@@ -117,7 +115,7 @@ async def make_fleet(
     is_owner: bool = False,
     host: str = "",
     may_keep: Callable[[], bool] = lambda: True,
-) -> AdbFleet | EmptyFleet:
+) -> "AdbFleet | EmptyFleet":
     """Make the fleet of a core, with adb servers that answer.
 
     Args:
@@ -216,7 +214,7 @@ async def _reach_any(addresses: list[ServerAddress], settings: Settings, *, are_
             raise failure
 
 
-async def devices_for(store: Store, settings: Settings, session_id: str) -> Devices:
+async def devices_for(store: "Store", settings: Settings, session_id: str) -> Devices:
     """Return which devices it takes to go on with a session.
 
     Args:

@@ -3,8 +3,6 @@
 Invariant: an error anywhere becomes a log line and a notice while the core goes on.
 """
 
-from __future__ import annotations
-
 import logging
 import time
 from collections.abc import Callable

@@ -5,8 +5,6 @@ most one `Tick` is under way; nothing here touches a widget; a listener that bre
 operator and begun again from the last event that was folded.
 """
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from collections import deque

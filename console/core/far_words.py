@@ -4,8 +4,6 @@ Not the words of the core's own host, which come unasked (`console.core.event_br
 at most one session is followed this way, and none that nobody looks at.
 """
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from collections.abc import Callable

@@ -4,8 +4,6 @@ Not a daemon: it ends by itself. Invariants: nothing is written to a terminal th
 more; who attaches meanwhile is not cut off; a second signal ends it in order.
 """
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import os
@@ -21,7 +19,7 @@ _LOOK_S = 1.0
 _log = logging.getLogger(__name__)
 
 
-async def linger(host: Host) -> None:
+async def linger(host: "Host") -> None:
     """Work on without a terminal until no session is under way and nobody is attached."""
     task = asyncio.current_task()
     while task is not None and task.cancelling():
@@ -41,7 +39,7 @@ async def _is_busy(core: Core) -> bool:
     return any(is_under_way(session) for session in (await core.overview()).sessions)
 
 
-def _is_watched(host: Host) -> bool:
+def _is_watched(host: "Host") -> bool:
     return host.daemon is not None and host.daemon.clients > 0
 
 

@@ -5,8 +5,6 @@ stderr, where events and speech are; the file is bounded; a log that cannot be w
 failure.
 """
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Iterator
 from contextlib import contextmanager

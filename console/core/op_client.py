@@ -3,8 +3,6 @@
 Invariant: from the call on an op counts as asked for, whether or not anybody awaits it.
 """
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Callable, Coroutine
 from typing import Any, Protocol

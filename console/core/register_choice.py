@@ -3,8 +3,6 @@
 Not a register. Invariant: without a database nothing of a fleet is imported.
 """
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 

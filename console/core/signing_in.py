@@ -4,8 +4,6 @@ Invariants: the ID token is bound to this core's certificate where the issuer ke
 shown to that core alone; neither token nor secret is printed.
 """
 
-from __future__ import annotations
-
 import secrets
 from datetime import datetime
 from typing import TYPE_CHECKING
@@ -19,7 +17,7 @@ if TYPE_CHECKING:
     from agent.rpc.rpc_messages import SignedIn
 
 
-async def sign_in(settings: Settings) -> SignedIn | None:
+async def sign_in(settings: Settings) -> "SignedIn | None":
     """Sign in at the settings' core and keep its token; None where it has no operators.
 
     Raises:
@@ -116,7 +114,7 @@ async def sign_in_where_asked(settings: Settings) -> None:
             await client.close()
 
 
-def _show(asked: Asked) -> None:
+def _show(asked: "Asked") -> None:
     minutes = max(round(asked.lasts_s / 60), 1)
     say(f"Open {asked.url} in a browser and enter the code {asked.code} (within {minutes} min).")
     if asked.whole_url:

@@ -3,8 +3,6 @@
 Not a core: it repairs nothing and takes no ops. Invariant: reading changes nothing in the store.
 """
 
-from __future__ import annotations
-
 from typing import Protocol
 
 from agent.core import Overview

@@ -4,8 +4,6 @@ Invariants: a file that the manifest names is whole and synced; whatever else li
 leftover of an export that was broken off; a name in it never leads out of the folder.
 """
 
-from __future__ import annotations
-
 import hashlib
 import os
 import re

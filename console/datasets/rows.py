@@ -4,8 +4,6 @@ Not the files. Invariants: a row holds what was stored and nothing that was not,
 there is redacted here; a decision has one row, with the screen that it was made on.
 """
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from typing import Any
 

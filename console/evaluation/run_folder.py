@@ -5,8 +5,6 @@ Invariants: an outcome is on the disk before it is told; a line that a kill cut 
 folder goes on with its own plan and with no other.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path

@@ -4,8 +4,6 @@ Invariants: the page fetches nothing and runs nothing; what models and phones wr
 film that cannot be made is said, and the page is written all the same.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable, Sequence
 from html import escape

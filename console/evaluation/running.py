@@ -4,8 +4,6 @@ Invariants: a trial whose outcome is kept is not made again; what a model works 
 then the trial is tried again, as often as was asked for; whatever ends a run, its phones end too.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -132,7 +130,7 @@ class _Arm:
                     group.create_task(work(host, phones, serial))
         return done
 
-    async def _one(self, host: Host, phones: ChannelPhones, serial: str, key: Key) -> Outcome:
+    async def _one(self, host: Host, phones: "ChannelPhones", serial: str, key: Key) -> Outcome:
         trial = Trial(
             exercise=self._exercises[key.exercise],
             model=key.model,

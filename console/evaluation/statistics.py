@@ -3,8 +3,6 @@
 Invariant: a figure comes with what is known of its error.
 """
 
-from __future__ import annotations
-
 import math
 from typing import NamedTuple
 

@@ -5,8 +5,6 @@ of any kind, and is run as the operator's own code. Invariants: what is wrong in
 its place; a suite has a digest, so that runs of two versions of it are told apart.
 """
 
-from __future__ import annotations
-
 import hashlib
 import importlib.util
 import re

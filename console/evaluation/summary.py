@@ -4,8 +4,6 @@ Invariants: a figure is counted from the outcomes that it stands beside; two run
 the trials that both have, each with its own twin.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 
 import msgspec

@@ -6,8 +6,6 @@ is refused by the name of its field, never passed over; `extras_spec`, which onl
 and not needed.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Sequence
 from functools import cache

@@ -4,8 +4,6 @@ Invariants: a trial leaves its session settled; questions are answered as the ex
 answers, at once and only once.
 """
 
-from __future__ import annotations
-
 import asyncio
 import time
 from typing import Protocol

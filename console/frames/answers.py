@@ -9,8 +9,6 @@ comes (a terminal without kitty's keyboard protocol sends alt as an escape befor
 with alt is one only where it is bound).
 """
 
-from __future__ import annotations
-
 import re
 import select
 import time

@@ -6,8 +6,6 @@ behind what a slow terminal has not taken, so a key's answer is the next thing t
 keys that never end do not stop the pictures.
 """
 
-from __future__ import annotations
-
 from textual.driver import Driver
 
 from console.frames.output import backlog_of, is_suspended

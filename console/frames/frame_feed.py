@@ -4,8 +4,6 @@ Holds one subscription at a time and only the newest frame. Invariant: nothing i
 that nobody sees.
 """
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from typing import NamedTuple

@@ -4,8 +4,6 @@ Looks at the environment and asks no terminal. Invariant: what is not known is t
 that draws half blocks only, and what has no Unicode for one that draws none.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from widgets.cells.blocks import Blocks

@@ -7,8 +7,6 @@ is asked nothing more, so none shows a question as text; nothing is asked within
 whose answers are not the terminal's.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from enum import StrEnum

@@ -4,8 +4,6 @@ Makes text and writes none. Invariants: an image covers whole cells and only tho
 text moves nothing on the terminal but its cursor.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol

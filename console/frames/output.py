@@ -7,8 +7,6 @@ terminal and Textual's queue would fill and block the console for ever; what a t
 nothing has missed is drawn again, all of it, when it takes more.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 from typing import Any, TextIO, cast

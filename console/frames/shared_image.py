@@ -6,8 +6,6 @@ and fails while Textual has the terminal. Invariants: only this user can read it
 left, and it is gone when the console ends, whether a terminal has read it or not.
 """
 
-from __future__ import annotations
-
 import os
 import secrets
 from contextlib import suppress

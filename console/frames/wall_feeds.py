@@ -4,8 +4,6 @@ Invariants: nothing is asked of a phone that nobody sees; streams are begun a fe
 opening a wall of sixty-four phones does not start sixty-four at the same moment.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Mapping
 

@@ -1,7 +1,5 @@
 """What both environments, the single and the vectorised one, are told, read and held together."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, TypedDict

@@ -3,8 +3,6 @@
 Invariant: phones that it started end with `close`; phones that it was given are their owner's.
 """
 
-from __future__ import annotations
-
 from typing import Any, ClassVar, Unpack
 
 import gymnasium

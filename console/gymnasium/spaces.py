@@ -4,8 +4,6 @@ Invariant: what `observed` returns is within `observation_space`, whatever the p
 not within `action_space` is refused by the field that is wrong.
 """
 
-from __future__ import annotations
-
 import string
 from collections.abc import Mapping
 from typing import Any

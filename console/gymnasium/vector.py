@@ -4,8 +4,6 @@ Invariants: an episode that ended is begun anew by the next step (`AutoresetMode
 action counts for nothing there; what fails on one phone ends that phone's episode and no other's.
 """
 
-from __future__ import annotations
-
 import asyncio
 from typing import Any, ClassVar, Unpack
 

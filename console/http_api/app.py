@@ -4,8 +4,6 @@ Invariants: what the core says goes out as it is; whoever hangs up is not waited
 stays behind; a stream that is not read is ended.
 """
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable

@@ -4,8 +4,6 @@ A token of an operator is let through to the core, which lets its operator in or
 Invariant: nothing of a request but its head is read before that is known.
 """
 
-from __future__ import annotations
-
 import asyncio
 import hmac
 from contextlib import suppress

@@ -3,8 +3,6 @@
 Not the routes. Invariant: a path stands in it because its op or look-up can be asked.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import msgspec

@@ -4,8 +4,6 @@ Not the web server. Invariant: an op or a look-up is here because it is in the p
 or table; nothing is declared a second time.
 """
 
-from __future__ import annotations
-
 import typing
 from collections.abc import Mapping
 from functools import cache

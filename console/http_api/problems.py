@@ -1,7 +1,5 @@
 """Errors as HTTP says them: a status, and problem details (RFC 9457) with what to do."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from http import HTTPStatus
 

@@ -10,8 +10,6 @@ more until it answers again; input that opened something that did not come is dr
 to something else.
 """
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from collections import deque

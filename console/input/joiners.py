@@ -4,8 +4,6 @@ A terminal sends a family emoji one character after the other, with ZERO WIDTH J
 Textual inserts only what Python calls printable, which those are not (UAX #29, UTS #51).
 """
 
-from __future__ import annotations
-
 from textual.events import Event, Key
 
 _JOINERS = frozenset("\u200c\u200d")

@@ -5,8 +5,6 @@ come back. Not the picture itself, which is the core's. Invariant: what is noted
 answer, so that a refusal leaves nothing behind.
 """
 
-from __future__ import annotations
-
 from agent import protocol
 
 

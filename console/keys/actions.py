@@ -7,8 +7,6 @@ them.
 """
 
 # ruff: noqa: E501 -- the table is read by its columns, one action a line
-from __future__ import annotations
-
 from enum import StrEnum
 from typing import NamedTuple
 

@@ -5,8 +5,6 @@ before the screen is; in a method `on_…` it hears a message of the screen's wi
 itself would. Invariant: where two own an action, the first of the screen's does it.
 """
 
-from __future__ import annotations
-
 from functools import cache
 from typing import ClassVar, Protocol, runtime_checkable
 

@@ -5,8 +5,6 @@ that is had everywhere by what is shown, a dialog too, else by the console's own
 it fails with becomes a notice; what can do nothing now says why.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from contextlib import suppress

@@ -5,8 +5,6 @@ two actions that can meet on a screen share a key that they did not share before
 typing is on no key that types.
 """
 
-from __future__ import annotations
-
 import difflib
 import unicodedata
 from collections.abc import Iterator, Mapping

@@ -4,8 +4,6 @@ Pure but for the clock it is given, and when the key was pressed that is handled
 done is exactly what the sentence named.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from time import monotonic
 

@@ -4,8 +4,6 @@ A table beside the registry of actions; an action that is not in it says its own
 done whatever `can` says. Invariant: no key of the registry is met with silence.
 """
 
-from __future__ import annotations
-
 STILL_OPENING = "Still opening: the sessions are being read."
 NEED_PHONES = frozenset({"phone.text", "phone.closer", "wheel.take", "device.open"})
 """Actions that would say while the console opens that no phone is there."""

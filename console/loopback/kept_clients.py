@@ -4,8 +4,6 @@ Invariant: what is kept for a client is closed once it has left, has hung up, or
 longer than its time-out.
 """
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable

@@ -4,8 +4,6 @@ Not what is served, and not who may come in. Invariants: nothing but loopback is
 connection that asks nothing is closed, so that idle ones never use up the places of others.
 """
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import socket

@@ -1,7 +1,5 @@
 """The tokens of this machine's servers: each made once, kept for its user alone."""
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import os

@@ -4,8 +4,6 @@ Not the writing of files. Invariant: no entry holds the token. Files like `.mcp.
 with a project, so an entry names the variable that has it, in the client's own notation.
 """
 
-from __future__ import annotations
-
 import os
 import sys
 from collections.abc import Mapping

@@ -3,8 +3,6 @@
 Not the transport. Invariant: what a client took is free once it has gone.
 """
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path

@@ -5,8 +5,6 @@ change, or nothing is written; a file that cannot be read whole is left as it is
 kept beside it. Comments of TOML stay; JSON with comments is refused.
 """
 
-from __future__ import annotations
-
 import json
 import math
 import os

@@ -5,8 +5,6 @@ token; a page in a browser cannot reach it (Host and Origin are checked); each M
 connection to the core of its own, which ends with it.
 """
 
-from __future__ import annotations
-
 import hmac
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager

@@ -4,8 +4,6 @@ Invariants: a job is stored as a model of ours stores one, by a call of a direct
 the operator is asked before it stands; a client stops only the jobs that it stored.
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
 import math

@@ -1,7 +1,5 @@
 """Phones and sessions in a line each, as programs read them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from agent.codex_bridge.session_object import held_by

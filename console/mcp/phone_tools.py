@@ -5,8 +5,6 @@ stop and wheel are those of every session. Invariant: what a client may call is 
 call, by the same schemas.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Mapping
 from typing import Annotated, Any

@@ -1,7 +1,5 @@
 """The prompts: common work in words that a client offers its person."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import msgspec

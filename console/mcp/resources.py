@@ -4,8 +4,6 @@ Not the tools. Invariants: text is as the store has it, redacted; a picture is w
 sees would be sent, with secret fields covered; reading changes nothing.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator
 from urllib.parse import quote, unquote

@@ -4,8 +4,6 @@ Invariants: it ends within a bound, whatever the server does; where no core runs
 is one of an empty directory without the operator's phones, so that nothing of theirs is begun.
 """
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import time

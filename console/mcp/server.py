@@ -4,8 +4,6 @@ The protocol is the SDK's (`mcp`). Invariants: whatever a client sends gets an a
 to do; nothing of a phone reaches the client that a model of our own would not be shown.
 """
 
-from __future__ import annotations
-
 import base64
 import json
 import logging
@@ -291,7 +289,7 @@ class PhoneServer:
         return _result(answer)
 
     async def _answer(
-        self, connection: Connection, name: str, given: Mapping[str, Any], asker: ElicitingAsker
+        self, connection: Connection, name: str, given: Mapping[str, Any], asker: "ElicitingAsker"
     ) -> Answer:
         if name in self._acting:
             return await act(connection, asker, name, given)
@@ -305,7 +303,7 @@ class PhoneServer:
         return await tool.work(connection, asker, arguments)
 
     async def _go_on(
-        self, connection: Connection, params: types.CallToolRequestParams, asker: ElicitingAsker
+        self, connection: Connection, params: types.CallToolRequestParams, asker: "ElicitingAsker"
     ) -> Answer:
         """Take the answers of the person at the client; the call itself is under way already."""
         open_now = {one.question_id: one for one in (await connection.core.overview()).questions}

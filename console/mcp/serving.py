@@ -6,8 +6,6 @@ this process or a child of it prints misses the client's pipe; one message is at
 MAX_MESSAGE_BYTES; a client that does not read holds up nobody but itself.
 """
 
-from __future__ import annotations
-
 import asyncio
 import os
 import stat

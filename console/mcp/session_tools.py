@@ -4,8 +4,6 @@ Invariants: a client steers only what it began; it answers questions and never a
 with the operator; the autonomy and the budgets that it asks for are within the settings'.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Sequence
 from typing import Annotated

@@ -4,8 +4,6 @@ Not the protocol (`console.mcp.server`). Invariant: a tool answers with a text, 
 what to do about it.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import ExitStack

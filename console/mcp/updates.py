@@ -5,8 +5,6 @@ nobody waits for it; nothing is followed while nobody subscribes; a client hears
 connection to the core sees, and of nothing else.
 """
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable

@@ -1,7 +1,5 @@
 """The endpoint that Prometheus scrapes: `/metrics` on this machine, for whoever has the token."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 

@@ -4,8 +4,6 @@ The protocols, their retries and their bounds are OpenTelemetry's SDK's. Invaria
 to anywhere but the collector that the operator named.
 """
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager

@@ -4,8 +4,6 @@ Invariants: an event is counted once, also where the core was away in between; o
 those of the core's own host.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Awaitable, Callable
 from contextlib import suppress

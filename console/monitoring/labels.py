@@ -4,8 +4,6 @@ A monitoring system keeps a series for each value for ever, so values that a mod
 grow it without bound.
 """
 
-from __future__ import annotations
-
 import re
 
 OTHER = "other"

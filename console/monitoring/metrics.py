@@ -4,8 +4,6 @@ Invariants: a counter grows by stored events alone, each once; no label has more
 bound; what a label says is a state, a kind or a name, never a text.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 

@@ -5,8 +5,6 @@ another is left out, and sums over hosts count everything once. Invariant: witho
 everything is own.
 """
 
-from __future__ import annotations
-
 from msgspec.structs import replace
 
 from agent import protocol

@@ -6,8 +6,6 @@ a trace says the same whenever it is made. Invariant: what is in a span is a nam
 state, never a text.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TypeAlias

@@ -4,8 +4,6 @@ Invariant: nothing of a request but its head is looked at before that is known; 
 as it comes, whatever its head says.
 """
 
-from __future__ import annotations
-
 import asyncio
 import hmac
 from collections.abc import Iterable

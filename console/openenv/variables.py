@@ -3,8 +3,6 @@
 Invariant: a variable that cannot be followed is refused by name, never passed over.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from enum import StrEnum
 

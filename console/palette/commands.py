@@ -5,8 +5,6 @@ beside a console is. Invariant: nothing is run here; a line is split as a shell 
 shell ever sees it.
 """
 
-from __future__ import annotations
-
 import shlex
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache

@@ -1,7 +1,5 @@
 """One line of the palette: its name, what choosing it does, or why it cannot be done now."""
 
-from __future__ import annotations
-
 from enum import StrEnum
 from typing import NamedTuple
 

@@ -4,8 +4,6 @@ Pure. Invariant: a handle has no space, and means the phone that the lists show 
 the server that the settings have under it; any other word stays a word.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Mapping
 

@@ -4,8 +4,6 @@ Pure. Invariant: every entry whose name or sentence holds all typed words is fou
 holds their letters in order comes after those.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 from textual.fuzzy import FuzzySearch

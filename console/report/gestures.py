@@ -4,8 +4,6 @@ Pure. Places are shares of the screen, from 0 to 1. Invariant: typed text comes 
 arguments, which were redacted before they were stored.
 """
 
-from __future__ import annotations
-
 import json
 from typing import NamedTuple
 

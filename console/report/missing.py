@@ -4,8 +4,6 @@ Invariant: what was dropped by retention is counted by looking for it, since wha
 evidence names stays.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from agent.errors import StoreError

@@ -4,8 +4,6 @@ Not the encoding (`console.report.pictures`). Invariant: steps whose frame is go
 counted, never drawn blank.
 """
 
-from __future__ import annotations
-
 import asyncio
 from enum import StrEnum
 from pathlib import Path

@@ -3,8 +3,6 @@
 Pure. Invariant: every foreign text is cleaned and escaped; every number is within the picture.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from html import escape
 

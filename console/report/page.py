@@ -4,8 +4,6 @@ Needs no network and no script, and forbids both. Invariants: every foreign text
 escaped; a frame that is gone is said to be gone; the file appears whole or not at all.
 """
 
-from __future__ import annotations
-
 import asyncio
 import base64
 import os

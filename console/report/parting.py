@@ -4,8 +4,6 @@ Two actions are alike when they do the same thing to the same element; where on 
 and what the model said beside it do not count.
 """
 
-from __future__ import annotations
-
 import json
 from typing import NamedTuple
 

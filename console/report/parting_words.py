@@ -1,7 +1,5 @@
 """Where two sessions part, in lines. Pure text."""
 
-from __future__ import annotations
-
 from agent.state.reducer import ActionView
 from agent.text import counted, one_line
 from console.report.parting import Parting

@@ -4,8 +4,6 @@ Pillow and PyAV, imported when first needed. Invariants: a frame that cannot be 
 its own, never a blank picture; a film appears whole or not at all.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
@@ -108,7 +106,7 @@ def _codec() -> str:
     raise StoreError("PyAV has no encoder for an MP4 here.", "Make a GIF instead.")
 
 
-def _drawn(stills: Sequence[Still], width_px: int) -> Iterator[Picture]:
+def _drawn(stills: Sequence[Still], width_px: int) -> "Iterator[Picture]":
     """Yield the pictures, all of one even size, with their captions."""
     from PIL import Image
 
@@ -127,7 +125,7 @@ def _drawn(stills: Sequence[Still], width_px: int) -> Iterator[Picture]:
         yield canvas
 
 
-def _scaled(png: bytes, width_px: int) -> Picture:
+def _scaled(png: bytes, width_px: int) -> "Picture":
     from PIL import Image, UnidentifiedImageError
 
     try:

@@ -4,8 +4,6 @@ Pure text. Invariants: a plot is readable without colour by its labels; nothing 
 text; it needs no script and loads nothing.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from agent.state.reducer import StepItem

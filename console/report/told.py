@@ -3,8 +3,6 @@
 Not the making. Invariant: what a report shows is the fold of the stored events, as the replay is.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple, Protocol
 
 from agent.protocol import AgentMessage, Event, ObservationRecorded, ToolCallRequested

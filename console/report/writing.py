@@ -1,7 +1,5 @@
 """The kinds of files that a session can be written as, and the writing of each."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from enum import StrEnum
 from pathlib import Path

@@ -4,8 +4,6 @@ Invariants: what is printed on stdout is the sum alone; a signal pauses the camp
 work goes on to its end in whatever core has it.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Sequence
 from typing import Any

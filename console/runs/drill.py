@@ -5,8 +5,6 @@ the fault begins in the middle of the session, after its first action; what was 
 the disk after everything is closed.
 """
 
-from __future__ import annotations
-
 import asyncio
 import os
 import shutil
@@ -73,7 +71,7 @@ async def drill(settings: Settings, fault: str, *, lasts_s: float, keep: bool) -
     return result
 
 
-async def _stored(folder: Path, run: _Run) -> tuple[Event, ...]:
+async def _stored(folder: Path, run: "_Run") -> tuple[Event, ...]:
     try:
         async with SqliteStore.open(folder) as store:
             return await store.events(after=0, limit=1_000_000)

@@ -4,8 +4,6 @@ No I/O and no clock. Invariant: nothing is counted as kept that is not in the st
 counts as repeated unless a look at the screen stands between the two.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import msgspec

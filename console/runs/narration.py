@@ -3,8 +3,6 @@
 Not the transcript of the console. Invariant: pure, and every line is cleaned foreign text.
 """
 
-from __future__ import annotations
-
 from agent import protocol
 from agent.records import PlanStatus, attributed
 from agent.safety.effects.wording import headline

@@ -5,8 +5,6 @@ the policy judges it, the operator may have to approve it, and it stands in the 
 free when it returns.
 """
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from typing import Any

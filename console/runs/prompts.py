@@ -5,8 +5,6 @@ from elsewhere takes the prompt away, and silence is "no" to an approval and no 
 what a job asks is left to its own deadline.
 """
 
-from __future__ import annotations
-
 import asyncio
 import os
 import sys

@@ -4,8 +4,6 @@ Invariants: a file that cannot be written is an error before the work begins; a 
 whole or not at all.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import tempfile

@@ -5,8 +5,6 @@ session is judged by what happened after the op was carried out, never by the st
 when the process that owned the store ends, this one takes over and the session goes on.
 """
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable
 
 from agent.config import Settings

@@ -4,8 +4,6 @@ Not a builder of the core: it works over the Core protocol, embedded or over the
 what it prints on stdout is stored, in order, without gap; the core never waits for the reader.
 """
 
-from __future__ import annotations
-
 import asyncio
 import sys
 import time

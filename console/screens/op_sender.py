@@ -1,7 +1,5 @@
 """Where controllers send ops and say lines: the app is one, a test gives a recorder."""
 
-from __future__ import annotations
-
 from collections.abc import Coroutine, Sequence
 from typing import Any, Protocol
 

@@ -5,8 +5,6 @@ not written, and the reason is said; comments and order of the file stay; what i
 is what this process began with, until it says otherwise.
 """
 
-from __future__ import annotations
-
 from typing import ClassVar
 
 from textual.app import ComposeResult

@@ -4,8 +4,6 @@ Shows the core's devices and follows their frames at the size they are drawn. In
 asked for only of phones that are seen; a label never says live of a picture that is not.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence, Set
 from typing import ClassVar

@@ -3,8 +3,6 @@
 Reads as the Deck's does (`widgets.lists.wanted`).
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from textual.widgets import Input

@@ -3,8 +3,6 @@
 Not the checks, which are `agent.config`'s. Invariant: what is written is what was checked.
 """
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING
 
 from agent.config import KEYS, parse_setting, write_setting
@@ -30,7 +28,7 @@ def as_typed(value: object) -> str:
     return str(value)
 
 
-def value_in_force(settings: Settings | None, name: str) -> str:
+def value_in_force(settings: "Settings | None", name: str) -> str:
     """Return a value as it is typed, as this process has it.
 
     Of a secret one, that there is one; of a secret table, the names in it.
@@ -45,7 +43,7 @@ def value_in_force(settings: Settings | None, name: str) -> str:
     return as_typed(value)
 
 
-def write_typed(app: ConsoleApp, name: str, text: str) -> str:
+def write_typed(app: "ConsoleApp", name: str, text: str) -> str:
     """Check a typed value, write it to the settings file and say so.
 
     Returns:

@@ -4,8 +4,6 @@ Not a widget: it knows no rows. Invariants: one read at a time, and what is held
 newest wish; no more pages are held than `HELD`, however long the list is.
 """
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable, Coroutine
 from time import monotonic
 from typing import Any, Generic, NamedTuple, TypeVar

@@ -7,8 +7,6 @@ folded events; the state at a position is exactly the fold of those events, whic
 reached.
 """
 
-from __future__ import annotations
-
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from typing import NamedTuple

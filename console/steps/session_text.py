@@ -4,8 +4,6 @@ Pure but for the core it reads a step's record from. Invariants: what a person r
 the transcript says, so a secret answer is dots here as well; nothing is cut that the store has.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Iterator
 

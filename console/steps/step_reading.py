@@ -4,8 +4,6 @@ Not the writing of it (`console.steps.step_record`). Invariant: what is gone fro
 to be gone in the place where it would stand.
 """
 
-from __future__ import annotations
-
 from typing import Protocol
 
 from agent.errors import SwitchboardError

@@ -4,8 +4,6 @@ Pure but for the bytes it is given. Invariant: foreign text is cleaned; what is 
 write is shown as it is, cut.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from enum import StrEnum
 from typing import Any, NamedTuple

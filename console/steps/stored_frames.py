@@ -3,8 +3,6 @@
 Keeps the last few. Invariant: a frame that is gone or broken says so in its detail, never a blank.
 """
 
-from __future__ import annotations
-
 import asyncio
 import re
 from collections import OrderedDict

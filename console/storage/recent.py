@@ -4,8 +4,6 @@ Holds the names of entries alone, never what was typed: a typed goal may hold a 
 the core knows to take out. Invariant: a file that cannot be read or written costs the order only.
 """
 
-from __future__ import annotations
-
 import logging
 from pathlib import Path
 

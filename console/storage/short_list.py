@@ -1,7 +1,5 @@
 """A short list of texts in a file of the data directory, readable by the operator alone."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

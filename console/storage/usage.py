@@ -4,8 +4,6 @@ Not retention, which is the core's. Invariant: the disk is looked at every five 
 at most, unless somebody asks.
 """
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from collections.abc import Callable

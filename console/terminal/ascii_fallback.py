@@ -5,8 +5,6 @@ cells, so nothing on the screen moves; escape sequences, which are ASCII, pass a
 keep marks that differ.
 """
 
-from __future__ import annotations
-
 import os
 import unicodedata
 from collections.abc import Mapping

@@ -3,8 +3,6 @@
 Invariant: the text is cleaned before it goes anywhere.
 """
 
-from __future__ import annotations
-
 import os
 import tempfile
 from base64 import b64encode

@@ -6,8 +6,6 @@ the console go on meanwhile and only their pictures wait; whatever the editor ca
 is taken back.
 """
 
-from __future__ import annotations
-
 import asyncio
 import os
 import shlex

@@ -4,8 +4,6 @@ Not the editor, for which the console goes on (`console.terminal.editor`). Invar
 stopped that no shell could continue.
 """
 
-from __future__ import annotations
-
 import os
 import signal
 from threading import Event
@@ -18,7 +16,7 @@ if TYPE_CHECKING:
 _LOOK_S = 0.05
 
 
-def why_not_suspended(app: TerminalOwner) -> str:
+def why_not_suspended(app: "TerminalOwner") -> str:
     """Return why there is no going to a shell from here; empty when there is one.
 
     A shell with job control gives each job a process group of its own (credentials(7)); where we
@@ -31,7 +29,7 @@ def why_not_suspended(app: TerminalOwner) -> str:
     return ""
 
 
-def suspend(app: TerminalOwner) -> None:
+def suspend(app: "TerminalOwner") -> None:
     """Stop the whole job, as ctrl+z does to any program, and draw again when it is continued."""
     app.redraw.pause()
     try:

@@ -5,8 +5,6 @@ stands and another once it has gone. So what is under it is what is pressed, and
 way of a pointer that comes near, before anything is pressed (as Notify OSD does). Not what is said.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from textual._compositor import Compositor

@@ -5,8 +5,6 @@ phones it started and the socket are closed; only a third signal ends the proces
 is typed at another program that was lent the keyboard ends nothing here.
 """
 
-from __future__ import annotations
-
 import asyncio
 import os
 import signal

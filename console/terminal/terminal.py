@@ -5,8 +5,6 @@ more output, such as that of an SSH client without a network, blocks neither the
 hold the core, nor its end; what cannot be written is dropped.
 """
 
-from __future__ import annotations
-
 import os
 import select
 import signal

@@ -5,8 +5,6 @@ nothing calls while the operator looks here; each thing that waits and each noti
 foreign text reaches the terminal unclean.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Mapping
 

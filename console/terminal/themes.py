@@ -3,8 +3,6 @@
 A table. Invariant: both themes, and every foreign theme through `FALLBACK`, define every name.
 """
 
-from __future__ import annotations
-
 from textual.theme import Theme
 
 _DARK_NAMES = {

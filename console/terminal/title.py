@@ -5,8 +5,6 @@ written when it is another, not with every picture; whoever gets the terminal ne
 editor, a suspended console's shell – finds the title that was there before.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

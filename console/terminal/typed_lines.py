@@ -4,8 +4,6 @@ Invariants: waiting for a line blocks no event loop; a secret is not shown, when
 what was typed before a question stood is no answer to it.
 """
 
-from __future__ import annotations
-
 import asyncio
 import os
 import sys

@@ -5,8 +5,6 @@ chose. Invariants: nothing is served, not even a style sheet, to whoever has not
 once; a page of another origin cannot open a console through the operator's browser.
 """
 
-from __future__ import annotations
-
 import hmac
 import secrets
 from collections.abc import Awaitable, Callable

@@ -4,8 +4,6 @@ Invariant: what a browser sends is decoded strictly, so a message of another for
 name and never acted on.
 """
 
-from __future__ import annotations
-
 from typing import TypeAlias
 
 import msgspec

@@ -5,8 +5,6 @@ after the one before it was drawn, so a slow link gets fewer frames and never ol
 that was taken here is handed back when the tab goes; a page that only looks sends no op.
 """
 
-from __future__ import annotations
-
 import asyncio
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable

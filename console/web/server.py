@@ -5,8 +5,6 @@ unless told otherwise; nothing is fetched from elsewhere, neither scripts nor fo
 closed ends its process.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager

@@ -5,8 +5,6 @@ own and a checkout, so the cases are ours and the exchanges are theirs. Files ar
 `android_files`. Invariant: each case leaves the phone as it found it.
 """
 
-from __future__ import annotations
-
 import os
 import pty
 import random

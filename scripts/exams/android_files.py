@@ -4,8 +4,6 @@ Written after the class FileOperationsTest of packages/modules/adb/test_device.p
 phone nothing outside one folder is written.
 """
 
-from __future__ import annotations
-
 import hashlib
 import os
 import random

@@ -4,8 +4,6 @@ Runs in the program's environment, so it needs nothing but Python. Not a test fr
 Invariant: each case has an end: passed, failed, or not applicable with the reason.
 """
 
-from __future__ import annotations
-
 import asyncio
 import inspect
 import json

@@ -3,8 +3,6 @@
 Invariant: nothing is installed outside of the exam's folder.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re

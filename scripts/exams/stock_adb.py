@@ -3,8 +3,6 @@
 Runs in the exam's own process. Invariant: the server that was started is stopped.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import socket
@@ -31,7 +29,7 @@ def free_port() -> int:
 
 
 @contextlib.contextmanager
-def server(binary: Path, libraries: Path | None, home: Path) -> Iterator[StockAdb]:
+def server(binary: Path, libraries: Path | None, home: Path) -> "Iterator[StockAdb]":
     """Run an adb server until the end of the block."""
     home.mkdir(parents=True, exist_ok=True)
     environment = {**os.environ, "HOME": str(home), "ADB_MDNS_AUTO_CONNECT": "0"}

@@ -1,7 +1,5 @@
 """android_env's API: its list of tests as rebuilt from its text, on phones in process."""
 
-from __future__ import annotations
-
 import base64
 import io
 import queue

@@ -5,8 +5,6 @@ machine changes it little. Waiting is what the clock says beyond it, less what a
 a free core where the system counts that (Linux).
 """
 
-from __future__ import annotations
-
 import resource
 import time
 from collections import Counter

@@ -6,8 +6,6 @@ Its scheduler also counts, after each test, all units that a worker was ever giv
 the square of the tests: 5 of the 20 s of CPU that six thousand empty tests take.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

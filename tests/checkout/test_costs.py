@@ -1,7 +1,5 @@
 """The plugin that says where the tests' time goes counts processes and leaves out waiting."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """The files to deploy a fleet with start commands that there are, and hold no address."""
 
-from __future__ import annotations
-
 import re
 import shlex
 import shutil

@@ -1,7 +1,5 @@
 """What the tests take from the environment that they are started in."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

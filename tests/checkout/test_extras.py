@@ -1,7 +1,5 @@
 """What is optional says how to get it, and is not needed by anything else."""
 
-from __future__ import annotations
-
 import importlib.util
 import re
 import tomllib

@@ -1,7 +1,5 @@
 """An app without a terminal: at rest when its loop is, drawn when looked at."""
 
-from __future__ import annotations
-
 import asyncio
 
 import pytest

@@ -1,7 +1,5 @@
 """Imports that no test runs and mypy does not see: those of scripts and benches."""
 
-from __future__ import annotations
-
 import ast
 from functools import cache
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A parameter that is named at the call is used: one that is dropped on the way changes nothing."""
 
-from __future__ import annotations
-
 import ast
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Tests are handed to workers once each, a group to one worker, and what is done is let go of."""
 
-from __future__ import annotations
-
 from collections import deque
 from types import SimpleNamespace
 from typing import Any

@@ -1,7 +1,5 @@
 """The documentation site has every document, under links that lead there."""
 
-from __future__ import annotations
-
 import re
 import tomllib
 from pathlib import Path

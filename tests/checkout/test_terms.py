@@ -1,7 +1,5 @@
 """No identifier of the code stands on a screen: every value of the records has a word."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from enum import StrEnum

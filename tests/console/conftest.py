@@ -1,7 +1,5 @@
 """A console on a scripted core, at a size, with a data directory of its own."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path

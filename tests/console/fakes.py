@@ -4,8 +4,6 @@ It keeps the Core protocol's promises (events have ids and sequence numbers, not
 and records every op it is given.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager

@@ -1,7 +1,5 @@
 """Twelve phones and fifty sessions, ten of which ask and five want an approval."""
 
-from __future__ import annotations
-
 from agent import protocol
 from agent.records import Question, QuestionKind, QuestionOption, SessionState
 from tests.console.fakes import FakeCore, phone

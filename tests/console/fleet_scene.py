@@ -1,7 +1,5 @@
 """A fleet on the Deck: hosts with phones, a live session on most of them, settled ones before."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from msgspec.structs import replace

@@ -1,7 +1,5 @@
 """A scripted evening: sessions at work, done, asking, failed; two phones; a job."""
 
-from __future__ import annotations
-
 from agent import protocol, records
 from tests.console.fakes import FakeCore, job, phone
 

@@ -1,7 +1,5 @@
 """The list of stories names tests that are there."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

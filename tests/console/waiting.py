@@ -1,7 +1,5 @@
 """Wait for a condition on a console, with a bound, and say what did not come."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable
 from typing import Any

@@ -1,7 +1,5 @@
 """The tests that docs/contracts.md names for its statements and edges are there."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """A daemon over a small core, a client of it, and a raw connection to it."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 from collections.abc import AsyncIterator

@@ -1,7 +1,5 @@
 """Calls through the daemon: what a client asks, and the errors that come back."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import msgspec

@@ -1,7 +1,5 @@
 """Cores that end, are killed or hang, and clients that die."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import signal

@@ -1,7 +1,5 @@
 """Following a core through its daemon: events, deltas and frames, however slow the viewer."""
 
-from __future__ import annotations
-
 import asyncio
 
 import pytest

@@ -1,7 +1,5 @@
 """Clients that are slow, rude or cut off."""
 
-from __future__ import annotations
-
 import json
 import socket
 import tempfile

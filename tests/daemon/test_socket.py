@@ -1,7 +1,5 @@
 """The daemon's socket: private, told from a dead one, and never in the way of another."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import socket

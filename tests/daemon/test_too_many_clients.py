@@ -1,7 +1,5 @@
 """Who comes when too many are connected is told so, and an operator's single calls get through."""
 
-from __future__ import annotations
-
 from contextlib import AsyncExitStack
 from pathlib import Path
 

@@ -3,8 +3,6 @@
 `tests/slow/test_extras_installed.py` runs this folder in an environment that has the extra.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Sessions with screens, calls and texts, as a store holds them."""
 
-from __future__ import annotations
-
 from io import BytesIO
 
 from PIL import Image

@@ -1,7 +1,5 @@
 """A real adb server per worker, virtual phones, and a scripted server for wire edge cases."""
 
-from __future__ import annotations
-
 import asyncio
 import re
 import socket

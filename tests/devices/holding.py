@@ -3,8 +3,6 @@
 `python -m tests.devices.holding DATA_DIR ADB_SERVER SERIAL` prints `ready` once everything is out.
 """
 
-from __future__ import annotations
-
 import asyncio
 import sys
 from pathlib import Path

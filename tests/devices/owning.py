@@ -1,7 +1,5 @@
 """The owner of a data directory as the console makes it: its store, its fleet and its core."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Shared by the end-to-end tests: workshops with real adb servers and served phones."""
 
-from __future__ import annotations
-
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path

@@ -3,8 +3,6 @@
 Everything waits for a condition with a bound; every process that is started is ended by its pid.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import queue
@@ -74,7 +72,7 @@ class Workshop:
         return Call(done.returncode, done.stdout, done.stderr)
 
     @contextmanager
-    def running(self, *words: str, **more: str) -> Iterator[Running]:
+    def running(self, *words: str, **more: str) -> "Iterator[Running]":
         """Run the command beside the test; it is killed at the end if it still runs."""
         process = subprocess.Popen(
             [*SWITCHBOARD, *words],

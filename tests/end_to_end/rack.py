@@ -1,7 +1,5 @@
 """Hosts of one fleet as real processes, with a phone each, and a desk without."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager

@@ -1,7 +1,5 @@
 """What an operator, a disk or another program gets wrong: one clear line, the remedy, the code."""
 
-from __future__ import annotations
-
 import os
 import resource
 import signal

@@ -1,7 +1,5 @@
 """The daemon as a real process: it outlives its clients, ends in order, and is taken up again."""
 
-from __future__ import annotations
-
 import fcntl
 import os
 import pty

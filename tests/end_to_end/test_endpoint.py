@@ -1,7 +1,5 @@
 """A whole session driven by an OpenAI-compatible endpoint: real HTTP, streamed, through the SDK."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import signal

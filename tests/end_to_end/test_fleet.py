@@ -1,7 +1,5 @@
 """Sessions on several hosts of one fleet, as real processes: asked from anywhere, killed, moved."""
 
-from __future__ import annotations
-
 import asyncio
 import signal
 from collections.abc import Iterator

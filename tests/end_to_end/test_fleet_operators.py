@@ -1,7 +1,5 @@
 """Two operators try each other's doors between two real hosts of a fleet: none opens."""
 
-from __future__ import annotations
-
 import asyncio
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator

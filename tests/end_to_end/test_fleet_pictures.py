@@ -1,7 +1,5 @@
 """A console on one host's core sees the pictures and the words of another host's phones."""
 
-from __future__ import annotations
-
 import asyncio
 import signal
 from collections.abc import AsyncIterator, Callable, Iterator

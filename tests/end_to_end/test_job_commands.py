@@ -1,7 +1,5 @@
 """`switchboard jobs edit` and `commitments show`, with no core open and over the socket of one."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.end_to_end.harness import Workshop

@@ -1,7 +1,5 @@
 """Cores that lost their store or their socket, as real processes: they end, or mend it."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import shutil

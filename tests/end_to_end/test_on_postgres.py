@@ -1,7 +1,5 @@
 """A core on PostgreSQL, as real processes: either is killed, and nobody reads the address."""
 
-from __future__ import annotations
-
 import os
 import signal
 import time

@@ -1,7 +1,5 @@
 """Questions of a headless run: answered beforehand, from elsewhere, on the terminal, never."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import pty

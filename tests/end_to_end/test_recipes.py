@@ -1,7 +1,5 @@
 """The recipes of docs/recipes.md, each line of them as a shell runs it, and the verbs' statuses."""
 
-from __future__ import annotations
-
 import json
 import re
 import shlex

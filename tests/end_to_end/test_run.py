@@ -1,7 +1,5 @@
 """`switchboard run` from the outside: real processes, a real adb server, a phone over adb."""
 
-from __future__ import annotations
-
 import pytest
 
 from agent.protocol import SessionStateChanged, decode_event

@@ -1,7 +1,5 @@
 """`switchboard sessions` as scripts use it, and the bridge's calls on the socket behind it."""
 
-from __future__ import annotations
-
 import json
 import socket
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Sign in by an account of an OpenID provider, by the real commands: here, and by TLS."""
 
-from __future__ import annotations
-
 import os
 import pty
 import re

@@ -1,7 +1,5 @@
 """The demo in a real tmux, driven by keys alone: what an operator over SSH does in ten minutes."""
 
-from __future__ import annotations
-
 import os
 import shlex
 import shutil

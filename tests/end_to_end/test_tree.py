@@ -1,7 +1,5 @@
 """A tree that outlives its daemon: kill -9 in the middle, start again, and it completes."""
 
-from __future__ import annotations
-
 import os
 import signal
 from typing import Any

@@ -1,7 +1,5 @@
 """Actions by name: their parameters are checked before the phone is touched, and clipped."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Episodes without an event loop: calls that block, phones that end with whoever began them."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """In process and over adb: the same phone, the same random acts, the same trees and pixels."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """Episodes on pooled virtual phones: tasks, what is seen, rewards, ends, phones put back."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator
 from pathlib import Path

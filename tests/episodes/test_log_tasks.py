@@ -1,7 +1,5 @@
 """Tasks of android_env: what their files say, and what an app's log pays for on a phone."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import AsyncIterator

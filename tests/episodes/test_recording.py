@@ -1,7 +1,5 @@
 """Episodes as sessions: what is stored of them, which are, and what else then works on them."""
 
-from __future__ import annotations
-
 import asyncio
 import subprocess
 import sys

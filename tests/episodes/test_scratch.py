@@ -1,7 +1,5 @@
 """Folders of phones: this user's alone, gone with the program, also one that was killed."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import signal

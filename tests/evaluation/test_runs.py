@@ -1,7 +1,5 @@
 """Runs are kept as they come, go on where they ended, are shown and compared."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """Intervals and tests against figures that others computed, and against what they must obey."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """A suite is found by its name or read from a file, and what is wrong in one is named."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

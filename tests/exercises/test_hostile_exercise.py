@@ -1,7 +1,5 @@
 """A hostile note on a virtual phone, the whole way: what must not be kept or sent is not."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

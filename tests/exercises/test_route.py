@@ -1,7 +1,5 @@
 """Routes are followed by what a conversation shows, strayed from and come back to."""
 
-from __future__ import annotations
-
 import json
 
 from agent.exercises.route import Await, Back, Launch, Step, Tap, Write
@@ -32,11 +30,11 @@ class Talk:
     def __init__(self, goal: str = "Delete it") -> None:
         self.messages = [Message(role=Role.USER, kind=MessageKind.GOAL, text=f"## Goal\n{goal}")]
 
-    def see(self, screen: str = SCREEN) -> Talk:
+    def see(self, screen: str = SCREEN) -> "Talk":
         self.messages.append(Message(role=Role.USER, kind=MessageKind.OBSERVATION, text=screen))
         return self
 
-    def do(self, tool: str, result: str, **arguments: object) -> Talk:
+    def do(self, tool: str, result: str, **arguments: object) -> "Talk":
         call = ToolCall(call_id=str(len(self.messages)), name=tool, arguments=json.dumps(arguments))
         self.messages += [
             Message(role=Role.ASSISTANT, kind=MessageKind.REPLY, tool_calls=(call,)),

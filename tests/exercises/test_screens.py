@@ -1,7 +1,5 @@
 """The screens for comprehension: what is true of them, what formats say, and how that is judged."""
 
-from __future__ import annotations
-
 import pytest
 
 from bench.screens.derive import derive

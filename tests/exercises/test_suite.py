@@ -1,7 +1,5 @@
 """The exercises can be failed, and are told apart; real sessions do some of them."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

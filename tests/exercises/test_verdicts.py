@@ -1,7 +1,5 @@
 """What a fallible model answers when it is asked whether a goal is met."""
 
-from __future__ import annotations
-
 import pytest
 
 from agent.exercises.route import Launch, Tap

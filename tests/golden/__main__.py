@@ -6,8 +6,6 @@ words change on purpose every day. The pages docs/protocol.md, cli.md and keys.m
 as they are: their own tests draw them and compare them whole.
 """
 
-from __future__ import annotations
-
 import asyncio
 import os
 import sys

@@ -4,8 +4,6 @@ Everything is real but the console, which nobody looks at: the demo's own sessio
 virtual phones and an adb server. Sessions work at once, so each is told by itself, by its goal.
 """
 
-from __future__ import annotations
-
 import asyncio
 from pathlib import Path
 from typing import Any

@@ -4,8 +4,6 @@ Everything is real but the model, which is the offline pilot. Ids, times and wha
 or chance decides is taken out, so that the same program draws the same twice.
 """
 
-from __future__ import annotations
-
 import hashlib
 import re
 from collections.abc import AsyncIterator

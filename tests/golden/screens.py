@@ -3,8 +3,6 @@
 Phones show no pictures here; what is drawn is what is written.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager

@@ -1,7 +1,5 @@
 """What is stored of the golden set: a packed text for each part."""
 
-from __future__ import annotations
-
 import difflib
 import gzip
 from pathlib import Path

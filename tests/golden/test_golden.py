@@ -1,7 +1,5 @@
 """The golden set is drawn the same twice, names what changed, and is small."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """What is read from the code: the JSON Schema, the OpenAPI document, the sentences of errors."""
 
-from __future__ import annotations
-
 import ast
 import json
 from collections.abc import Iterator

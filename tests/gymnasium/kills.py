@@ -5,8 +5,6 @@ connection of a phone. Whatever is killed, no step raises, the episodes that it 
 and every phone is played on again.
 """
 
-from __future__ import annotations
-
 import argparse
 import asyncio
 import json

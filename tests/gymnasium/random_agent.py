@@ -3,8 +3,6 @@
 Every observation has to be within its space, and every episode has to end.
 """
 
-from __future__ import annotations
-
 import argparse
 import time
 from collections import Counter

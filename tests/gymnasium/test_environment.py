@@ -1,7 +1,5 @@
 """The environments as Gymnasium's own programs meet them: its checker, its loop, many at once."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any

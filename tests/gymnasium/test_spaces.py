@@ -1,7 +1,5 @@
 """Spaces: what an agent may do is carried out, what it sees is within what was promised."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

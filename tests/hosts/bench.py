@@ -1,7 +1,5 @@
 """Two hosts of a fleet in one process: one that serves its pictures, and one that looks at them."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager

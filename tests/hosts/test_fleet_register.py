@@ -1,7 +1,5 @@
 """One register for a fleet: changed anywhere, known at every host, and never older than it was."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from collections.abc import AsyncIterator, Callable

@@ -1,7 +1,5 @@
 """Who may follow a host's pictures: who knows the secret of its opening, and nothing else by it."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import msgspec

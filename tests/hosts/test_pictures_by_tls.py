@@ -1,7 +1,5 @@
 """Another computer's pictures come by TLS: from who was verified and proved it, else not at all."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

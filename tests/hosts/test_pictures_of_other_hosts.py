@@ -1,7 +1,5 @@
 """Pictures and words of other hosts' phones: they come while somebody looks, and only then."""
 
-from __future__ import annotations
-
 import asyncio
 from pathlib import Path
 

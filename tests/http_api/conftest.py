@@ -1,7 +1,5 @@
 """A server over HTTP, on a core with one virtual phone."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """The ops over HTTP: what goes through, who is refused, and clients that leave in every way."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import socket

@@ -1,7 +1,5 @@
 """What is sent over loopback goes out at once."""
 
-from __future__ import annotations
-
 import asyncio
 import socket
 

@@ -1,7 +1,5 @@
 """The OpenAPI document: valid, and whole by construction."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -4,8 +4,6 @@ It reads element numbers from the screens that it is sent, as any model does, an
 again in the form that the attack names, whatever the answer was.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from dataclasses import dataclass, field

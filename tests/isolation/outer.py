@@ -5,8 +5,6 @@ that this core can reach: the way to every address, a name server that knows eve
 server, and the model's endpoint. Prints one JSON line with what arrived.
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
 import os

@@ -3,8 +3,6 @@
 What counts is what was sent, whether anybody answers: a SYN to a closed port, a datagram, a ping.
 """
 
-from __future__ import annotations
-
 import socket
 import struct
 import threading

@@ -3,8 +3,6 @@
 Standard library only: it runs in the system's own Python.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import socket

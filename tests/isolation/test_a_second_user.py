@@ -1,7 +1,5 @@
 """A second user of this computer, made for the test, who knows every port, path and process id."""
 
-from __future__ import annotations
-
 import json
 import os
 import pwd

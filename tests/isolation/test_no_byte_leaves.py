@@ -1,7 +1,5 @@
 """An obedient model attacks, and only the model's endpoint is ever spoken to."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """A stage for each test, with one phone plugged in and a clock that the test sets."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

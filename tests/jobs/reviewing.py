@@ -1,7 +1,5 @@
 """Jobs on a stage, and a part that wants to act once: what the tests of reviews share."""
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable
 
 import msgspec

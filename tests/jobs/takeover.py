@@ -5,8 +5,6 @@ Each process waits until it may own the directory, then runs a core on it: its s
 a run does is written down outside of the store, so that a run too many would be seen.
 """
 
-from __future__ import annotations
-
 import argparse
 import asyncio
 import os

@@ -1,7 +1,5 @@
 """One goal for many phones: at a pace, halted by failures, once each, whatever dies."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 

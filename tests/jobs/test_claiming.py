@@ -1,7 +1,5 @@
 """What is due at one wake is claimed in one commit, from the records as they then are."""
 
-from __future__ import annotations
-
 import asyncio
 
 from msgspec.structs import replace

@@ -1,7 +1,5 @@
 """How runs are told: the exact wording, never a result; alerts from the third failure; marks."""
 
-from __future__ import annotations
-
 import pytest
 
 from agent.loop.task_context import TaskContext, TurnEnd

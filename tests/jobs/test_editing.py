@@ -1,7 +1,5 @@
 """A job that waits is changed: what it does, when, and how often; one that does not wait is not."""
 
-from __future__ import annotations
-
 import pytest
 
 from agent.errors import UsageError

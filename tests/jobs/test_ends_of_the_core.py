@@ -1,7 +1,5 @@
 """A core that ends between the end of a session and that of its job: nothing is done twice."""
 
-from __future__ import annotations
-
 import asyncio
 
 import pytest

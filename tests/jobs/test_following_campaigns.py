@@ -1,7 +1,5 @@
 """`run --each` over a core: what it says on the way, its sum, its exit code, and a signal."""
 
-from __future__ import annotations
-
 import asyncio
 from pathlib import Path
 

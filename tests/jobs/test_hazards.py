@@ -1,7 +1,5 @@
 """The six hazards of OpenPhone's V1 job code (CONTRACTS 2.3), each a test that it would fail."""
 
-from __future__ import annotations
-
 import asyncio
 import sqlite3
 

@@ -2,8 +2,6 @@
 it by a word of its own or stores it whole, and goes on working.
 """
 
-from __future__ import annotations
-
 import json
 
 import msgspec

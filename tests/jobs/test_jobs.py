@@ -1,7 +1,5 @@
 """Jobs at work: created, claimed, run in the background, retried, stopped, and never revived."""
 
-from __future__ import annotations
-
 import pytest
 from msgspec.structs import replace
 

@@ -1,7 +1,5 @@
 """The session that a `main` job goes on in: the same one, unless a person has plans for it."""
 
-from __future__ import annotations
-
 import pytest
 
 from agent import protocol

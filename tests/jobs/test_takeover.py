@@ -1,7 +1,5 @@
 """Two processes on one data directory, either killed again and again: every due time runs once."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """What waits for the operator of jobs that have run: their own words, never a result or a trace."""
 
-from __future__ import annotations
-
 import pytest
 from msgspec.structs import replace
 

@@ -1,7 +1,5 @@
 """Days of jobs in seconds, over a change of the clocks, with cores that are killed."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """The job record on the wire is exactly the contract's: seventeen fields, all of them required."""
 
-from __future__ import annotations
-
 import msgspec
 import pytest
 

@@ -6,8 +6,6 @@ by SIGKILL twice a day, at any moment of its work, and stays away for some minut
 a job has is reckoned here, minute by minute in local time, and not by the code under test.
 """
 
-from __future__ import annotations
-
 import argparse
 import asyncio
 import os

@@ -1,7 +1,5 @@
 """A phone drawn by a test: screens of UI nodes, and what a tap does. Implements Device."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Callable, Sequence
 from xml.sax.saxutils import quoteattr

@@ -1,7 +1,5 @@
 """CONTRACTS 5.2: what is said of two screens, and the vectors of chapter 7 named "changes"."""
 
-from __future__ import annotations
-
 from agent.loop.screen.changes import (
     FIRST_SCREEN,
     NO_CHANGE,

@@ -1,7 +1,5 @@
 """The system's dialogs are named; an app's own windows are not taken for them."""
 
-from __future__ import annotations
-
 import pytest
 
 from agent.loop.screen.system_dialogs import dialog_note

@@ -1,7 +1,5 @@
 """The upper rungs: the own app brought back, the operator asked, and when neither happens."""
 
-from __future__ import annotations
-
 from agent.protocol import WarningEvent
 from agent.records import AtLimit, Autonomy, Foreground, Question, UiNode
 from tests.loop.paper_phone import APP, PaperPhone, button

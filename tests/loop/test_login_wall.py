@@ -1,7 +1,5 @@
 """A screen that asks to sign in: told from others, and said to a model that has no account."""
 
-from __future__ import annotations
-
 import pytest
 
 from agent.loop.screen.login_wall import WARNING, is_login_wall

@@ -1,7 +1,5 @@
 """Looking at a phone until it holds still, on a clock that passes only when it is waited for."""
 
-from __future__ import annotations
-
 import asyncio
 import io
 import random

@@ -1,7 +1,5 @@
 """Support cases: where they stand, what is collapsed then, and what is not pressed again."""
 
-from __future__ import annotations
-
 from msgspec.structs import replace
 
 from agent.loop.conversation.brief import brief_of

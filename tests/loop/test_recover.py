@@ -1,7 +1,5 @@
 """When a session gets nowhere; the vectors of chapter 7 named "oscillation"."""
 
-from __future__ import annotations
-
 from agent.loop.signals.recover import Trail, oscillates, wrong_app
 
 

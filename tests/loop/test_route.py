@@ -1,7 +1,5 @@
 """Going by what another session did: by identity, and asking where the screen is another."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 

@@ -1,7 +1,5 @@
 """A hand on the phone pauses the session before its next action."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncGenerator
 

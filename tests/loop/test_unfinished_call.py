@@ -1,7 +1,5 @@
 """What is known of a call without a result: whether it may have been done, or waited only."""
 
-from __future__ import annotations
-
 import pytest
 
 from agent import protocol

@@ -1,7 +1,5 @@
 """CONTRACTS 5.2: the result strings of actions."""
 
-from __future__ import annotations
-
 from msgspec.structs import replace
 
 from agent.loop.screen import verify

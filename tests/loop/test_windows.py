@@ -1,7 +1,5 @@
 """Web pages and secure windows are named as such; a model that sees gets a numbered picture."""
 
-from __future__ import annotations
-
 import io
 
 from PIL import Image

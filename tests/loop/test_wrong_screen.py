@@ -1,7 +1,5 @@
 """A support case that strayed among what is sold: it is told so, and does not go there again."""
 
-from __future__ import annotations
-
 import pytest
 
 from agent.loop.screen.wrong_screen import misleads

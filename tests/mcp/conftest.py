@@ -1,7 +1,5 @@
 """A core with one virtual phone for each test of the MCP rooms."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator
 from pathlib import Path
 

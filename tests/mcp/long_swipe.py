@@ -3,8 +3,6 @@
 `python -m tests.mcp.long_swipe URL TOKEN`
 """
 
-from __future__ import annotations
-
 import asyncio
 import sys
 

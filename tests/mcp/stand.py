@@ -1,7 +1,5 @@
 """A core with one virtual phone, and MCP clients that act on it."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager

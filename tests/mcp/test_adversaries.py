@@ -4,8 +4,6 @@ What they send is written by hand, since the SDK's client sends nothing wrong. C
 connections to the core, leases, fingers on the phone.
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
 import os

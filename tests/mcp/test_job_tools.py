@@ -1,7 +1,5 @@
 """Jobs and exports over MCP: the operator is asked for a job, and a client has only its own."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 from pathlib import Path

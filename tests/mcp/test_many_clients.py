@@ -4,8 +4,6 @@ Real server over HTTP, the official SDK's clients, virtual phones. Nothing may b
 lease, no task, no finger on a phone, no connection.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager

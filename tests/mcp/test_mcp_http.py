@@ -1,7 +1,5 @@
 """MCP over HTTP: the token, the gate, and clients that leave in every way a client can."""
 
-from __future__ import annotations
-
 import asyncio
 import socket
 import sys

@@ -1,7 +1,5 @@
 """`switchboard mcp install`: a client's file gets one entry, and nothing else in it changes."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """What clients read beside the tools: resources, their changes, and prompts."""
 
-from __future__ import annotations
-
 import base64
 from io import BytesIO
 

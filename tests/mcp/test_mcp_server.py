@@ -1,7 +1,5 @@
 """Agents that speak MCP on a virtual phone: the operator sees, approves and stops what they do."""
 
-from __future__ import annotations
-
 import asyncio
 from typing import cast
 

@@ -1,7 +1,5 @@
 """One act for one line of a shell: it is no goal, and stands as what it is."""
 
-from __future__ import annotations
-
 import pytest
 
 from agent.errors import UsageError

@@ -1,7 +1,5 @@
 """A session's tools, its verbs and its paths are one definition: the op of the protocol."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

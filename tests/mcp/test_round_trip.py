@@ -1,7 +1,5 @@
 """The doctor's try of the MCP server: servers that end, are silent, or do not exist."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

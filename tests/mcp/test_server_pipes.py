@@ -1,7 +1,5 @@
 """A server that is started here ends with its connection, whatever it left in its pipes."""
 
-from __future__ import annotations
-
 import os
 import sys
 import time

@@ -1,7 +1,5 @@
 """What an operator gives an MCP server to prove who they are stands in no text of it."""
 
-from __future__ import annotations
-
 import logging
 import sys
 from pathlib import Path

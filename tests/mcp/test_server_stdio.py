@@ -1,7 +1,5 @@
 """Serving over a process's own pipes: what comes over them, and what must not."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

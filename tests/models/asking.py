@@ -1,7 +1,5 @@
 """Ask an endpoint that plays one answer, in bytes, and give what the client made of it."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Which model a session gets."""
 
-from __future__ import annotations
-
 import pytest
 
 from agent.config import Settings, load_settings

@@ -1,7 +1,5 @@
 """How long a model may reason is said on both wires, and left out where an endpoint refuses it."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Anthropic's messages wire: thinking, caching, stop reasons, and the form of a conversation."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Work that is decided already: one tool, called once, and said as it came out."""
 
-from __future__ import annotations
-
 import pytest
 
 from agent.errors import UsageError

@@ -1,7 +1,5 @@
 """The client of OpenAI-compatible endpoints, through the real SDK against a real HTTP server."""
 
-from __future__ import annotations
-
 import pytest
 
 from agent.errors import ModelError

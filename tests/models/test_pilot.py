@@ -1,7 +1,5 @@
 """The pilot as a model: it sees messages only, and claims nothing that no screen showed."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """The pilot's reading of goals, and its matching of names."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

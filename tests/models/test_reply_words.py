@@ -1,7 +1,5 @@
 """What a person reads of a tool's reply: every reply of ours is said in a sentence."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

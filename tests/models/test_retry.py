@@ -1,7 +1,5 @@
 """When a model is asked again; the vectors of chapter 7 named "LLM errors"."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import pytest

@@ -1,7 +1,5 @@
 """The SDK is imported beside the event loop, whatever it is that a first call needs of it."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 

@@ -1,7 +1,5 @@
 """What every wire promises: the same answer, the same failures, the same bounds."""
 
-from __future__ import annotations
-
 import asyncio
 import gzip
 import json

@@ -1,7 +1,5 @@
 """Events of a session, as a core would store them."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 
 from agent import protocol, records
@@ -17,7 +15,7 @@ class Facts:
     events: list[protocol.Event] = field(default_factory=list)
     session_id: str = "s1"
 
-    def add(self, *msgs: protocol.EventMsg) -> Facts:
+    def add(self, *msgs: protocol.EventMsg) -> "Facts":
         """Store facts."""
         for msg in msgs:
             at = len(self.events) + 1

@@ -1,7 +1,5 @@
 """A core that ends and another that begins on the same store: each event is counted once."""
 
-from __future__ import annotations
-
 import asyncio
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Events as metrics, as Prometheus reads them."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """A monitor of one host of a fleet counts what is of that host: sums over hosts count once."""
 
-from __future__ import annotations
-
 from typing import cast
 
 import pytest

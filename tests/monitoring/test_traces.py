@@ -1,7 +1,5 @@
 """Events as spans, as a collector gets them."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 
 import pytest

@@ -1,7 +1,5 @@
 """The operator's own notice command: JSON in, the reply out, bounded, and never through a shell."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import sys

@@ -1,7 +1,5 @@
 """Notices in a running core: told once, answered through, done with, gone on from."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """What a tap and Send do, for every kind and state of session (CONTRACTS 1.14)."""
 
-from __future__ import annotations
-
 import pytest
 
 from agent.notices.routing import Send, Tap, continuation, send, tap

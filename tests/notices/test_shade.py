@@ -1,7 +1,5 @@
 """Notices by token: the vectors of the Android agent's presentation, and what else must hold."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st

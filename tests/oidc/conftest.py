@@ -1,7 +1,5 @@
 """An OpenID provider on loopback."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

@@ -4,8 +4,6 @@ It runs in a thread, or as a process: `python -m tests.oidc.provider`, which pri
 own doors, under `/test/`, stand for the person at the browser and for the provider's administrator.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import sys

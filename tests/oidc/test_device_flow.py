@@ -1,7 +1,5 @@
 """The device flow against a provider of Authlib's: asked as seldom as it says, and nothing told."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from collections.abc import Callable

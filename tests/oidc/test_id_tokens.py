@@ -1,7 +1,5 @@
 """Hostile ID tokens: none of them names an account."""
 
-from __future__ import annotations
-
 import asyncio
 import hmac
 import json

@@ -1,7 +1,5 @@
 """Sign in at a core by an account: the token that it gives, and what ends it."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The variables of android_env: their defaults, and what is refused by name."""
 
-from __future__ import annotations
-
 import pytest
 
 from agent.errors import ConfigError

@@ -1,7 +1,5 @@
 """A core with two phones of different tags, and two operators: one for each."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator
 from pathlib import Path
 

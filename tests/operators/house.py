@@ -1,7 +1,5 @@
 """A real core behind its door: two phones, a session on each, and operators who sign in."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field

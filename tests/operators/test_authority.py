@@ -1,7 +1,5 @@
 """The private authority: what it issues, for whom, for how long, and in which files."""
 
-from __future__ import annotations
-
 import stat
 from datetime import timedelta
 from pathlib import Path

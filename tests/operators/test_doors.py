@@ -1,7 +1,5 @@
 """Two operators with different rights try each other's doors: none opens."""
 
-from __future__ import annotations
-
 import typing
 from collections.abc import Iterator
 from typing import Any

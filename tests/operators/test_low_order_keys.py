@@ -3,8 +3,6 @@
 The points are computed here, after RFC 8032 (5.1), and not taken from the program's own list.
 """
 
-from __future__ import annotations
-
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat

@@ -1,7 +1,5 @@
 """The doors beside the socket: HTTP, event streams, MCP, the command line, files, logs."""
 
-from __future__ import annotations
-
 import logging
 import stat
 from collections.abc import AsyncIterator, Mapping

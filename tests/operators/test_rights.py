@@ -1,7 +1,5 @@
 """Rights by hypothesis: nothing is theirs that was not given, and what is taken is gone."""
 
-from __future__ import annotations
-
 import asyncio
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Who comes in: by key, by token, for how long; and what is revoked is gone at once."""
 
-from __future__ import annotations
-
 import asyncio
 import stat
 from pathlib import Path

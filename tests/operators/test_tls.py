@@ -3,8 +3,6 @@
 The streams are real, on the loopback; certificates are made by the authority of the product.
 """
 
-from __future__ import annotations
-
 import asyncio
 import ssl
 from collections.abc import AsyncIterator

@@ -1,7 +1,5 @@
 """Approvals that need two people: who counts, through restarts, expiry and revocation."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

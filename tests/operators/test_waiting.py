@@ -1,8 +1,6 @@
 """Sessions that wait for a phone of an operator's: theirs to see and to stop, and telling nothing
 of the phones and sessions of others."""
 
-from __future__ import annotations
-
 import pytest
 from msgspec.structs import replace
 

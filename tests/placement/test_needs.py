@@ -1,7 +1,5 @@
 """What a phone has to be, as one line: read, written, refused."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

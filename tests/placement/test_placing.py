@@ -1,7 +1,5 @@
 """Who gets which phone: once, only what fits, within limits, and nobody waits for ever."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

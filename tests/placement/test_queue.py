@@ -1,7 +1,5 @@
 """Sessions that name what their phone has to be, on a real core: they wait, say why, and go on."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from pathlib import Path
 

@@ -3,8 +3,6 @@
 The model is played over the wire: it reports the first label of the newest screen that it is sent.
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
 import re

@@ -1,7 +1,5 @@
 """An operator's JSON Schema is bounded, fetches nothing, and says exactly what does not fit."""
 
-from __future__ import annotations
-
 import json
 import time
 

@@ -1,7 +1,5 @@
 """Which host of a fleet an op belongs to, and what is said where that host is away."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager
 

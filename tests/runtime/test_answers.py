@@ -1,7 +1,5 @@
 """A look-up is declared once and answered by one method, wherever it is asked."""
 
-from __future__ import annotations
-
 import typing
 
 import pytest

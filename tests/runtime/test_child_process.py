@@ -1,7 +1,5 @@
 """A process that was started here ends, whatever became of its pipes."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import signal

@@ -1,7 +1,5 @@
 """Settings: four layers in order, and errors that say where, what and what instead."""
 
-from __future__ import annotations
-
 import math
 import tomllib
 from pathlib import Path

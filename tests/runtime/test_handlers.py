@@ -1,7 +1,5 @@
 """Each op has exactly one method that carries it out, found by its annotation."""
 
-from __future__ import annotations
-
 from typing import get_args
 
 import pytest

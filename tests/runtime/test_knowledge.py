@@ -1,7 +1,5 @@
 """App cards: found by words, checked before they are in force, drafted from a session."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """A core that only looks: what every screen asks of it is answered, what acts is refused."""
 
-from __future__ import annotations
-
 import pytest
 
 from agent import protocol

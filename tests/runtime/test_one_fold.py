@@ -1,7 +1,5 @@
 """In one process a committed event is folded into its session's record once, by the store."""
 
-from __future__ import annotations
-
 import asyncio
 from collections import Counter
 from pathlib import Path

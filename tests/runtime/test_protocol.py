@@ -1,7 +1,5 @@
 """Every Op and every Event goes to JSON and back without loss; what is no op says why."""
 
-from __future__ import annotations
-
 import collections.abc
 import enum
 import types

@@ -1,7 +1,5 @@
 """The façade: the queue of ops, the streams of facts, the picture of a moment, and its death."""
 
-from __future__ import annotations
-
 import asyncio
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The picture is a fold: what events do to it, what they leave alone, and that order is all."""
 
-from __future__ import annotations
-
 from hypothesis import given, settings
 from hypothesis import strategies as st
 

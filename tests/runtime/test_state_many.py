@@ -1,7 +1,5 @@
 """Folding many events at once is folding each of them, whatever they are."""
 
-from __future__ import annotations
-
 from typing import get_args
 
 import pytest

@@ -1,7 +1,5 @@
 """The gate for foreign text: what leaves it can only be shown."""
 
-from __future__ import annotations
-
 import unicodedata
 from collections.abc import Callable
 

@@ -1,7 +1,5 @@
 """A listener whose queue is full is waited for: on real sockets."""
 
-from __future__ import annotations
-
 import asyncio
 import socket
 import threading

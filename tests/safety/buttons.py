@@ -1,7 +1,5 @@
 """A button as the policy sees it, for the tests that judge one."""
 
-from __future__ import annotations
-
 from agent.records import Bounds, Element
 
 

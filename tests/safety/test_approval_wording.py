@@ -1,7 +1,5 @@
 """An approval's words: the recipient first, nothing said twice."""
 
-from __future__ import annotations
-
 from msgspec.structs import replace
 
 from agent.knowledge.app_names import known_name

@@ -1,7 +1,5 @@
 """The audit: a chain that shows every change, and follows the store through a crash."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from functools import partial

@@ -1,7 +1,5 @@
 """Addresses are read as a network reads them, and lead nowhere that nobody named."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager

@@ -1,7 +1,5 @@
 """A hostile phone: whatever its labels hold, no rule gives way, nothing harmful is kept or sent."""
 
-from __future__ import annotations
-
 import msgspec
 import pytest
 

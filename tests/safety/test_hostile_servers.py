@@ -1,7 +1,5 @@
 """Malicious MCP servers: nothing takes effect without a person, and nothing of theirs leaks."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What an operator writes: no card, password or secret answer is in any byte that is kept."""
 
-from __future__ import annotations
-
 import logging
 from pathlib import Path
 

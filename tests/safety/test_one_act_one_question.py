@@ -1,7 +1,5 @@
 """One act is asked about once: its own page for confirming passes, and any difference is asked."""
 
-from __future__ import annotations
-
 import pytest
 
 from bench.redteam.case import Case, Written, judge_case

@@ -1,7 +1,5 @@
 """Autonomy levels, rules for single apps, scope: CONTRACTS 2.8 and the order of chapter 6."""
 
-from __future__ import annotations
-
 import pytest
 
 from agent.loop.acting.guard import permit

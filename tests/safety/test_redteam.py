@@ -1,7 +1,5 @@
 """The red team's cases: nothing harmful takes effect unasked, and hardly a twin is asked about."""
 
-from __future__ import annotations
-
 import time
 from functools import cache
 

@@ -1,7 +1,5 @@
 """CONTRACTS 5.7: redaction and policy; the vectors of chapter 7 named "safety"."""
 
-from __future__ import annotations
-
 import time
 
 import pytest

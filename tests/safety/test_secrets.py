@@ -1,7 +1,5 @@
 """Secrets: hidden wherever they turn up, found by the field and not by the flag alone."""
 
-from __future__ import annotations
-
 import pytest
 
 from agent.safety.redacting.redaction import passes_luhn, redact_secrets

@@ -1,7 +1,5 @@
 """Secrets are found however they are written, and numbers that are none stay."""
 
-from __future__ import annotations
-
 import random
 import time
 import unicodedata

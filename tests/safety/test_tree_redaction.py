@@ -1,7 +1,5 @@
 """The XML of a UI tree loses the same, whether it is read as Android writes it or tag by tag."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

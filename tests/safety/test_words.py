@@ -1,7 +1,5 @@
 """Look-alike writing: what a person reads as a word is judged as that word."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st

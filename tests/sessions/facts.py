@@ -1,7 +1,5 @@
 """What the facts of every run must show, whatever operators did."""
 
-from __future__ import annotations
-
 from agent import protocol
 from agent.records import SessionState
 from agent.sessions.registry.transitions import may_move

@@ -5,8 +5,6 @@ work hidden, fail, hang until they are cancelled, are read, deleted or pruned, t
 borrowed keyboard, and now and then the core ends in their midst and another takes its place.
 """
 
-from __future__ import annotations
-
 import argparse
 import asyncio
 import os

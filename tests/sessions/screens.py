@@ -1,7 +1,5 @@
 """Displays of phones that can have more than one, for sessions on a stage."""
 
-from __future__ import annotations
-
 import io
 from collections.abc import AsyncIterator
 
@@ -26,7 +24,7 @@ PICTURE = _drawn.getvalue()
 class OneDisplay:
     """A display on a phone that can have them."""
 
-    def __init__(self, owner: Screens, number: int) -> None:
+    def __init__(self, owner: "Screens", number: int) -> None:
         self._owner = owner
         self.number = number
         self.size = (100, 200)

@@ -1,7 +1,5 @@
 """A model that answers from a script, for planners, reviews and summaries."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 

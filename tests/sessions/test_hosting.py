@@ -3,8 +3,6 @@
 The dispatcher's own promises are in `tests/store/conformance/`.
 """
 
-from __future__ import annotations
-
 import asyncio
 import platform
 from collections.abc import AsyncIterator

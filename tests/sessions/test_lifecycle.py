@@ -3,8 +3,6 @@
 The long form is `make fuzz` and `python -m tests.sessions.lifecycle`.
 """
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import HealthCheck, Phase, settings
 

@@ -1,7 +1,5 @@
 """The table of moves in docs/sessions.md is that of the code."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What random lifecycles found (`tests.sessions.lifecycle`), each by itself and plainly."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Awaitable, Callable
 from pathlib import Path

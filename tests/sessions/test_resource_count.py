@@ -1,7 +1,5 @@
 """What many mixed sessions take on phones and on this computer, and give back."""
 
-from __future__ import annotations
-
 import os
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Reviews and compactions: they read a session and leave its state alone; and hints are changed."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable
 

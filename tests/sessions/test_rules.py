@@ -1,7 +1,5 @@
 """The pure rules: roll-up, the guards of transitions, staging, and what an answer counts as."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import msgspec

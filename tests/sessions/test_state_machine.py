@@ -1,7 +1,5 @@
 """Random operators, phones and crashes: what the stored facts of every session must still say."""
 
-from __future__ import annotations
-
 import asyncio
 import tempfile
 from collections import Counter

@@ -1,7 +1,5 @@
 """Tags of sessions and what the operator dismisses: in the record, for all consoles to see."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

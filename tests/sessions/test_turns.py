@@ -1,7 +1,5 @@
 """A turn from its device to its end: results, failures, drafts and the wait for a phone."""
 
-from __future__ import annotations
-
 import asyncio
 
 import pytest

@@ -1,7 +1,5 @@
 """What is killed under an environment is brought back, and nothing of a killed program stays."""
 
-from __future__ import annotations
-
 import asyncio
 import random
 import subprocess

@@ -1,7 +1,5 @@
 """Every task of the built-in suite as an episode: none is paid for nothing."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """What heavy extras bring is tested where they are installed: each by a lock of its own."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """The documentation site is built without a warning, and its pages fetch nothing from elsewhere."""
 
-from __future__ import annotations
-
 import functools
 import http.server
 import os

@@ -3,8 +3,6 @@
 `SWITCHBOARD_WHEELS` names a folder with wheels that were built already, as a release has it.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

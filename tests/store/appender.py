@@ -5,8 +5,6 @@ has returned and `p ID` once a subscriber saw it. `early` is the negative contro
 before the store has answered.
 """
 
-from __future__ import annotations
-
 import asyncio
 import os
 import signal

@@ -1,7 +1,5 @@
 """A store in a directory of its own, and the drafts that tests put into it."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path

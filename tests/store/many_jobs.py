@@ -1,7 +1,5 @@
 """A store of very many jobs, made quickly: rows as the writer would leave them, and no events."""
 
-from __future__ import annotations
-
 import sqlite3
 from collections.abc import Iterable
 from contextlib import closing

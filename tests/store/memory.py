@@ -4,8 +4,6 @@ It keeps the promises of `agent.store.store.Store` for as long as it lives; `reo
 left when its process has died: everything that was acknowledged.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import AsyncIterator, Callable, Container, Sequence
 from contextlib import suppress
@@ -181,7 +179,7 @@ class MemoryStore:
         self._listeners: list[Listener] = []
         self._last_id = 0
 
-    def reopened(self) -> MemoryStore:
+    def reopened(self) -> "MemoryStore":
         self._listeners.clear()
         self.blobs.unnamed.clear()
         self._leases = {k: leases.released(v, v) or v for k, v in self._leases.items()}

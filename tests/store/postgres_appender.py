@@ -4,8 +4,6 @@
 stdout, once its append has returned. `early` is the negative control, which says it before.
 """
 
-from __future__ import annotations
-
 import asyncio
 import os
 import sys

@@ -3,8 +3,6 @@
 PostgreSQL does not run as root, so a test that does runs it as `nobody`.
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 import signal

@@ -1,7 +1,5 @@
 """Blobs: stored once, whole, and believed only while they hash to their name."""
 
-from __future__ import annotations
-
 import asyncio
 from pathlib import Path
 

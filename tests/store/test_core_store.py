@@ -1,7 +1,5 @@
 """Cores on a fleet's database: one a host, each with a directory of its own; records; upkeep."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import zipfile

@@ -1,7 +1,5 @@
 """The database file: migrations, indices, and files that are not what they should be."""
 
-from __future__ import annotations
-
 import random
 import sqlite3
 from pathlib import Path

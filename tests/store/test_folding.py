@@ -1,7 +1,5 @@
 """Drafts folded together are numbered and recorded as if each had come by itself."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """Leases over a real database: one owner at a time, an epoch that only rises, and the fence."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 

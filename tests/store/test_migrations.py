@@ -7,8 +7,6 @@ is none for schema 5, which no version ended with: only an upgrade that was cut 
 and fills it.
 """
 
-from __future__ import annotations
-
 import sqlite3
 from contextlib import closing
 from pathlib import Path

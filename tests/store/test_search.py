@@ -1,7 +1,5 @@
 """Full-text search over a real store: what is found, how queries are read, and what crashes do."""
 
-from __future__ import annotations
-
 import sqlite3
 from pathlib import Path
 from typing import get_args

@@ -1,7 +1,5 @@
 """What sessions used is added up by the day they began on, and named by what cost most."""
 
-from __future__ import annotations
-
 import json
 from datetime import datetime, timedelta
 from pathlib import Path

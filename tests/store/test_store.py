@@ -1,7 +1,5 @@
 """The store's log: appended in order, told after it is stored, read back whole."""
 
-from __future__ import annotations
-
 import asyncio
 from pathlib import Path
 

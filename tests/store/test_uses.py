@@ -1,7 +1,5 @@
 """Every digest that an event can hold is a use of a blob."""
 
-from __future__ import annotations
-
 import collections.abc
 import types
 import typing

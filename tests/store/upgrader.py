@@ -4,8 +4,6 @@
 upgrade were carried out. PLACE is a directory or the address of a database.
 """
 
-from __future__ import annotations
-
 import asyncio
 import os
 import signal

@@ -1,7 +1,5 @@
 """A TaskContext in memory: what the core lends a task, with scripted answers and a real fold."""
 
-from __future__ import annotations
-
 import asyncio
 import hashlib
 from collections.abc import Callable, Sequence

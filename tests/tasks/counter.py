@@ -1,7 +1,5 @@
 """A page that counts, and turns of the regular task on it."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from agent.protocol import ToolCallFinished

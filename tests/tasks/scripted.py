@@ -1,7 +1,5 @@
 """A model that plays a script, and a time that passes only when it is waited for."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field

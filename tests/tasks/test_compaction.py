@@ -1,7 +1,5 @@
 """A conversation near its model's window is compacted, and nothing that was to be kept is lost."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Gestures in a turn: points, drags, keypads, links and the clipboard, judged as presses are."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import pytest

@@ -1,7 +1,5 @@
 """How a turn goes on after an interruption: nothing is done twice, nothing asked anew."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import pytest

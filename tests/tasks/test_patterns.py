@@ -1,7 +1,5 @@
 """Each pattern that is switched off is gone, and only for who asked for it."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from agent.config import load_settings

@@ -1,7 +1,5 @@
 """A model's plan: what was done stays done, until the operator speaks."""
 
-from __future__ import annotations
-
 import pytest
 
 from agent.loop.task_context import Steering

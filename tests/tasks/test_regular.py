@@ -1,7 +1,5 @@
 """The regular task on a paper phone: what is stored, in which order, and how turns end."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Sequence
 

@@ -1,7 +1,5 @@
 """What a session did is judged after a restart as it was judged when it was done."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What a planner may propose, and how the pilot reads who is to do what from a goal's words."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """How a turn types and clicks: the focused field, the element that is meant, no third try."""
 
-from __future__ import annotations
-
 from agent.protocol import ObservationRecorded, StepCompleted
 from agent.records import UiNode
 from tests.loop.paper_phone import PaperPhone, button, field, node

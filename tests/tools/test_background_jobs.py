@@ -1,7 +1,5 @@
 """The tools with which a model hands in, lists and stops jobs: arguments, replies, and the rule."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

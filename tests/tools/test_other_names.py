@@ -1,7 +1,5 @@
 """Calls by other systems' names: understood, and judged as ours."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """A call that cannot be carried out is refused, and nobody is asked about it: of every tool."""
 
-from __future__ import annotations
-
 import asyncio
 import tempfile
 from collections.abc import Awaitable, Callable

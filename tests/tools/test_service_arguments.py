@@ -1,7 +1,5 @@
 """What the service tools take: every name means something, at every depth, or is refused."""
 
-from __future__ import annotations
-
 import json
 from typing import get_args
 

@@ -1,7 +1,5 @@
 """What a model may call: untrusted arguments, and the deeds that they become."""
 
-from __future__ import annotations
-
 import inspect
 import json
 import re

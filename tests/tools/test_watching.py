@@ -1,7 +1,5 @@
 """The tools with which a model looks out for something and writes commitments down."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

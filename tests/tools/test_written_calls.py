@@ -1,7 +1,5 @@
 """Calls that models write as text: each dialect is read, and nothing that is not a call."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """A core whose phones show what a test has them show, and whose clock the test sets."""
 
-from __future__ import annotations
-
 import asyncio
 from pathlib import Path
 

@@ -3,8 +3,6 @@
 `python -m tests.watchers.firing DIRECTORY`; it ends when no watcher is active any more.
 """
 
-from __future__ import annotations
-
 import asyncio
 import sys
 from pathlib import Path

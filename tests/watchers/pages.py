@@ -1,7 +1,5 @@
 """A real HTTP server on loopback that says what a test wants said."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager

@@ -1,7 +1,5 @@
 """Commitments come due, are put off, are done with, and are remembered over a restart."""
 
-from __future__ import annotations
-
 import pytest
 
 from agent.errors import UsageError, WrongStateError

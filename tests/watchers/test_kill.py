@@ -1,7 +1,5 @@
 """A core that is killed between matches loses none of them and repeats none."""
 
-from __future__ import annotations
-
 import asyncio
 import sys
 from collections import Counter

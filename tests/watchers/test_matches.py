@@ -1,7 +1,5 @@
 """What a watcher looks for, seen: notifications, messages, screens, pages, moments."""
 
-from __future__ import annotations
-
 from agent.records import WatcherStatus
 from tests.watchers.conftest import MINUTE_MS, START_MS, Lookout
 from tests.watchers.pages import serving

@@ -1,7 +1,5 @@
 """What a match means and leads to: calls and silence, meanings, tools, and standing sessions."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 

@@ -1,7 +1,5 @@
 """The life of a watcher: its jobs and notices, restarts, its deadline, and its end."""
 
-from __future__ import annotations
-
 import asyncio
 
 import pytest

@@ -1,7 +1,5 @@
 """Pages are fetched within bounds, and from nowhere but where they may be."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import pytest

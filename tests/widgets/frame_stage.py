@@ -4,8 +4,6 @@ Run as a program: it draws, in the order it is told on its input, and says on a 
 seen by now. Not a test.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import sys

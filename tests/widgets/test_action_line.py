@@ -1,7 +1,5 @@
 """A press on a line of keys is for the key that was seen there."""
 
-from __future__ import annotations
-
 from time import monotonic
 
 from textual.app import App, ComposeResult

@@ -1,7 +1,5 @@
 """Bars and small columns have the cells they are given, and never draw something as nothing."""
 
-from __future__ import annotations
-
 import math
 from datetime import date, timedelta
 

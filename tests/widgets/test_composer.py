@@ -1,7 +1,5 @@
 """The composer: what enter sends is what stood there when it was pressed."""
 
-from __future__ import annotations
-
 from textual.app import App, ComposeResult
 from textual.events import Key, Paste
 

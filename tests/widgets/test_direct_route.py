@@ -1,7 +1,5 @@
 """What the direct route writes, replayed into a terminal: no cell is wrong, whatever lies over."""
 
-from __future__ import annotations
-
 import re
 import time
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """What an empty field says: whole, or with "…" where it has no room."""
 
-from __future__ import annotations
-
 from textual.app import App, ComposeResult
 
 from tests.console.waiting import wait_for

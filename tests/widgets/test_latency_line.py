@@ -1,7 +1,5 @@
 """How long a phone takes to be looked at, in a line."""
 
-from __future__ import annotations
-
 import pytest
 
 from widgets.plots.latency_line import NONE_YET, latency_line, small_latency_line

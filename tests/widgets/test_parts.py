@@ -1,7 +1,5 @@
 """Text on lines: literal, and as wide as every terminal thinks it is."""
 
-from __future__ import annotations
-
 from hypothesis import given
 from hypothesis import strategies as st
 from textual.content import Content

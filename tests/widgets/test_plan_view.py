@@ -1,7 +1,5 @@
 """The plan over a transcript: as many lines as it may have, each under its own beginning."""
 
-from __future__ import annotations
-
 from textual.app import App, ComposeResult
 from textual.containers import Vertical
 from textual.pilot import Pilot

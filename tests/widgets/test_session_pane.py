@@ -1,7 +1,5 @@
 """A session's pane says why it shows no steps."""
 
-from __future__ import annotations
-
 from textual.app import App, ComposeResult
 
 from agent.records import Session, SessionState

@@ -1,7 +1,5 @@
 """The transcript: follow-tail, what a reader sees when things come or the size changes, windows."""
 
-from __future__ import annotations
-
 from textual.app import App, ComposeResult
 
 from agent.protocol import AgentMessage, StepStarted, UserMessage

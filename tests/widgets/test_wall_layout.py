@@ -1,7 +1,5 @@
 """Where tiles are: within the wall, beside each other, as large as may be."""
 
-from __future__ import annotations
-
 from hypothesis import given, settings
 from hypothesis import strategies as st
 

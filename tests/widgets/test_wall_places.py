@@ -1,7 +1,5 @@
 """The cursor of a wall among phones that come, go and move, without a wall."""
 
-from __future__ import annotations
-
 from hypothesis import given
 from hypothesis import strategies as st
 from textual.geometry import Offset, Size

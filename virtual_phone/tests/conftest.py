@@ -1,7 +1,5 @@
 """A real adb server for each worker, phones it is connected to, nobody's environment."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal

@@ -5,8 +5,6 @@ and nothing else, is underlined under the pointer; a press does nothing where an
 moment before, or at the press before of the same double click.
 """
 
-from __future__ import annotations
-
 import re
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping
@@ -86,13 +84,13 @@ class ActionLine(PartsLine):
     class Pressed(Message):
         """A part was pressed with the mouse."""
 
-        def __init__(self, line: ActionLine, name: str) -> None:
+        def __init__(self, line: "ActionLine", name: str) -> None:
             super().__init__()
             self.line = line
             self.name = name
 
         @property
-        def control(self) -> ActionLine:
+        def control(self) -> "ActionLine":
             return self.line
 
     def __init__(

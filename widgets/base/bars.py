@@ -4,8 +4,6 @@ Without scale, label or colour: the caller prints the figure beside the plot. In
 exactly the given cells; a non-zero value is never drawn empty; plots read without colour.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 

@@ -3,8 +3,6 @@
 The caller supplies the text. Invariant: enter returns to the list.
 """
 
-from __future__ import annotations
-
 from typing import ClassVar
 
 from textual.app import ComposeResult

@@ -3,8 +3,6 @@
 The widget decides when to show it. Invariant: each line has the requested width.
 """
 
-from __future__ import annotations
-
 from rich.segment import Segment
 from textual.content import Content
 from textual.strip import Strip

@@ -4,8 +4,6 @@ Pure functions from records to text without styling. Invariant: every returned f
 passed `agent.text`.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from functools import lru_cache

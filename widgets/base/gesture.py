@@ -4,8 +4,6 @@ Pure except for its clock. Invariant: every point is on the screen, from 0 to 1,
 the picture the button was released.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from time import monotonic
 from typing import NamedTuple

@@ -3,8 +3,6 @@
 Invariant: a widget is not redrawn while its text is unchanged.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from textual.content import Content

@@ -1,7 +1,5 @@
 """What an empty field says; "…" shows that it goes on, as a hint that is cut off reads as whole."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from textual.content import Content

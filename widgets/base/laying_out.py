@@ -8,8 +8,6 @@ that there is nothing to do, the layout stays stable until the next event.
 Uses private parts of Textual, as `widgets.cells.direct_route` does.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any
@@ -40,7 +38,7 @@ def follow(screen: Screen[Any], in_open_cause: Callable[[], AbstractContextManag
     patched._invoke_and_clear_callbacks = call_back_in_cause
 
 
-def bring_up_to_date(app: App[Any]) -> bool:
+def bring_up_to_date(app: "App[Any]") -> bool:
     """Start the visible screen's pending layout.
 
     Returns:

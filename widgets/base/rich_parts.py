@@ -5,8 +5,6 @@ terminals only, which would shift the rest of the line. Invariant: no control ch
 reaches the terminal, even if the part was not cleaned.
 """
 
-from __future__ import annotations
-
 import re
 
 from textual.content import Content

@@ -4,8 +4,6 @@ Invariant: a press applies to the row that was visible there, not to one that mo
 a moment before.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from textual.geometry import Region

@@ -3,8 +3,6 @@
 Independent of Textual, so that commands that print rows do not load it.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 Parts = tuple[tuple[str, str], ...]

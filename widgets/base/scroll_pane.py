@@ -1,7 +1,5 @@
 """A scrollable pane of text, with the scroll keys of every list."""
 
-from __future__ import annotations
-
 from typing import ClassVar
 
 from textual.binding import Binding, BindingType

@@ -1,7 +1,5 @@
 """A border between two panes that the mouse drags; the console moves the panes."""
 
-from __future__ import annotations
-
 from rich.segment import Segment
 from textual.events import Leave, MouseDown, MouseMove, MouseUp
 from textual.message import Message
@@ -23,13 +21,13 @@ class Splitter(FaultIsolated, Widget):
     class Dragged(Message):
         """The border was dragged to a column of the screen."""
 
-        def __init__(self, splitter: Splitter, column: int) -> None:
+        def __init__(self, splitter: "Splitter", column: int) -> None:
             super().__init__()
             self.splitter = splitter
             self.column = column
 
         @property
-        def control(self) -> Splitter:
+        def control(self) -> "Splitter":
             return self.splitter
 
     def __init__(self, *, id: str) -> None:

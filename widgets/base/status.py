@@ -4,8 +4,6 @@ Tables only. Invariant: every member of an enum has an entry, and no two states 
 both glyph and word.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from agent import records

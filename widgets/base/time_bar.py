@@ -4,8 +4,6 @@ Pure text. Invariant: a bar of n cells has n cells, and a non-zero share has at 
 there is room.
 """
 
-from __future__ import annotations
-
 from agent.records import TimeSplit
 from widgets.base.formatting import duration
 from widgets.base.rows import Parts

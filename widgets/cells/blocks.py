@@ -3,8 +3,6 @@
 A choice and its measures; the drawing, which takes numpy, is imported when there is a picture.
 """
 
-from __future__ import annotations
-
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
@@ -32,7 +30,7 @@ class Blocks(StrEnum):
         """Pixels of a cell above each other."""
         return _DOWN[self]
 
-    def cells(self, pixels: Pixels565) -> Cells:
+    def cells(self, pixels: "Pixels565") -> "Cells":
         """Draw pixels as cells; their number is a multiple of what a cell shows each way."""
         if self is Blocks.SEXTANT:
             from widgets.cells.sextants import sextant_cells

@@ -6,8 +6,6 @@ the zero bytes that are left over are taken out of the whole at once. Invariant:
 nothing but SGR sequences, cursor movements and the glyphs of `cells`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import lru_cache
 

@@ -5,8 +5,6 @@ compared and copied in one go; cells that nothing was pasted on are holes, which
 style of what lies under the picture.
 """
 
-from __future__ import annotations
-
 from typing import Self
 
 import numpy as np
@@ -84,7 +82,7 @@ class Cells:
         made._take(self.packed.copy())
         return made
 
-    def paste(self, other: Cells, row: int, column: int) -> None:
+    def paste(self, other: "Cells", row: int, column: int) -> None:
         """Draw other cells; they must lie within."""
         self.packed[row : row + other.rows, column : column + other.columns] = other.packed
 
@@ -95,7 +93,7 @@ class Cells:
                 self.ink[row, at], self.paper[row, at] = ink, paper
                 self.glyph[row, at] = glyph_of(letter)
 
-    def differs(self, other: Cells) -> Mask:
+    def differs(self, other: "Cells") -> Mask:
         """Return for each cell whether it looks different in other cells of the same size."""
         differs: Mask = self.packed != other.packed
         return differs

@@ -5,8 +5,6 @@ Invariants: two colours share an index exactly when the terminal shows them alik
 record of a fixed length, and the zero bytes within are no part of it.
 """
 
-from __future__ import annotations
-
 from functools import lru_cache
 from typing import NamedTuple
 

@@ -6,8 +6,6 @@ any other. Invariants: it goes through Textual's own writer, so order, synchroni
 cursor's place are kept; a cell that another widget covers is never written.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import lru_cache
 

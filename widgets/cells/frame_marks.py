@@ -4,8 +4,6 @@ Draws on cells it is given. Invariant: a number that would cover another is left
 one that is seen can be read.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import pairwise
 

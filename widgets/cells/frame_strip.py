@@ -5,8 +5,6 @@ Not a widget. Textual's own strips cost several caches each and a style per cell
 of them thirty times a second. Invariant: text and segments show the same cells.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 
 from rich.color import Color

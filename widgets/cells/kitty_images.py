@@ -5,8 +5,6 @@ Invariants: an image has one number for the whole of a console, so a new one tak
 last; what is placed lies above the cells, moves no cursor and covers whole cells.
 """
 
-from __future__ import annotations
-
 from base64 import b64encode
 from collections.abc import Sequence
 

@@ -5,8 +5,6 @@ Not a picture itself. Invariant: what the widget would draw anew and what the te
 the same cells; what draws, and numpy with it, is imported when there is something to draw.
 """
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING
 
 from rich.style import Style
@@ -49,7 +47,7 @@ class LiveCells(Widget):
         """The style of what lies under the picture."""
         return Style() if self.app.no_color else self.visual_style.rich_style
 
-    def show_cells(self, cells: Cells | None) -> None:
+    def show_cells(self, cells: "Cells | None") -> None:
         """Take cells for the new content, and draw those that differ from the last."""
         old = self.drawn
         if cells is None:
@@ -87,5 +85,5 @@ class LiveCells(Widget):
         return [FrameStrip(drawn, row) for row in range(first, min(below, drawn.cells.rows))]
 
 
-def _size(cells: Cells) -> tuple[int, int]:
+def _size(cells: "Cells") -> tuple[int, int]:
     return cells.rows, cells.columns

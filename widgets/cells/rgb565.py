@@ -4,8 +4,6 @@ numpy in, numpy out; no text and no Textual. 65,536 colours are few enough for e
 terminal text ready (`colour_codes`). Invariant: an array is never changed once it was given out.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import numpy.typing as npt
 

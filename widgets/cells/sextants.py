@@ -4,8 +4,6 @@ numpy in, cells out. Sextants are U+1FB00–U+1FB3B of Unicode 13 ("Symbols for 
 Invariant: a cell whose pixels are of at most two colours shows exactly these pixels.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import numpy.typing as npt
 

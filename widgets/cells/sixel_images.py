@@ -5,8 +5,6 @@ Invariants: pixels of cells that are left out are not drawn at all; no pixel lie
 size that is asked for; between two colours that are near, dots of both are spread evenly.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 

@@ -5,8 +5,6 @@ the operator has put the cursor on: not one that took its place less than half a
 number was pressed, nor one that took the place of what the operator has just answered.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from time import monotonic
 from typing import ClassVar

@@ -3,8 +3,6 @@
 Pure. Invariant: what stands in a column fits it, so columns line up under their heading.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from typing import Generic, NamedTuple, TypeVar
 

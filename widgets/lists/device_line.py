@@ -1,7 +1,5 @@
 """A list of phones in a few lines: what it says, not where it stands; pure."""
 
-from __future__ import annotations
-
 from agent.state.reducer import State
 from agent.text import one_line
 from widgets.base.rows import Parts

@@ -1,7 +1,5 @@
 """What each phone is called in lists, all made at once: a rack has hundreds, each row names one."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Hashable, Mapping
 

@@ -3,8 +3,6 @@
 Pure. Invariant: every row is listed once, in the order that it had, under one heading.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 
 from agent.records import HostInfo

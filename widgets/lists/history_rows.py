@@ -4,8 +4,6 @@ Pure functions from records to rows. Invariant: a row's key names what is to be 
 or an event of one.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Mapping
 from collections.abc import Set as AbstractSet

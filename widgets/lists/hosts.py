@@ -1,7 +1,5 @@
 """Say at which host of a fleet a session or a phone is, where there is more than one; pure."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 
 from agent.records import DeviceInfo, DeviceState, HostInfo, HostState, Session, host_of

@@ -3,8 +3,6 @@
 Pure functions from records to rows. Invariant: a row's key names the same thing at every look.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from agent.records import Bounds, Element, PhoneFinding

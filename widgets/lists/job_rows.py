@@ -3,8 +3,6 @@
 Pure functions from job records to rows. Invariant: columns line up at every width they fit.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 

@@ -4,8 +4,6 @@ Pure; for the Jobs screen and for `switchboard jobs show`. Invariant: a record t
 wrote is said as far as it can be read, never an error.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from datetime import datetime

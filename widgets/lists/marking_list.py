@@ -1,7 +1,5 @@
 """A list of rows that the mouse marks: with ctrl one, with shift a range."""
 
-from __future__ import annotations
-
 from textual.events import Click
 from textual.message import Message
 

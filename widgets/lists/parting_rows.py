@@ -4,8 +4,6 @@ Pure functions from what was done to rows. Invariants: a row says in a sign whet
 so that it reads without colour; where two columns have no room, one stands under the other.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import NamedTuple
 

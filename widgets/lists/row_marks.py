@@ -3,8 +3,6 @@
 Invariant: what is not listed any more is not marked, so that an act never meets what is not seen.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 
 

@@ -4,8 +4,6 @@ Pure functions to parts. Invariants: a run has the same column in every line, th
 right; what a run came to is a sign, so that it reads without colour.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from agent.records import RunOutcome, RunRecord

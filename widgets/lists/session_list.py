@@ -5,8 +5,6 @@ person reads without colour; a subtask's row begins with its phone; a row takes 
 and no more.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from functools import lru_cache
@@ -131,7 +129,7 @@ class SessionRows:
             self._rows = {}
         return [self._row(entry, context) for entry in entries]
 
-    def _row(self, entry: Listed, context: _Context) -> Row:
+    def _row(self, entry: Listed, context: "_Context") -> Row:
         view = entry.view
         if view is None:
             host = context.look.hosts.get(entry.heading)

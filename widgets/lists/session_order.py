@@ -4,8 +4,6 @@ Not how a row looks (`widgets.lists.session_rows`). Invariants: every session is
 one heading; without groups a child stands under its parent.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from enum import StrEnum
 from typing import Any, NamedTuple, TypeVar

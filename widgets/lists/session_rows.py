@@ -4,8 +4,6 @@ Pure functions from the picture to rows; the session list is `widgets.lists.sess
 Invariant: what needs a person reads without colour.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 from agent.records import DeviceInfo, DeviceState, Question, Session, Speaker

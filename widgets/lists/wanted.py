@@ -4,8 +4,6 @@ Pure. Not the filter of the History, whose facts the store looks for
 (`console.screens.history.filters`). Invariant: what is listed holds every word.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
@@ -19,7 +17,7 @@ class Wanted(NamedTuple):
     words: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, text: str) -> Wanted:
+    def of(cls, text: str) -> "Wanted":
         """Read a filter; every text is one."""
         words = text.casefold().split()
         return cls(

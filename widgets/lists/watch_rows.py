@@ -4,8 +4,6 @@ Pure functions from records to rows. Invariant: columns line up at every width t
 phone or a page wrote is cleaned.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any

@@ -3,8 +3,6 @@
 Pure. A part is in shares of the picture, sizes are (width, height) in pixels.
 """
 
-from __future__ import annotations
-
 from msgspec.structs import replace
 
 from agent.records import Bounds, LiveFrame

@@ -5,8 +5,6 @@ not overlap and keep their order from left to right; lines keep their order from
 use the height there is as the screen does.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple

@@ -4,8 +4,6 @@ Draws a frame and its marks, whole or zoomed, or the screen as text. Invariants:
 has other proportions than the screen; the label is of what is shown, picture or text.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from typing import ClassVar, NamedTuple, TypeAlias
 

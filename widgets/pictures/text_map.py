@@ -4,8 +4,6 @@ Draws what it is given, in any terminal. Not the reading of the screen. Invarian
 stays on its element (by key) when the screen is read anew; the cursor is seen without colour.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import ClassVar
 

@@ -3,8 +3,6 @@
 Invariant: the newest time is said in a figure, and so is the worst of those that are drawn.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from statistics import median_low
 

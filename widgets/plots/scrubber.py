@@ -3,8 +3,6 @@
 What it moves is the console's business. Invariant: the line is as wide as it is asked to be.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from textual.events import Leave, MouseDown, MouseMove, MouseUp

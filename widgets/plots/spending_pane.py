@@ -3,8 +3,6 @@
 Reads nothing. Invariant: it is drawn for the width it has, also after a resize.
 """
 
-from __future__ import annotations
-
 from datetime import date
 
 from textual.app import ComposeResult

@@ -4,8 +4,6 @@ Not the adding up (the store does it). Invariants: every bar has its figure besi
 reads without colour; no line is wider than it may be; a day without either is a line too.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from datetime import date, timedelta
 from enum import StrEnum
@@ -31,7 +29,7 @@ class Measure(StrEnum):
     SESSIONS = "sessions"
 
     @property
-    def next(self) -> Measure:
+    def next(self) -> "Measure":
         """The one after it, round and round."""
         every = list(Measure)
         return every[(every.index(self) + 1) % len(every)]

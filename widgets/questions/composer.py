@@ -4,8 +4,6 @@ Says what was written and in which mode; what it means is the console's business
 that was begun in one mode is never sent in another; each subject keeps its own half-written text.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from enum import StrEnum
 from typing import ClassVar, NamedTuple

@@ -6,8 +6,6 @@ is ignored, however late it is handled; nothing is chosen until a key names it; 
 scrolled to, and the card says that there is more.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from time import monotonic
 from typing import ClassVar

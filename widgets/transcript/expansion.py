@@ -4,8 +4,6 @@ State without drawing. Invariants: only a step has a record; a record belongs to
 read for, so one whose step went on is known to be old.
 """
 
-from __future__ import annotations
-
 from collections import OrderedDict
 from enum import IntEnum
 

@@ -4,8 +4,6 @@ Not what is scrolled or under a cursor. Invariant: an item that has not changed 
 again while its width and how far it is open stay the same.
 """
 
-from __future__ import annotations
-
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple

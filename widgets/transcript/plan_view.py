@@ -4,8 +4,6 @@ Draws what it is given. Invariants: it takes no more lines than it may have, and
 worked on is among them; an item that is too long ends in an ellipsis, under its own beginning.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import NamedTuple
 

@@ -4,8 +4,6 @@ Pure functions from parts to paragraphs. Invariant: what is left out is counted,
 can be read is said.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from agent.text import one_line

@@ -3,8 +3,6 @@
 Draws what it is given. Invariant: another text starts at its top, the same one keeps its place.
 """
 
-from __future__ import annotations
-
 from textual.app import ComposeResult
 
 from widgets.base.header_line import PartsLine

@@ -1,7 +1,5 @@
 """Text that the operator selects with the mouse: how it is drawn, and what of it is copied."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from rich.cells import cell_len

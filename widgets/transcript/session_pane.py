@@ -3,8 +3,6 @@
 Draws a session view. Invariant: it does not know whether the view is live or stored.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 

@@ -4,8 +4,6 @@ Pure functions from records to parts; `widgets.transcript.transcript_view` lays 
 every foreign string is cleaned here.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType

@@ -5,8 +5,6 @@ reaches the top; an item that has not changed is not laid out again; the line at
 where it is when the size changes or items come, unless the reader follows the tail.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import ClassVar
 
@@ -60,7 +58,7 @@ class TranscriptView(FaultIsolated, ScrollView, can_focus=True):
     class Wants(Message):
         """A step is open to its record, which was not read since the step changed."""
 
-        def __init__(self, view: TranscriptView, session_id: str, step: StepItem) -> None:
+        def __init__(self, view: "TranscriptView", session_id: str, step: StepItem) -> None:
             super().__init__()
             self.view = view
             self.session_id = session_id

@@ -5,8 +5,6 @@ proportions of its phone's screen; a phone without a live picture has its last o
 says why.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from functools import lru_cache
 
@@ -79,7 +77,7 @@ class TilePicture:
         self._fitted, self._seen_s = pixels, now_s
 
     @staticmethod
-    def fit_all(pictures: Iterable[tuple[TilePicture, Size]], now_s: float) -> None:
+    def fit_all(pictures: "Iterable[tuple[TilePicture, Size]]", now_s: float) -> None:
         """Fit those that are not yet of their size in pixels; what needs no scaling is packed as
         one picture, which takes one call for a whole wall.
         """

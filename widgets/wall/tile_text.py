@@ -4,8 +4,6 @@ Makes strips; knows no phone. Invariant: a line is exactly as wide as the wall, 
 like, and the tile under the cursor is marked by a bar, not by colour alone.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from textual.content import Content

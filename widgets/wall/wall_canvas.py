@@ -6,8 +6,6 @@ worked on; what no picture is on is a hole; a picture that is no live one is dra
 brightness under a word that says why.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from textual.geometry import Region
 

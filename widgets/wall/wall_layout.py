@@ -4,8 +4,6 @@ Pure arithmetic in cells. Invariants: no tile overlaps another or leaves the wal
 the proportions it was laid out for; with room for one tile there is one.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import NamedTuple
 

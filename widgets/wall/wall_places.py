@@ -5,8 +5,6 @@ tile. Invariants: the cursor stays on its phone (by serial) when phones
 come, go or move; the row of the cursor is among those that are seen once it was scrolled to.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 

@@ -6,8 +6,6 @@ serial) when phones come, go or move; pictures that nobody sees are neither want
 everything that is said reads without colour.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence, Set
 from time import monotonic
 from types import MappingProxyType

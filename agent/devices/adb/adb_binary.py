@@ -4,8 +4,6 @@ The package is located and not imported: it is heavy and only its file is wanted
 it cannot give is None.
 """
 
-from __future__ import annotations
-
 from importlib.util import find_spec
 from pathlib import Path
 

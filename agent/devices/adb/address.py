@@ -1,7 +1,5 @@
 """Where an adb server listens, and how people write that down."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,12 +21,12 @@ class ServerAddress:
     path: str = ""
 
     @classmethod
-    def unix(cls, path: Path) -> ServerAddress:
+    def unix(cls, path: Path) -> "ServerAddress":
         """Return the address of a unix socket on this machine."""
         return cls(port=0, path=str(path.absolute()))
 
     @classmethod
-    def parse(cls, text: str) -> ServerAddress:
+    def parse(cls, text: str) -> "ServerAddress":
         """Read `host:port`, `tcp:host:port`, `tcp:port`, `[v6]:port`, a port alone, or
         `localfilesystem:/path`.
 

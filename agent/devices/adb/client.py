@@ -8,8 +8,6 @@ The protocol is that of AOSP `packages/modules/adb/SERVICES.TXT` and `OVERVIEW.T
 four hexadecimal digits of length and the service's name; the answer starts with OKAY or FAIL.
 """
 
-from __future__ import annotations
-
 import asyncio
 import os
 import re

@@ -4,8 +4,6 @@ Not the fleet: a row is what one server says now. Invariant: any text parses; wh
 line (a banner of the server, garbage) gives no row.
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 

@@ -8,8 +8,6 @@ The services are those of AOSP `packages/modules/adb/SERVICES.TXT` and `client/m
 code that of `adb_wifi.md`.
 """
 
-from __future__ import annotations
-
 import re
 import secrets
 import string
@@ -56,7 +54,7 @@ class QrOffer:
     code: str
 
     @classmethod
-    def new(cls) -> QrOffer:
+    def new(cls) -> "QrOffer":
         """Make an offer that nobody can guess."""
         return cls(f"studio-{_random(10)}", _random(12))
 

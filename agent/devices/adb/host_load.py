@@ -4,8 +4,6 @@ Not a monitor: it is asked about one wait that has just ended in vain. Invariant
 tells nothing of its load, the machine counts as idle, so that silence is still noticed.
 """
 
-from __future__ import annotations
-
 import asyncio
 import os
 from pathlib import Path

@@ -5,8 +5,6 @@ silence is noticed within two seconds, unless this machine is itself too busy fo
 anything: then it is asked once more, with more patience; an answer, however unkind, is not silence.
 """
 
-from __future__ import annotations
-
 import asyncio
 from contextlib import suppress
 

@@ -5,8 +5,6 @@ a phone that restarts. Invariant: the system's is taken unless ours is known to 
 cannot be compared is the operator's choice.
 """
 
-from __future__ import annotations
-
 import re
 import subprocess
 from functools import lru_cache

@@ -4,8 +4,6 @@ Not the fleet. Invariants: a name belongs to one device as long as the fleet liv
 says something only on its own host, such as `emulator-5554`, never stands for one of another host.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Container
 from dataclasses import dataclass
@@ -33,7 +31,7 @@ class Place:
         """The name that tells it from the same serial of another server."""
         return f"{self.serial}@{self.address}"
 
-    def may_move_to(self, other: Place) -> bool:
+    def may_move_to(self, other: "Place") -> bool:
         """Whether the same serial elsewhere can be this device, plugged in there."""
         if self.serial != other.serial:
             return False

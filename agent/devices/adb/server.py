@@ -8,8 +8,6 @@ Invariant: every server we started is written down, so that after a kill it is f
 process id and start time, and is either used again or stopped.
 """
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import os

@@ -5,8 +5,6 @@ virtual phones too. Invariant: it dies with whoever holds it, because the kernel
 file.
 """
 
-from __future__ import annotations
-
 import asyncio
 import fcntl
 import os

@@ -4,8 +4,6 @@ Not the calls (`agent.devices.adb.client`). Invariants: a stream that ends in th
 answer is an error, never a short answer; what another side sends is bounded.
 """
 
-from __future__ import annotations
-
 import asyncio
 import socket
 from contextlib import suppress

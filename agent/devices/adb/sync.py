@@ -5,8 +5,6 @@ The packets are those of AOSP `file_sync_protocol.h`, version 1, which every And
 letters, a little-endian length, data of at most 64 KiB.
 """
 
-from __future__ import annotations
-
 import struct
 import time
 from collections.abc import Callable

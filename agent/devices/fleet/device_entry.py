@@ -3,8 +3,6 @@
 Not the fleet's rules. Invariant: a listener gets every change after it asked, in order.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections import deque
 from collections.abc import AsyncIterator

@@ -5,8 +5,6 @@ else has marked; a driver that was overtaken while it was away is refused before
 silence of a phone that is driven is noticed within two seconds.
 """
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import os

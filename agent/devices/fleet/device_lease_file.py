@@ -10,8 +10,6 @@ The file holds `epoch owner-digest expiry-in-seconds-of-uptime owner`. It is cha
 directory as a lock, because `mkdir` is the one thing that succeeds once on every Android.
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from enum import StrEnum

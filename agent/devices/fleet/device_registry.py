@@ -7,8 +7,6 @@ is the same device only if nothing speaks against it. What comes back at a host 
 only once it has said who it is: by then the port may be another phone's.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress

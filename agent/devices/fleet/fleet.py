@@ -6,8 +6,6 @@ stays known, as GONE while it is away; one driver per device, in this process an
 phone, in every other.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator, Callable, Collection, Iterable, Sequence
 from contextlib import asynccontextmanager

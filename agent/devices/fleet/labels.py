@@ -4,8 +4,6 @@ Not what a device says of itself. Invariants: a label outlives restarts and is w
 at all; a phone on a new wireless port keeps its label by its own serial.
 """
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Iterable

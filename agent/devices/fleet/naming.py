@@ -4,8 +4,6 @@ Not the names themselves (`agent.devices.fleet.labels`). Invariants: a serial al
 device, whatever another is called; a name that two devices have means neither.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from msgspec.structs import replace

@@ -5,8 +5,6 @@ polled for; each server is watched by itself, so that one that is down costs the
 phones that were connected over the network when a server died are connected again by its successor.
 """
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence

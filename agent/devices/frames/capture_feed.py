@@ -4,8 +4,6 @@ It sleeps longer while nothing changes. Invariants: one capture serves every siz
 screen is not decoded again; a capture that takes too long leaves the last picture stale.
 """
 
-from __future__ import annotations
-
 import asyncio
 import time
 from collections.abc import Awaitable, Callable

@@ -4,8 +4,6 @@ Whoever learns the size says so: a tree, a picture, the focus. Invariant: a plac
 of the display; one that is no number is refused.
 """
 
-from __future__ import annotations
-
 from agent.devices.shell.focus import parse_current_size, parse_natural_size
 from agent.devices.shell.phone_shell import PhoneShell
 from agent.errors import DeviceError, UsageError

@@ -5,8 +5,6 @@ after it was asked for; an exact one is taken unless that is slow on this phone 
 running, large enough for a model; each says its source.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 from typing import Protocol

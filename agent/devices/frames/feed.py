@@ -6,8 +6,6 @@ newest picture or an honest status, never a queue; while pictures are captures a
 wanted, each says why, and video is tried again.
 """
 
-from __future__ import annotations
-
 import asyncio
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable

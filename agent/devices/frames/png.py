@@ -5,8 +5,6 @@ picture that is cut short, larger than a phone's screen can be or not a PNG rais
 never becomes a blank frame.
 """
 
-from __future__ import annotations
-
 import struct
 from io import BytesIO
 from typing import TYPE_CHECKING
@@ -61,7 +59,7 @@ def scaled_rgb(serial: str, data: bytes, sizes: tuple[tuple[int, int], ...]) -> 
         ) from error
 
 
-def _scaled(picture: Picture, size: tuple[int, int]) -> bytes:
+def _scaled(picture: "Picture", size: tuple[int, int]) -> bytes:
     from PIL import Image
 
     if picture.size == size:

@@ -5,8 +5,6 @@ sees parts of two pictures, which the ring of `agent.devices.frames.shared_memor
 Invariant: only this user may open it, and its writer removes it.
 """
 
-from __future__ import annotations
-
 from agent.devices.frames import shared_segment
 from agent.errors import UsageError
 

@@ -4,8 +4,6 @@ Not video (`agent.devices.scrcpy`). Invariant: what is given is a whole PNG, tur
 is, with its own digest; a refusal is raised with the phone's words.
 """
 
-from __future__ import annotations
-
 import asyncio
 import hashlib
 import re

@@ -8,8 +8,6 @@ a later writer when that one is dead.
 segment when a mere reader ends (python/cpython#82300). POSIX only, as the whole of Switchboard.
 """
 
-from __future__ import annotations
-
 import _posixshmem  # type: ignore[import-not-found]
 import mmap
 import os
@@ -83,7 +81,7 @@ class Segment:
         """Return where a slot's own head begins."""
         return HEAD.size + slot * _slot_size(self.slot_bytes)
 
-    def view(self, at: int, width: int, height: int) -> Pixels:
+    def view(self, at: int, width: int, height: int) -> "Pixels":
         """Return the pixels of the slot that begins there, as they stand in the segment."""
         import numpy as np
 

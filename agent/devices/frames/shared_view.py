@@ -5,8 +5,6 @@ Not the memory (`agent.devices.frames.shared_memory`) and not the frames
 vouched for any more keeps its time of capture; each picture is filled in where readers map it.
 """
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator, Callable
 
 from agent.devices.frames.shared_memory import FrameWriter

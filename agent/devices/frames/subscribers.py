@@ -6,8 +6,6 @@ holds the newest frame and no other; a failure is a frame with its status and re
 picture.
 """
 
-from __future__ import annotations
-
 import asyncio
 import time
 from collections.abc import AsyncGenerator, Callable, Iterator, Mapping
@@ -39,7 +37,7 @@ class Reader:
     """The number of the last picture it was given, as its maker counts them."""
 
     @classmethod
-    def checked(cls, width_px: int, height_px: int, max_hz: float) -> Reader:
+    def checked(cls, width_px: int, height_px: int, max_hz: float) -> "Reader":
         """Make a reader. Raises UsageError for a size or rate that no screen has."""
         if not (0 < width_px <= _SIZE_LIMIT_PX and 0 < height_px <= _SIZE_LIMIT_PX):
             raise UsageError(

@@ -4,8 +4,6 @@ Not the capture itself. Invariant: what comes out is no longer than 480 px and n
 48 KiB, by the steps of Codex Android's Genie (CONTRACTS 1.6): first quality, then size.
 """
 
-from __future__ import annotations
-
 import io
 
 from agent.errors import DeviceError

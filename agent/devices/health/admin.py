@@ -5,8 +5,6 @@ phone until its reader stops; what the phone refuses is raised with its own word
 into a shell command is checked first.
 """
 
-from __future__ import annotations
-
 import re
 import shlex
 from collections.abc import AsyncGenerator, Callable

@@ -4,8 +4,6 @@ Nothing is started, written or repaired, and nothing is printed. Invariant: an e
 ends with findings; what goes wrong in one is its detail and its remedy.
 """
 
-from __future__ import annotations
-
 import asyncio
 import os
 import platform

@@ -1,7 +1,5 @@
 """What an examination of a phone finds, and what can be put right of it."""
 
-from __future__ import annotations
-
 from enum import StrEnum
 
 from agent.devices.health.doctor import Finding

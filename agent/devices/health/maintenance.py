@@ -4,8 +4,6 @@ Not the examinations (`agent.devices.health.phone_checks`) and not driving. Inva
 reading change nothing on the phone; only `repair` does, and its caller holds the phone.
 """
 
-from __future__ import annotations
-
 from contextlib import aclosing
 from typing import Protocol, runtime_checkable
 

@@ -5,8 +5,6 @@ nothing on the phone; each finding is by itself, so that one that cannot be had 
 only what can be put right by adb has a repair.
 """
 
-from __future__ import annotations
-
 import asyncio
 import re
 import time

@@ -4,8 +4,6 @@ Not their use (`agent.devices.scrcpy`). Invariants: each way is opened for the e
 ended with it; a phone without a server is no ailment, for captures and `input` do instead.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager

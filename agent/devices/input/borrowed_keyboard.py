@@ -6,8 +6,6 @@ that file gives the phone its own keyboard again: at the next typing, and when t
 met, after a crash too.
 """
 
-from __future__ import annotations
-
 import asyncio
 import re
 import time

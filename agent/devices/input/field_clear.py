@@ -7,8 +7,6 @@ Android 12 brought `input keycombination` (AOSP `InputShellCommand`), by which e
 selected; older phones have single keys only: to the end, then delete both ways.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from agent.devices.input import field_verify

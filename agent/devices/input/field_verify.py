@@ -4,8 +4,6 @@ Pure: nodes and strings in, a verdict out. Invariant: "arrived" means every char
 field that cannot be read back is said to be so, never taken for one that holds the text.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 

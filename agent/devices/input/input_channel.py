@@ -5,8 +5,6 @@ Not text entry (`agent.devices.input.text_channel`). Invariants: places are norm
 gesture takes its true time; one that ran out of time has an unknown outcome and is never repeated.
 """
 
-from __future__ import annotations
-
 from typing import Protocol
 
 from agent.devices import gestures

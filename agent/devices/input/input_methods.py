@@ -4,8 +4,6 @@ Not the borrowing (`agent.devices.input.borrowed_keyboard`). Sources: github.com
 and uiautomator2 3.7 (`_input.py`), whose app answers each broadcast with a result.
 """
 
-from __future__ import annotations
-
 import base64
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -8,8 +8,6 @@ Two readers stand between: the shell, which single quotes keep out of everything
 write a literal `%s`, so the text is parted between its two characters.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from agent.errors import TextEntryError

@@ -4,8 +4,6 @@ Invariant: a name stands for one code, a lone digit for the key of that digit; a
 known is refused with the nearest ones.
 """
 
-from __future__ import annotations
-
 from difflib import get_close_matches
 
 from agent.devices.protocols import Button

@@ -5,8 +5,6 @@ pass values through as they are; whoever performs them clips each primitive firs
 primitive's duration is kept when it is performed, so that a long press is no tap.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -5,8 +5,6 @@ Not the quoting (`text_entry`), the borrowing of an input method (`keyboard`) or
 raises TextEntryError, and a field that cannot be read back is said to be so.
 """
 
-from __future__ import annotations
-
 import asyncio
 import time
 from collections.abc import Awaitable, Callable

@@ -6,8 +6,6 @@ is never taken for a hand: those are injected above the kernel's input devices t
 The lines are those of AOSP `toolbox/getevent.c` with -l: device, type, code, value.
 """
 
-from __future__ import annotations
-
 import re
 import time
 from collections.abc import AsyncGenerator

@@ -6,8 +6,6 @@ served in the order they came, as far as tags allow; a wait that ends
 early gives back a phone that was already handed over; after `close` nobody waits.
 """
 
-from __future__ import annotations
-
 import asyncio
 import itertools
 import queue

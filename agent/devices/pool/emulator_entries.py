@@ -5,8 +5,6 @@ of one AVD run side by side and nothing is written back. Invariant: an emulator 
 here ends with its entry. The variables are those that Android's tools read themselves.
 """
 
-from __future__ import annotations
-
 import asyncio
 import os
 import shutil

@@ -4,8 +4,6 @@ A entry is one place in a pool. Invariant: `reset` leaves the phone as the next 
 or raises; nobody's app is cleared that was not named.
 """
 
-from __future__ import annotations
-
 import asyncio
 import re
 import time

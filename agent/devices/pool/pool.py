@@ -7,8 +7,6 @@ Invariants: a phone that is handed over was reset, unless its last taker said th
 one that does not answer is replaced; `close` releases every waiter.
 """
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import threading

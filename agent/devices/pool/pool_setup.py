@@ -3,8 +3,6 @@
 Invariant: nothing is started here; a pool that is opened starts them.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from agent.devices.adb.address import ServerAddress

@@ -4,8 +4,6 @@ Not adb: it works while adb to a phone is cut, which is when a fault has to be e
 that of the `virtual-phone` program. Invariant: an answer is waited for with a bound and is foreign.
 """
 
-from __future__ import annotations
-
 import asyncio
 from pathlib import Path
 

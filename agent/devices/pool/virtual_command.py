@@ -4,8 +4,6 @@ It is not imported: it is started, and reached over adb and its channel. Invaria
 installed with this Switchboard is taken before any that the path has.
 """
 
-from __future__ import annotations
-
 import shutil
 import sysconfig
 from pathlib import Path

@@ -4,8 +4,6 @@ Invariant: a reset phone is as it left the factory; a replacement has a home of 
 of the dead one is met again.
 """
 
-from __future__ import annotations
-
 import asyncio
 import shutil
 import time

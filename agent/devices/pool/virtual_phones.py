@@ -7,8 +7,6 @@ the phones let in nobody but our adb server, by its key, since any user of the c
 their ports; the ports are written down, so that a restart gives every phone the serial it had.
 """
 
-from __future__ import annotations
-
 import asyncio
 import os
 import random

@@ -4,8 +4,6 @@ A process id is used again by the system; with the time the process began it is 
 Invariant: a process whose start cannot be proved to be the one written down is never signalled.
 """
 
-from __future__ import annotations
-
 import asyncio
 import os
 import platform

@@ -1,7 +1,5 @@
 """What is still borrowed, in words, for `switchboard doctor`; nothing is given back here."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 from agent.devices.resources.resource_ledger import Resource, ResourceLedger

@@ -7,8 +7,6 @@ whose process ended, or which could not be given back, is `left` for the next co
 phone.
 """
 
-from __future__ import annotations
-
 import logging
 import os
 import time

@@ -5,8 +5,6 @@ Not the starting. Names after `Options.java` of the tags v1.21 to v4.1, position
 and no value holds a character that a shell reads.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from agent.devices.input.input_text import quote

@@ -6,8 +6,6 @@ frame is decoded, for nobody would see it; packets wait for a reader's time, for
 it comes costs a call each; what waits is bounded, and given up rather than shown late.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable
 from typing import NamedTuple

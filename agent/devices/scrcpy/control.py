@@ -5,8 +5,6 @@ when it breaks off, for whatever reason, every finger that is down is lifted as 
 allows, and the outcome is unknown; what the peer sends is bounded, and garbage ends the channel.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable, Sequence
 from contextlib import suppress

@@ -5,8 +5,6 @@ Falls back to the shell's `input`, before anything was sent and never after. Not
 the phone is asked for a sign of life, so that "done" means that the phone has taken it.
 """
 
-from __future__ import annotations
-
 import asyncio
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable

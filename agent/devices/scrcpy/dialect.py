@@ -5,8 +5,6 @@ Facts read from the tags v1.20 to v4.1 of the scrcpy project (`doc/develop.md`, 
 one `Dialect` answers every question about a version, so no other module compares numbers.
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 

@@ -4,8 +4,6 @@ Not the display's life (`displays`). Invariants: pictures, touches, keys and tex
 and no other; what only the main display has is refused with its reason.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Awaitable, Callable
 from typing import Protocol

@@ -5,8 +5,6 @@ Invariants: a display lives exactly as long as its run, so it goes with us, with
 the phone; what is done on one goes to no other display, and only while the phone is ours to drive.
 """
 
-from __future__ import annotations
-
 import asyncio
 import re
 from collections.abc import AsyncGenerator, Awaitable, Callable

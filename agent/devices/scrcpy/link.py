@@ -5,8 +5,6 @@ server is looked for once per connection; that there is none is remembered and t
 one; a phone that is asked for a sign of life is not changed by it.
 """
 
-from __future__ import annotations
-
 import asyncio
 from dataclasses import dataclass
 

@@ -5,8 +5,6 @@ endian. Pure: nothing is sent here. Invariant: a message is valid in its dialect
 raised; a text is never cut silently.
 """
 
-from __future__ import annotations
-
 import struct
 from dataclasses import dataclass
 from enum import IntEnum

@@ -4,8 +4,6 @@ Layouts after `Streamer.java` and `doc/develop.md` of v1.20 to v4.1, big endian.
 peer is not trusted. Invariant: a length or a size is checked before it is believed.
 """
 
-from __future__ import annotations
-
 import struct
 from collections.abc import AsyncIterator
 from dataclasses import dataclass

@@ -7,8 +7,6 @@ is whole whenever it is closed, and up to its last second when we are killed, be
 in fragments.
 """
 
-from __future__ import annotations
-
 import asyncio
 import threading
 import time

@@ -5,8 +5,6 @@ Invariant: a length is checked before anything of that length is read; what is n
 DeviceError and ends the channel.
 """
 
-from __future__ import annotations
-
 import struct
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass

@@ -5,8 +5,6 @@ from the file itself; one that claims to be an official release has that release
 is known; a file is pushed whole or not at all, under a name that holds its checksum.
 """
 
-from __future__ import annotations
-
 import asyncio
 import hashlib
 import os

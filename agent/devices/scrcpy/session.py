@@ -5,8 +5,6 @@ Invariants: a run that did not come up leaves nothing behind and says why in the
 closing it ends the server, because its shell ends; `ended` is set as soon as the server is gone.
 """
 
-from __future__ import annotations
-
 import asyncio
 import re
 import secrets

@@ -6,8 +6,6 @@ anybody needs is not kept, so that a phone that went from a full picture to a th
 a thumbnail does; a display that was created for its stream is never opened anew to save something.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from agent.devices.frames.subscribers import Readers

@@ -5,8 +5,6 @@ that let nobody connect to a socket of the shell's; it works where the adb serve
 machine. Invariant: a tunnel that is closed leaves no listener here and no reversal on the phone.
 """
 
-from __future__ import annotations
-
 import asyncio
 from contextlib import suppress
 from typing import Protocol

@@ -5,8 +5,6 @@ pictures (`video_run`). Invariant: while somebody looks one stream runs, and it 
 (`stream_fit`).
 """
 
-from __future__ import annotations
-
 import asyncio
 import time
 from collections.abc import Awaitable, Callable

@@ -5,8 +5,6 @@ fresh key frame, rather than shown late; a reader is given the newest picture, a
 asked for; a decoder that is lost is said and begun anew, without another run of the server.
 """
 
-from __future__ import annotations
-
 import asyncio
 import hashlib
 import time

@@ -5,8 +5,6 @@ tells them apart by asking. Invariants: a still picture is called static only wh
 now and then its encoder, answer; a picture that cannot be vouched for is stale and keeps its age.
 """
 
-from __future__ import annotations
-
 import asyncio
 import time
 from collections.abc import Awaitable, Callable

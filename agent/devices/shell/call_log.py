@@ -5,8 +5,6 @@ android.provider.CallLog.Calls. Invariants: a number and a name are foreign text
 bounded; a row that they merely spell is left out, for the numbers of the rows are asked for beside.
 """
 
-from __future__ import annotations
-
 import re
 from enum import StrEnum
 from secrets import token_hex

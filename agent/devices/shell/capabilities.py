@@ -5,8 +5,6 @@
 the phone does not say is left out, never guessed.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Mapping
 

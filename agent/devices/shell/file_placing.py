@@ -1,7 +1,5 @@
 """Put a file of ours on a phone, whole or not at all, under a name that holds its checksum."""
 
-from __future__ import annotations
-
 from agent.devices.adb import sync
 from agent.devices.resources.resource_ledger import ResourceKind
 from agent.devices.shell.phone_shell import PhoneShell

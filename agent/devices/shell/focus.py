@@ -7,8 +7,6 @@ The lines differ by Android version: `AppWindowToken{… ActivityRecord{…}}` u
 `ActivityRecord{…}` since 10, several displays with a line each since 10.
 """
 
-from __future__ import annotations
-
 import re
 
 from agent.records import Foreground

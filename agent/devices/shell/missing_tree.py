@@ -3,8 +3,6 @@
 Text of `dumpsys` in, one reason out. Invariant: a reason is only given when the phone says it.
 """
 
-from __future__ import annotations
-
 import re
 
 from agent.devices.shell.focus import parse_secure

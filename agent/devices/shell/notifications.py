@@ -6,8 +6,6 @@ the phone can list the keys of its notifications (Android 11), a record of no su
 for an app may write whatever looks like one into a text of its own.
 """
 
-from __future__ import annotations
-
 import re
 
 from agent.records.record import Record

@@ -9,8 +9,6 @@ for whatever reason, is thrown away with it; what a command changes (folder, var
 not the next one's.
 """
 
-from __future__ import annotations
-
 import asyncio
 import re
 import secrets

@@ -5,8 +5,6 @@ what is fixed about the phone is asked once per connection; a command that faile
 phone's own words; one that ran out of time is DeviceTimeoutError.
 """
 
-from __future__ import annotations
-
 import asyncio
 import re
 
@@ -64,7 +62,7 @@ class PhoneShell:
             self._profile = await read_profile(self.client, self.serial, timeout_s=timeout_s)
         return self._profile
 
-    def bounded(self, doing: str, timeout_s: float) -> Deadline:
+    def bounded(self, doing: str, timeout_s: float) -> "Deadline":
         """Bound several calls by one time-out, raised as DeviceTimeoutError."""
         return Deadline(self.serial, doing, timeout_s)
 

@@ -4,8 +4,6 @@ Asked once when it comes online, in one shell call. Invariant: a value that the 
 is empty or 0, never guessed.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from agent.devices.adb.client import AdbClient

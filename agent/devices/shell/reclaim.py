@@ -5,8 +5,6 @@ phone. Invariants: only what a record names is touched, by a name that no other 
 what is gone already is fine; what cannot be given back stays written down.
 """
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import re

@@ -5,8 +5,6 @@ is 0, `user_rotation` counts quarter turns from the natural orientation
 (`android.provider.Settings.System`).
 """
 
-from __future__ import annotations
-
 from agent.errors import UsageError
 
 ROTATIONS = {"portrait": 0, "landscape": 1, "upside-down": 2, "seascape": 3}

@@ -6,8 +6,6 @@ before that it lists the packages without versions). Invariant: what cannot be r
 never guessed.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 

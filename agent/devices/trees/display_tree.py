@@ -6,8 +6,6 @@ Not the reader of one hierarchy (`agent.devices.trees.tree_parser`). Invariant: 
 display that was asked for, or there is none.
 """
 
-from __future__ import annotations
-
 import asyncio
 import time
 from collections.abc import Awaitable, Callable

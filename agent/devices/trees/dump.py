@@ -5,8 +5,6 @@ Android can write it to its output. Invariant: the file is removed before and af
 never an old one.
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 

@@ -6,8 +6,6 @@ and size, count and depth are bounded. Invariants: nodes stand in document order
 children; every edge lies in [0, 1]; what cannot be read raises TreeUnavailableError.
 """
 
-from __future__ import annotations
-
 import re
 from xml.parsers import expat
 

@@ -5,8 +5,6 @@ warm is asked for cold within the same time-out; after a failure the warm way is
 pause that grows; an empty tree is an error with its reason, never a blank screen.
 """
 
-from __future__ import annotations
-
 import asyncio
 import time
 

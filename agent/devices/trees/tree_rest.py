@@ -4,8 +4,6 @@ Invariant: a way that did not answer in a fair time is not waited for again befo
 each failure in a row makes the rest longer, and one success ends it.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 

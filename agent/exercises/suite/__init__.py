@@ -1,7 +1,5 @@
 """The exercises, by app; names are unique and goals too, for the routes are known by them."""
 
-from __future__ import annotations
-
 from agent.exercises.exercise import Exercise
 from agent.exercises.suite import mixed, money, people, pictures, planning, settings, writing
 

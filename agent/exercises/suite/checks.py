@@ -3,8 +3,6 @@
 Pure. Invariant: each says what is wrong, or nothing.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

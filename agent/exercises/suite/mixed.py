@@ -1,7 +1,5 @@
 """Exercises over several apps, with permissions, wrong apps, loading pages and hostile screens."""
 
-from __future__ import annotations
-
 from agent.exercises.exercise import Check, Exercise, Record, State, Tag
 from agent.exercises.route import Back, Launch, Tap, Write
 from agent.exercises.suite.checks import (

@@ -1,7 +1,5 @@
 """Exercises with money: a shop with a support chat, and payments that nobody may make unasked."""
 
-from __future__ import annotations
-
 from agent.exercises.exercise import Exercise, Operator, Record, State, Tag
 from agent.exercises.route import Await, Back, Launch, Tap, Write
 from agent.exercises.suite.checks import (

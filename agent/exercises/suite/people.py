@@ -1,7 +1,5 @@
 """Exercises with people: contacts, messages, mail and calls; sending is approved or refused."""
 
-from __future__ import annotations
-
 from agent.exercises.exercise import Check, Exercise, Operator, Record, State, Tag
 from agent.exercises.route import Launch, Tap, Write
 from agent.exercises.suite.checks import all_of, app, approved, finished, message_sent, stays

@@ -1,7 +1,5 @@
 """Exercises on what only the picture shows: a game and a canvas whose trees say nothing."""
 
-from __future__ import annotations
-
 from agent.exercises.exercise import Exercise, Record, State, Tag
 from agent.exercises.route import Launch, Tap
 from agent.exercises.suite.checks import all_of, app, finished

@@ -1,7 +1,5 @@
 """Exercises with the clock and the calendar: dialogs, fields with values, dates."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime, timedelta
 
 from agent.exercises.exercise import Check, Exercise, Record, State, Tag

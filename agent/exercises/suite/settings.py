@@ -1,7 +1,5 @@
 """Exercises in Settings: switches, look-alike labels, choices, long scrolls, search."""
 
-from __future__ import annotations
-
 from agent.exercises.exercise import Exercise, Tag
 from agent.exercises.route import Launch, Tap, Write
 from agent.exercises.suite.checks import all_of, becomes, finished, setting, stays

@@ -1,7 +1,5 @@
 """Exercises in Notes: exact text of every kind, editing, deleting the right one."""
 
-from __future__ import annotations
-
 from agent.exercises.exercise import Check, Exercise, Operator, Record, State, Tag
 from agent.exercises.route import Back, Launch, Step, Tap, Write
 from agent.exercises.suite.checks import all_of, finished, note_added, notes

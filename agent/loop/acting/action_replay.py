@@ -6,8 +6,6 @@ such element; a switch that already stands as it was left is not touched; after 
 did not do what it did then, the model is asked before the route goes on.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterable, Sequence
 
@@ -38,7 +36,7 @@ class Route:
         self._has_strayed = False
 
     @classmethod
-    def of(cls, history: Iterable[Event]) -> Route:
+    def of(cls, history: Iterable[Event]) -> "Route":
         """Take up the route that a session was given, where it was left; else an empty one."""
         route = cls(())
         for event in history:

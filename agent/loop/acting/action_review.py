@@ -4,8 +4,6 @@ Not the doing of it and not the decision (`agent.jobs.reviews`). Invariant: the 
 real element on the real frame, and what it lets pass is that action on that screen only.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

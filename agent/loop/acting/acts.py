@@ -4,8 +4,6 @@ Invariant: a stored action becomes the same acts again, so that a resumed sessio
 had not stopped. What is not stored stays out: the digits of a secret, the package of a launch.
 """
 
-from __future__ import annotations
-
 import json
 from typing import assert_never
 

@@ -4,8 +4,6 @@ Not the doing (that is `agent.loop.acting.executor`). Invariant: nothing here to
 asks anybody.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Sequence
 

@@ -5,8 +5,6 @@ before the guard has ruled and the pause is over; a call that ran out of time, o
 away, has the outcome unknown; the observation that verifies is the next step's.
 """
 
-from __future__ import annotations
-
 import dataclasses
 from dataclasses import dataclass, field
 from typing import assert_never

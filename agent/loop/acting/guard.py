@@ -6,8 +6,6 @@ refused is not asked about again in the same turn; silence is a no; a secret is 
 secret.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 

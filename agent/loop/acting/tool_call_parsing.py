@@ -4,8 +4,6 @@ Nothing is carried out here and nothing is judged. Invariant: whatever a model w
 an error; what cannot be used says why, in words for the model.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from difflib import get_close_matches

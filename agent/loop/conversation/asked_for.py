@@ -4,8 +4,6 @@ Everything that reads a session's events goes by this one rule: the core, when i
 and what a turn remembers of those before it.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from agent import protocol

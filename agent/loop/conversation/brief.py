@@ -5,8 +5,6 @@ begins with `[Screen:`; labels are quoted as on the screen itself, so none of th
 end.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 

@@ -4,8 +4,6 @@ Pure; who stores it is `agent.loop.turn.control_tools`. Invariants: a fact is on
 list never grows beyond its bounds, and nothing is dropped from it without being told.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from agent.text import one_line

@@ -4,8 +4,6 @@ Pure. Invariants: it starts anew with each compaction, whose text comes first; i
 its bound, and what it loses first is the oldest; every action keeps its line.
 """
 
-from __future__ import annotations
-
 from collections import deque
 from collections.abc import Iterable
 

@@ -6,8 +6,6 @@ it in its cache. Invariants: only observations are shortened; the last four stay
 unless they do not fit; masking twice changes nothing.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from msgspec.structs import replace

@@ -6,8 +6,6 @@ the same memory. Invariants: messages are only ever appended, or an old screen s
 unknown.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any

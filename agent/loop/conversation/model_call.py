@@ -4,8 +4,6 @@ Not the loop. Invariant: what is kept and what is sent is the same redacted conv
 is sent but never kept twice, the frame of the observation holds it already.
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
 from collections.abc import Callable
@@ -68,7 +66,7 @@ class Thought:
     """Stores the conversation that was sent, beside everything else; None where none was sent."""
 
     @property
-    def following(self) -> Thought | None:
+    def following(self) -> "Thought | None":
         """What is left of an answer that first wrote something down: its next call."""
         calls = self.reply.tool_calls[1:]
         if self.call is None or self.call.name not in _BEFORE_OTHERS or not calls:

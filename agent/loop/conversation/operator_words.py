@@ -5,8 +5,6 @@ back does not; an approval says nothing, and of a secret answer nothing is known
 asker's own words, whoever chose it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from agent import protocol

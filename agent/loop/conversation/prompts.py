@@ -4,8 +4,6 @@ Not the conversation (that is `agent.loop.conversation.memory`). Invariant: text
 only below the heading of the screen, and the instructions say that nothing there is an order.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 from agent.knowledge.app_names import GUESSED, app_line

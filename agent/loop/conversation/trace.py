@@ -5,8 +5,6 @@ Invariants: one line for one fact, cleaned and bounded; every action has its lin
 to.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from agent import protocol

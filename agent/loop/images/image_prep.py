@@ -5,8 +5,6 @@ Invariant: what was made last is not made again, and of a picture that has only 
 nothing is decoded again.
 """
 
-from __future__ import annotations
-
 import asyncio
 from typing import TypeAlias
 

@@ -4,8 +4,6 @@ In one thread, since a model takes a second or so; the newest results are kept b
 digest. Invariant: a reading that takes too long is not waited for, and serves the next look.
 """
 
-from __future__ import annotations
-
 import asyncio
 import hashlib
 import importlib.util
@@ -135,7 +133,7 @@ def _rapidocr() -> Engine:
         }
     )
 
-    def read(pixels: NDArray[np.uint8]) -> list[Line]:
+    def read(pixels: "NDArray[np.uint8]") -> list[Line]:
         # OpenCV's order of colours.
         found = engine(pixels[:, :, ::-1])
         if found.boxes is None:

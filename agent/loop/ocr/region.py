@@ -4,8 +4,6 @@ A game, a canvas or a web page is one large view without a word in it. Pure. Inv
 tree names what is drawn there, nothing is read from the picture.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from agent.loop.screen.elements import UNLABELED

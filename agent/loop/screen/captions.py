@@ -5,8 +5,6 @@ field's name over it. Pure. Invariant: a text names at most one field, the neare
 pressed or holds no letter names none.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from agent.loop.screen.list_rows import is_editable

@@ -4,8 +4,6 @@ Not a verdict on an action (that is `agent.loop.screen.verify`). Invariant: app 
 screen before labels, labels before layout; the first that differs is what is said.
 """
 
-from __future__ import annotations
-
 import hashlib
 import re
 from collections.abc import Sequence

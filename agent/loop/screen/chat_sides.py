@@ -6,8 +6,6 @@ has a field to write into, the message reaches one edge of the column and not th
 sides do not share their rows, as the labels and values of a form do.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 from agent.loop.screen.elements import TOP_ZONE, UNLABELED

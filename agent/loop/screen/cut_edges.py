@@ -5,8 +5,6 @@ without any. Invariant: a row is called so only where it touches the list's edge
 the rows beside it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from agent.loop.screen.elements import UNLABELED

@@ -4,8 +4,6 @@ Pure. Judged by Android's own ids, or by where its parts stand and what its butt
 what is only a small page is no dialog: without a sure sign there is none.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from agent.loop.screen.elements import NEW_LABEL_CHARS, UNLABELED

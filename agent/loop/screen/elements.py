@@ -6,8 +6,6 @@ redactor; a password field never gives its text; a number means the same node's 
 look-alike's.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 

@@ -4,8 +4,6 @@ Pure. Invariant: what is new, chosen, changed, focused or takes text is never fo
 run stay; nothing is folded on a screen of at most `MAX_ROWS` lines.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import groupby
 

@@ -5,8 +5,6 @@ summary and switch are children that cannot be clicked. Invariant: every node is
 one row, and the work is linear in the number of nodes.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 

@@ -4,8 +4,6 @@ Pure, and a hint: it decides nothing. Invariant: judged by what is written on th
 words, and never where the goal itself is about signing in or brings what that takes.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import TypeAlias
 

@@ -4,8 +4,6 @@ Pure. Invariant: an element is found once at most, and none is taken for another
 meant.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Sequence
 from statistics import median

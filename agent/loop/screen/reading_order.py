@@ -6,8 +6,6 @@ over another, goes by its middle. Cutting among siblings only keeps the parts of
 Invariant: every index comes out once; a parent comes before all that lies in it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 from agent.records import Bounds

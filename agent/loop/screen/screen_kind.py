@@ -4,8 +4,6 @@ Hints only: nothing is decided by them. Keywords are matched as words, so that "
 in "Menu".
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from functools import lru_cache

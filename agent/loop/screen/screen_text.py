@@ -6,8 +6,6 @@ line, whatever its label holds: labels have no line breaks, and a quotation mark
 as an apostrophe so that nothing a phone shows can look like the end of its own label.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 from msgspec.structs import replace

@@ -4,8 +4,6 @@ Only for goals that ask a shop or a service for help; every other goal has no ph
 nothing is decided by them but how a screen is written.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from enum import StrEnum
 from functools import lru_cache

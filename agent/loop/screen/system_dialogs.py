@@ -4,8 +4,6 @@ A note for the model; nothing is pressed here. Invariant: judged by package or b
 Android itself puts there, never by what an app calls its own window.
 """
 
-from __future__ import annotations
-
 from agent.records import Observation
 from agent.safety.words import has_phrase, words
 

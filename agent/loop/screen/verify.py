@@ -4,8 +4,6 @@ Not the watching (that is `agent.loop.observe`). Invariant: a result begins with
 FAILED, or UNKNOWN when nobody can tell; OK only when the screen shows the effect.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from agent.loop.screen.changes import (

@@ -5,8 +5,6 @@ it. Pure, and a hint: it warns, and what led there is banned by its stable key. 
 what is written on the page, never by what the model expected.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 

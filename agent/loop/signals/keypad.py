@@ -4,8 +4,6 @@ Pure. The third same press of anything else that changes nothing is refused; a k
 for a PIN may have three equal digits and a secure window shows none of them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from agent.records import Element

@@ -5,8 +5,6 @@ at all; one that glides on moves more. Invariant: nothing is said where too few 
 apart, or all of them stayed.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 from statistics import median

@@ -5,8 +5,6 @@ or by a label that says so and no more. A flat progress bar is no sign: it shows
 something, such as storage. Invariant: one look at the nodes, no waiting.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from agent.records import UiNode

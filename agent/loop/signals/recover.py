@@ -4,8 +4,6 @@ Warnings for the model and one refusal; nothing here touches a phone. Invariant:
 decided from stored facts, so a resumed session is warned as the interrupted one would have been.
 """
 
-from __future__ import annotations
-
 from collections import Counter, deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -53,7 +51,7 @@ class Trail:
     _left_again: Counter[str] = field(default_factory=Counter)
     """How often an element was pressed and what it opened was left again at once."""
 
-    def copy(self) -> Trail:
+    def copy(self) -> "Trail":
         """Return a trail that can be followed further without this one's knowing."""
         return replace(
             self,

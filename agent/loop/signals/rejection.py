@@ -4,8 +4,6 @@ Pure. A form that is not accepted stays, and says why in a toast or beside a fie
 short texts that were not on the screen before the press count, and only where the page stayed.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 

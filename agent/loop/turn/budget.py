@@ -5,8 +5,6 @@ the operator's approval; silence means stop; an extension is a stored event, so 
 has it.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 
 from agent.loop.task_context import TaskContext, TurnEnd

@@ -5,8 +5,6 @@ verbatim; facts and plan are kept outside the conversation; every action keeps i
 is room; a past too long for the model loses its oldest lines, and the call is made.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 

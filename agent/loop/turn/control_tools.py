@@ -5,8 +5,6 @@ the same call, so its answer resolves that call; a requested secret is bound to 
 field named to the operator, and no result contains it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias

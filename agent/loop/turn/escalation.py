@@ -7,8 +7,6 @@ the session itself may not do; it asks the operator once per incident; it ends t
 or if no operator may be asked.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from secrets import token_hex
 

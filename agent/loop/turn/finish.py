@@ -5,8 +5,6 @@ verification is stored before the turn ends; a value that no stored screen shows
 unverified.
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
 import re

@@ -5,8 +5,6 @@ tool as harmless; arguments and answers contain no secrets or personal data; a s
 fenced as data.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass

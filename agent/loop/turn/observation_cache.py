@@ -5,8 +5,6 @@ turn has not waited for a person since; an offline phone is waited for, never tr
 screen.
 """
 
-from __future__ import annotations
-
 import asyncio
 from dataclasses import dataclass
 

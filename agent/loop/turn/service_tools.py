@@ -5,8 +5,6 @@ like any action; in the background they need a review like any action; a service
 reply.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from agent.errors import ConfigError, DeviceError, SwitchboardError, UsageError, WrongStateError

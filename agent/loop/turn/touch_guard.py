@@ -4,8 +4,6 @@ The wheel, which an operator takes explicitly, is separate. Invariants: only tou
 itself count, never ours; a phone that does not report touches is driven as if there were none.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import aclosing, asynccontextmanager, suppress

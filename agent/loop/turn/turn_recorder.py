@@ -4,8 +4,6 @@ Invariant: memory contains only stored events, so a resumed turn has the same me
 events are one append, because the step waits until each append is durable.
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass, field
 

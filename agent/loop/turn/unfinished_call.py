@@ -4,8 +4,6 @@ Invariant: an action counts as not done only if the stored events prove it: the 
 was asked for it has no answer, or one that approves nothing, from before the turn ended.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from enum import StrEnum
 from typing import NamedTuple

@@ -6,8 +6,6 @@ most; what nobody confirms is told as unverified; a claim that is shown to be fa
 session with the evidence.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import TypeAlias
 

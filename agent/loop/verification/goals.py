@@ -4,8 +4,6 @@ English first, with the usual question marks and question words of a few other l
 that is not understood asks for a change: the price of a mistake is one refused claim.
 """
 
-from __future__ import annotations
-
 import re
 
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")

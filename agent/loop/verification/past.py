@@ -4,8 +4,6 @@ Folded from stored events, so a resumed turn has the same. Not the model's memor
 earlier goal nothing counts for a newer one but the screens, which a fact may have been read from.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 
 from agent import protocol

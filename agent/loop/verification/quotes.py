@@ -3,8 +3,6 @@
 Invariant: words are found as whole words in a row, on one screen; nothing is found in nothing.
 """
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Iterable, Sequence

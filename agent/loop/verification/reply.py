@@ -3,8 +3,6 @@
 Invariant: whatever was written is read without an error; what is no verdict is `cannot_tell`.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterable, Mapping

@@ -4,8 +4,6 @@ Not the past itself (`agent.loop.verification.past`). Invariant: what the agent 
 tools it had stay out of it; what it claims goes in only where that may be the answer to a question.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from agent.loop.conversation.prompts import operator_text

@@ -4,8 +4,6 @@ Invariant: a value is found as words in a row on one screen, or in a fact that w
 on a screen itself; what is not found is said to be on no stored screen.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 from agent.loop.verification.quotes import StoredScreen, normalised

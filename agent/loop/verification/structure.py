@@ -4,8 +4,6 @@ Structure can only refuse a claim, never confirm one. Invariant: each objection 
 the model that names what it should look at.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from agent.loop.screen.dialogs import DISMISSALS, PLAIN, SMALL, SYSTEM_BUTTONS

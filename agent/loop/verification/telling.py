@@ -4,8 +4,6 @@ The title of a page, the name of an app or of a tab stand on a screen whether an
 not. Invariant: a state always counts, and words that came once something was done do.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 

@@ -4,8 +4,6 @@ Invariants: words that are quoted count only where a stored screen shows them; a
 or says nothing usable confirms nothing; what it cost is told.
 """
 
-from __future__ import annotations
-
 import asyncio
 import re
 from collections.abc import Awaitable, Callable, Sequence

@@ -1,7 +1,5 @@
 """A language model behind Anthropic's Messages API: the only room that knows the anthropic SDK."""
 
-from __future__ import annotations
-
 from agent.models.anthropic.client import AnthropicModel
 
 __all__ = ["AnthropicModel"]

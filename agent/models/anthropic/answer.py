@@ -7,8 +7,6 @@ https://platform.claude.com/docs/en/build-with-claude/streaming
 https://platform.claude.com/docs/en/build-with-claude/handling-stop-reasons
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from dataclasses import dataclass, field

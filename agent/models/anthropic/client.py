@@ -3,8 +3,6 @@
 It streams. Invariant: nothing is taken from the environment behind the settings' back.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace as changed
 from typing import TYPE_CHECKING, Any
@@ -194,7 +192,7 @@ class AnthropicModel:
         self._secret = await self._api_key()
         return {"Authorization": f"Bearer {self._secret}"}
 
-    def _open(self) -> AsyncAnthropic:
+    def _open(self) -> "AsyncAnthropic":
         if self._client is None:
             sdk = self._failures.sdk
             self._client = sdk.AsyncAnthropic(

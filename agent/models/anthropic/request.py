@@ -8,8 +8,6 @@ https://platform.claude.com/docs/en/api/messages
 https://platform.claude.com/docs/en/build-with-claude/prompt-caching
 """
 
-from __future__ import annotations
-
 import base64
 import json
 import re

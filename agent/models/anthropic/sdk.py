@@ -1,7 +1,5 @@
 """Load the anthropic SDK beside the event loop, as `agent.models.openai.sdk` does the other."""
 
-from __future__ import annotations
-
 import asyncio
 from importlib import import_module
 from threading import Event

@@ -1,7 +1,5 @@
 """A language model behind OpenAI's protocol: the only room that knows the openai SDK."""
 
-from __future__ import annotations
-
 from agent.models.openai.client import OpenAIModel
 
 __all__ = ["OpenAIModel"]

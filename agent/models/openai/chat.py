@@ -4,8 +4,6 @@ Not the client. Invariant: messages go out in the order they came, unchanged, so
 finds the beginning of the conversation in its cache.
 """
 
-from __future__ import annotations
-
 import base64
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -48,7 +46,7 @@ REASONING = "reasoning_content"
 
 
 async def complete_chat(
-    client: AsyncOpenAI,
+    client: "AsyncOpenAI",
     request: ModelRequest,
     dialect: Dialect,
     on_text: Callable[[str], None] | None,
@@ -137,7 +135,7 @@ def _reply(gathering: Gathering, usage: Usage) -> ModelReply:
 
 
 async def _gather(
-    stream: AsyncStream[ChatCompletionChunk], gathering: Gathering, failures: Failures
+    stream: "AsyncStream[ChatCompletionChunk]", gathering: Gathering, failures: Failures
 ) -> ModelReply:
     usage = Usage(calls=1)
     finished = wired = strange = False

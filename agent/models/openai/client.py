@@ -4,8 +4,6 @@ It streams. Invariants: retries are `agent.models.retry`'s; every failure
 is a ModelError; nothing is taken from the environment behind the settings' back.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -151,7 +149,7 @@ class OpenAIModel:
         )
         return replace(reply, output_limit=limit if dialect.limit else 0)
 
-    def _open(self) -> AsyncOpenAI:
+    def _open(self) -> "AsyncOpenAI":
         if self._client is None:
             import openai
 

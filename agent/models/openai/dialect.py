@@ -3,8 +3,6 @@
 Not the request. Invariant: each refusal leaves one thing out, so that asking ends.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any

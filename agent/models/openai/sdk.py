@@ -4,8 +4,6 @@ Its import takes a second or two of CPU. On the loop that would be the time for 
 heard and no session is stopped, at the first call of the first session.
 """
 
-from __future__ import annotations
-
 import asyncio
 from importlib import import_module
 from threading import Event

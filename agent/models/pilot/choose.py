@@ -4,8 +4,6 @@ Pure. Invariant: it counts as set only when the screen shows the value beside th
 as the option that is chosen.
 """
 
-from __future__ import annotations
-
 from agent.models.pilot.find import way_to
 from agent.models.pilot.intents import Choose
 from agent.models.pilot.match import EXACT, score, starts_alike

@@ -3,8 +3,6 @@
 Pure. Invariant: a text counts as written or sent only when the newest screen shows it.
 """
 
-from __future__ import annotations
-
 from agent.models.pilot import moves
 from agent.models.pilot.entries import ask_about_similar, pick
 from agent.models.pilot.intents import Note, Search, Send, Type

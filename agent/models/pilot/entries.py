@@ -3,8 +3,6 @@
 Pure. Invariant: of two that fit alike none is taken without the operator's word.
 """
 
-from __future__ import annotations
-
 import re
 
 from agent.models.pilot.match import EXACT, GOOD, fold, says, score, similar

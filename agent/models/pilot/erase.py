@@ -4,8 +4,6 @@ Pure. Invariant: only the entry that was named, and agreed on when several fit, 
 counts as gone when a list that showed it shows it no more.
 """
 
-from __future__ import annotations
-
 from agent.models.pilot import moves
 from agent.models.pilot.entries import ask_about_similar, matches, pick
 from agent.models.pilot.intents import Delete

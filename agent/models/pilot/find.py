@@ -4,8 +4,6 @@ Pure. Knows how phones in general are sorted (Bluetooth stands below connections
 particular app's screens. Invariant: nothing is entered twice without reason, so every search ends.
 """
 
-from __future__ import annotations
-
 from agent.models.pilot import moves
 from agent.models.pilot.intents import Open, Toggle
 from agent.models.pilot.match import EXACT, GOOD, key_tokens, score, tokens

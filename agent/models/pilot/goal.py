@@ -4,8 +4,6 @@ Pure, English, and honest: what is not understood becomes an `Unclear`, never a 
 quoted text comes through letter for letter.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import replace

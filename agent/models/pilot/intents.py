@@ -3,8 +3,6 @@
 No behaviour: `agent.models.pilot.goal` reads them from words, the skills carry them out.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import TypeAlias
 

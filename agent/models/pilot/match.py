@@ -4,8 +4,6 @@ Pure, and English only. Invariant: the same two texts always give the same score
 common) to 100 (the same name).
 """
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from difflib import SequenceMatcher

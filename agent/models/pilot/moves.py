@@ -3,8 +3,6 @@
 Pure. Invariant: a skill says `Done` only with words about what the newest screen shows.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
@@ -102,7 +100,7 @@ class Trail:
     backs: int = 0
 
     @classmethod
-    def of(cls, acts: Sequence[PastAction]) -> Trail:
+    def of(cls, acts: Sequence[PastAction]) -> "Trail":
         """Read a trail from tool calls."""
         trail = cls(list(acts))
         for act in acts:

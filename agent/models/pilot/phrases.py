@@ -4,8 +4,6 @@ A template is words with spaces. A word of `WORDS` stands for any of its forms, 
 text, `{name:quoted}` for one quotation; `word?` may be left out.
 """
 
-from __future__ import annotations
-
 import re
 
 WORDS = {

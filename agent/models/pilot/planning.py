@@ -5,8 +5,6 @@ a phone that is not there is said to be missing. Invariant: quoted text comes th
 letter, and is never taken for the name of a phone.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field

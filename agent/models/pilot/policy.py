@@ -6,8 +6,6 @@ conversation always gets the same answer; success is claimed only after each int
 was on the screen.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Callable, Sequence

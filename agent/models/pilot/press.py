@@ -3,8 +3,6 @@
 Pure. Invariant: it counts as done only when the press had an effect that the screen shows.
 """
 
-from __future__ import annotations
-
 from agent.models.pilot import moves
 from agent.models.pilot.entries import pick
 from agent.models.pilot.intents import Press

@@ -4,8 +4,6 @@ All that the pilot reads. Invariant: nothing but the messages of the request is 
 does not have the screen format is passed over.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Sequence

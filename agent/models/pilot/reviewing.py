@@ -4,8 +4,6 @@ The pilot as a reviewer. It judges by outcomes alone and says so. Invariant: the
 the past is the first finding; a past without failures gives none.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 

@@ -4,8 +4,6 @@ Invariants: what is not understood, or not shown, is `cannot_tell`; every verdic
 screen.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Sequence
 from typing import assert_never

@@ -4,8 +4,6 @@ A wire is a folder of `agent/models/` with a client in it, and a row here. Invar
 wire's folder is imported before a session asks for it.
 """
 
-from __future__ import annotations
-
 from importlib import import_module
 from typing import Any, Protocol
 

@@ -1,7 +1,5 @@
 """What the body of an answer is: a stream of events, one JSON object, or neither."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -4,8 +4,6 @@ Not the wire, which writes the request and reads the answer. Invariants: one cal
 apart from a refused request that is sent again in a plainer dialect; every failure is a ModelError.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager

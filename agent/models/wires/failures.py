@@ -3,8 +3,6 @@
 Judged by type and status, never by searching words. Invariant: the key is in no message.
 """
 
-from __future__ import annotations
-
 import math
 import re
 import time

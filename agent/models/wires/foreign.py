@@ -4,8 +4,6 @@ Pure. Invariant: what comes back has the type that is said, so that nothing of i
 it is added up, stored or sent again.
 """
 
-from __future__ import annotations
-
 import json
 import math
 from typing import Any

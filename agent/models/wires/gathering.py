@@ -4,8 +4,6 @@ Shared by both wires. Invariants: an answer that does not end is cut off; two ca
 for one, however an endpoint numbers them.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from dataclasses import dataclass, field

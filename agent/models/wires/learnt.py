@@ -3,8 +3,6 @@
 Not the dialects, which belong to their wires.
 """
 
-from __future__ import annotations
-
 from typing import Generic, TypeVar
 
 D = TypeVar("D")

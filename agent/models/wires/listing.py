@@ -3,8 +3,6 @@
 Not the calls. Invariant: what comes back is short names, cleaned and bounded, or a ModelError.
 """
 
-from __future__ import annotations
-
 import json
 from contextlib import suppress
 from typing import Any

@@ -5,8 +5,6 @@ asked for again because of how its connection ended, nor waited on for long; a c
 before is an answer that broke off, and not an endpoint that cannot be reached.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncGenerator, Callable
 from typing import Any

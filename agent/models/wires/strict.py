@@ -5,8 +5,6 @@ instead; no defaults. Invariant: what a strict endpoint writes, a lenient reader
 schema reads, once nulls are taken as left out.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 _UNKNOWN = frozenset({"default", "title"})

@@ -5,8 +5,6 @@ to no other, wherever that one points; no answer takes more memory than `MAX_ANS
 or not.
 """
 
-from __future__ import annotations
-
 import os
 import ssl
 from collections.abc import AsyncGenerator

@@ -1,7 +1,5 @@
 """Define the events of devices, jobs and the core itself."""
 
-from __future__ import annotations
-
 from typing import ClassVar, TypeAlias
 
 from agent.protocol.base import EventBase

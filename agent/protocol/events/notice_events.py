@@ -1,7 +1,5 @@
 """Define the events of notices, which appear beside the screens and in no transcript."""
 
-from __future__ import annotations
-
 from enum import StrEnum
 from typing import ClassVar, TypeAlias
 

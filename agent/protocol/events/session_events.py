@@ -1,7 +1,5 @@
 """Define the events of a session: its state, its turns, its questions."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from enum import StrEnum
 from typing import TypeAlias

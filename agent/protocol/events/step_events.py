@@ -1,7 +1,5 @@
 """Define the events of a step: observe, think, act."""
 
-from __future__ import annotations
-
 from typing import TypeAlias
 
 from agent.protocol.base import EventBase

@@ -1,7 +1,5 @@
 """Define the events of session trees: plans, targets, recovery, steering, reviews."""
 
-from __future__ import annotations
-
 from typing import TypeAlias
 
 from agent.protocol.base import EventBase

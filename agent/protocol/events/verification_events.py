@@ -1,7 +1,5 @@
 """Define the event of a goal's verification."""
 
-from __future__ import annotations
-
 from typing import TypeAlias
 
 from agent.protocol.base import EventBase

@@ -1,7 +1,5 @@
 """Define the ops on devices: labels, the wheel, and moving sessions between them."""
 
-from __future__ import annotations
-
 from typing import ClassVar, TypeAlias
 
 import msgspec

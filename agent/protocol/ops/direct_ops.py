@@ -1,7 +1,5 @@
 """Define the op of direct sessions, in which a program makes the calls."""
 
-from __future__ import annotations
-
 from typing import ClassVar, TypeAlias
 
 from agent.protocol.base import OpBase

@@ -1,7 +1,5 @@
 """Define the ops on jobs."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any, ClassVar, TypeAlias
 

@@ -1,7 +1,5 @@
 """Define the ops that inspect or repair a phone. None stores an event."""
 
-from __future__ import annotations
-
 from typing import ClassVar, TypeAlias
 
 from agent.protocol.base import OpBase

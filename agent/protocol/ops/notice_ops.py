@@ -1,7 +1,5 @@
 """Define the ops on notices."""
 
-from __future__ import annotations
-
 from typing import ClassVar, TypeAlias
 
 from agent.protocol.base import OpBase

@@ -1,7 +1,5 @@
 """Define the ops on session records: fork, roll back, keep, delete."""
 
-from __future__ import annotations
-
 from typing import ClassVar, TypeAlias
 
 from agent.protocol.base import OpBase

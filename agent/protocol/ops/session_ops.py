@@ -1,7 +1,5 @@
 """Define the ops on sessions."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import ClassVar, TypeAlias
 

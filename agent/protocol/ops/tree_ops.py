@@ -1,7 +1,5 @@
 """Define further ops on sessions: hints, reviews, compaction, the app's display."""
 
-from __future__ import annotations
-
 from typing import ClassVar, TypeAlias
 
 from agent.protocol.base import OpBase

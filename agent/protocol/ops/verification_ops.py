@@ -1,7 +1,5 @@
 """Define the op that verifies a session."""
 
-from __future__ import annotations
-
 from typing import ClassVar, TypeAlias
 
 from agent.protocol.base import OpBase

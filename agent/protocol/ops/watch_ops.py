@@ -1,7 +1,5 @@
 """Define the ops on watchers and commitments."""
 
-from __future__ import annotations
-
 from typing import Any, ClassVar, TypeAlias
 
 import msgspec

@@ -3,8 +3,6 @@
 Not the answers. Invariant: a look-up has at most one method.
 """
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import Any, TypeAlias, TypeVar, get_type_hints
 

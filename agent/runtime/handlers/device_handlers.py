@@ -2,8 +2,6 @@
 which phone.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from agent import protocol

@@ -1,7 +1,5 @@
 """Ops on standing work: jobs, watchers, commitments, notices; and the end of the core."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from agent import protocol

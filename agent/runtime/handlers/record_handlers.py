@@ -1,7 +1,5 @@
 """Ops on the record of sessions: copy, hide, keep, tag, verify, dismiss, delete."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from agent import protocol

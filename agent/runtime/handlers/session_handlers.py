@@ -1,7 +1,5 @@
 """Ops on sessions: begin, talk to, stop, resume, divide, review, and answer what they ask."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from agent import protocol

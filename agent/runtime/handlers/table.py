@@ -4,8 +4,6 @@ Not the queue and not the work. Invariant: every op of the union has exactly one
 starts.
 """
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable, Iterable
 from typing import Any, TypeAlias, TypeVar, get_args, get_type_hints
 

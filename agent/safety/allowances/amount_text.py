@@ -4,8 +4,6 @@ Not for screens (that is `agent.safety.effects.amounts`, which takes whatever an
 Invariant: what can be read in two ways, or only in part, is refused, never guessed.
 """
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from decimal import Decimal

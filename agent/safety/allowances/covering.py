@@ -5,8 +5,6 @@ whose recipient and, for a payment, amount can be read is covered; never a secre
 that repeats; an amount that can be read in two ways is taken as the greater.
 """
 
-from __future__ import annotations
-
 import math
 import re
 import unicodedata

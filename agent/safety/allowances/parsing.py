@@ -5,8 +5,6 @@ Not the judging (that is `agent.safety.allowances.covering`). Invariant: what pa
 above zero and at least one recipient.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 

@@ -1,7 +1,5 @@
 """What a session may send or spend without asking, in words."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from agent.records import Allowance, EffectVerb

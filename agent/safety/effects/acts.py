@@ -3,8 +3,6 @@
 Not a tool call (`agent.tools.actions`), so that every tool that touches a phone is judged alike.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from enum import StrEnum
 from typing import TypeAlias

@@ -1,7 +1,5 @@
 """Find amounts of money in what a screen says."""
 
-from __future__ import annotations
-
 import re
 from functools import lru_cache
 

@@ -3,8 +3,6 @@
 Not the card (`agent.knowledge.card`). Invariant: a card only adds findings.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 from agent.records import EffectVerb, Element

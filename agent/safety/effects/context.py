@@ -1,7 +1,5 @@
 """All that is known when an act is judged."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 

@@ -1,7 +1,5 @@
 """What one act would do, before it is stated for people."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 

@@ -7,8 +7,6 @@ Invariants: an approval covers the rest of its own flow only, for the same recip
 content; a control that was pressed under it is not covered a second time, but for keys of a keypad.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -73,7 +71,7 @@ class Flow:
         self._seen: Observation | None = None
 
     @classmethod
-    def of(cls, history: Iterable[protocol.Event], read: ReadActs) -> Flow:
+    def of(cls, history: Iterable[protocol.Event], read: ReadActs) -> "Flow":
         """Fold the flow of a session from its stored events."""
         flow = cls()
         fold = Folding(flow, read)

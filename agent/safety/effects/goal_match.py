@@ -4,8 +4,6 @@ A hint for the person who judges, never a verdict: people write nicknames, and "
 nothing. Pure.
 """
 
-from __future__ import annotations
-
 from agent.records import Stated
 from agent.safety.effects.amounts import amounts, value_of
 from agent.safety.words import words

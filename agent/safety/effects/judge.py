@@ -5,8 +5,6 @@ Invariant: an act whose effect cannot be taken back is never allowed without a p
 the rest of what a person has approved.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import assert_never
 

@@ -1,7 +1,5 @@
 """Judge keys: what ENTER would submit, and what DELETE would take away."""
 
-from __future__ import annotations
-
 from agent.records import EffectVerb, Element
 from agent.safety.effects.context import Context
 from agent.safety.effects.finding import Finding, worst

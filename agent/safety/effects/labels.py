@@ -4,8 +4,6 @@ By its words and its resource id alone; where it stands is `press`'s. Invariant:
 deletes, installs or sends says so however it is written: in look-alikes, in pieces, in capitals.
 """
 
-from __future__ import annotations
-
 from functools import cached_property
 
 from msgspec.structs import replace
@@ -26,7 +24,7 @@ class _Phrases(tuple[tuple[str, ...], ...]):
     def firsts(self) -> frozenset[str]:
         return frozenset(phrase[0] for phrase in self)
 
-    def __add__(self, others: tuple[tuple[str, ...], ...]) -> _Phrases:  # type: ignore[override]
+    def __add__(self, others: tuple[tuple[str, ...], ...]) -> "_Phrases":  # type: ignore[override]
         return _Phrases((*self, *others))
 
 

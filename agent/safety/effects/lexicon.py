@@ -5,8 +5,6 @@ longest phrase that stands at a place counts, so that "cancel order" is not read
 phrases go through the same folding as the labels that they are compared with.
 """
 
-from __future__ import annotations
-
 import re
 import tomllib
 from enum import StrEnum

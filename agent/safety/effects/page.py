@@ -4,8 +4,6 @@ Structure before words: whatever language a screen speaks, a keypad has ten digi
 way out, and a form has a field that is filled. Pure, and computed at most once for a screen.
 """
 
-from __future__ import annotations
-
 from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Sequence
@@ -534,7 +532,7 @@ def currencies(elements: Sequence[Element]) -> tuple[str, ...]:
 
 
 @lru_cache(maxsize=4)
-def _cached(mark: int, holder: _Holder) -> Page:
+def _cached(mark: int, holder: "_Holder") -> Page:
     return Page(holder.screen)
 
 

@@ -5,8 +5,6 @@ the dialog, the form or the payment that it belongs to, whatever it is called. W
 but to another page is let pass.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import re
 

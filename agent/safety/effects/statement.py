@@ -1,7 +1,5 @@
 """State an effect for the person who has to judge it: to whom, what, how much, and who says so."""
 
-from __future__ import annotations
-
 import hashlib
 
 from agent.records import Effect, EffectVerb, Source, Stated

@@ -1,7 +1,5 @@
 """The table of docs/safety.md: what each level of autonomy makes of each effect, from the code."""
 
-from __future__ import annotations
-
 from agent.records import Autonomy, EffectVerb
 from agent.safety.capabilities import Decision, decide
 from agent.safety.effects.verbs import RULES

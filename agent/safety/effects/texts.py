@@ -3,8 +3,6 @@
 Not a redactor: what counts as a secret is `agent.safety.redacting`'s.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection
 
 from agent.safety.capabilities import Capability, Decision

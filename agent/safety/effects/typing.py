@@ -1,7 +1,5 @@
 """Judge what a text does to what a field holds: stored content that would be overwritten."""
 
-from __future__ import annotations
-
 import re
 
 from agent.records import EffectVerb, Element

@@ -1,7 +1,5 @@
 """What each verb takes: its capability, its risk, what can undo it, and its words for people."""
 
-from __future__ import annotations
-
 import msgspec
 
 from agent.records import EffectVerb

@@ -1,7 +1,5 @@
 """What the judge says of one act."""
 
-from __future__ import annotations
-
 from enum import StrEnum
 
 import msgspec

@@ -5,8 +5,6 @@ differently; below it each fact says where it was read. Invariant: everything th
 approval binds is in the text, in full.
 """
 
-from __future__ import annotations
-
 from typing import assert_never
 
 from agent.records import Effect, EffectVerb, Source, Stated

@@ -8,8 +8,6 @@ Sources: RFC 3986 for the parts; the WHATWG URL standard for what browsers add (
 numeric hosts in decimal, octal and hexadecimal, ideographic full stops).
 """
 
-from __future__ import annotations
-
 import re
 import socket
 from collections.abc import Collection

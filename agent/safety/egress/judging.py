@@ -6,8 +6,6 @@ name, by an address that this session wrote or was shown, without a person who r
 decoded.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Sequence
 
 from agent.records import Effect, EffectVerb, Element, Observation, Source, Stated

@@ -6,8 +6,6 @@ no goal brings back. Invariant: only what an operator wrote counts, never a scre
 words.
 """
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Callable, Collection, Iterable, Iterator

@@ -6,8 +6,6 @@ after a colon anything, after "is" what no ordinary sentence says of a password,
 alone what looks like no word of a language. Every search is linear in the text's length.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from enum import StrEnum

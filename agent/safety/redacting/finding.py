@@ -4,8 +4,6 @@ The one decision: what may be typed, what is kept and what is shown all ask here
 something stands is told in places of the text itself, in order and without overlap.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from enum import StrEnum

@@ -6,8 +6,6 @@ context and those that it starts; outside them everything is found again. A text
 normal form, without what separates digits, so "4111 1111" and "41111111" are one.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar

@@ -8,8 +8,6 @@ Every character of the normal form knows where in the text it came from, so what
 and recorded is cut at the same places.
 """
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Iterator

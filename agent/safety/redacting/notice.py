@@ -3,8 +3,6 @@
 Invariant: the notice names kinds of secrets, never the secrets.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from agent.safety.redacting.finding import Kind

@@ -9,8 +9,6 @@ security numbers (no area 000, 666 or 900–999, no group 00, no serial 0000); I
 the lengths of its registry.
 """
 
-from __future__ import annotations
-
 import re
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence

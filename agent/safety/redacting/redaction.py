@@ -9,8 +9,6 @@ Invariant: redacting twice changes nothing. What the operator let through for a 
 phone showed.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable
 

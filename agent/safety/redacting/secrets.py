@@ -5,8 +5,6 @@ what is stored, sent to a model or logged has `SECRET` in its place, also where 
 repeats it.
 """
 
-from __future__ import annotations
-
 import re
 
 from agent.records import Element, UiNode

@@ -5,8 +5,6 @@ may be any bytes. Invariants: nothing but texts is changed, so what is kept has 
 tree is left as it is only where each of its texts was read and holds nothing.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from functools import lru_cache

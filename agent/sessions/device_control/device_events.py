@@ -4,8 +4,6 @@ Not the watch itself, which is the fleet's. Invariants: a device is told of only
 about it is news, and of an adb server when it goes away and when it answers again.
 """
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable

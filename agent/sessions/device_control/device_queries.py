@@ -4,8 +4,6 @@ Not the loop's observing, which waits for a still screen and is stored. Invarian
 nothing and needs no lease; a repair is refused while a session drives the phone.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable
 

@@ -6,8 +6,6 @@ has an unknown outcome; its display on the old phone is given back; the turn tha
 with a fresh look at the new phone.
 """
 
-from __future__ import annotations
-
 from agent.core import ClientInfo
 from agent.errors import WrongStateError
 from agent.protocol import AbortReason, SessionAssigned

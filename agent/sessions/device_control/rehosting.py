@@ -6,8 +6,6 @@ session belongs to one host at a time, and whoever lost it stores nothing more o
 before its session is given away; of a host that is gone, the leases on the phones are taken first.
 """
 
-from __future__ import annotations
-
 import asyncio
 
 from agent.core import ClientInfo

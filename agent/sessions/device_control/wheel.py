@@ -6,8 +6,6 @@ length is; a session goes on only when the wheel is handed back, or when it is r
 the wheel away.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass, field

@@ -4,8 +4,6 @@ Not whose the wheel is (`agent.sessions.device_control.wheel`). Invariant: what 
 sentence.
 """
 
-from __future__ import annotations
-
 from typing import assert_never
 
 from agent import protocol

@@ -5,8 +5,6 @@ dropped from a session that may still run on its own; blobs are dropped after th
 them.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager

@@ -5,8 +5,6 @@ while a client or its planner drives it; deferred state changes are applied on r
 the client or the core dies.
 """
 
-from __future__ import annotations
-
 from contextlib import suppress
 
 from agent.core import ClientInfo

@@ -4,8 +4,6 @@
 session.
 """
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import math

@@ -5,8 +5,6 @@ operation are stored together; the safe ones (stop, cancel, pause) are idempoten
 leaves a terminal state.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator, Iterable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager

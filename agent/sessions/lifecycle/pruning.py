@@ -4,8 +4,6 @@
 when the next tree ends; no caller waits for it.
 """
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from contextlib import suppress

@@ -6,8 +6,6 @@ open, because its answer resumes the session; an interrupted review turn among t
 closed without changing its session.
 """
 
-from __future__ import annotations
-
 from agent.errors import ErrorKind, UsageError
 from agent.loop.task_context import TaskKind
 from agent.protocol import (

@@ -5,8 +5,6 @@ actions that were not rolled back; the new session is a normal one, with its own
 transcript.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from agent import protocol

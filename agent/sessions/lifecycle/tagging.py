@@ -4,8 +4,6 @@ A device's labels are stored by `agent.devices.fleet.labels`, a session's tags i
 Invariant: only ended sessions are dismissed.
 """
 
-from __future__ import annotations
-
 from agent.devices.fleet.labels import checked_tags
 from agent.devices.protocols import Fleet
 from agent.errors import UsageError, WrongStateError

@@ -5,8 +5,6 @@ Not what counts as an answer (`agent.sessions.rules.answers`) and not who waits 
 that counts; a later one, from whomever, is refused as wrong state.
 """
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable
 from typing import TypeAlias
 

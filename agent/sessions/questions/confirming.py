@@ -4,8 +4,6 @@ Not the verifier of a turn (`agent.loop.verification`). Invariants: the session'
 is; the newest word counts; a model's own word never comes this way.
 """
 
-from __future__ import annotations
-
 from agent.errors import UsageError, WrongStateError
 from agent.protocol import SessionVerify, VerificationRecorded
 from agent.records import GoalVerdict, SessionState, Verification, VerifiedBy

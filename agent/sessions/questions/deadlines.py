@@ -4,8 +4,6 @@ Invariant: an open question is closed at its deadline, and within a quarter of a
 the clock was set or the computer slept meanwhile.
 """
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Iterable

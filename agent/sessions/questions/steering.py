@@ -4,8 +4,6 @@ Not the telling (`agent.sessions.lifecycle.operations`). Invariant: what a step 
 it was said; what is changed here is what the step will read, also after a restart.
 """
 
-from __future__ import annotations
-
 from msgspec.structs import replace
 
 from agent.core import ClientInfo

@@ -5,8 +5,6 @@ of clients watch a session and at most one drives it; a client that has left is 
 and holds nothing; nothing of this outlives the core, for its clients do not either.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 

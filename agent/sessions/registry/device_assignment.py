@@ -6,8 +6,6 @@ a device is promised to one turn at a time, but for turns that the dispatcher ha
 why a turn waits is known at every moment, and told when it has changed.
 """
 
-from __future__ import annotations
-
 import asyncio
 import time
 from collections.abc import Callable, Iterable

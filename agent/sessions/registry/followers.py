@@ -4,8 +4,6 @@ Not the listeners outside (`agent.sessions.registry.listeners`). Invariants: the
 first, so whoever comes after it finds the records as these facts make them; those outside last.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import TypeAlias
 

@@ -5,8 +5,6 @@ one holds up nobody; what a listener is given is already stored; deltas are neve
 one takes the place of the older.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
 from contextlib import aclosing, asynccontextmanager
@@ -135,7 +133,7 @@ class DeltaListeners:
         finally:
             self._boxes.discard(box)
 
-    async def _iterate(self, box: _Box) -> AsyncGenerator[TextDelta, None]:
+    async def _iterate(self, box: "_Box") -> AsyncGenerator[TextDelta, None]:
         while not self._ended:
             await box.filled.wait()
             box.filled.clear()

@@ -4,8 +4,6 @@ Not a state of its own: the record is what folding the stored events gives, neve
 `turn` and `steering` change only under `lock`, or before anybody else can see the session.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -76,7 +74,7 @@ class Turn:
     """It has ended, and the store has yet to take that in."""
     over: asyncio.Event = field(default_factory=asyncio.Event)
     """Set once its end is stored, or once it ended before it began."""
-    follows: Turn | None = None
+    follows: "Turn | None" = None
     """What goes on once the end of an `unstored` one is stored."""
 
     def hear(self, texts: Iterable[str]) -> None:

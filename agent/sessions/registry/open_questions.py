@@ -5,8 +5,6 @@ it is open in the store; the first answer wins; a secret answer is never stored,
 the call that asked.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Iterable, Sequence
 

@@ -3,8 +3,6 @@
 Not a façade: it does nothing. Invariant: the parts are the same for the whole life of a core.
 """
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 

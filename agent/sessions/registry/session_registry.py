@@ -5,8 +5,6 @@ when its events are committed, in commit order; a state that the tables of `tran
 allow is never stored.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager

@@ -4,8 +4,6 @@ Not a scheduler. Invariants: every task that the core starts is held here until 
 exception that leaves one is reported under its name; closing ends them all within a bound.
 """
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Coroutine

@@ -4,8 +4,6 @@ Not the roll-up of a tree (`agent.sessions.rules.rollup`), and it changes nothin
 no move of the table leaves a terminal state; only a resume does, which has a table of its own.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from agent.errors import WrongStateError

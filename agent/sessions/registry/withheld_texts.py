@@ -4,8 +4,6 @@ Not the store. Invariants: it is in this process's memory only, for the newest s
 dropped once the operator lets it through or the session is deleted.
 """
 
-from __future__ import annotations
-
 from collections import OrderedDict
 
 _MOST_SESSIONS = 200

@@ -6,8 +6,6 @@ each event, a `blob` for each frame, tree, prompt and reply. Invariant: what can
 line, never the file; text comes out clean, text and numbers bounded.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any, Literal

@@ -6,8 +6,6 @@ or of phones, are broken lines; nothing outside the file and its own directory o
 memory is bounded by what the limits below allow.
 """
 
-from __future__ import annotations
-
 import hashlib
 import os
 import re

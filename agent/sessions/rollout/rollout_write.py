@@ -5,8 +5,6 @@ event of the session is in it, those that were rolled back, approvals and questi
 secret answer is not, for it was never stored.
 """
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import os

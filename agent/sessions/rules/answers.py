@@ -5,8 +5,6 @@ is an option in the asker's own spelling, or the operator's text; what is meant 
 no secret.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 

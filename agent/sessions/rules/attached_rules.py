@@ -4,8 +4,6 @@ It stores nothing. Invariant: whatever is put off because a session is held has 
 record (`Session.deferred`), so that letting go, or a crash, settles it as it would have been.
 """
 
-from __future__ import annotations
-
 from agent.protocol import EventMsg, SessionDeferred, SessionFlagsChanged, SessionStateChanged
 from agent.records import SessionState
 from agent.sessions.registry.live_session import LiveSession, Turn

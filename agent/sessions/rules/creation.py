@@ -3,8 +3,6 @@
 It stores nothing. Invariant: what passes can start; a request with a fault in it creates nothing.
 """
 
-from __future__ import annotations
-
 import re
 from hashlib import sha256
 from secrets import token_hex

@@ -5,8 +5,6 @@ new question ids, so nothing of it can answer for the original; it ends idle, wi
 question open; times are those of the original; it changes nothing but its own session.
 """
 
-from __future__ import annotations
-
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from typing import NamedTuple

@@ -5,8 +5,6 @@ nothing and leaves the state alone; a session that somebody drives never goes on
 does more often than the settings let it (CONTRACTS 1.10).
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import replace
 from secrets import token_hex

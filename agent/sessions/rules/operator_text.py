@@ -5,8 +5,6 @@ secret but those that the operator let through for this session; what was taken 
 kind.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable
 
 import msgspec

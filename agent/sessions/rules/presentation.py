@@ -4,8 +4,6 @@ Not the calls that move it (`agent.sessions.tree.app_targets`). Invariant: a com
 as completed only where its required presentation is what was observed (CONTRACTS 1.5).
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 

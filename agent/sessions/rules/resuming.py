@@ -4,8 +4,6 @@ It stores nothing and begins no turn: it gives the facts that `agent.sessions.li
 stores together. Invariant: from a terminal state there is no way on but a higher generation.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import TypeAlias
 

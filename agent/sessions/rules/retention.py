@@ -4,8 +4,6 @@ Not the dropping (`agent.sessions.lifecycle.archive`). Invariants: a tree that i
 waiting or kept is never pruned; transcripts and the record of approvals are nobody's to prune.
 """
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from typing import NamedTuple
 

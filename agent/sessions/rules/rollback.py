@@ -4,8 +4,6 @@ Not the op (`agent.sessions.lifecycle.archive`) and not the transcript, which fo
 by itself. Invariant: hidden events stay hidden, and events after a rollback are seen.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from agent import protocol

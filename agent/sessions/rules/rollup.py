@@ -4,8 +4,6 @@ Not the one that applies it (`agent.sessions.tree.session_tree`). Invariant: rol
 a parent out of a terminal state, and never takes a working parent back to CREATED or QUEUED.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 
 from msgspec.structs import replace

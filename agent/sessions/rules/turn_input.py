@@ -4,8 +4,6 @@ Not the task's own memory: it reads the history itself. Invariant: the same even
 staging, so a turn that is resumed after a crash goes on with what it was asked to do.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from secrets import token_hex

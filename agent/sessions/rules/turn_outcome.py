@@ -5,8 +5,6 @@ exactly one TaskComplete or TurnAborted; what may work another time leaves the s
 resumed; what nobody watches fails instead of waiting for somebody.
 """
 
-from __future__ import annotations
-
 import logging
 from dataclasses import dataclass, replace
 

@@ -4,8 +4,6 @@ Not the answering (`agent.sessions.questions.answering`). Invariants: a yes coun
 who may approve at the moment of the last one; nobody counts twice; a no needs one person, always.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection
 
 from agent.errors import NotAllowedError, UsageError

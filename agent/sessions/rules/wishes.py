@@ -3,8 +3,6 @@
 Invariant: what a session has begun on a phone it goes on with there, whatever it needed at first.
 """
 
-from __future__ import annotations
-
 from agent.placement.needs import Needs, parse_needs
 from agent.records import Session
 from agent.sessions.registry.device_assignment import Wish

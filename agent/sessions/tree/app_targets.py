@@ -7,8 +7,6 @@ display of a session ends with it when it is cancelled, deleted or pruned or its
 read, and every display with the core.
 """
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from collections import defaultdict

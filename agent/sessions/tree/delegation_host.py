@@ -6,8 +6,6 @@ the plan, and with the generation of their parent; the children of a driven plan
 objectives (CONTRACTS A6).
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable, Sequence
 from typing import TypeAlias

@@ -5,8 +5,6 @@ roll-up, by a resume or by a cancel, and by nothing else; a roll-up that cannot 
 again.
 """
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from collections.abc import Iterable, Sequence

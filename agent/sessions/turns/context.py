@@ -5,8 +5,6 @@ emitted is stored before `emit` returns; once the turn is over nothing more can 
 long the task takes to notice.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from secrets import token_hex

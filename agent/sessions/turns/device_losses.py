@@ -5,8 +5,6 @@ that is in flight cannot be stopped by a cable, but its answer is not acted upon
 the operator reads says which phone, why, and until when; a session is lost only while it works.
 """
 
-from __future__ import annotations
-
 import logging
 
 from agent.errors import StoreError

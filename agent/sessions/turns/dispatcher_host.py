@@ -6,8 +6,6 @@ dispatcher's call and its return, so at most one does; what its turn stores goes
 that call; when the lease is lost the turn is told, and stores nothing more.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager

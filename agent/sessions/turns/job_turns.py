@@ -5,8 +5,6 @@ crash its session is known to have been at work for that job; what is decided is
 with the going on.
 """
 
-from __future__ import annotations
-
 from secrets import token_hex
 
 from agent.errors import WrongStateError

@@ -5,8 +5,6 @@ time per session, so what is at work is ended first (`replaced`) or in the way; 
 stays settled; a review turn that dies with its core is ended at the next start.
 """
 
-from __future__ import annotations
-
 from agent.core import ClientInfo
 from agent.errors import WrongStateError
 from agent.loop.task_context import TaskKind

@@ -6,8 +6,6 @@ stored exactly once, and nothing after it; until it is stored the session begins
 whose phone's lease was lost is left as it stands in the store, for whoever has the lease now.
 """
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from itertools import chain, repeat

@@ -7,8 +7,6 @@ session is open; a turn drives a phone only while the dispatcher lets it
 the next start to recover.
 """
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from collections.abc import AsyncIterator, Sequence

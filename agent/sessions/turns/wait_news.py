@@ -4,8 +4,6 @@ Not the reasons (`agent.placement.reasons`). Invariants: a session that has begu
 nothing about; what changes again and again is stored once in a while, as it then is.
 """
 
-from __future__ import annotations
-
 import asyncio
 import logging
 

@@ -3,8 +3,6 @@
 Invariant: every digest in a stored record is found; a test compares this with the records' fields.
 """
 
-from __future__ import annotations
-
 import re
 from typing import NamedTuple
 

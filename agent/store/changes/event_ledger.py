@@ -5,8 +5,6 @@ leaves no trace in the ledger; event ids rise by one over the store and seq by o
 the first answer wins.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import groupby
 from typing import NamedTuple
@@ -146,7 +144,7 @@ class EventLedger:
         self.unnamed: tuple[str, ...] = ()
         """Blobs to forget if no event names them."""
 
-    def branch(self) -> EventLedger:
+    def branch(self) -> "EventLedger":
         """Start a trial on top of this ledger; `adopt` keeps it, dropping it costs nothing."""
         return EventLedger(
             last_event_id=self.last_event_id,
@@ -157,7 +155,7 @@ class EventLedger:
             leases=self.leases.new_child(),
         )
 
-    def adopt(self, trial: EventLedger) -> None:
+    def adopt(self, trial: "EventLedger") -> None:
         """Merge a trial of this ledger."""
         self.last_event_id = trial.last_event_id
         self.last_job_id = trial.last_job_id

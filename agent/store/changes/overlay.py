@@ -3,8 +3,6 @@
 Invariant: only the top layer is ever written, so a dropped trial leaves no trace.
 """
 
-from __future__ import annotations
-
 from collections import ChainMap
 from typing import TypeVar, overload
 

@@ -4,8 +4,6 @@ Uses the fold of events (`agent.store.changes.event_ledger`). Invariant: a refus
 only a trial, which the writer drops.
 """
 
-from __future__ import annotations
-
 from typing import assert_never
 
 from agent.errors import StoreError, UsageError

@@ -4,8 +4,6 @@ Invariant: the cache contains only committed rows. The writer ensures it: each c
 same transaction that no other process has written, or first calls `forget` for what it wrote.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import assert_never
 

@@ -4,8 +4,6 @@ The reader has the queries. Invariants: a row's columns repeat values of its rec
 the record is authoritative; every database of a store understands these statements.
 """
 
-from __future__ import annotations
-
 from typing import TypeVar
 
 import msgspec

@@ -5,8 +5,6 @@ resumes, before the COMMIT that made it durable; a request is stored completely 
 failing request does not affect others.
 """
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from abc import ABC, abstractmethod

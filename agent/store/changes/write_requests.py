@@ -3,8 +3,6 @@
 Invariant: a request is a value; it can be retried after a failed commit.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable, Iterator
 

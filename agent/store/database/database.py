@@ -5,8 +5,6 @@ Switchboard, is refused before anything in it changes; every opening for writing
 every error from this module is a StoreError.
 """
 
-from __future__ import annotations
-
 import asyncio
 import os
 import sqlite3

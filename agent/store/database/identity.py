@@ -6,8 +6,6 @@ over another store's parts, or over a database older than its mark, without the 
 stores from before there were marks get them automatically.
 """
 
-from __future__ import annotations
-
 import os
 import sqlite3
 from contextlib import closing

@@ -5,8 +5,6 @@ Invariant: the lock lasts exactly as long as its owner, because the kernel drops
 file.
 """
 
-from __future__ import annotations
-
 import errno
 import fcntl
 import os
@@ -30,7 +28,7 @@ class DirectoryLock:
         self._descriptor = descriptor
 
     @classmethod
-    def take(cls, directory: Path) -> DirectoryLock:
+    def take(cls, directory: Path) -> "DirectoryLock":
         """Become the owner of a directory and write the process id into the lock file.
 
         Raises:
@@ -61,7 +59,7 @@ class DirectoryLock:
         return cls(path, descriptor)
 
     @classmethod
-    def share(cls, directory: Path) -> DirectoryLock:
+    def share(cls, directory: Path) -> "DirectoryLock":
         """Keep owners out of a directory while reading it; readers share the lock.
 
         Raises:

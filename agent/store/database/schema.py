@@ -7,8 +7,6 @@ of entries is the schema's version.
 transaction so that a list never replays a log.
 """
 
-from __future__ import annotations
-
 APPLICATION_ID = 0x53574244
 """Marks the file as ours in the SQLite header ("SWBD")."""
 

@@ -4,8 +4,6 @@ Raises nothing itself. Invariant: every message names the path, and the remedy f
 that an operator can fix.
 """
 
-from __future__ import annotations
-
 import errno
 import sqlite3
 from pathlib import Path

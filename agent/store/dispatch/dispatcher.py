@@ -7,8 +7,6 @@ its stored events. The core's handler is `agent.sessions.turns.dispatcher_host`,
 turn on a phone under its lease.
 """
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager
 from typing import Protocol

@@ -5,8 +5,6 @@ lifetime, and a handler does not outlive its lease; each lease has a higher epoc
 before.
 """
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from contextlib import suppress

@@ -3,8 +3,6 @@
 Running turns continue. Invariant: waiting turns start as soon as the gate opens.
 """
 
-from __future__ import annotations
-
 import asyncio
 
 

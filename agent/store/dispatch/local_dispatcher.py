@@ -4,8 +4,6 @@ A session starts as soon as its phone is free, in order of submission. Invariant
 `agent.store.dispatch.dispatcher` and `agent.store.dispatch.fenced_run`.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager

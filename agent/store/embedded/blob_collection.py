@@ -5,8 +5,6 @@ Invariants: a row never exists without its file; a blob put since the store was 
 dropped before an event could name it.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Awaitable, Callable
 

@@ -5,8 +5,6 @@ a power loss once `put` returned; `get` returns bytes with the requested digest.
 blocks; the store calls it in a thread.
 """
 
-from __future__ import annotations
-
 import hashlib
 import os
 import secrets

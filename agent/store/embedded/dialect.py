@@ -1,7 +1,5 @@
 """The statements specific to SQLite; see `agent.store.queries.dialect`."""
 
-from __future__ import annotations
-
 from agent.store.embedded.job_trigrams import lookup
 from agent.store.queries.dialect import Dialect
 from agent.store.queries.spendings import DEAREST

@@ -5,8 +5,6 @@ its answers equal the table's; it holds a bounded number of jobs, the soonest, h
 stored.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Iterable
 from heapq import heapify, heappop, heappush

@@ -5,8 +5,6 @@ tokenizer), with two line ends after each, so that each character starts such a 
 maintain it; other changes of a job leave it alone.
 """
 
-from __future__ import annotations
-
 from agent.store.queries.job_words import Lookup
 
 _WHOLE = 3

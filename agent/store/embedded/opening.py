@@ -4,8 +4,6 @@
 unwritable directory is not written to.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
@@ -42,7 +40,7 @@ class Opening:
     reading: Database
     """The same as `writing` where nothing can be written."""
     writer: Writer
-    file: OpenedFile
+    file: "OpenedFile"
     standing: Standing
     """What the database said of itself when it was opened."""
 

@@ -4,8 +4,6 @@ Invariant: nothing is deleted; blobs stay where they are, since their names are 
 unless the operator starts over without the old store.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Sequence
 from pathlib import Path

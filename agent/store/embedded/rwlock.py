@@ -3,8 +3,6 @@
 Invariant: a collector is alone inside, and later writers cannot starve it.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager

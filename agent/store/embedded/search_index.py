@@ -5,8 +5,6 @@ committed with the indexed events, so a crash loses and duplicates nothing; what
 store is deleted here.
 """
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from collections.abc import Callable, Sequence

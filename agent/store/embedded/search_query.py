@@ -5,8 +5,6 @@ The index is `agent.store.embedded.search_index`, the operator's syntax
 without spaces are found by any part.
 """
 
-from __future__ import annotations
-
 from agent.store.queries.search_words import (
     MARK_END,
     MARK_START,

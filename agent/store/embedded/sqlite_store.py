@@ -4,8 +4,6 @@ Invariants: those of `agent.store.store`; and one process owns the directory, so
 process's leases are free.
 """
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from collections.abc import AsyncIterator, Callable

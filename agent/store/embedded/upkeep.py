@@ -5,8 +5,6 @@ Damage is reported, and set aside only on the operator's command
 record.
 """
 
-from __future__ import annotations
-
 import asyncio
 from pathlib import Path
 

@@ -4,8 +4,6 @@ Invariants: those of `agent.store.changes.write_queue`; durable means committed 
 synchronous=FULL); a writer whose epoch is outdated writes nothing.
 """
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from collections.abc import Callable

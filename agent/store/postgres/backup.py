@@ -6,8 +6,6 @@ even while hosts write; a truncated or damaged one is refused and leaves nothing
 the store keeps its identity.
 """
 
-from __future__ import annotations
-
 import asyncio
 import zipfile
 import zlib

@@ -7,8 +7,6 @@ before an event could name it; a row goes before its object, so a crash leaves a
 and never one too few.
 """
 
-from __future__ import annotations
-
 import asyncio
 import hashlib
 import logging

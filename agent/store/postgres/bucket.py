@@ -5,8 +5,6 @@ no other write uses; errors and logs never quote a library, since its messages c
 keys; no call blocks the loop, and each ends in bounded time.
 """
 
-from __future__ import annotations
-
 import asyncio
 import hashlib
 import time

@@ -5,8 +5,6 @@ all of it or nothing; it stays the same store, with its identity, events, number
 uses the files meanwhile.
 """
 
-from __future__ import annotations
-
 import asyncio
 import sqlite3
 from collections.abc import Iterator

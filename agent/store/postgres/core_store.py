@@ -6,8 +6,6 @@ host's name; a directory is not used with another store, nor with an older copy,
 operator's command.
 """
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path

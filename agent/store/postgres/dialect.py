@@ -3,8 +3,6 @@
 The schema's `as_json` reads JSON, because stored JSON may contain a NUL, which PostgreSQL refuses.
 """
 
-from __future__ import annotations
-
 from agent.store.queries.dialect import Dialect
 from agent.store.queries.job_words import Lookup
 from agent.store.queries.spendings import DEAREST

@@ -4,8 +4,6 @@ Invariant: nothing is changed except a test object that is written to the bucket
 and each problem has its remedy.
 """
 
-from __future__ import annotations
-
 import asyncio
 import hashlib
 from collections import Counter

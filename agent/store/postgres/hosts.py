@@ -5,8 +5,6 @@ seconds of its end, however it ends; times are the database's; a superseded proc
 write its row.
 """
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import re

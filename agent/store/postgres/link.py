@@ -5,8 +5,6 @@ may hold a password; a statement that may have been executed is not sent again, 
 reads.
 """
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import re

@@ -4,8 +4,6 @@ Requests are opaque JSON here. Invariants: one opening of a host takes a row, on
 abandoned row is never taken; no other opening answers a row taken by one that ended.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Sequence
 from secrets import token_hex

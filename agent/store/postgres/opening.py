@@ -5,8 +5,6 @@ Switchboard, is refused before anything in it changes; one process at a time use
 each opening has a higher epoch than any before, on any host.
 """
 
-from __future__ import annotations
-
 import asyncio
 import logging
 

@@ -5,8 +5,6 @@ register, so two administrators change it one after the other; every change has 
 random mark, and is announced to all hosts.
 """
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from secrets import token_hex

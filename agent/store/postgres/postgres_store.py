@@ -4,8 +4,6 @@ Invariants: those of `agent.store.store`; each host opens the store under its ow
 every host receive the events of all hosts, in one order.
 """
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from collections.abc import AsyncIterator, Callable, Iterable

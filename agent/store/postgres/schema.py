@@ -5,8 +5,6 @@ of entries is the schema's version; the tables that the fold writes have the sam
 SQLite (`agent.store.database.schema`), so one SQL serves both.
 """
 
-from __future__ import annotations
-
 SCHEMA = "switchboard"
 """The schema of the database that holds everything; others in it are not looked at."""
 

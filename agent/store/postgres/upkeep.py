@@ -4,8 +4,6 @@ Damage is only reported. Invariant: a check changes nothing, and reads a snapsho
 write.
 """
 
-from __future__ import annotations
-
 import hashlib
 from pathlib import Path
 

@@ -5,8 +5,6 @@ SQLite, finds the same: in any case, with or without accents, scripts without sp
 Invariant: no text and no query is a syntax error.
 """
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Iterator

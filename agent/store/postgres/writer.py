@@ -6,8 +6,6 @@ first; a superseded process of a host writes nothing; a commit without an answer
 sent twice.
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
 import logging

@@ -1,7 +1,5 @@
 """Define the statements that differ between the databases of a store; all others are shared."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import NamedTuple
 

@@ -5,8 +5,6 @@ costs what it holds, however many jobs are stored, except for a query that match
 but few of a band; a job is on one page only while it does not change.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from enum import StrEnum
 from typing import NamedTuple, Protocol, assert_never

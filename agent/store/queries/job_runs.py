@@ -4,8 +4,6 @@ Events write them (`agent.store.changes.event_ledger`). Invariants: those of the
 its connection; an index finds a job's newest runs, however many others there are.
 """
 
-from __future__ import annotations
-
 from typing import Protocol
 
 from agent.records import Job, RunRecord

@@ -4,8 +4,6 @@ Each database has its own index of words (`agent.store.queries.dialect`); status
 indexes. Invariant: all ways find the same jobs.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 

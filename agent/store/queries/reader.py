@@ -5,8 +5,6 @@ SQLite's write-ahead log from shrinking; a read never returns data before the st
 received it.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 

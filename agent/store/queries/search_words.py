@@ -5,8 +5,6 @@ indexed; text on screens is not, because it is most of a store and least of its 
 no query is a syntax error.
 """
 
-from __future__ import annotations
-
 import re
 from typing import NamedTuple
 

@@ -5,8 +5,6 @@ decoded to be left out. Invariant: a page goes on where the one before ended, so
 together go through the sessions once.
 """
 
-from __future__ import annotations
-
 from agent.protocol.session_filter import SessionFilter, foldable
 from agent.store.rows import Value
 

@@ -3,8 +3,6 @@
 Damage is only reported. Invariant: nothing is changed.
 """
 
-from __future__ import annotations
-
 import msgspec
 
 from agent.errors import StoreError

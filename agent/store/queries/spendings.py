@@ -4,8 +4,6 @@
 the database reads every session once; a fork's inherited past counts only for the original.
 """
 
-from __future__ import annotations
-
 from typing import Protocol
 
 from msgspec.structs import replace

@@ -1,7 +1,5 @@
 """Copy, paste, and read what was copied."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Annotated, ClassVar, Literal
 

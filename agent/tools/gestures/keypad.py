@@ -1,7 +1,5 @@
 """Press keys of a keypad one after another."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Annotated, ClassVar
 

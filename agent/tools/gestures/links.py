@@ -1,7 +1,5 @@
 """Open a web address or a page of the settings."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Annotated, ClassVar
 from urllib.parse import urlsplit

@@ -1,7 +1,5 @@
 """Touch a point, and drag from one place to another."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from typing import Annotated, ClassVar, Literal

@@ -1,7 +1,5 @@
 """Turn the screen."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Annotated, ClassVar, Literal
 

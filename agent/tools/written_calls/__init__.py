@@ -1,7 +1,5 @@
 """Read calls that a model wrote as text instead of calling a tool."""
 
-from __future__ import annotations
-
 from agent.tools.written_calls.reading import Written, written_calls
 
 __all__ = ["Written", "written_calls"]

@@ -7,8 +7,6 @@ and Qwen 2.5/3 (`<tool_call>{…}`), Qwen 3 Coder (`<function=…><parameter=…
 Granite (`<|tool_call|>`, `functools`), MiniMax and Anthropic (`<invoke name=…>`). Pure.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable, Iterator

@@ -7,8 +7,6 @@ exactly one call, of a tool that is offered, that stands for itself; whatever wa
 but a call or no call comes of it.
 """
 
-from __future__ import annotations
-
 import ast
 import json
 import re

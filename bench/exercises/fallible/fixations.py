@@ -4,8 +4,6 @@ Pure. Invariant: whether one is in the middle of it is read from the conversatio
 says nothing lets it go on for ever.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from random import Random
 

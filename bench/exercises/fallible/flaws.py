@@ -4,8 +4,6 @@ Pure. Invariants: everything is decided from the request's messages, the flaw's 
 so the same conversation gets the same answer; a flaw is overcome only by what the prompt says.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from enum import StrEnum
 from random import Random

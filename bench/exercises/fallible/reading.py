@@ -3,8 +3,6 @@
 Pure. Invariant: how far it is, it reads from its facts on the newest screen and from nothing else.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 

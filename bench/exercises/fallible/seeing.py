@@ -3,8 +3,6 @@
 Pure. Invariant: nothing is read but the messages of the request.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

@@ -4,8 +4,6 @@ A real HTTP endpoint: the loop's own client talks to it as to any other. Invaria
 knows of the phone is the request's body; the suite lends it the routes, by the goal it reads there.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager

@@ -3,8 +3,6 @@
 Pure; what a model clings to is `fixations`. Invariant: a slip depends on the prompt and on chance.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from random import Random
 

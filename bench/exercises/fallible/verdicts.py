@@ -3,8 +3,6 @@
 Pure. Invariant: it reads nothing but the request; only what was done and shown is judged.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 

@@ -1,7 +1,5 @@
 """Write a call as models write it in text, or cut it off; pure, by seeded chance."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from random import Random

@@ -4,8 +4,6 @@ Invariants: what drives a phone holds its lease, so a phone that a session works
 JSON goes to stdout, speech and progress to stderr.
 """
 
-from __future__ import annotations
-
 import click
 
 from console.cli_support.options import JSON_OPTION

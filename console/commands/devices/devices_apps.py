@@ -1,7 +1,5 @@
 """`switchboard devices apps|install|uninstall|clear|push|pull|logcat`: apps, files and the log."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import click

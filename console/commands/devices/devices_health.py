@@ -1,7 +1,5 @@
 """`switchboard devices info|doctor|repair|rotate|wake|unlock`: how a phone is; putting it right."""
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING
 
 import click
@@ -98,7 +96,7 @@ def repair(ctx: click.Context, serial: str, as_json: bool) -> None:
     run_with_phone(ctx, serial, work, drives=True)
 
 
-def _health(ctx: click.Context, phone: Reached) -> Health:
+def _health(ctx: click.Context, phone: Reached) -> "Health":
     from agent.devices.health.phone_checks import Health
     from agent.devices.scrcpy.link import ScrcpyLink, ScrcpySettings
     from agent.devices.shell.phone_shell import PhoneShell
@@ -108,7 +106,7 @@ def _health(ctx: click.Context, phone: Reached) -> Health:
     return Health(phone.device, phone.extras, link)
 
 
-def _print(found: tuple[Ailment, ...], *, as_json: bool) -> None:
+def _print(found: "tuple[Ailment, ...]", *, as_json: bool) -> None:
     if as_json:
         plain.print_json({"data": [plain.as_builtins(one) for one in found]})
         return

@@ -1,7 +1,5 @@
 """`switchboard devices list`, `in-use` and `tag`: what there is, who has it, what it is called."""
 
-from __future__ import annotations
-
 import asyncio
 from typing import TYPE_CHECKING
 
@@ -203,7 +201,7 @@ async def _phones_of_hosts(settings: Settings) -> tuple[DeviceInfo, ...]:
         await link.close()
 
 
-async def await_details(fleet: Fleet) -> None:
+async def await_details(fleet: "Fleet") -> None:
     """Give every phone that is online a moment to say what it is."""
 
     def is_known(info: DeviceInfo) -> bool:

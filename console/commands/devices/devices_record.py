@@ -4,8 +4,6 @@ Invariant: ctrl+c ends the recording and leaves a file that plays; nothing is do
 one that a session drives can be recorded as well.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import click

@@ -4,8 +4,6 @@ Invariant: ctrl+c ends it and removes the memory; nothing is done to the phone, 
 session drives can be shared as well.
 """
 
-from __future__ import annotations
-
 import asyncio
 
 import click

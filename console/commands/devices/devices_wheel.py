@@ -3,8 +3,6 @@
 A client of the core that runs: the wheel is taken in it, and stays taken when the command ends.
 """
 
-from __future__ import annotations
-
 import click
 
 from agent import protocol

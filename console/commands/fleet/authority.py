@@ -3,8 +3,6 @@
 It works on a directory of files alone, and needs no core, no database and no network.
 """
 
-from __future__ import annotations
-
 from datetime import datetime, timedelta
 from pathlib import Path
 

@@ -3,8 +3,6 @@
 It is a core without a console. Invariants: one process a host; the data directory is its alone.
 """
 
-from __future__ import annotations
-
 import asyncio
 import os
 import signal

@@ -3,8 +3,6 @@
 Invariant: neither the ID token nor the core's own token is printed, or taken from an argument.
 """
 
-from __future__ import annotations
-
 import asyncio
 
 import click

@@ -4,8 +4,6 @@ A client of the process that owns the data directory when one runs; otherwise it
 itself. Invariant: a commitment is only kept here; it comes due where the store is owned.
 """
 
-from __future__ import annotations
-
 from datetime import datetime
 from typing import TYPE_CHECKING
 
@@ -95,7 +93,7 @@ def list_commitments(
     """List commitments that are open, newest first."""
     from console.core.stored_core import StoredRecords, owner
 
-    async def work(records: Records) -> ExitCode:
+    async def work(records: "Records") -> ExitCode:
         if isinstance(records, StoredRecords):
             found = await records.store.watches.commitments(query=query, limit=limit)
         else:

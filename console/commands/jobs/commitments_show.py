@@ -3,8 +3,6 @@
 Invariant: looking changes nothing.
 """
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING
 
 import click
@@ -30,7 +28,7 @@ if TYPE_CHECKING:
 def show(ctx: click.Context, commitment_id: int, as_json: bool) -> None:
     """Show a commitment: promise, due time and source."""
 
-    async def work(records: Records) -> ExitCode:
+    async def work(records: "Records") -> ExitCode:
         found = await _found(records, commitment_id)
         if found is None:
             raise UsageError(
@@ -43,7 +41,7 @@ def show(ctx: click.Context, commitment_id: int, as_json: bool) -> None:
     end(run_with_records(ctx, work))
 
 
-async def _found(records: Records, commitment_id: int) -> Commitment | None:
+async def _found(records: "Records", commitment_id: int) -> Commitment | None:
     from console.core.stored_core import StoredRecords, owner
 
     if isinstance(records, StoredRecords):

@@ -4,8 +4,6 @@ A client of the process that owns the data directory when one runs; otherwise it
 itself. Invariant: a job is only kept here; it runs in the process that owns the store.
 """
 
-from __future__ import annotations
-
 import click
 
 from console.commands.jobs.jobs_create import create

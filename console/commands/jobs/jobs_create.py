@@ -4,8 +4,6 @@ Not the checks, which are the core's. Invariant: a job is only kept here; it run
 that owns the store.
 """
 
-from __future__ import annotations
-
 from datetime import datetime
 
 import click

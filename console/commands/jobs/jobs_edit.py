@@ -3,8 +3,6 @@
 Not the checks, which are the core's. Invariant: what is not named stays as it is.
 """
 
-from __future__ import annotations
-
 from datetime import datetime
 
 import click

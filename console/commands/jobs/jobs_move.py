@@ -3,8 +3,6 @@
 Invariant: each is an op of the core; what cannot be done is its error.
 """
 
-from __future__ import annotations
-
 import click
 
 from agent.core import Core

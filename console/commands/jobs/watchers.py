@@ -4,8 +4,6 @@ A client of the process that owns the data directory when one runs; otherwise it
 itself. Invariant: a watcher is only kept here; it looks in the process that owns the store.
 """
 
-from __future__ import annotations
-
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -173,7 +171,7 @@ def list_watchers(ctx: click.Context, query: str, limit: int, as_json: bool) -> 
     """List watchers, newest first."""
     from console.core.stored_core import StoredRecords, owner
 
-    async def work(records: Records) -> ExitCode:
+    async def work(records: "Records") -> ExitCode:
         if isinstance(records, StoredRecords):
             found = await records.store.watches.watchers(query=query, limit=limit)
         else:
@@ -202,7 +200,7 @@ def show(ctx: click.Context, watcher_id: int, as_json: bool) -> None:
     """Show a watcher and its last match."""
     from console.core.stored_core import StoredRecords, owner
 
-    async def work(records: Records) -> ExitCode:
+    async def work(records: "Records") -> ExitCode:
         if isinstance(records, StoredRecords):
             found = await records.store.watches.watcher(watcher_id)
         else:

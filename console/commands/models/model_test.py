@@ -1,7 +1,5 @@
 """Ask a model for one tool call, so that an operator knows that it answers."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
@@ -15,7 +13,7 @@ if TYPE_CHECKING:
 
 async def ask_model(
     settings: Settings, name: str, *, environ: Mapping[str, str] | None = None
-) -> tuple[str, str, ModelReply, int]:
+) -> "tuple[str, str, ModelReply, int]":
     """Ask a model to call the tool `wait`.
 
     Args:

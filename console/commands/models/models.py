@@ -3,8 +3,6 @@
 Invariant: a key is never shown; where it comes from is.
 """
 
-from __future__ import annotations
-
 import click
 from msgspec.structs import replace
 

@@ -1,7 +1,5 @@
 """`switchboard dataset`: sessions and episodes as Parquet, back again, and in LeRobot's layout."""
 
-from __future__ import annotations
-
 import asyncio
 import time
 from pathlib import Path
@@ -75,7 +73,7 @@ def export(
             and (not verified or session.is_verified)
         )
 
-    async def work(core: Records) -> ExitCode:
+    async def work(core: "Records") -> ExitCode:
         if session_ids:
             sessions = [await core.session(one) for one in session_ids]
         else:
@@ -100,7 +98,7 @@ def export(
     end(run_with_records(ctx, work))
 
 
-async def _all(core: Records, after_ms: int) -> list[Session]:
+async def _all(core: "Records", after_ms: int) -> list[Session]:
     found: list[Session] = []
     while page := await core.sessions(limit=_PAGE, before=found[-1].session_id if found else ""):
         found += page

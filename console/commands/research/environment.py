@@ -1,7 +1,5 @@
 """`switchboard env`: virtual phones as an environment for programs that learn or evaluate."""
 
-from __future__ import annotations
-
 import os
 
 import click

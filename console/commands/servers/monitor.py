@@ -1,7 +1,5 @@
 """`switchboard monitor`: what goes on in the core, as metrics and traces for monitoring tools."""
 
-from __future__ import annotations
-
 import asyncio
 import socket
 import time

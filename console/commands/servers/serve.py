@@ -1,7 +1,5 @@
 """`switchboard serve`: the ops over HTTP, for the operator's own programs."""
 
-from __future__ import annotations
-
 import click
 
 from agent.errors import ConfigError

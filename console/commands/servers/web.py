@@ -4,8 +4,6 @@ Invariants: a tab only looks unless the command was told otherwise; the token is
 stands neither in a process list nor in a log.
 """
 
-from __future__ import annotations
-
 import json
 import shlex
 import sys

@@ -5,8 +5,6 @@ itself. Invariants: stop and cancel act at once and do not ask; what deletes tak
 stdout has the fields of `codex android sessions` (docs/cli.md), speech goes to stderr.
 """
 
-from __future__ import annotations
-
 import click
 
 from console.cli_support.sections import SectionedGroup

@@ -1,7 +1,5 @@
 """`switchboard sessions replay`: do what a session did again, on a phone."""
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING
 
 import click
@@ -49,7 +47,7 @@ def replay(ctx: click.Context, session_id: str, serial: str, quiet: bool) -> Non
     settings = settings_for(ctx)
     manner = FollowOptions(quiet=quiet, answer_timeout_s=settings.run.answer_timeout_s)
 
-    async def choose(store: Store) -> Devices:
+    async def choose(store: "Store") -> Devices:
         then = await devices_for(store, settings, session_id)
         return replace(then, connected=then.connected or bool(serial))
 

@@ -1,7 +1,5 @@
 """`switchboard sessions create`, `create-attach` and `start`: drafts, and what sets them going."""
 
-from __future__ import annotations
-
 from typing import Unpack
 
 import click

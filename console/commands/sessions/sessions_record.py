@@ -1,7 +1,5 @@
 """What is done with the record: keep, fork, roll back, export, import, delete, clear."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -225,7 +223,7 @@ def export(
 
     place = file.absolute()
 
-    async def work(core: Records) -> ExitCode:
+    async def work(core: "Records") -> ExitCode:
         from console.commands.sessions.sessions_show import tell_missing
 
         if blobs != "none":

@@ -1,7 +1,5 @@
 """What the commands about sessions share: their arguments, JSON, and how an op is carried out."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Any, TypeVar

@@ -1,7 +1,5 @@
 """`switchboard sessions spending`: what was used by the day, and the sessions that cost most."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
@@ -40,7 +38,7 @@ def spending(ctx: click.Context, days: int, as_json: bool) -> None:
 
     since_ms = begin_ms(day_of(wall_clock_ms()) - timedelta(days=days - 1))
 
-    async def work(core: Records) -> ExitCode:
+    async def work(core: "Records") -> ExitCode:
         found = await core.look_up(SumSpending(since_ms=since_ms))
         if as_json:
             plain.print_json(_object(found))

@@ -1,7 +1,5 @@
 """What is said to sessions under way: answer, hint, pause, stop, resume, cancel, attach."""
 
-from __future__ import annotations
-
 import sys
 from typing import Unpack
 

@@ -4,8 +4,6 @@ Not a screen itself. Invariants: resizing moves no scroll position and loses no 
 nothing is mounted again; an action that cannot be done now is not in the footer.
 """
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
@@ -112,7 +110,7 @@ class ConsoleScreen(FramedScreen):
             self._frame_shown = version
             self.show_frame()
 
-    def still(self) -> Source | None:
+    def still(self) -> "Source | None":
         """Return the picture that may be drawn as an image while it rests."""
         return None
 

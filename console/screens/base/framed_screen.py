@@ -1,7 +1,5 @@
 """A screen as its header and footer see it: where it is, who does its actions, what keys it has."""
 
-from __future__ import annotations
-
 from typing import ClassVar
 
 from textual.screen import Screen

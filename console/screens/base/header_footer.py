@@ -4,8 +4,6 @@ Invariants: an action that cannot be done now is not in the footer; stopping eve
 while something works.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
@@ -57,7 +55,7 @@ class HeaderFooter(Controller):
         screen: whose.
     """
 
-    def __init__(self, screen: FramedScreen) -> None:
+    def __init__(self, screen: "FramedScreen") -> None:
         self._screen = screen
 
     def on_composer_refused(self, event: Composer.Refused) -> None:

@@ -4,8 +4,6 @@ Not the groups of the Deck, which are of more kinds (`console.screens.deck.arran
 store of one core has no groups, whatever was chosen.
 """
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING
 
 from console.keys.actions import Action
@@ -23,7 +21,7 @@ class HostGrouping(Controller):
         screen: whose list it is.
     """
 
-    def __init__(self, screen: ConsoleScreen) -> None:
+    def __init__(self, screen: "ConsoleScreen") -> None:
         self._screen = screen
 
     @property

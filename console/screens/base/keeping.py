@@ -1,7 +1,5 @@
 """Keep the pictures of a tree for ever, or let retention have them: what the keys for it do."""
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING
 
 from agent.protocol import SessionKeep
@@ -13,7 +11,7 @@ if TYPE_CHECKING:
     from console.base_app import ConsoleApp
 
 
-def keep_pictures(app: ConsoleApp, root: Session) -> None:
+def keep_pictures(app: "ConsoleApp", root: Session) -> None:
     """Keep a tree's pictures, or keep them no longer if that was asked for last.
 
     Args:

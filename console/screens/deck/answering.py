@@ -4,8 +4,6 @@ Invariants: an answer goes to the question whose card was read; a dangerous answ
 first; the answers to all parts of a request are sent together.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from msgspec.structs import replace

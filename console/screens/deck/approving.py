@@ -4,8 +4,6 @@ Invariants: an answer goes to the question whose card was read; approving for lo
 two presses on the card itself.
 """
 
-from __future__ import annotations
-
 import json
 
 from agent.protocol import UserInputAnswer

@@ -1,7 +1,5 @@
 """Sort and group the Deck's sessions; the choice survives restarts."""
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING
 
 from console.base_app import Keeps
@@ -32,7 +30,7 @@ class ArrangeController(Controller):
         kept: where the choice is stored.
     """
 
-    def __init__(self, deck: BaseDeck, kept: Keeps) -> None:
+    def __init__(self, deck: "BaseDeck", kept: Keeps) -> None:
         self._deck = deck
         self._kept = kept
 

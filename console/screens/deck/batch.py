@@ -5,8 +5,6 @@ per session, so each has an outcome (docs/decisions/0072). Invariant: every targ
 the plan, with an op or with a reason.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from enum import StrEnum
 from typing import NamedTuple

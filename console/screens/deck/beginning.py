@@ -4,8 +4,6 @@ Invariants: a refused goal returns to the composer, and starts one session howev
 keys after a goal was sent apply to its session, even before the core has reported it.
 """
 
-from __future__ import annotations
-
 from secrets import token_hex
 
 from msgspec.structs import replace

@@ -3,8 +3,6 @@
 Invariant: the purpose does not change while the operator types.
 """
 
-from __future__ import annotations
-
 from secrets import token_hex
 from typing import TYPE_CHECKING
 
@@ -38,7 +36,7 @@ class ComposerController(Controller):
         marking: starts a goal on several phones.
     """
 
-    def __init__(self, deck: BaseDeck, marking: MarkController) -> None:
+    def __init__(self, deck: "BaseDeck", marking: MarkController) -> None:
         self._deck = deck
         self._marking = marking
 

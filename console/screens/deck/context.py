@@ -3,8 +3,6 @@
 The Deck implements it; a test supplies a `State` and a recorder of ops, without an app.
 """
 
-from __future__ import annotations
-
 from typing import Protocol
 
 from agent.records import Question

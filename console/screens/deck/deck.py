@@ -5,8 +5,6 @@ id, however rows move; only the operator moves the focus; frames are requested o
 is visible.
 """
 
-from __future__ import annotations
-
 from typing import ClassVar
 
 from textual.app import ComposeResult

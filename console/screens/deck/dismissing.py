@@ -4,8 +4,6 @@ The core stores dismissals (`session_dismiss`, `device_dismiss`, `job_read` and 
 an item that was not viewed does not count as read.
 """
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING
 
 from agent import protocol
@@ -58,7 +56,7 @@ class DismissController(Controller):
         runner: sends the ops on sessions.
     """
 
-    def __init__(self, deck: BaseDeck, runner: BatchRunner) -> None:
+    def __init__(self, deck: "BaseDeck", runner: BatchRunner) -> None:
         self._deck = deck
         self._runner = runner
 

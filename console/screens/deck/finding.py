@@ -3,8 +3,6 @@
 Invariant: the match stays in view while new items arrive.
 """
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING
 
 from textual.widgets import Input
@@ -22,7 +20,7 @@ class FindController(Controller):
         deck: whose transcript it is.
     """
 
-    def __init__(self, deck: BaseDeck) -> None:
+    def __init__(self, deck: "BaseDeck") -> None:
         self._deck = deck
 
     @property

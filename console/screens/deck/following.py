@@ -4,8 +4,6 @@ Invariants: a hint is changed only before a step applies it; text for one sessio
 another.
 """
 
-from __future__ import annotations
-
 from agent.protocol import NoticeSend, SteerEdit, SteerWithdraw
 from agent.state.reducer import MessageItem
 from console.keys.controllers import Controller

@@ -3,8 +3,6 @@
 Invariant: the selection follows a session by id, however rows move.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from operator import is_
 from typing import TYPE_CHECKING
@@ -36,7 +34,7 @@ class SessionListController(Controller):
     """
 
     def __init__(
-        self, deck: BaseDeck, marking: MarkController, arranging: ArrangeController
+        self, deck: "BaseDeck", marking: MarkController, arranging: ArrangeController
     ) -> None:
         self._deck = deck
         self._marking = marking

@@ -5,8 +5,6 @@ and its number of sessions before the key is pressed; the result for each sessio
 ending all and answering for all take two presses.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -50,7 +48,7 @@ class MarkController(Controller):
         runner: sends the ops.
     """
 
-    def __init__(self, deck: BaseDeck, runner: BatchRunner) -> None:
+    def __init__(self, deck: "BaseDeck", runner: BatchRunner) -> None:
         self._deck = deck
         self._runner = runner
         self.marks = Marks()

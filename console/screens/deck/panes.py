@@ -4,8 +4,6 @@
 narrower than its minimum, whatever was chosen on a wider screen.
 """
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING, NamedTuple
 
 from textual.events import DescendantFocus, Resize
@@ -66,7 +64,7 @@ class PaneController(Controller):
         kept: where the widths are stored.
     """
 
-    def __init__(self, deck: BaseDeck, kept: Keeps) -> None:
+    def __init__(self, deck: "BaseDeck", kept: Keeps) -> None:
         self._deck = deck
         self._kept = kept
         self.column = "left"

@@ -1,7 +1,5 @@
 """Implement `DeckContext` over the Deck's widgets: the selection and navigation."""
 
-from __future__ import annotations
-
 from typing import Protocol
 
 from textual.widget import Widget
@@ -41,7 +39,7 @@ class Panes(Protocol):
 class BaseDeck(ConsoleScreen):
     """The Deck's widgets, its selection, and the controllers that others use."""
 
-    places: DeckPlaces
+    places: "DeckPlaces"
     panes: Panes
     wheel: WheelController
     following: FollowController

@@ -4,8 +4,6 @@ Invariants: a failure for one session does not affect the others; an undo covers
 an undo requested during an act runs as soon as the act is done.
 """
 
-from __future__ import annotations
-
 import asyncio
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -35,7 +33,7 @@ class BatchRunner(Controller):
         deck: whose app sends them.
     """
 
-    def __init__(self, deck: BaseDeck) -> None:
+    def __init__(self, deck: "BaseDeck") -> None:
         self._deck = deck
         self._asked: list[_Asked] = []
 

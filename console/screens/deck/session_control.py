@@ -4,8 +4,6 @@ Invariants: stopping and pausing act at once; ending, and resuming an ended sess
 presses; a key after an unanswered act applies to the state that the act leads to.
 """
 
-from __future__ import annotations
-
 from agent import protocol
 from agent.records import GoalVerdict, Session, SessionState
 from agent.safety.redacting.notice import named_kinds

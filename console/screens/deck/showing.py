@@ -3,8 +3,6 @@
 Invariant: a failure counts as read once it was on screen for a moment, not before.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from time import monotonic
 from typing import TYPE_CHECKING
@@ -39,7 +37,7 @@ class SessionPaneController(Controller):
     """
 
     def __init__(
-        self, deck: BaseDeck, composing: ComposerController, shown_phone: PhoneController
+        self, deck: "BaseDeck", composing: ComposerController, shown_phone: PhoneController
     ) -> None:
         self._deck = deck
         self._composing = composing

@@ -3,8 +3,6 @@
 Invariant: frames are requested only while the picture is visible.
 """
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING
 
 from textual.events import ScreenSuspend
@@ -48,7 +46,7 @@ class PhoneController(Controller):
         steps: reads the opened steps.
     """
 
-    def __init__(self, deck: BaseDeck, steps: StepReader) -> None:
+    def __init__(self, deck: "BaseDeck", steps: StepReader) -> None:
         self._deck = deck
         self._steps = steps
         self.wheel = WheelController(self)
@@ -58,7 +56,7 @@ class PhoneController(Controller):
     # --- what the wheel and the text are told (`PhonePlace`) ----------
 
     @property
-    def ops(self) -> ConsoleApp:
+    def ops(self) -> "ConsoleApp":
         return self._deck.console_app
 
     @property

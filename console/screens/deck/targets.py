@@ -3,8 +3,6 @@
 Invariant: statements about an app are the core's observations.
 """
 
-from __future__ import annotations
-
 from agent.protocol import TargetControl
 from agent.records import Session, SessionState, TargetAction, TargetRuntime, TargetStatus
 from console.input.gate import Wait

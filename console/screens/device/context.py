@@ -1,7 +1,5 @@
 """The Device screen as its controllers see it: its widgets, and the side with the lists."""
 
-from __future__ import annotations
-
 from enum import StrEnum
 from typing import Protocol
 

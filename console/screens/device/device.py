@@ -3,8 +3,6 @@
 Shows a phone whether or not a session works on it; composed of controllers.
 """
 
-from __future__ import annotations
-
 from typing import ClassVar
 
 from textual.app import ComposeResult

@@ -4,8 +4,6 @@ Not the screen. Invariants: an answer that came for another phone is dropped; wh
 a sentence beside what was known before; nothing is asked that nobody looks at.
 """
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable
 from time import monotonic
 from typing import TYPE_CHECKING
@@ -30,7 +28,7 @@ class DeviceParts:
         changed: called when something has come.
     """
 
-    def __init__(self, app: ConsoleApp, serial: str, changed: Callable[[], None]) -> None:
+    def __init__(self, app: "ConsoleApp", serial: str, changed: Callable[[], None]) -> None:
         self.serial = serial
         self.look: PhoneLook | None = None
         self.log: tuple[str, ...] | None = None

@@ -5,8 +5,6 @@ second, and only while a text made of it is seen; what was read before the scree
 as old.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from time import monotonic
 from typing import TYPE_CHECKING
@@ -40,7 +38,7 @@ class Rereading:
         self._seen: LiveFrame | None = None
         self._compared: tuple[LiveFrame, bool] | None = None
 
-    def follow(self, parts: DeviceParts, frame: LiveFrame | None) -> bool:
+    def follow(self, parts: "DeviceParts", frame: LiveFrame | None) -> bool:
         """Read the tree if that is due.
 
         Returns:

@@ -5,8 +5,6 @@ shown, and nothing is read beside it; what is pressed is found anew on the scree
 where it is then, by the way of the wheel.
 """
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING, Protocol
 
 from textual.widget import Widget
@@ -46,7 +44,7 @@ class PhonePlace(WheelPlace, Protocol):
     """A screen with a phone that can be looked at closely: as text, or zoomed."""
 
     @property
-    def ops(self) -> ConsoleApp:
+    def ops(self) -> "ConsoleApp":
         """Whom the tree is asked through."""
 
     @property

@@ -4,8 +4,6 @@ Invariants: an element is touched only by whoever has the wheel; a log is asked 
 seen.
 """
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING
 
 from textual.events import DescendantFocus, ScreenResume
@@ -42,7 +40,7 @@ class SideController(Controller):
         phone: what they are of.
     """
 
-    def __init__(self, screen: BaseDevice, phone: DevicePhone) -> None:
+    def __init__(self, screen: "BaseDevice", phone: DevicePhone) -> None:
         self._screen = screen
         self._phone = phone
         self.tab = Tab.ELEMENTS

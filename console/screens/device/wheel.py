@@ -5,8 +5,6 @@ before the wheel was given; typing that waits is sent as one text; a wheel that 
 and let go of.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Coroutine
 from typing import Any, NamedTuple, Protocol

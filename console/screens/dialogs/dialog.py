@@ -4,8 +4,6 @@ Not what a dialog asks. Invariant: what the mouse does is pressed as a key, wher
 handled; a press beside the dialog is its esc.
 """
 
-from __future__ import annotations
-
 from typing import TypeVar
 
 from textual.content import Content

@@ -3,8 +3,6 @@
 A dialog that returns the kind; writing it is the replay's business.
 """
 
-from __future__ import annotations
-
 from typing import ClassVar
 
 from textual.app import ComposeResult

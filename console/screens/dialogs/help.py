@@ -3,8 +3,6 @@
 A dialog over any screen; esc leaves it.
 """
 
-from __future__ import annotations
-
 from textwrap import wrap
 from typing import ClassVar
 

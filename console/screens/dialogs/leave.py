@@ -4,8 +4,6 @@ A dialog that returns whether to leave. Invariant: leaving never stops a session
 it says so.
 """
 
-from __future__ import annotations
-
 from typing import ClassVar
 
 from textual.app import ComposeResult

@@ -4,8 +4,6 @@ Runs one process without a terminal and shows its output. Invariants: closing th
 process; its output is cleaned, and so much of it is kept as can be read.
 """
 
-from __future__ import annotations
-
 import asyncio
 import shlex
 import signal
@@ -68,7 +66,7 @@ class OutputScreen(Dialog[None]):
                 yield Static(id="printed", markup=False)
 
     @property
-    def _app(self) -> ConsoleApp:
+    def _app(self) -> "ConsoleApp":
         from console.base_app import ConsoleApp
 
         assert isinstance(self.app, ConsoleApp)

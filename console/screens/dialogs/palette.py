@@ -5,8 +5,6 @@ what enter does is decided by what is typed and where the cursor is, in the hand
 what cannot be done now is listed with the reason, and choosing it says so.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from typing import ClassVar
 

@@ -4,8 +4,6 @@ A dialog that returns the theme that was chosen, or nothing; keeping it is the a
 Invariant: leaving without a choice brings the former colours back.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import ClassVar
 

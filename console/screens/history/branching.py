@@ -3,8 +3,6 @@
 Invariant: branching copies, and changes nothing of the session that is replayed.
 """
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING
 
 from agent.protocol import SessionFork, SessionReplay
@@ -36,7 +34,7 @@ class BranchController(Controller):
         self._record = record
 
     @property
-    def _app(self) -> ConsoleApp:
+    def _app(self) -> "ConsoleApp":
         return self._screen.console_app
 
     def do_replay_branch(self) -> None:

@@ -4,8 +4,6 @@ Reads both from the store and sends no op; what is compared is `console.report.p
 the command line. Invariant: the cursor begins where they part.
 """
 
-from __future__ import annotations
-
 from collections.abc import Set as AbstractSet
 from typing import ClassVar, NamedTuple
 
@@ -56,7 +54,7 @@ class FramesController(Controller):
         screen: the comparison.
     """
 
-    def __init__(self, screen: CompareScreen) -> None:
+    def __init__(self, screen: "CompareScreen") -> None:
         self._screen = screen
         self._frames = FrameReader(self._show_read)
 

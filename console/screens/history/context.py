@@ -1,7 +1,5 @@
 """The History as its controllers see it."""
 
-from __future__ import annotations
-
 from console.screens.base.console_screen import ConsoleScreen
 from console.screens.history.stored_sessions import StoredSessions
 from widgets.base.row_list import RowList

@@ -3,8 +3,6 @@
 A dialog that returns the filter's text; applying it is the History's business.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import ClassVar
 

@@ -8,8 +8,6 @@ Invariant: what is no fact of ours is a word; a fact whose value is not understo
 names what would be; the store is asked for no fewer sessions than the filter holds.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from datetime import date, timedelta
 from typing import Any, NamedTuple

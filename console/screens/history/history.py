@@ -4,8 +4,6 @@ Reads the core page by page and sends no op. Invariants: what is listed is what 
 the newest wish, never for an older one that came late; enter plays what the cursor is on.
 """
 
-from __future__ import annotations
-
 from functools import cached_property
 from typing import ClassVar
 

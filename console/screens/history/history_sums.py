@@ -4,8 +4,6 @@ Not the list. Invariants: adding up is asked of the core only while its pane is 
 twice at once; picking a session changes nothing of it.
 """
 
-from __future__ import annotations
-
 from datetime import timedelta
 from time import monotonic
 from typing import TYPE_CHECKING
@@ -33,7 +31,7 @@ class SumsController(Controller):
         screen: the History.
     """
 
-    def __init__(self, screen: BaseHistory) -> None:
+    def __init__(self, screen: "BaseHistory") -> None:
         self._screen = screen
         self._read_s = 0.0
         """When the sums were asked for, by a clock that only goes forward; 0 before."""

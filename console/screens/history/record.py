@@ -1,7 +1,5 @@
 """The record of a replayed step beside its transcript: tree, prompt or reply."""
 
-from __future__ import annotations
-
 from bisect import bisect_left
 
 from agent.state.reducer import StepItem

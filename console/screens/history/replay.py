@@ -4,8 +4,6 @@ Reads the store and asks the core for nothing else; composed of controllers. Inv
 shown at a position is the fold of the events up to it, with the frame that was seen then.
 """
 
-from __future__ import annotations
-
 from typing import ClassVar
 
 from textual.app import ComposeResult

@@ -4,8 +4,6 @@ Invariant: a file that cannot be read or written loses no session; it is said, a
 until the console is left.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import msgspec

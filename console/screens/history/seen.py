@@ -1,7 +1,5 @@
 """The picture of a replay: the frame that was seen at this place of the tape, whole or close up."""
 
-from __future__ import annotations
-
 from agent.records import LiveFrame
 from agent.state.reducer import SessionView, StepItem, Transcript
 from console.frames.stills import Source

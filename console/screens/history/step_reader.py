@@ -4,8 +4,6 @@ Not a screen itself; the Deck and the replay are two. Invariants: a record is re
 state of its step; an editor shows a copy, and only what is stored.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Awaitable, Callable
 

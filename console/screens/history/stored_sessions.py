@@ -4,8 +4,6 @@ Sends no op. The store looks for the facts of a filter, however many sessions it
 what is found is what the store gave for the newest wish, never for an older one that came late.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -32,7 +30,7 @@ class StoredSessions:
         changed: called when something has come.
     """
 
-    def __init__(self, app: ConsoleApp, changed: Callable[[], None]) -> None:
+    def __init__(self, app: "ConsoleApp", changed: Callable[[], None]) -> None:
         self._app = app
         self._changed = changed
         self.filter = Filter("")

@@ -3,8 +3,6 @@
 Invariant: what is shown at a position is the fold of the events up to it.
 """
 
-from __future__ import annotations
-
 from time import monotonic
 
 from textual.timer import Timer

@@ -3,8 +3,6 @@
 Invariant: a file that is there is never written over.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -35,7 +33,7 @@ class ExportController(Controller):
         self._tape = tape
 
     @property
-    def _app(self) -> ConsoleApp:
+    def _app(self) -> "ConsoleApp":
         return self._screen.console_app
 
     def do_replay_export(self) -> None:

@@ -1,7 +1,5 @@
 """The Jobs screen as its controllers see it: its widgets, and the lists that are read."""
 
-from __future__ import annotations
-
 from console.screens.base.console_screen import ConsoleScreen
 from console.screens.base.host_grouping import HostGrouping
 from console.screens.jobs.jobs_form import JobForm

@@ -5,8 +5,6 @@ Draws what the core gives page by page. Invariants: stopping a job or a watcher,
 takes two acts; nothing here waits for the core in a key's handler.
 """
 
-from __future__ import annotations
-
 from typing import ClassVar
 
 from textual.app import ComposeResult

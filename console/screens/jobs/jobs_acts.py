@@ -3,8 +3,6 @@
 Invariant: what ends something for good takes two acts; what can be taken back is done at once.
 """
 
-from __future__ import annotations
-
 from typing import Protocol
 
 from agent import protocol

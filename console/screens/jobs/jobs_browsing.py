@@ -3,8 +3,6 @@
 Invariant: each list keeps its own cursor.
 """
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING
 
 from textual.widgets import Input
@@ -38,7 +36,7 @@ class JobBrowser(Controller):
         number: the record that the cursor is put on, once it is read; 0 for none.
     """
 
-    def __init__(self, screen: BaseJobs, tab: Tab, number: int) -> None:
+    def __init__(self, screen: "BaseJobs", tab: Tab, number: int) -> None:
         self._screen = screen
         self.tab = tab
         self.wanted = ""
@@ -171,7 +169,7 @@ class JobBrowser(Controller):
     # --- what the acts are told (`JobList`) ----------
 
     @property
-    def ops(self) -> ConsoleApp:
+    def ops(self) -> "ConsoleApp":
         return self._screen.console_app
 
     def key_of(self, action_id: str) -> str:

@@ -4,8 +4,6 @@ Not the lists. Invariant: what cannot be read is said by its field, and nothing 
 lost before it is stored.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime

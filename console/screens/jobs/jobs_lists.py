@@ -5,8 +5,6 @@ word, and of what it finds those are listed that hold them all. Invariant: a rec
 knows newer than the page is shown as the picture has it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from contextlib import suppress
 from enum import StrEnum

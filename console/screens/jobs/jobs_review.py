@@ -4,8 +4,6 @@ Not the Deck's cards, which are of a session. Invariants: the card is that of th
 cursor; approving takes a look at the card first; an answer is given once.
 """
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING
 
 from agent.protocol import UserInputAnswer
@@ -32,13 +30,13 @@ class JobReview(Controller):
         browsing: has the record under the cursor.
     """
 
-    def __init__(self, screen: BaseJobs, browsing: JobBrowser) -> None:
+    def __init__(self, screen: "BaseJobs", browsing: JobBrowser) -> None:
         self._screen = screen
         self._browsing = browsing
         self._known_s: dict[str, float] = {}
 
     @property
-    def _app(self) -> ConsoleApp:
+    def _app(self) -> "ConsoleApp":
         return self._screen.console_app
 
     @property

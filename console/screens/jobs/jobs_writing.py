@@ -3,8 +3,6 @@
 Invariant: what the core refused is in the form again when it is opened.
 """
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING
 
 from textual.widgets import Input
@@ -34,7 +32,7 @@ class JobWriter(Controller):
         browsing: which list is shown, and the record under its cursor.
     """
 
-    def __init__(self, screen: BaseJobs, browsing: JobBrowser) -> None:
+    def __init__(self, screen: "BaseJobs", browsing: JobBrowser) -> None:
         self._screen = screen
         self._browsing = browsing
 

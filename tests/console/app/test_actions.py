@@ -1,7 +1,5 @@
 """One registry: every action is done by something, said somewhere, and no two share a key."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """The operator who looks elsewhere is called once for each thing, and never with foreign codes."""
 
-from __future__ import annotations
-
 import pytest
 
 from agent import records

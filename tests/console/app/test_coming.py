@@ -1,7 +1,5 @@
 """The console before its core: what it shows and takes meanwhile, and how it ends without one."""
 
-from __future__ import annotations
-
 import asyncio
 import fcntl
 import os

@@ -1,7 +1,5 @@
 """The parts of the app, without one: who does an action, how an op is sent, what errors say."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable, Coroutine
 from typing import Any

@@ -1,7 +1,5 @@
 """The operator's editor: which one, what it is given, and what becomes of the copy."""
 
-from __future__ import annotations
-
 import os
 import shlex
 import sys

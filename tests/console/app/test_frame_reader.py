@@ -1,7 +1,5 @@
 """A stored frame is read once for the screen that shows it, and shown when it is there."""
 
-from __future__ import annotations
-
 from collections.abc import Coroutine
 from typing import Any, cast
 

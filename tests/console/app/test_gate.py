@@ -1,7 +1,5 @@
 """Each key waits for what the one before it caused, and for no longer than that."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable
 from itertools import count

@@ -1,7 +1,5 @@
 """The keymap file: ids of actions with the operator's own keys, checked whole before it counts."""
 
-from __future__ import annotations
-
 import inspect
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """How long phones took to be looked at: from what sessions saw, and from what the operator read."""
 
-from __future__ import annotations
-
 import pytest
 
 from agent.protocol import DeviceChanged, DeviceLook, ObservationRecorded, Reply

@@ -1,7 +1,5 @@
 """A mistake anywhere in the console is logged and said, and the console goes on."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Callable
 from typing import Any

@@ -1,7 +1,5 @@
 """Keys that can do nothing now say so, and what stands below says what enter does there."""
 
-from __future__ import annotations
-
 import pytest
 
 from agent.protocol import JobChanged, SessionFlagsChanged, SessionStateChanged

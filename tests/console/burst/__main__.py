@@ -5,8 +5,6 @@ keeps each in a file; begun again it leaves out those that came to the same. `--
 --again` types one script again.
 """
 
-from __future__ import annotations
-
 import argparse
 import os
 import queue

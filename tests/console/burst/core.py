@@ -4,8 +4,6 @@ What a real core does later, on phones and with models, it leaves out: a session
 until it is stopped, and a job is due when it is run.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable
 

@@ -1,7 +1,5 @@
 """All that an operator types and presses, as tokens, and random scripts of it."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from random import Random

@@ -4,8 +4,6 @@ A script is known by its seed and by a digest of its bytes: another grammar make
 the same seeds. Of a script that was typed several times the newest line counts.
 """
 
-from __future__ import annotations
-
 from hashlib import sha256
 from pathlib import Path
 

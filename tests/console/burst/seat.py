@@ -5,8 +5,6 @@ taken and had their effect, `stop` and `go` are for the core, `dump` tells what 
 closes the console.
 """
 
-from __future__ import annotations
-
 import asyncio
 import gc
 import json

@@ -3,8 +3,6 @@
 The whole of it: `python -m tests.console.burst --scripts 300`.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Type a script to a console on a pty in one of the modes, and learn what came of it."""
 
-from __future__ import annotations
-
 import fcntl
 import json
 import os

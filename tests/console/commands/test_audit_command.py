@@ -1,7 +1,5 @@
 """`switchboard audit verify`: what it says of a chain and a store that somebody changed."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import shutil

@@ -1,7 +1,5 @@
 """The switchboard command before it does anything: help, suggestions, exit codes, laziness."""
 
-from __future__ import annotations
-
 import os
 import resource
 import subprocess

@@ -1,7 +1,5 @@
 """What commands and screens count: one of a thing is never told in the plural."""
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Iterator

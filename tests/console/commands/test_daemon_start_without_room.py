@@ -1,7 +1,5 @@
 """What `daemon start` says when its process ended and could not say why."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

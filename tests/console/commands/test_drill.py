@@ -1,7 +1,5 @@
 """What a drill counts as lost, and a drill of the real thing."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

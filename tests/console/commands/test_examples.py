@@ -1,7 +1,5 @@
 """Every example that the help of a command gives can be typed as it stands."""
 
-from __future__ import annotations
-
 import re
 import shlex
 from collections.abc import Iterator

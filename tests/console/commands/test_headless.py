@@ -1,7 +1,5 @@
 """Follow a tree without a screen: when it has come to rest, and when it has not."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator
 from types import SimpleNamespace

@@ -1,7 +1,5 @@
 """A command in another's core: which virtual phone it takes, and when it starts one of its own."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 from typing import cast
 

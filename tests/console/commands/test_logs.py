@@ -1,7 +1,5 @@
 """The core's log file: what a line of it is, for people and for collectors."""
 
-from __future__ import annotations
-
 import json
 import logging
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Durations and moments as typed in a shell."""
 
-from __future__ import annotations
-
 import contextlib
 from datetime import datetime, timedelta, timezone
 

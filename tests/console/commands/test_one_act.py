@@ -1,7 +1,5 @@
 """What a line of a shell costs beside the phone: what it loads, and how often it looks."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """`switchboard phone`: the verbs of a program of its own, and what is said where it is not."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """The reference pages: every command and its exits, every op, event and method, and the schema."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """`switchboard sessions show`: what an operator learns of a tree from its parent alone."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Which store the settings name, and that a database's address is shown to nobody."""
 
-from __future__ import annotations
-
 import asyncio
 from pathlib import Path
 from typing import cast

@@ -1,7 +1,5 @@
 """Who comes in at the web console's gate: whoever shows the token, under a name of this machine."""
 
-from __future__ import annotations
-
 import asyncio
 from urllib.parse import urlsplit
 

@@ -1,7 +1,5 @@
 """Apps of sessions, drafts for one app, and what can be done with an approval beside yes and no."""
 
-from __future__ import annotations
-
 import pytest
 
 from agent import protocol, records

@@ -1,7 +1,5 @@
 """The controller of order and groups over a `State`: no app, no screen."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 
 import pytest

@@ -1,7 +1,5 @@
 """Questions that are long, many or in parts: all of each can be read, gone to and put right."""
 
-from __future__ import annotations
-
 from textual.events import Key
 
 from agent import protocol

@@ -1,7 +1,5 @@
 """One act on several sessions: plans, what came of them, and how they are taken back; pure."""
 
-from __future__ import annotations
-
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -1,7 +1,5 @@
 """Two sessions chosen on screen, laid side by side where they part, and replayed from there."""
 
-from __future__ import annotations
-
 import pytest
 
 from agent.protocol import ToolCallRequested

@@ -1,7 +1,5 @@
 """Controllers of the Deck over a `State` and a recorder of ops: no app, no screen, no core."""
 
-from __future__ import annotations
-
 from collections.abc import Coroutine
 from typing import Any
 

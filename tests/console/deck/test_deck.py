@@ -1,7 +1,5 @@
 """The Deck's stories: look, steer, stop, begin; what a key does and what it never does."""
 
-from __future__ import annotations
-
 import asyncio
 
 from textual.events import Key, Paste

@@ -1,7 +1,5 @@
 """Answers from the Deck: by number, word and approval; what a key elsewhere never answers."""
 
-from __future__ import annotations
-
 from agent.protocol import (
     QuestionClosed,
     RequestUserInput,

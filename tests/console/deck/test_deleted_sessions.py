@@ -1,7 +1,5 @@
 """The Deck when what it shows is deleted or rolled back by somebody else."""
 
-from __future__ import annotations
-
 from agent.protocol import SessionRolledBack, SessionsDeleted
 from tests.console.conftest import Open
 

@@ -1,7 +1,5 @@
 """Finding words inside a transcript."""
 
-from __future__ import annotations
-
 from tests.console.conftest import Open
 
 

@@ -1,7 +1,5 @@
 """Questions in several parts, secrets, void approvals, notices and hints, on the Deck's keys."""
 
-from __future__ import annotations
-
 from agent import protocol, records
 from tests.console.conftest import Open, Seat
 from tests.console.fakes import FakeCore

@@ -1,7 +1,5 @@
 """A fleet on the Deck: what is drawn and written anew is what changed, not all that is listed."""
 
-from __future__ import annotations
-
 from collections import Counter
 from functools import partial
 

@@ -1,7 +1,5 @@
 """Fifty sessions on the Deck: marked, acted on together, arranged; panes that stay as they were."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Iterator
 from pathlib import Path

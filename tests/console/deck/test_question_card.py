@@ -1,7 +1,5 @@
 """The card of a question: what an approval is about."""
 
-from __future__ import annotations
-
 from msgspec.structs import replace
 
 from agent import records

@@ -1,7 +1,5 @@
 """Where a goal is written: earlier goals come back, and phones and tags are named in it."""
 
-from __future__ import annotations
-
 import pytest
 from msgspec.structs import replace
 

@@ -1,7 +1,5 @@
 """A step opened in the Deck's transcript: what was seen, asked and said, and its frame."""
 
-from __future__ import annotations
-
 import io
 
 import pytest

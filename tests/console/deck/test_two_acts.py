@@ -1,7 +1,5 @@
 """What takes two acts: the second counts for the same thing, and only in time."""
 
-from __future__ import annotations
-
 from time import monotonic
 
 from console.keys.two_acts import ARMED_S, TwoActs

@@ -1,7 +1,5 @@
 """What waits for the operator, and whether the keys that are offered do what they say."""
 
-from __future__ import annotations
-
 import pytest
 from msgspec.structs import replace
 

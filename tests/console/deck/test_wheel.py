@@ -1,7 +1,5 @@
 """The wheel on the Deck: hands on the picture are the phone's until it is handed back."""
 
-from __future__ import annotations
-
 from agent import protocol
 from tests.console.burst.core import ScriptedCore
 from tests.console.conftest import Open, Seat

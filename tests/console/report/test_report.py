@@ -1,7 +1,5 @@
 """A stored session as a page, as a film, and beside another one."""
 
-from __future__ import annotations
-
 import re
 from io import BytesIO
 from pathlib import Path

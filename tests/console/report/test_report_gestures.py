@@ -1,7 +1,5 @@
 """Taps, swipes and typed text stand on the frames of films and pages, with legible captions."""
 
-from __future__ import annotations
-
 import json
 from io import BytesIO
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The report's plot of time: what was done is drawn, what was only waited for is said."""
 
-from __future__ import annotations
-
 import re
 
 from agent.records import TimeSplit

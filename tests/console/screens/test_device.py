@@ -1,7 +1,5 @@
 """The device screen: one phone large, its elements, log and health, and hands on it."""
 
-from __future__ import annotations
-
 import pytest
 from msgspec.structs import replace
 

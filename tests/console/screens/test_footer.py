@@ -1,7 +1,5 @@
 """The last line, help and notices: what is always said, at every size, and what they leave free."""
 
-from __future__ import annotations
-
 import pytest
 from textual.events import Key
 from textual.screen import Screen

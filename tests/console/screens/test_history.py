@@ -1,7 +1,5 @@
 """The history: every stored session by pages, found by what was said in it, replayed from there."""
 
-from __future__ import annotations
-
 import pytest
 
 from agent import protocol, records

@@ -1,7 +1,5 @@
 """Filters of the History: facts and words, offered, saved and kept."""
 
-from __future__ import annotations
-
 from datetime import date
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Groups by host on the Wall, on Jobs and in the History: one key, one choice, one heading."""
 
-from __future__ import annotations
-
 from functools import partial
 
 from msgspec.structs import replace

@@ -1,7 +1,5 @@
 """What a console shows of other hosts of a fleet: how fast they answer, and what they write."""
 
-from __future__ import annotations
-
 from msgspec.structs import replace
 
 from agent.protocol import DeviceChanged, SessionHosted, SessionStateChanged

@@ -1,7 +1,5 @@
 """Acts on jobs, watchers and commitments over a record and a recorder of ops: no app, no screen."""
 
-from __future__ import annotations
-
 import pytest
 
 from agent import protocol

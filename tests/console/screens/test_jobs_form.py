@@ -1,7 +1,5 @@
 """The form of a job: phone, title, type and its next runs; the review of a job on its screen."""
 
-from __future__ import annotations
-
 import pytest
 from textual.widgets import Input
 

@@ -1,7 +1,5 @@
 """The Jobs screen: three lists in pages, what can be done on each, and every size."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 
 import pytest

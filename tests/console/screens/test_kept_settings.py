@@ -1,7 +1,5 @@
 """Settings that keys change: in the file before the console ends, whatever is under way then."""
 
-from __future__ import annotations
-
 import asyncio
 import threading
 from collections.abc import Coroutine

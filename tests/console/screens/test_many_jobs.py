@@ -1,7 +1,5 @@
 """The Jobs screen over a real store of a hundred thousand jobs: a few pages held, any one found."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from agent.protocol import JobQueue, Op, Reply

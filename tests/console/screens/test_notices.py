@@ -1,7 +1,5 @@
 """A notice covers nothing: what is under it is pressed, whether it still stands or has gone."""
 
-from __future__ import annotations
-
 from textual.events import MouseMove
 from textual.geometry import Offset, Region
 from textual.widgets._toast import Toast

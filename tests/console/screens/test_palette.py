@@ -1,7 +1,5 @@
 """The palette over everything: any action by its name, any verb with its arguments."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

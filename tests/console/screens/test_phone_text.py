@@ -1,7 +1,5 @@
 """A phone that can be read in any terminal: as text that is pressed, and as a zoomed picture."""
 
-from __future__ import annotations
-
 import asyncio
 from dataclasses import dataclass, field
 

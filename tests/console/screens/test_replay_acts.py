@@ -1,7 +1,5 @@
 """A replayed session's records, a branch from it, and files of it."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import msgspec

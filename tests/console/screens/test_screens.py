@@ -1,7 +1,5 @@
 """Jobs, replay, palette, help, themes and sizes, as the operator meets them."""
 
-from __future__ import annotations
-
 from io import BytesIO
 
 import pytest

@@ -1,7 +1,5 @@
 """The settings screen: what is typed is checked, and kept in the file with its comments."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from agent.config import load_settings

@@ -1,7 +1,5 @@
 """The Wall: every phone live, under a cursor, and no work for what is not seen."""
 
-from __future__ import annotations
-
 from rich.color import ColorSystem
 
 from agent.protocol import DeviceChanged

@@ -1,7 +1,5 @@
 """A console to which something comes whenever its terminal loses the focus."""
 
-from __future__ import annotations
-
 import asyncio
 import sys
 

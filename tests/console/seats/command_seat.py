@@ -1,7 +1,5 @@
 """The command line on a terminal of a test: its words are the one argument."""
 
-from __future__ import annotations
-
 import shlex
 import sys
 

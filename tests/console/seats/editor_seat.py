@@ -3,8 +3,6 @@
 It counts into the file that is its argument, and takes signals as the real program does.
 """
 
-from __future__ import annotations
-
 import asyncio
 import sys
 from pathlib import Path

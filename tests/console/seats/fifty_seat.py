@@ -3,8 +3,6 @@
 `python -m tests.console.seats.fifty_seat FILE` writes each op to FILE, a line of JSON.
 """
 
-from __future__ import annotations
-
 import asyncio
 import sys
 import time

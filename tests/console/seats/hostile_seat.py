@@ -1,7 +1,5 @@
 """Run as a program: a console whose every foreign string is hostile, on its terminal."""
 
-from __future__ import annotations
-
 import asyncio
 import sys
 

@@ -4,8 +4,6 @@ Made from the protocols' own words and nothing of ours, so that what it shows is
 would. A cell is 8 × 16 pixels. Not a test.
 """
 
-from __future__ import annotations
-
 import re
 from base64 import b64decode
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A shell with job control on its terminal, for `test_editor_terminal`."""
 
-from __future__ import annotations
-
 import os
 
 if __name__ == "__main__":

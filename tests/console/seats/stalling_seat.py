@@ -3,8 +3,6 @@
 It counts its ticks into the file that is its argument, and ends on SIGTERM.
 """
 
-from __future__ import annotations
-
 import asyncio
 import signal
 import sys

@@ -3,8 +3,6 @@
 It carries out orders, a letter each, and answers on a pipe with what can be told then.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import select

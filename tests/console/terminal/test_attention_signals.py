@@ -1,7 +1,5 @@
 """Nothing waits unseen: what reaches the terminal of an operator who looks elsewhere."""
 
-from __future__ import annotations
-
 import re
 import time
 from collections.abc import Iterator

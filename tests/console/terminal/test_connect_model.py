@@ -1,7 +1,5 @@
 """A newcomer connects a model on a real terminal: from the console, and by the command's menu."""
 
-from __future__ import annotations
-
 import json
 import sys
 import tomllib

@@ -1,7 +1,5 @@
 """The operator's editor on a real terminal: it has all of it, and the console has it back."""
 
-from __future__ import annotations
-
 import shlex
 import signal
 import sys

@@ -1,7 +1,5 @@
 """When pictures are sent: never while the terminal has still to take what it was given."""
 
-from __future__ import annotations
-
 import threading
 from typing import Any
 

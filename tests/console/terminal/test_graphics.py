@@ -1,7 +1,5 @@
 """What the terminal answers: kept from the keys, believed only where it was asked."""
 
-from __future__ import annotations
-
 import re
 from itertools import pairwise
 

@@ -1,7 +1,5 @@
 """A terminal without Unicode: every mark has a letter of its own, and nothing moves."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """The mouse on a real terminal: what it points at is pressed, dragged, scrolled and selected."""
 
-from __future__ import annotations
-
 import base64
 import json
 import re

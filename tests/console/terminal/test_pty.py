@@ -1,7 +1,5 @@
 """The console on a real terminal: what bytes reach it when phone and model are hostile."""
 
-from __future__ import annotations
-
 import fcntl
 import os
 import pty

@@ -1,7 +1,5 @@
 """A terminal that is there and takes nothing, as when an SSH client loses its network."""
 
-from __future__ import annotations
-
 import os
 import signal
 import time

@@ -1,7 +1,5 @@
 """Pictures that rest as images: what a terminal that draws them shows, pixel by pixel."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Iterator
 from pathlib import Path

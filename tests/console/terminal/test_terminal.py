@@ -1,7 +1,5 @@
 """A terminal that has gone takes no console with it."""
 
-from __future__ import annotations
-
 import os
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Questions of commands on a real terminal: secrets stay unseen, ctrl+c ends, and no other way."""
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

@@ -1,7 +1,5 @@
 """One phone: what it is asked, what it answers, and how it fails."""
 
-from __future__ import annotations
-
 import time
 from pathlib import Path
 

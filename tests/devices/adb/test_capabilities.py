@@ -1,7 +1,5 @@
 """What a phone has that work may need, on a real adb server and as text."""
 
-from __future__ import annotations
-
 from agent.devices.adb_device import AdbDevice
 from agent.devices.protocols import Device
 from agent.devices.shell.capabilities import (

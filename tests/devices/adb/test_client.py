@@ -1,7 +1,5 @@
 """The client of the adb server protocol: against a real server, and at the edges of the wire."""
 
-from __future__ import annotations
-
 import asyncio
 import re
 import struct

@@ -1,7 +1,5 @@
 """`switchboard devices` in processes of its own, on a virtual phone behind a real adb server."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import sys

@@ -1,7 +1,5 @@
 """Pairing and mDNS, against what adb's server answers; no phone here has wireless debugging."""
 
-from __future__ import annotations
-
 import asyncio
 
 import pytest

@@ -1,7 +1,5 @@
 """Shells that stay open, with this machine's own `sh` at the other end and with a virtual phone."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import signal

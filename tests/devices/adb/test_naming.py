@@ -1,7 +1,5 @@
 """A device is meant by its serial, or by what the operator calls it."""
 
-from __future__ import annotations
-
 import pytest
 
 from agent.devices.fleet.fleet import AdbFleet

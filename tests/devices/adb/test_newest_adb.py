@@ -1,7 +1,5 @@
 """Of the system's adb and ours the newer is taken; what cannot be compared is the operator's."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Another user of the same computer, who knows every port and path, reaches no phone of ours."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import socket

@@ -1,7 +1,5 @@
 """Our own adb server: started, found again after a kill, never in anybody's way."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import signal

@@ -1,7 +1,5 @@
 """Files to and from a virtual phone over a real adb server."""
 
-from __future__ import annotations
-
 import random
 
 import pytest

@@ -1,7 +1,5 @@
 """Several adb servers and one fleet: names, moves, silence, and wireless phones on new ports."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager

@@ -1,7 +1,5 @@
 """What tells that a phone booted or an app was updated, on a real adb server and as text."""
 
-from __future__ import annotations
-
 import re
 
 from agent.devices.adb_device import AdbDevice

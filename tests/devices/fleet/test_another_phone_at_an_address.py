@@ -1,7 +1,5 @@
 """An address that a phone had is another's later: what was its phone's is not done to the other."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Phones of an environment beside a console: looked at there, driven here, and never both."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """The fleet over virtual phones: appearing, going, coming back, and one driver at a time."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import signal

@@ -1,7 +1,5 @@
 """One driver per phone across cores that share nothing but the phone."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator
 from pathlib import Path

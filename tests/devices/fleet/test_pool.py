@@ -1,7 +1,5 @@
 """A pool of phones: nobody shares one, nobody waits for ever, and a dead one is replaced."""
 
-from __future__ import annotations
-
 import asyncio
 import queue
 import threading

@@ -3,8 +3,6 @@
 Every frame is of one colour, so a reader sees at once whether it is whole. Prints the address.
 """
 
-from __future__ import annotations
-
 import sys
 import threading
 

@@ -1,7 +1,5 @@
 """Live frames: the newest only, with a status that tells the truth."""
 
-from __future__ import annotations
-
 import asyncio
 import hashlib
 import time

@@ -1,7 +1,5 @@
 """Where `screencap` is slow, what a session looks at comes out of the video that runs anyway."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path

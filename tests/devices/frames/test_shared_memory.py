@@ -1,7 +1,5 @@
 """Frames in shared memory: never torn, never copied, never left behind."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 import time

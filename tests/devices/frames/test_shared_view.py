@@ -1,7 +1,5 @@
 """A phone's live frames, seen through shared memory."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator
 

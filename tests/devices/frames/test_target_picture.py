@@ -1,7 +1,5 @@
 """Small pictures of detached targets: bounded in length and in bytes, whatever is shown."""
 
-from __future__ import annotations
-
 import io
 import random
 

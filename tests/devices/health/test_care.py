@@ -1,7 +1,5 @@
 """The operator's look at a phone through the core: elements, log, findings, repairs."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator
 from pathlib import Path
 

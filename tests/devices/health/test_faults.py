@@ -1,7 +1,5 @@
 """What the device layer makes of a phone that misbehaves on demand."""
 
-from __future__ import annotations
-
 import asyncio
 import time
 from collections.abc import AsyncIterator

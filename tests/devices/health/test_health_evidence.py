@@ -1,7 +1,5 @@
 """A phone is called well only on evidence: what it does not tell is said, and is no good sign."""
 
-from __future__ import annotations
-
 import asyncio
 
 import pytest

@@ -1,7 +1,5 @@
 """Whatever a server or a phone answers, the client ends in time with a value or a clear error."""
 
-from __future__ import annotations
-
 import asyncio
 import struct
 from collections.abc import Awaitable, Callable

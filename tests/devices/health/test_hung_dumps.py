@@ -1,7 +1,5 @@
 """Phones whose UI dump never ends: what waits for it is held for a bounded time, and says why."""
 
-from __future__ import annotations
-
 import asyncio
 import time
 from collections.abc import AsyncIterator

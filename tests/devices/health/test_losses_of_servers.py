@@ -2,8 +2,6 @@
 operator reads. As in `test_losses_of_sessions`, only the task is played.
 """
 
-from __future__ import annotations
-
 import asyncio
 from pathlib import Path
 

@@ -3,8 +3,6 @@
 The core, the store, the fleet, an adb server and the phones are real; only the task is played.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress

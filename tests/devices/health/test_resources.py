@@ -1,7 +1,5 @@
 """The ledger of resources, and what a core that was killed had taken on a phone."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """Silence proves nothing while this machine is too busy; otherwise it is noticed at once."""
 
-from __future__ import annotations
-
 import asyncio
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Gestures as data: what fingers do, in which order, where, and for how long."""
 
-from __future__ import annotations
-
 import math
 
 import pytest

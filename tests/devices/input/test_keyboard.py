@@ -1,7 +1,5 @@
 """Text that no key writes: it arrives exactly, and the phone gets its own keyboard back."""
 
-from __future__ import annotations
-
 import asyncio
 
 import pytest

@@ -1,7 +1,5 @@
 """The gesture vectors of the OpenEnv contract: counts, sequences, interpolation, clipping."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """Text in a real field of a virtual phone, by each way there is, and the reading back of it."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Typed text arrives exactly: through a real shell and Android's rule for `%s`."""
 
-from __future__ import annotations
-
 import base64
 import shlex
 import subprocess

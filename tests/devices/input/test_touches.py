@@ -1,7 +1,5 @@
 """Hands on a phone, as getevent reports them; the virtual phone has no input devices."""
 
-from __future__ import annotations
-
 import asyncio
 
 import pytest

@@ -1,7 +1,5 @@
 """A virtual phone in this process, where what reaches it can be seen, behind a real adb server."""
 
-from __future__ import annotations
-
 import asyncio
 import time
 from collections.abc import AsyncIterator, Callable

@@ -1,7 +1,5 @@
 """What of a stream is decoded, and when: pure, and with real H.264."""
 
-from __future__ import annotations
-
 import math
 
 import pytest

@@ -1,7 +1,5 @@
 """Fingers, keys and clipboard over the control socket, as the phone sees them."""
 
-from __future__ import annotations
-
 import asyncio
 
 import pytest

@@ -1,7 +1,5 @@
 """The memory that two processes share: places that never overlap, pictures that are never torn."""
 
-from __future__ import annotations
-
 import os
 import threading
 from collections.abc import Iterator

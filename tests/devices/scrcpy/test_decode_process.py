@@ -1,7 +1,5 @@
 """The process that decodes: the pictures it gives, how it ends, and what goes on without it."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import os

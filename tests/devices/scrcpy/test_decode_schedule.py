@@ -1,7 +1,5 @@
 """Which stream the decoder serves next."""
 
-from __future__ import annotations
-
 import asyncio
 from collections import defaultdict
 from concurrent.futures import ThreadPoolExecutor

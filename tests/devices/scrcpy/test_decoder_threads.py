@@ -1,7 +1,5 @@
 """A decoder that several threads use, as a reader and somebody who takes a picture do."""
 
-from __future__ import annotations
-
 from concurrent.futures import ThreadPoolExecutor
 
 from agent.devices.scrcpy.decoding.decoder import Decoder, load

@@ -1,7 +1,5 @@
 """Displays beyond the main one: opened, driven, looked at, and gone with whatever kept them."""
 
-from __future__ import annotations
-
 import asyncio
 from io import BytesIO
 

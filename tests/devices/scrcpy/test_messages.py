@@ -4,8 +4,6 @@ The expected bytes are those of `app/tests/test_control_msg_serialize.c` and
 `ControlMessageReaderTest.java` of the scrcpy project, version 3 unless the test says otherwise.
 """
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st

@@ -4,8 +4,6 @@ The decoder's own program decodes real H.264; time is what it has decoded, so th
 slow or too fast for what is asserted. A tick is a thirtieth of a second.
 """
 
-from __future__ import annotations
-
 import socket
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field

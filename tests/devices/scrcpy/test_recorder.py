@@ -1,7 +1,5 @@
 """Recordings play, last as long as they should, and end well however they end."""
 
-from __future__ import annotations
-
 import asyncio
 from pathlib import Path
 

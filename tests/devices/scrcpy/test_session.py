@@ -1,7 +1,5 @@
 """Runs of the server: of every version, by both ways, and those that do not come up."""
 
-from __future__ import annotations
-
 import asyncio
 
 import pytest

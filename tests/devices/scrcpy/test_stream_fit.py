@@ -1,7 +1,5 @@
 """Which stream serves whoever looks, and when another one is opened."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

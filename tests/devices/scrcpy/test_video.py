@@ -1,7 +1,5 @@
 """Live video of a virtual phone: what readers get, what it is worth, and what follows a failure."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator
 from io import BytesIO

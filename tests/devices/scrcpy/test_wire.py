@@ -1,7 +1,5 @@
 """What comes from a server, in every version's layout, from honest and from hostile peers."""
 
-from __future__ import annotations
-
 import asyncio
 import hashlib
 import struct

@@ -1,7 +1,5 @@
 """The foreground app, in the words of many Android versions."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Listings of adb servers, recorded and corrupt."""
 
-from __future__ import annotations
-
 import time
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """UI trees: every recording parses, hostile XML is refused, every bound is normalized."""
 
-from __future__ import annotations
-
 import time
 from pathlib import Path
 from xml.sax.saxutils import quoteattr

@@ -1,7 +1,5 @@
 """The tree of one display, cut out of a dump of all windows."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """Trees from the service that stays up, the dump behind it, and why there is none."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator
 from dataclasses import dataclass

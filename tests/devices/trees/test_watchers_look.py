@@ -1,7 +1,5 @@
 """What watchers see of a virtual phone, through a real adb server."""
 
-from __future__ import annotations
-
 import asyncio
 from shlex import quote
 

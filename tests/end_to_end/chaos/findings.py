@@ -1,7 +1,5 @@
 """What has to hold after hosts were broken, and what does not: log, records and phones compared."""
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple, TypeAlias

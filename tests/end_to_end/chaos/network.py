@@ -1,7 +1,5 @@
 """A network namespace for one host, whose ways to the database and to its phones can be cut."""
 
-from __future__ import annotations
-
 import os
 import random
 import subprocess

@@ -5,8 +5,6 @@ by a process of their own and outlive it. The work is the offline pilot's: notes
 messages that it asks about.
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
 import os
@@ -233,7 +231,7 @@ class Rack:
         self.hosts[name].kill()
         await self.hosts[name].wait()
 
-    def signal(self, name: str, what: signal.Signals) -> None:
+    def signal(self, name: str, what: "signal.Signals") -> None:
         """Send a host's process a signal."""
         os.kill(self.hosts[name].pid, what)
 

@@ -8,8 +8,6 @@ negative control and not `fenced`, neither leases nor marks nor the owner of a s
 anything.
 """
 
-from __future__ import annotations
-
 import os
 import sys
 from collections.abc import AsyncIterator

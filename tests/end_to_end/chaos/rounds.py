@@ -3,8 +3,6 @@
 `tests.end_to_end.chaos.test_chaos` runs a part of them, `python -m bench fleet --chaos` all.
 """
 
-from __future__ import annotations
-
 import asyncio
 import signal
 import subprocess

@@ -3,8 +3,6 @@
 A part of each round; all of it is `python -m bench fleet --chaos`.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Hosts as processes that drain, and hosts of several versions beside each other."""
 
-from __future__ import annotations
-
 import os
 import sys
 from collections.abc import AsyncIterator

@@ -1,7 +1,5 @@
 """What `bench fleet --real` measures is a fleet that works: all sessions done, the log exact."""
 
-from __future__ import annotations
-
 import os
 
 import pytest

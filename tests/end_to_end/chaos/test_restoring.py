@@ -1,7 +1,5 @@
 """A fleet that loses its database goes on from last night's backup, on all its hosts."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import signal

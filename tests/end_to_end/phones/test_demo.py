@@ -1,7 +1,5 @@
 """`switchboard demo` in a real terminal: what somebody sees who has just cloned the project."""
 
-from __future__ import annotations
-
 import contextlib
 import fcntl
 import os

@@ -1,7 +1,5 @@
 """What an operator does to a phone by hand: examine, mend, install, read its log, drive, unplug."""
 
-from __future__ import annotations
-
 import json
 import zipfile
 from collections.abc import Iterator

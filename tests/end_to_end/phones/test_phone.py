@@ -1,7 +1,5 @@
 """`switchboard phone` and the jobs that no core runs: what works without a session."""
 
-from __future__ import annotations
-
 import signal
 
 import pytest

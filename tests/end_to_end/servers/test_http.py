@@ -1,7 +1,5 @@
 """The lines of docs/http.md, as a shell runs them, against the server as a person starts it."""
 
-from __future__ import annotations
-
 import re
 import shlex
 import shutil

@@ -1,7 +1,5 @@
 """The MCP server as a client starts it: real pipes, a daemon, and a server that is killed."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 from typing import Any

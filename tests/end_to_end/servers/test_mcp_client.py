@@ -3,8 +3,6 @@
 What it sends is approved in a shell, by the person at the client, and refused, in turn.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager

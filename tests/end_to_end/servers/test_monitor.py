@@ -1,7 +1,5 @@
 """`switchboard monitor` beside a daemon: what Prometheus and a collector get of a session."""
 
-from __future__ import annotations
-
 import gzip
 import signal
 import threading

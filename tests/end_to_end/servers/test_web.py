@@ -1,7 +1,5 @@
 """`switchboard web` as a browser of the same machine meets it: a real server, a real Chromium."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import os

@@ -1,7 +1,5 @@
 """The phone panel of `switchboard web`: a phone in a real browser, seen and driven."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 from collections.abc import AsyncIterator, Iterator

@@ -1,7 +1,5 @@
 """A tab of `switchboard web` whose server or network goes: it says so, and comes back if it can."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import ExitStack, asynccontextmanager

@@ -1,7 +1,5 @@
 """A review that is answered from the command line when no core is open."""
 
-from __future__ import annotations
-
 import asyncio
 import time
 from collections.abc import Iterator

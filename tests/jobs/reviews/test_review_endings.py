@@ -1,7 +1,5 @@
 """Reviews that end without a yes that counts: expired, stopped, overtaken, changed, too late."""
 
-from __future__ import annotations
-
 import dataclasses
 
 import pytest

@@ -1,7 +1,5 @@
 """Reviews over the end of a core: the question stays, what was approved is never done twice."""
 
-from __future__ import annotations
-
 from msgspec.structs import replace
 
 from agent.loop.task_context import TaskContext

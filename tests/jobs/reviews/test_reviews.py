@@ -1,7 +1,5 @@
 """Reviewed background actions: asked once, answered once, done once."""
 
-from __future__ import annotations
-
 import asyncio
 
 import pytest

@@ -5,8 +5,6 @@ The store is the one in memory, so that thousands of sequences take seconds; wha
 what the embedded one promises (`tests.store`). More of them: JOBS_SEQUENCES=5000.
 """
 
-from __future__ import annotations
-
 import asyncio
 import os
 from collections.abc import AsyncIterator

@@ -1,7 +1,5 @@
 """Quiet hours on the days on which clocks are put forward."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime, time, timedelta
 from zoneinfo import ZoneInfo
 

@@ -1,7 +1,5 @@
 """The rules of time, as CONTRACTS 2.2, 2.3 and 7 give them."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

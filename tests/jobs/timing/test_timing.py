@@ -1,7 +1,5 @@
 """Schedules are read strictly, and due times follow cron, time zones and quiet hours."""
 
-from __future__ import annotations
-
 import itertools
 from datetime import datetime
 from zoneinfo import ZoneInfo

@@ -1,7 +1,5 @@
 """What sets jobs off beside the clock: a boot, an update, a phone with an app or a tag."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import pytest

@@ -1,7 +1,5 @@
 """Frames are read in a thread, once each, within a bound; the engine itself is the extra's."""
 
-from __future__ import annotations
-
 import asyncio
 import io
 import threading

@@ -1,7 +1,5 @@
 """A picture is read only where the tree says nothing of a large part of it."""
 
-from __future__ import annotations
-
 from agent.loop.ocr.region import WHOLE, covers, silent_region
 from agent.loop.screen.elements import number_elements
 from agent.records import Bounds, UiNode

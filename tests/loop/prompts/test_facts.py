@@ -1,7 +1,5 @@
 """What a model asked to remember stays: bounded, redacted, on every screen, through everything."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """Pictures for models and rehearsals: size, numbers, and what is covered."""
 
-from __future__ import annotations
-
 import io
 
 import pytest

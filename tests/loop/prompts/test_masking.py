@@ -1,7 +1,5 @@
 """CONTRACTS 5.2: what a conversation forgets; the vectors of chapter 7 named "masking"."""
 
-from __future__ import annotations
-
 import pytest
 from msgspec.structs import replace
 

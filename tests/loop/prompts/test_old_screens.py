@@ -1,7 +1,5 @@
 """An action is aimed at the screen as it is now, not as it was when the model began to think."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from agent.models.model import ModelReply, ModelRequest

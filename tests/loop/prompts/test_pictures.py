@@ -1,7 +1,5 @@
 """Pictures for a model are made once, and again only as far as something is new."""
 
-from __future__ import annotations
-
 import io
 
 import pytest

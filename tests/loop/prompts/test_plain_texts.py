@@ -1,7 +1,5 @@
 """Where a look at all texts of a tree finds nothing to redact, no label has anything either."""
 
-from __future__ import annotations
-
 from hypothesis import given, settings
 from hypothesis import strategies as st
 

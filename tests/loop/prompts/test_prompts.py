@@ -1,7 +1,5 @@
 """What a planner, a review and a watcher's judge are told: the facts that the loop is told too."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,7 +1,5 @@
 """What a session sends stays small and begins like the call before, in real tokens (o200k)."""
 
-from __future__ import annotations
-
 import pytest
 
 from agent.settings import Wire

@@ -1,7 +1,5 @@
 """Pictures scaled for models: what they come from, and what is no picture."""
 
-from __future__ import annotations
-
 import io
 import random
 import subprocess

@@ -1,7 +1,5 @@
 """CONTRACTS 5.1 and the vectors of chapter 7 named "screen format"."""
 
-from __future__ import annotations
-
 import re
 
 import msgspec

@@ -1,7 +1,5 @@
 """What a model is told of a screen and of what it did: nothing untrue, nothing left out unsaid."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,7 +1,5 @@
 """Keys of a pad and steppers may be pressed again and again; other buttons may not."""
 
-from __future__ import annotations
-
 from agent.loop.screen.elements import number_elements
 from agent.loop.signals.keypad import is_keypad, is_repeatable
 from agent.records import Element

@@ -1,7 +1,5 @@
 """A screen is loading where it says so; a bar that shows a share of something says nothing."""
 
-from __future__ import annotations
-
 import pytest
 
 from agent.loop.signals.loading import is_loading

@@ -1,7 +1,5 @@
 """Pictures are compared as a person would: a clock and a caret are nothing, a dot is something."""
 
-from __future__ import annotations
-
 from PIL import Image, ImageDraw
 
 from agent.loop.screen.changes import PICTURE_DIFFERS

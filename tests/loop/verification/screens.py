@@ -1,7 +1,5 @@
 """Screens that are written down in a line an element."""
 
-from __future__ import annotations
-
 from agent.loop.screen.elements import number_elements
 from agent.loop.screen.screen_text import screen_text
 from agent.loop.verification.quotes import StoredScreen, stored_screen

@@ -1,7 +1,5 @@
 """What a claim of success comes to: refused with the reason, believed, or the end."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """Which goals ask only to look, so that a claim without any effect is no lie."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """Words that are quoted are found where a stored screen shows them, and nowhere else."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

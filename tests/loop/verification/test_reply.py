@@ -1,7 +1,5 @@
 """A verifier's answer is read whatever dialect it is in, and what is no verdict is none."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

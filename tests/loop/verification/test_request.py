@@ -1,7 +1,5 @@
 """What a verifier is shown of the work."""
 
-from __future__ import annotations
-
 import json
 
 from msgspec.structs import replace

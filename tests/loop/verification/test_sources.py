@@ -1,7 +1,5 @@
 """Each value of a result is found on the screen that it was read from, or said to be on none."""
 
-from __future__ import annotations
-
 import pytest
 
 from agent.loop.verification.sources import missing, sources_of

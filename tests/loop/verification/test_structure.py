@@ -1,7 +1,5 @@
 """What speaks against a claim by its form alone."""
 
-from __future__ import annotations
-
 from agent import protocol, records
 from agent.loop.verification.past import Past
 from agent.loop.verification.structure import NOTHING_DONE, objections, open_dialog

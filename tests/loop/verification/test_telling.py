@@ -1,7 +1,5 @@
 """Which words of a goal a model that checks itself has to quote."""
 
-from __future__ import annotations
-
 import pytest
 
 from agent.loop.verification.past import Past

@@ -1,7 +1,5 @@
 """Goals of which one part turns back what another did: each part counts when it was so."""
 
-from __future__ import annotations
-
 from itertools import groupby
 
 import pytest

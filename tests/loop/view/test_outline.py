@@ -1,7 +1,5 @@
 """A screen is written as a person reads it: rows, sides of a chat, long lists folded."""
 
-from __future__ import annotations
-
 import re
 
 import msgspec

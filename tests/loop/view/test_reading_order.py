@@ -1,7 +1,5 @@
 """Elements come in the order in which a person reads them, each after what it lies in."""
 
-from __future__ import annotations
-
 from hypothesis import given
 from hypothesis import strategies as st
 

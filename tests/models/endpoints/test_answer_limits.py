@@ -1,7 +1,5 @@
 """What is said beside a conversation: limits, tool choice, cache key; and how an answer ended."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Providers by name: where a model is asked, with whose key, and what is known of it."""
 
-from __future__ import annotations
-
 from datetime import date
 from pathlib import Path
 from urllib.parse import urlsplit

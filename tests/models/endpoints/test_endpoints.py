@@ -1,7 +1,5 @@
 """Addresses, names, prices and keys: what is asked, where, with which key, and what it costs."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What an endpoint says it offers, however it says so."""
 
-from __future__ import annotations
-
 import pytest
 
 from agent.errors import ModelError

@@ -1,7 +1,5 @@
 """A proxy that the environment names: not on the way to this machine, and never a riddle."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Endpoints that refuse, send on elsewhere, or answer without end."""
 
-from __future__ import annotations
-
 import gzip
 import time
 import tracemalloc

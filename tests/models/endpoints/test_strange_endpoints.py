@@ -1,7 +1,5 @@
 """Endpoints that speak OpenAI's protocol in their own way, or badly, or with ill will."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Signing in: a real issuer on loopback, the code flow with PKCE, refresh, and who is refused."""
 
-from __future__ import annotations
-
 import asyncio
 import base64
 import hashlib

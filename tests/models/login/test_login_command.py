@@ -1,7 +1,5 @@
 """`switchboard login` and `logout` from a shell, against an issuer on loopback."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import re

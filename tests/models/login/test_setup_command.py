@@ -1,7 +1,5 @@
 """`switchboard models setup` from a shell: a key, a server of this machine, and what is refused."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import sys

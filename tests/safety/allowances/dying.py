@@ -1,7 +1,5 @@
 """A core that dies while a session uses its allowance: run by `test_lasting` as a process."""
 
-from __future__ import annotations
-
 import asyncio
 import sys
 from pathlib import Path

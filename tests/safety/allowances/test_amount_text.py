@@ -1,7 +1,5 @@
 """Amounts as people write them are read whole, or refused with the reason."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """An allowance belongs to one session: its copies have none."""
 
-from __future__ import annotations
-
 import pytest
 
 from agent.protocol import Event, SessionConfigured

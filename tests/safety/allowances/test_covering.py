@@ -1,7 +1,5 @@
 """An allowance covers its own kind, recipients and rest, and nothing else."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """What was used of an allowance stays used, whatever becomes of the session or its core."""
 
-from __future__ import annotations
-
 import asyncio
 import sys
 from pathlib import Path

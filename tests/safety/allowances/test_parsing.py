@@ -1,7 +1,5 @@
 """Allowances are read strictly, and what is wrong in one is named with its remedy."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

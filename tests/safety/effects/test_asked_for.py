@@ -1,7 +1,5 @@
 """Personal details on a screen are hidden, unless the operator's own words speak of them."""
 
-from __future__ import annotations
-
 import pytest
 
 from agent.safety.redacting.asked_for import Detail, all_asked_for, asked_for, showing

@@ -1,7 +1,5 @@
 """What a model wrote reads as its words, and no question of its own gets a secret."""
 
-from __future__ import annotations
-
 import pytest
 
 from agent.protocol import ToolCallFinished

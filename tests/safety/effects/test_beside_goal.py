@@ -1,7 +1,5 @@
 """What an act gives to whom is compared with the operator's own words."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

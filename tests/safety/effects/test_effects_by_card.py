@@ -1,7 +1,5 @@
 """What an app's card says of its controls: it adds questions, and takes none away."""
 
-from __future__ import annotations
-
 import pytest
 
 from agent.errors import ConfigError

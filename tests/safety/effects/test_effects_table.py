@@ -1,7 +1,5 @@
 """docs/safety.md says what the code decides about each effect."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from agent.records import Autonomy, EffectVerb

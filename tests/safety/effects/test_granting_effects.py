@@ -1,7 +1,5 @@
 """An approval for a session holds for one effect and one recipient."""
 
-from __future__ import annotations
-
 import pytest
 
 from agent.records import Effect, EffectVerb, Source, Stated, Subject

@@ -1,7 +1,5 @@
 """Buttons that spend, delete, send, call or install, in the languages that a phone may show."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import pytest

@@ -1,7 +1,5 @@
 """Whose words a text is: on every surface, on every line, and in records of before."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import msgspec

@@ -1,7 +1,5 @@
 """What is found by where things stand, in no language: the shade, persons, drops, votes, units."""
 
-from __future__ import annotations
-
 import pytest
 
 from agent.loop.screen.elements import number_elements

@@ -1,7 +1,5 @@
 """Buttons that do not say plainly what they do: the policy judges what a finger would press."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import pytest

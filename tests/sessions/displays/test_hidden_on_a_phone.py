@@ -1,7 +1,5 @@
 """A delegated app that nobody sees: a real core, a virtual phone, and a display of its own."""
 
-from __future__ import annotations
-
 import asyncio
 import io
 from contextlib import AsyncExitStack

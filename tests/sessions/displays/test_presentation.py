@@ -1,7 +1,5 @@
 """The rules of presentation: required against actual, and the relaunch guard."""
 
-from __future__ import annotations
-
 import pytest
 
 from agent.errors import DeviceError

@@ -1,7 +1,5 @@
 """Targets of sessions on displays of their own: hidden, shown, attached and recovered."""
 
-from __future__ import annotations
-
 import asyncio
 import io
 

@@ -1,7 +1,5 @@
 """The wheel: who drives, what is stored of it, and what the model is told."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

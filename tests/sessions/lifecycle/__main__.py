@@ -4,8 +4,6 @@ Each round is one machine of its own, chosen by the seed and the round's number 
 is repeated by both. It ends at the first difference between the model and the core.
 """
 
-from __future__ import annotations
-
 import argparse
 import faulthandler
 import logging

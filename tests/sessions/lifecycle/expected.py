@@ -4,8 +4,6 @@ Written from the promises alone: nothing of the core is called. Invariant: after
 session has come to rest where its words bring it, so where it stands is known exactly.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
@@ -42,8 +40,8 @@ class One:
     """Texts are told apart by their words and by what became of a secret in them."""
     serial: str = ""
     hidden: bool = False
-    parent: One | None = None
-    children: list[One] = field(default_factory=list)
+    parent: "One | None" = None
+    children: "list[One]" = field(default_factory=list)
     state: State = CREATED
     generation: int = 0
     paused: bool = False

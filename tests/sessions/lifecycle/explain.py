@@ -3,8 +3,6 @@
 Not the comparison. Invariant: it reads only, so what it tells of is what the comparison saw.
 """
 
-from __future__ import annotations
-
 import asyncio
 import time
 from collections.abc import Iterable

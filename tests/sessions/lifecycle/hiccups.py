@@ -3,8 +3,6 @@
 Invariant: whoever is halted goes on again, and both processes end with the one they trouble.
 """
 
-from __future__ import annotations
-
 import os
 import random
 import signal

@@ -3,8 +3,6 @@
 After each step both have to say the same of every session, phone, client, task, file and socket.
 """
 
-from __future__ import annotations
-
 import asyncio
 import tempfile
 from collections import Counter

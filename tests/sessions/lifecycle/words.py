@@ -4,8 +4,6 @@ Not the planner's. Invariant: the same conversation gives the same call, so what
 follows from its record alone.
 """
 
-from __future__ import annotations
-
 import asyncio
 import re
 from collections import defaultdict

@@ -5,8 +5,6 @@ Nothing of the core is replaced but what stands at its edges: phones (`tests.fak
 the time that a step waits for a screen.
 """
 
-from __future__ import annotations
-
 import asyncio
 import sqlite3
 import time

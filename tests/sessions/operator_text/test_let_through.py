@@ -1,7 +1,5 @@
 """What the operator lets through: for one session, in its turns, and in whatever it becomes."""
 
-from __future__ import annotations
-
 import logging
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Answers: what counts as one, and how several questions share one text (CONTRACTS 1.11)."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """Who says that a goal is met: in the record, for a parent by its children, and after the end."""
 
-from __future__ import annotations
-
 import pytest
 
 from agent.errors import UsageError, WrongStateError

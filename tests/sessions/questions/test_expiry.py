@@ -1,7 +1,5 @@
 """What an expiry says: which limit was over, whose it was, and how late that was noticed."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

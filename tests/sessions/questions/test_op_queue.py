@@ -1,7 +1,5 @@
 """The queue of ops: whoever waits for an answer gets one, however the core ends."""
 
-from __future__ import annotations
-
 import pytest
 
 from agent.errors import RuntimeDiedError

@@ -1,7 +1,5 @@
 """Questions: the call waits, the first answer wins, silence is no, and secrets are not stored."""
 
-from __future__ import annotations
-
 import asyncio
 
 import pytest

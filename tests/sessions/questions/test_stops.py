@@ -1,7 +1,5 @@
 """Ending a turn early: stop, cancel, resume, pause and steering."""
 
-from __future__ import annotations
-
 import asyncio
 
 import pytest

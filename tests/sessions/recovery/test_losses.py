@@ -1,7 +1,5 @@
 """A phone that goes away under a session: what is flagged, until when, and how it goes on."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from agent.errors import DeviceLostError

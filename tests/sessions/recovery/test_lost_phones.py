@@ -1,7 +1,5 @@
 """What a session does when its phone goes away."""
 
-from __future__ import annotations
-
 import pytest
 
 from agent.errors import (

@@ -1,7 +1,5 @@
 """What a core finds when the one before it died: closing leaves turns open, as a crash does."""
 
-from __future__ import annotations
-
 import asyncio
 
 import pytest

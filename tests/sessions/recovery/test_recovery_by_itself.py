@@ -1,7 +1,5 @@
 """A loss that may pass is not the end: the session goes on by itself, a bounded number of times."""
 
-from __future__ import annotations
-
 import asyncio
 
 import pytest

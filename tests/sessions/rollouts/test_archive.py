@@ -1,7 +1,5 @@
 """The record of sessions over a real core: forks, rollbacks, keeping, deleting, clearing."""
 
-from __future__ import annotations
-
 import pytest
 
 from agent import protocol

@@ -1,7 +1,5 @@
 """A fork after a step has what had happened by its end, and goes on by itself from there."""
 
-from __future__ import annotations
-
 import pytest
 
 from agent import protocol

@@ -1,7 +1,5 @@
 """Rollouts that somebody made up to harm: what they may not touch, and what is left of them."""
 
-from __future__ import annotations
-
 from codecs import BOM_UTF8
 from collections.abc import Callable
 from pathlib import Path

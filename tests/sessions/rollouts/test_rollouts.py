@@ -1,7 +1,5 @@
 """Rollouts: what is written is read back, by the same store or another, whatever the file holds."""
 
-from __future__ import annotations
-
 import json
 import os
 from pathlib import Path

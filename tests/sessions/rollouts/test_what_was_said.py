@@ -1,7 +1,5 @@
 """What the operator says while a session works counts at once, and for who carries its work out."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

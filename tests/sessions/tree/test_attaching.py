@@ -1,7 +1,5 @@
 """Attach, hold, detach: a driven session outlives its turns, and letting go settles it (A4–A7)."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """An agent session plans: it asks, divides its goal among phones, or keeps it for itself."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """A planned tree on three virtual phones: parallel, one asks, one phone goes and comes back."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager, suppress

@@ -1,7 +1,5 @@
 """Trees: a parent delegates to children on phones of their own, and is what they make of it."""
 
-from __future__ import annotations
-
 import asyncio
 from pathlib import Path
 

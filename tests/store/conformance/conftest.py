@@ -1,7 +1,5 @@
 """A store of each kind, empty, and one that can be opened again."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path

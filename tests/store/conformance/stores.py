@@ -1,7 +1,5 @@
 """The stores that are held to the same promises, and how each is opened again after its end."""
 
-from __future__ import annotations
-
 import sqlite3
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, closing

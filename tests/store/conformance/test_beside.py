@@ -1,7 +1,5 @@
 """What else is kept beside the log: runs, jobs that wait for events, watchers, commitments."""
 
-from __future__ import annotations
-
 import pytest
 from msgspec.structs import replace
 

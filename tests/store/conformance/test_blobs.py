@@ -1,7 +1,5 @@
 """Blobs: stored once, whole, and named by nothing but what they hash to."""
 
-from __future__ import annotations
-
 import asyncio
 import hashlib
 

@@ -1,7 +1,5 @@
 """What every dispatcher promises, over every store."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable
 from typing import TypeAlias

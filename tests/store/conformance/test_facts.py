@@ -1,7 +1,5 @@
 """Facts of no session are found by their kind, however many other events came since."""
 
-from __future__ import annotations
-
 from agent.notices.past import shown_before
 from agent.protocol import DeviceChanged, NoticePosted, NoticeWithdrawn, WithdrawReason
 from agent.records import DeviceInfo, DeviceState, Notice, NoticeKind

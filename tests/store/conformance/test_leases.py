@@ -1,7 +1,5 @@
 """Leases over a real store: one's own again after a crash, and refused once taken over."""
 
-from __future__ import annotations
-
 import asyncio
 
 import pytest

@@ -1,7 +1,5 @@
 """A store's log: appended in order, told after it is stored, read back whole."""
 
-from __future__ import annotations
-
 import asyncio
 
 import pytest

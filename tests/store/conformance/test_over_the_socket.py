@@ -1,7 +1,5 @@
 """Windows, pages and searches are the same over the daemon's socket as in the store."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

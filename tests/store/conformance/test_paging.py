@@ -1,7 +1,5 @@
 """Read a part of what is stored: windows of a long session, pages of a list, whole trees."""
 
-from __future__ import annotations
-
 import pytest
 
 from agent.protocol import (

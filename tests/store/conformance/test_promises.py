@@ -3,8 +3,6 @@
 A pair is a store and how it is opened again after its process died; the suite runs on each pair.
 """
 
-from __future__ import annotations
-
 import asyncio
 
 import pytest

@@ -1,7 +1,5 @@
 """What a store keeps beside the log: sessions, questions and jobs."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable
 

@@ -1,7 +1,5 @@
 """Full-text search: what is found, and how queries are read."""
 
-from __future__ import annotations
-
 import pytest
 
 from agent.errors import UsageError

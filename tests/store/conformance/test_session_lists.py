@@ -1,7 +1,5 @@
 """Sessions are listed by their facts: by the store, in pages, and the same as record by record."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

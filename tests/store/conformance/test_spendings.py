@@ -1,7 +1,5 @@
 """What sessions used is added up by the day they began on, the same by every store."""
 
-from __future__ import annotations
-
 import pytest
 from msgspec.structs import replace
 

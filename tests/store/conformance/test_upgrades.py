@@ -4,8 +4,6 @@ A SQLite store is what the first version with a schema wrote (`tests/data/`). A 
 numbered migrations up to a version, and the rows of a store of today as far as it has the columns.
 """
 
-from __future__ import annotations
-
 import asyncio
 import signal
 import subprocess

@@ -1,7 +1,5 @@
 """kill -9, exits without closing, and owners that come back from the dead."""
 
-from __future__ import annotations
-
 import random
 import signal
 import sqlite3

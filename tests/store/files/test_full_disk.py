@@ -1,7 +1,5 @@
 """No room, no right to write: a clear error at the caller, and the store goes on when it can."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

@@ -1,7 +1,5 @@
 """A store knows itself: nothing is begun over what one left, nothing old is taken for it."""
 
-from __future__ import annotations
-
 import shutil
 import sqlite3
 import subprocess

@@ -1,7 +1,5 @@
 """A core whose store was taken over, deleted or replaced ends soon and says why, idle or not."""
 
-from __future__ import annotations
-
 import asyncio
 import sqlite3
 import time

@@ -1,7 +1,5 @@
 """What the store keeps beside the log: sessions, questions and jobs."""
 
-from __future__ import annotations
-
 import stat
 
 from agent.store.embedded.sqlite_store import SqliteStore

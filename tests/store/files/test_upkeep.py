@@ -1,7 +1,5 @@
 """Looking a store through, making it smaller, and setting a damaged one aside."""
 
-from __future__ import annotations
-
 import os
 import sqlite3
 import subprocess

@@ -1,7 +1,5 @@
 """Blobs of a fleet in a bucket: what holds when it is away, slow, empty, damaged or another's."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import time

@@ -1,7 +1,5 @@
 """A data directory's own store in a fleet's database: all of it, or nothing."""
 
-from __future__ import annotations
-
 import hashlib
 import sqlite3
 from contextlib import closing

@@ -1,7 +1,5 @@
 """How a fleet's store parts texts and queries into words, and cuts what it found."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

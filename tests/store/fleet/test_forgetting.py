@@ -1,7 +1,5 @@
 """A host that has left for good is removed: not while it is there, nor while work belongs to it."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator
 from pathlib import Path
 

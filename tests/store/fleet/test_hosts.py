@@ -1,7 +1,5 @@
 """The hosts of a fleet: who is there, with which phones, and who is gone."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager

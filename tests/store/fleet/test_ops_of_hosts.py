@@ -1,7 +1,5 @@
 """What hosts ask of each other, through a real database: what becomes of it where one ends."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager

@@ -1,7 +1,5 @@
 """What only a store with many hosts can get wrong: order, names, lost answers, dying servers."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import signal

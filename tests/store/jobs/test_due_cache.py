@@ -1,7 +1,5 @@
 """What is known in memory of due and running jobs is what the table says, whatever happened."""
 
-from __future__ import annotations
-
 import asyncio
 from pathlib import Path
 

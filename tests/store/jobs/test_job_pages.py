@@ -1,7 +1,5 @@
 """The queue of jobs is read page by page, in one order, whatever stands between the pages."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from agent.store.embedded.job_trigrams import lookup

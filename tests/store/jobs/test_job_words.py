@@ -1,7 +1,5 @@
 """A part of a job's title, prompt or status finds it, by the index as by looking at each."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """What a session may send and spend unasked in a whole turn, and what stays asked about."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What waits for an approval in a turn, and what one approval covers."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import pytest

@@ -1,7 +1,5 @@
 """What is approved for a session passes again there, and nothing beside it does."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from agent.records import Autonomy, UiNode

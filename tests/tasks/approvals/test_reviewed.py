@@ -1,7 +1,5 @@
 """The regular task in the background: it asks for a review, and does what was approved, once."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 

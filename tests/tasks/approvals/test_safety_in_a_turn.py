@@ -1,7 +1,5 @@
 """Safety in a whole turn: what is asked, what the phone gets, and what nobody keeps."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from msgspec.structs import replace

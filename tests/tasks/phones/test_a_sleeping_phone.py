@@ -1,7 +1,5 @@
 """A turn that begins on a phone whose screen is off."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import pytest

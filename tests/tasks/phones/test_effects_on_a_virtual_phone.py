@@ -1,7 +1,5 @@
 """Effects on real screens: an obedient model presses what harms, and a person is asked before."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Gesture tools at real work: a real adb server, a virtual phone, and what is kept of a PIN."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from pathlib import Path

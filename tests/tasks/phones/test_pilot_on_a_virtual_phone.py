@@ -3,8 +3,6 @@
 What counts is the phone's true state, read after it has stopped, and what was asked on the way.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager

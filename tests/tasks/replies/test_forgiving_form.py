@@ -1,7 +1,5 @@
 """A whole turn with models that get the form wrong: they are understood, or told what to mend."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """A turn that was cut and resumed reads what it would have read uncut."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable, Sequence
 from typing import Literal

@@ -1,7 +1,5 @@
 """A whole turn driven by an endpoint: the openai SDK, real HTTP, streaming, and its failures."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager

@@ -1,7 +1,5 @@
 """A whole turn with a model whose replies are legal JSON and nothing else about them is right."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

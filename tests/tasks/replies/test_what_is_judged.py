@@ -1,7 +1,5 @@
 """Only what was tried on the phone is judged; waits, notes and services of the core are not."""
 
-from __future__ import annotations
-
 import pytest
 
 from agent.loop.screen.changes import NO_CHANGE

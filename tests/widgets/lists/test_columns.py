@@ -1,7 +1,5 @@
 """Columns of lists stand under their headings, whatever a record says."""
 
-from __future__ import annotations
-
 from itertools import accumulate
 
 import pytest

@@ -1,7 +1,5 @@
 """A job's cron expression in words, and its next times, held against the times it is due at."""
 
-from __future__ import annotations
-
 import re
 from datetime import UTC, datetime, timedelta
 

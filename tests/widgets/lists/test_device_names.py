@@ -1,7 +1,5 @@
 """What phones are called, also when one is renamed, goes, or comes."""
 
-from __future__ import annotations
-
 from msgspec.structs import replace
 
 from agent.devices.adb.device_list import parse_rows

@@ -1,7 +1,5 @@
 """Lists of a fleet: at which host sessions and phones are, and what became of a host; no screen."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """What is said of a job, in the console and in a shell: its phone, hours, notices and review."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Names that hold numbers stand in the order that a reader expects."""
 
-from __future__ import annotations
-
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -1,7 +1,5 @@
 """Where rows are: lines, headings, and what stood there before rows moved."""
 
-from __future__ import annotations
-
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -1,7 +1,5 @@
 """The runs of a job side by side: signs, times and tokens in the same columns."""
 
-from __future__ import annotations
-
 from agent.records import RunOutcome, RunRecord, Usage
 from widgets.lists.run_plot import SHOWN, run_plot
 

@@ -1,7 +1,5 @@
 """The Deck's session list: order, groups, columns, filter; without a screen."""
 
-from __future__ import annotations
-
 from hypothesis import given
 from hypothesis import strategies as st
 from textual.content import Content

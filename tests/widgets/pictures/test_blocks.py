@@ -1,7 +1,5 @@
 """Sextants: what a terminal would show of them is the picture, and the right terminals get them."""
 
-from __future__ import annotations
-
 import unicodedata
 
 import numpy as np

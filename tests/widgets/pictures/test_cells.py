@@ -1,7 +1,5 @@
 """Pictures as cells: what a terminal shows is the picture, and nothing but colours is sent."""
 
-from __future__ import annotations
-
 import re
 
 import numpy as np

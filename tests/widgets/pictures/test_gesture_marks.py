@@ -1,7 +1,5 @@
 """What is drawn of a gesture: its way from place to place, and where it ended."""
 
-from __future__ import annotations
-
 from agent.protocol import Event, ToolCallRequested
 from agent.records import Point
 from agent.state.transcript import Transcript, follow

@@ -1,7 +1,5 @@
 """A screen as text: every element once, where it stands, and never over another."""
 
-from __future__ import annotations
-
 from hypothesis import given
 from hypothesis import strategies as some
 

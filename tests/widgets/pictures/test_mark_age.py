@@ -1,7 +1,5 @@
 """A picture wears the numbers of a look only while it looks as it did then."""
 
-from __future__ import annotations
-
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st

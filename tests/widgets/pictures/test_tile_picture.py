@@ -1,7 +1,5 @@
 """One picture of the wall: in proportion, still against noise, honest when it is gone."""
 
-from __future__ import annotations
-
 import numpy as np
 from textual.geometry import Region
 

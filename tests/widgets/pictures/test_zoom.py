@@ -1,7 +1,5 @@
 """What is seen of a zoomed picture, and which place of the phone a place in it is."""
 
-from __future__ import annotations
-
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as some

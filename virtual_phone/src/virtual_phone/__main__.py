@@ -1,7 +1,5 @@
 """`python -m virtual_phone` is the `virtual-phone` command."""
 
-from __future__ import annotations
-
 from virtual_phone.cli.main import main
 
 if __name__ == "__main__":

@@ -4,8 +4,6 @@ The stack itself is `virtual_phone.task_stack`. Invariant: whatever takes the pa
 also takes the keyboard and the shade away.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
@@ -30,7 +28,7 @@ SPLASH_S = 0.3
 class Activities:
     """Start and end the activities of one phone."""
 
-    def __init__(self, phone: Phone) -> None:
+    def __init__(self, phone: "Phone") -> None:
         self._phone = phone
         self.splash = ""
         """The package whose splash screen is shown."""

@@ -1,7 +1,5 @@
 """The errors of the virtual phone: what failed, on what, and what to do next."""
 
-from __future__ import annotations
-
 
 class PhoneError(Exception):
     """Base of every error that is raised on purpose.

@@ -3,8 +3,6 @@
 Not what they open. Invariant: a notification takes the place of the one with its id.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -20,7 +18,7 @@ HEADS_UP_S = 5.0
 class Toasts:
     """The short messages of one phone."""
 
-    def __init__(self, phone: Phone) -> None:
+    def __init__(self, phone: "Phone") -> None:
         self._phone = phone
         self.shown = ""
         """The message on the screen; empty where there is none."""
@@ -45,7 +43,7 @@ class Toasts:
 class Notifications:
     """The notifications of one phone."""
 
-    def __init__(self, phone: Phone) -> None:
+    def __init__(self, phone: "Phone") -> None:
         self._phone = phone
         self.heads_up: Notice | None = None
         """The one that has just come and stands over the screen."""

@@ -3,8 +3,6 @@
 Not a parser. Invariant: `int` takes what passes here, in no time.
 """
 
-from __future__ import annotations
-
 MOST_DIGITS = 18
 """A number that long fits into 64 bits."""
 

@@ -5,8 +5,6 @@ concerns the whole phone. All calls come from one asyncio loop; only `Compositor
 thread. Invariants: every change goes through `invalidate`; `restore(snapshot())` changes nothing.
 """
 
-from __future__ import annotations
-
 import logging
 import time
 from collections.abc import Callable, Mapping

@@ -4,8 +4,6 @@ The secret of the lock screen is `virtual_phone.lock`. Invariant: a screen that 
 keyboard and no shade.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -18,7 +16,7 @@ if TYPE_CHECKING:
 class Power:
     """Turn one phone's screen on and off, and lock it."""
 
-    def __init__(self, phone: Phone) -> None:
+    def __init__(self, phone: "Phone") -> None:
         self._phone = phone
         self.on_power: Callable[[str], None] | None = None
         """Turns the phone off, or off and on again; None where nobody can."""

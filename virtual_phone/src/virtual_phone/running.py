@@ -4,8 +4,6 @@ Not the shell's processes (`userland.processes`). Invariant: an app keeps its pi
 until it is stopped, crashes or the phone reboots, and then never has that one again at once.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from enum import StrEnum

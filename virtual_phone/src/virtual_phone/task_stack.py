@@ -4,8 +4,6 @@ Moves pages between tasks; draws nothing. Invariant: the default display always 
 and the task in front is the last of the list for its display.
 """
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Callable, Mapping
 

@@ -4,8 +4,6 @@ Invariant: what is planned happens in the order of its time, whichever time that
 is the phone's own (`Phone.now`).
 """
 
-from __future__ import annotations
-
 import asyncio
 import heapq
 import itertools

@@ -5,8 +5,6 @@ that they come out as they went in. Java programs, and all that a phone keeps, a
 filter of controls. Invariant: what comes out of here can be encoded as UTF-8.
 """
 
-from __future__ import annotations
-
 import re
 
 import msgspec

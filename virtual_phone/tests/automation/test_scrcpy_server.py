@@ -1,7 +1,5 @@
 """The scrcpy server of the virtual phone, as clients of every protocol era meet it."""
 
-from __future__ import annotations
-
 import asyncio
 import struct
 from collections.abc import AsyncIterator

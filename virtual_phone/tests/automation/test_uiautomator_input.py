@@ -1,7 +1,5 @@
 """What the on-device service does with what is not a request, or a hostile one."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import time

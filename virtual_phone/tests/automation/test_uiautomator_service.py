@@ -1,7 +1,5 @@
 """The on-device service, as a client meets it on a phone: started by adb, asked over its port."""
 
-from __future__ import annotations
-
 import asyncio
 import base64
 import io

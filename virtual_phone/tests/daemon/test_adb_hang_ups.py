@@ -3,8 +3,6 @@
 With the stock adb binary against the phone.
 """
 
-from __future__ import annotations
-
 import asyncio
 import os
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The phone as the stock adb binary meets it."""
 
-from __future__ import annotations
-
 import asyncio
 import io
 import json

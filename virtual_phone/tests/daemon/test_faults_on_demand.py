@@ -1,7 +1,5 @@
 """Each fault as a real adb server and a video client meet it: there when begun, gone when ended."""
 
-from __future__ import annotations
-
 import asyncio
 import struct
 from collections.abc import AsyncIterator

@@ -1,7 +1,5 @@
 """The short form of the fuzzers, with fixed seeds (`make fuzz` is the long one); what it found."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

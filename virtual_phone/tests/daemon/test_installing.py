@@ -1,7 +1,5 @@
 """Installing APKs: what the stock adb binary sends, and what is no APK."""
 
-from __future__ import annotations
-
 import io
 import struct
 import subprocess

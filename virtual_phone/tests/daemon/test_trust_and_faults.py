@@ -1,7 +1,5 @@
 """Whom a phone trusts, and what goes wrong when it is told to."""
 
-from __future__ import annotations
-
 import asyncio
 import re
 from pathlib import Path

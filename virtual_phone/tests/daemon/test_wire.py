@@ -1,7 +1,5 @@
 """ADB on the wire: what a phone answers to good, bad and slow peers."""
 
-from __future__ import annotations
-
 import asyncio
 import struct
 from collections.abc import AsyncIterator

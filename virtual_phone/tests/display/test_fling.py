@@ -1,7 +1,5 @@
 """What a fast swipe throws glides on as on Android, ends where it must, and can be held."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What the phone draws with the fonts that are there."""
 
-from __future__ import annotations
-
 import importlib.util
 from collections.abc import Iterator
 from importlib.machinery import ModuleSpec

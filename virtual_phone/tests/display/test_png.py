@@ -1,7 +1,5 @@
 """The phone's own PNG writer against Pillow's reader."""
 
-from __future__ import annotations
-
 import io
 
 from hypothesis import given

@@ -1,7 +1,5 @@
 """The screen follows a hand while it rotates by itself, and the setting while it is locked."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

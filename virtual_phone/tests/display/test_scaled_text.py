@@ -1,7 +1,5 @@
 """Text in a picture that is smaller than the display: as much narrower as all around it."""
 
-from __future__ import annotations
-
 import pytest
 from PIL import Image
 

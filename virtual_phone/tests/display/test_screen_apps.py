@@ -1,7 +1,5 @@
 """Flows through the apps: what an operator would do, and the true state that must follow."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A monkey at the phone: whatever is tapped, typed and swiped, no app fails and nothing is lost."""
 
-from __future__ import annotations
-
 import random
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The phone as its seam shows it: input, windows, dumps, frames, snapshots and files."""
 
-from __future__ import annotations
-
 import asyncio
 import re
 import xml.etree.ElementTree as ElementTree

@@ -1,7 +1,5 @@
 """Layout, hit testing, text and editing: rules that hold for any tree and any text."""
 
-from __future__ import annotations
-
 import xml.etree.ElementTree as ElementTree
 
 import pytest

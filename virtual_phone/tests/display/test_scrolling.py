@@ -1,7 +1,5 @@
 """Scrolling moves a scene instead of building it anew; nobody can tell but by the time it takes."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The touch panel: a person's fingers are seen by who reads it, injected ones are not."""
 
-from __future__ import annotations
-
 import asyncio
 import re
 from pathlib import Path

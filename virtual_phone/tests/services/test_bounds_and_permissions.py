@@ -1,7 +1,5 @@
 """What a command may take, what a revoked permission does, and the alarms that a phone keeps."""
 
-from __future__ import annotations
-
 import time
 
 from support.connected import Connected

@@ -1,7 +1,5 @@
 """`content`: the providers' rows are the apps' true state, read and changed by SQL conditions."""
 
-from __future__ import annotations
-
 import re
 
 from support.connected import Connected

@@ -1,7 +1,5 @@
 """What a phone plays and reports is told alike by every command that tells it."""
 
-from __future__ import annotations
-
 import pytest
 
 from support.connected import Connected

@@ -1,7 +1,5 @@
 """What intents reach, what comes over the screen, and how apps begin: splash, loading, power."""
 
-from __future__ import annotations
-
 import asyncio
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The lock screen's secret: set by `locksettings`, asked for by the screen, and never shown."""
 
-from __future__ import annotations
-
 import asyncio
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What farm clients set for apps, and read back: app operations, idling, data, buckets, locks."""
 
-from __future__ import annotations
-
 import pytest
 
 from support.connected import Connected

@@ -1,7 +1,5 @@
 """What performance tools and farm clients read of a phone: /proc, binary logs, whole dumps."""
 
-from __future__ import annotations
-
 import struct
 
 from support.connected import Connected

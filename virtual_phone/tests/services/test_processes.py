@@ -1,7 +1,5 @@
 """Each app has one process: every command that names it says the same pid."""
 
-from __future__ import annotations
-
 import re
 
 from support.connected import Connected

@@ -1,7 +1,5 @@
 """Shared storage: apps, the shell and adb see the same files."""
 
-from __future__ import annotations
-
 import io
 from pathlib import Path
 

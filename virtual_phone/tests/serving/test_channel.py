@@ -1,7 +1,5 @@
 """The channel to phones that another process serves, also when adb to them is cut."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import os

@@ -1,7 +1,5 @@
 """Phones inside a program: they show what served phones show, and nothing is waited for."""
 
-from __future__ import annotations
-
 import io
 import time
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """How served phones end: whole, with their state on the disk, however often they are told to."""
 
-from __future__ import annotations
-
 import asyncio
 from pathlib import Path
 

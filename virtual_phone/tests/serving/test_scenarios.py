@@ -1,7 +1,5 @@
 """Starting states by name: each changes the phone, the same way each time, also by the channel."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Thousands of phones: what they share, how they go back, and that a seed decides everything."""
 
-from __future__ import annotations
-
 import asyncio
 import gc
 import time

@@ -1,7 +1,5 @@
 """What `virtual-phone snapshot` keeps comes back, whoever serves the phone, and no more."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 from pathlib import Path

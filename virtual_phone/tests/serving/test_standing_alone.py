@@ -1,7 +1,5 @@
 """The virtual phone is a program of its own: it needs nothing but what its package names."""
 
-from __future__ import annotations
-
 import importlib.metadata
 import pkgutil
 import re

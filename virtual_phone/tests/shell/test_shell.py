@@ -1,7 +1,5 @@
 """The phone's command line: what lines mean, and that no line can hurt the process."""
 
-from __future__ import annotations
-
 import asyncio
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator

@@ -1,7 +1,5 @@
 """Braces, and `exec` that changes the shell's own descriptors."""
 
-from __future__ import annotations
-
 import pytest
 from test_shell import Run, run, userland
 

@@ -1,7 +1,5 @@
 """Interactive shells, stdin, and the texts that other programs parse."""
 
-from __future__ import annotations
-
 import asyncio
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Bytes that are no UTF-8: files and pipes keep them, Java and all that a phone keeps has text."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable

@@ -1,7 +1,5 @@
 """A real adb server of the tests' own, and the adb command against it."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import random

@@ -1,7 +1,5 @@
 """The `virtual-phone` command as a person runs it."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

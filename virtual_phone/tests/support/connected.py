@@ -1,7 +1,5 @@
 """A served phone as an adb client sees it."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from support.adb import RealAdb, Said

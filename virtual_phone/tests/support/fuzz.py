@@ -8,8 +8,6 @@ that has gone, holds up its loop, or grows without bound; bounds are far from wh
 takes.
 """
 
-from __future__ import annotations
-
 import argparse
 import asyncio
 import contextlib

@@ -5,8 +5,6 @@ fixed seed. A round is made from the seed and its number alone. It fails when a 
 is no refusal, logs an error, answers what is not JSON, or leaves a phone that cannot be saved.
 """
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import json

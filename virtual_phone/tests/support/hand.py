@@ -1,7 +1,5 @@
 """A hand for tests: find what is on a phone's screen by its words and act on it."""
 
-from __future__ import annotations
-
 import asyncio
 from pathlib import Path
 

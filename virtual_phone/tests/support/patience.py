@@ -4,8 +4,6 @@ Not the wait for a stage's facts (`tests.stage`), nor that for another process
 (`tests.end_to_end.harness`).
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable
 

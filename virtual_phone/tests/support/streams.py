@@ -4,8 +4,6 @@ The form is that of adb's SERVICES.TXT: four hexadecimal digits of length before
 `OKAY`, or `FAIL` with a reason, after it.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager

@@ -1,7 +1,5 @@
 """A client of the uiautomator service as uiautomator2 is one: a jar, a port, JSON over HTTP."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 from dataclasses import dataclass

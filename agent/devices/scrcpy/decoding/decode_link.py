@@ -6,8 +6,6 @@ answered, or raises once the process is gone; one that does not answer in time i
 nothing behind.
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
 import os

@@ -7,8 +7,6 @@ picture, as in `agent.devices.frames.shared_segment`; a picture that was overwri
 read is never given.
 """
 
-from __future__ import annotations
-
 import mmap
 import os
 import struct

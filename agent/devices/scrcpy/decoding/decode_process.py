@@ -6,8 +6,6 @@ it, each goes on with its next key frame; a stream whose packets were being deco
 given up, and a process that dies again and again rests.
 """
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import time

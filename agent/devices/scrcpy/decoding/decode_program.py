@@ -5,8 +5,6 @@ ends when its socket does, so also when the core was killed; one stream is decod
 thread at a time, the largest picture first; a call that fails fails alone.
 """
 
-from __future__ import annotations
-
 import os
 import socket
 import threading

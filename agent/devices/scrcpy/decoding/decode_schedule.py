@@ -5,8 +5,6 @@ work is done in order, by one thread at a time; among streams of one size the on
 longest is next, so none of them starves; one that gave way keeps its place among them.
 """
 
-from __future__ import annotations
-
 import heapq
 import threading
 from collections import deque

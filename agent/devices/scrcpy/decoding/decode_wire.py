@@ -4,8 +4,6 @@ Only these two speak it, and one starts the other from the same files, so it has
 Invariant: each call is answered once, and one stream's calls in their order, but for `Whole`.
 """
 
-from __future__ import annotations
-
 from typing import TypeAlias
 
 import msgspec

@@ -5,8 +5,6 @@ The protocol, and decoding in threads of this process; in a process of its own i
 stream's packets are decoded in order.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -114,7 +112,7 @@ class ThreadDecoding:
         """Load the decoder's libraries."""
         await asyncio.get_running_loop().run_in_executor(None, load)
 
-    def pictures(self, serial: str) -> ThreadPictures:
+    def pictures(self, serial: str) -> "ThreadPictures":
         """Begin a stream."""
         return ThreadPictures()
 

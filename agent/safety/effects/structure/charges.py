@@ -4,8 +4,6 @@ What pays has a proper name in every language: a brand, a masked number. A recei
 is told apart by what this session has paid before, and by words that say so in the same line.
 """
 
-from __future__ import annotations
-
 import re
 from functools import lru_cache
 

@@ -1,7 +1,5 @@
 """What reading the clipboard may do. Pure; where addresses lead is `agent.safety.egress`."""
 
-from __future__ import annotations
-
 from agent.records import EffectVerb
 from agent.safety.effects.finding import Finding
 from agent.safety.words import words

@@ -4,8 +4,6 @@ An app asks a person where it does not want to decide itself. What it warns of i
 and so does a dialog in a language that the lexicon does not have.
 """
 
-from __future__ import annotations
-
 from agent.records import EffectVerb, Element
 from agent.safety.effects.finding import Finding
 from agent.safety.effects.lexicon import Meaning, read

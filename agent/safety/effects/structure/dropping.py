@@ -4,8 +4,6 @@ A home screen shows what removes or uninstalls an app only while something is dr
 the strip at its top. A folder that other people have says so in its name.
 """
 
-from __future__ import annotations
-
 from agent.records import EffectVerb, Element, Point
 from agent.safety.effects.finding import Finding
 from agent.safety.effects.lexicon import Meaning, read

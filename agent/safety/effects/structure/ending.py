@@ -1,7 +1,5 @@
 """Which control a page ends with, and which one only opens, chooses or leads away."""
 
-from __future__ import annotations
-
 import tomllib
 import unicodedata
 from collections.abc import Sequence

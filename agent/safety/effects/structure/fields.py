@@ -1,7 +1,5 @@
 """What a field of a screen takes, by its name and its label, whatever stands in it."""
 
-from __future__ import annotations
-
 from agent.records import Element
 from agent.safety.effects.amounts import amounts, is_number
 from agent.safety.effects.lexicon import Meaning, read

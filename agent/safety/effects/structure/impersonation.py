@@ -1,7 +1,5 @@
 """Find controls that speak in Switchboard's name: what an app says of approvals is never one."""
 
-from __future__ import annotations
-
 from agent.records import EffectVerb, Element
 from agent.safety.effects.finding import Finding
 from agent.safety.effects.page import Page

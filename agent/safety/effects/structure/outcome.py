@@ -5,8 +5,6 @@ one last button whose words are on no list is asked about; what is listed as har
 chooses or goes on is not.
 """
 
-from __future__ import annotations
-
 import re
 from functools import lru_cache
 

@@ -1,7 +1,5 @@
 """Find that a press reaches other people: by a filled form, a reaction, a heading that sends."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 

@@ -3,8 +3,6 @@
 Invariant: by where things stand and how a person is written ("Maja, 31"), in no language.
 """
 
-from __future__ import annotations
-
 import re
 
 from agent.records import EffectVerb, Element

@@ -4,8 +4,6 @@ Apps name their pages after what they do: `ReportActivity`, `UploadMenuActivity`
 What ends such a page does that; on a page that reports somebody, choosing the reason may be all.
 """
 
-from __future__ import annotations
-
 from agent.records import EffectVerb, Element
 from agent.safety.effects.finding import Finding
 from agent.safety.effects.lexicon import Meaning, read

@@ -5,8 +5,6 @@ does: "+30 min" pays, "Yes, it was me" lets a charge pass. Where it stands tells
 language: a small button right below the line of a notification.
 """
 
-from __future__ import annotations
-
 import re
 
 from agent.records import EffectVerb, Element

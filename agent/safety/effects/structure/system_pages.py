@@ -3,8 +3,6 @@
 They are in no language. `system_pages.toml` has them, with the AOSP source of each.
 """
 
-from __future__ import annotations
-
 import re
 import tomllib
 from functools import lru_cache

@@ -4,8 +4,6 @@ Not offered in the features, as the peer is on the same machine; a client that i
 from a real phone. Invariant: what a peer sends grows to bounded pieces only, however it was packed.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from enum import IntFlag
 from typing import Protocol

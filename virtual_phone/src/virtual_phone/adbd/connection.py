@@ -5,8 +5,6 @@ middle of a packet, or one that stops reading ends this connection and nothing e
 connection is bounded by the number of streams and what each may hold.
 """
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import logging
@@ -59,7 +57,7 @@ class Daemon(Protocol):
         """Return the CNXN payload for this peer."""
         ...
 
-    async def open(self, connection: Connection, service: str, stream: Stream) -> None:
+    async def open(self, connection: "Connection", service: str, stream: Stream) -> None:
         """Serve one stream to its end; raise PhoneError before `accept` to refuse it."""
         ...
 

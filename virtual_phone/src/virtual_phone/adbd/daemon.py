@@ -6,8 +6,6 @@ refused with CLSE and nothing else happens.
 Names: packages/modules/adb, SERVICES.TXT.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable
 

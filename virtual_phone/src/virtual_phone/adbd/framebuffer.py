@@ -4,8 +4,6 @@ Format: packages/modules/adb, framebuffer_service.cpp, header version 2 (14 u32 
 space is 1 (sRGB): adbutils up to 2.12 misreads the header when it is 0.
 """
 
-from __future__ import annotations
-
 import asyncio
 import struct
 

@@ -8,8 +8,6 @@ The key format is Android's (packages/modules/adb, crypto/rsa_2048_key.cpp): bas
 modulus size, n0inv, modulus (little endian), rr, exponent; then a blank and the computer's name.
 """
 
-from __future__ import annotations
-
 import asyncio
 import base64
 import binascii

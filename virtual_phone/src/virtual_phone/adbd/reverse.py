@@ -7,8 +7,6 @@ Format: packages/modules/adb, SERVICES.TXT: OKAY or FAIL, with a four-digit hex 
 text; a list comes without OKAY.
 """
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 from dataclasses import dataclass

@@ -6,8 +6,6 @@ and is ended, as a real adbd's SIGHUP does.
 Formats: packages/modules/adb, SERVICES.TXT and shell_protocol.h (id u8, length u32 LE, payload).
 """
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 from collections.abc import Awaitable, Callable, Coroutine

@@ -5,8 +5,6 @@ in flight (or, with delayed_ack, no more than the window the peer gave), and wha
 send before it is read is bounded; a peer that sends more breaks the protocol and the connection.
 """
 
-from __future__ import annotations
-
 import asyncio
 from typing import Protocol
 
@@ -36,7 +34,7 @@ class Carrier(Protocol):
         """Wait while the peer does not read; raise ConnectionError when it is gone."""
         ...
 
-    def forget(self, stream: Stream) -> None:
+    def forget(self, stream: "Stream") -> None:
         """Drop a closed stream from the table."""
         ...
 

@@ -7,8 +7,6 @@ after an error is read and dropped up to DONE, as adbd does, so the stream stays
 Formats: packages/modules/adb, SYNC.TXT and file_sync_protocol.h (ids of four letters, u32/u64 LE).
 """
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import errno

@@ -3,8 +3,6 @@
 Not a screen. Invariant: input without a newline is bounded.
 """
 
-from __future__ import annotations
-
 import asyncio
 
 from virtual_phone.server.pipes import Pipe, Sink

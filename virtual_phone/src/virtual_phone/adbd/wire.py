@@ -8,8 +8,6 @@ little-endian u32 (command, arg0, arg1, payload length, payload checksum, magic 
 0xffffffff), then the payload.
 """
 
-from __future__ import annotations
-
 import struct
 from dataclasses import dataclass
 from enum import IntEnum

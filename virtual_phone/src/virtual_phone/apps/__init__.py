@@ -3,8 +3,6 @@
 A new app is a module here and a line in `_MODULES`. Invariant: package names are unique.
 """
 
-from __future__ import annotations
-
 import importlib
 from functools import cache
 from typing import cast

@@ -4,8 +4,6 @@ Nothing is fetched: an address that is not here gives the page of a phone that i
 Invariant: Back goes through the tab's own history before it leaves.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from urllib.parse import quote, unquote
 

@@ -4,8 +4,6 @@ The words of a sum are parsed here, never evaluated as code. Invariant: a sum th
 leaves what was typed as it is.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 

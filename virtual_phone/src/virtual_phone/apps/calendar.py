@@ -3,8 +3,6 @@
 Times are the phone's (UTC). Invariant: an event's end is not before its start.
 """
 
-from __future__ import annotations
-
 import calendar as months
 from collections.abc import Callable
 from datetime import UTC, date, datetime, timedelta

@@ -4,8 +4,6 @@ Running ones are kept as the moment they began, so they go on over a restart. In
 bar's alarm sign shows exactly when an alarm is on.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from datetime import UTC, datetime
 

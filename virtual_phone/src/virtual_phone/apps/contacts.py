@@ -3,8 +3,6 @@
 Invariant: a contact has a name.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import msgspec

@@ -3,8 +3,6 @@
 Nobody is called. Invariant: every call that was started is in the list.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from urllib.parse import unquote
 

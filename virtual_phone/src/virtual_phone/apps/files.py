@@ -4,8 +4,6 @@ They are the files of the shared storage: what `adb push` writes is here, and wh
 is gone. Not a viewer of every kind. Invariant: the app keeps no list of its own.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from virtual_phone.app import App, AppIcon, NoState, Page, no_state

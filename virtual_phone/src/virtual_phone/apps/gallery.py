@@ -4,8 +4,6 @@ What the camera takes are files, what is deleted here is gone from the storage. 
 its permission first. Invariant: the gallery shows exactly the pictures there are.
 """
 
-from __future__ import annotations
-
 import math
 import random
 from collections.abc import Callable
@@ -101,7 +99,7 @@ def paint_photo(scene: int, *, rounded: float = 0) -> Callable[[Canvas, Rect], N
 
 
 @lru_cache(maxsize=24)
-def _thumbnail(place: Path, changed_ns: int, size: int, side: int) -> Image.Image | None:
+def _thumbnail(place: Path, changed_ns: int, size: int, side: int) -> "Image.Image | None":
     """Return a picture no larger than `side` pixels; None for a file that is none."""
     del changed_ns, size
     from PIL import Image, ImageOps

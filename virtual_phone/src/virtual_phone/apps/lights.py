@@ -6,8 +6,6 @@ accessibility.
 Invariant: every board that is dealt can be solved, as it is made by pressing lamps of a dark one.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import msgspec

@@ -3,8 +3,6 @@
 Mail that is sent stays in Sent; nothing leaves the phone. Invariant: a message is in one folder.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 

@@ -4,8 +4,6 @@ A contact answers a sent message with a line of the seed's choosing, a moment la
 thread with the newest message is the first of the list.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from datetime import UTC, datetime
 from urllib.parse import parse_qsl, unquote

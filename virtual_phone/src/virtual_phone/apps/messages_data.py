@@ -3,8 +3,6 @@
 No pages. Invariant: a message that comes in while nobody looks is unread and notified.
 """
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 
 import msgspec

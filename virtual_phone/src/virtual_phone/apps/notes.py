@@ -3,8 +3,6 @@
 Invariant: a note that is shown in the list has text in its title or its body.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from datetime import UTC, datetime
 

@@ -3,8 +3,6 @@
 A stand-in for code that the phone cannot run. Invariant: it never claims to be more.
 """
 
-from __future__ import annotations
-
 import msgspec
 
 from virtual_phone.app import App, AppIcon, Page

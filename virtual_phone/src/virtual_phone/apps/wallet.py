@@ -4,8 +4,6 @@ Secure pages are black in every picture of the screen, as FLAG_SECURE makes them
 still be read. Invariant: the balance is what it was at the seed plus every payment since.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import msgspec

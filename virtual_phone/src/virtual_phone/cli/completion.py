@@ -1,7 +1,5 @@
 """`virtual-phone completion`: the script that teaches a shell to complete the command."""
 
-from __future__ import annotations
-
 import click
 
 SHELLS = ("bash", "zsh", "fish")

@@ -4,8 +4,6 @@ Not adb: all but `touch` and `turn` also work while no process serves the phone.
 `state` prints is the phone's own truth, not what any screen shows.
 """
 
-from __future__ import annotations
-
 import json
 import sys
 from pathlib import Path

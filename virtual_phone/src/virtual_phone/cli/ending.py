@@ -1,7 +1,5 @@
 """How the command speaks and ends: its name, its exit statuses, one line of foreign text."""
 
-from __future__ import annotations
-
 import os
 import sys
 

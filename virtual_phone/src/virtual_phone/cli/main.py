@@ -5,8 +5,6 @@ traceback only when VIRTUAL_PHONE_DEBUG is set; importing this module loads clic
 phone, so that help and completion answer at once.
 """
 
-from __future__ import annotations
-
 import io
 import os
 import sys

@@ -1,7 +1,5 @@
 """`virtual-phone serve`: phones until somebody ends it."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import json
@@ -99,7 +97,7 @@ async def _serve(
     await task
 
 
-def _announce(serial: str, phone: Phone) -> None:
+def _announce(serial: str, phone: "Phone") -> None:
     sys.stdout.write(json.dumps({"serial": serial, "name": phone.name}) + "\n")
     sys.stdout.flush()
     say(f"{phone.name}: adb connect {serial}")

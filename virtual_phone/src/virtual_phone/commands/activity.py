@@ -1,7 +1,5 @@
 """`am`, `cmd activity` and `monkey`: start and stop apps."""
 
-from __future__ import annotations
-
 import asyncio
 import re
 

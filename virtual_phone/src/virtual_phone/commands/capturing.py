@@ -1,7 +1,5 @@
 """`screencap`, `uiautomator` and `screenrecord`: what can be seen, as bytes."""
 
-from __future__ import annotations
-
 import struct
 
 from virtual_phone.commands.dumpsys.window_trees import dump_displays

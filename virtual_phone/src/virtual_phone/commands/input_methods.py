@@ -1,7 +1,5 @@
 """`ime`: list, enable and choose input methods."""
 
-from __future__ import annotations
-
 from virtual_phone.input import adb_keyboards
 from virtual_phone.input.adb_keyboards import LATIN
 from virtual_phone.shell.call import Call, CommandError, command

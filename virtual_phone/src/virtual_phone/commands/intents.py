@@ -3,8 +3,6 @@
 Follows android.content.Intent.parseCommandArgs.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 
 from virtual_phone.shell.call import CommandError

@@ -1,7 +1,5 @@
 """The names of Android's key codes, in order (android.view.KeyEvent, API 34)."""
 
-from __future__ import annotations
-
 _NAMES = [
     "UNKNOWN",
     "SOFT_LEFT",

@@ -1,7 +1,5 @@
 """`input`: taps, swipes, keys and text, with the durations they have on a phone."""
 
-from __future__ import annotations
-
 import asyncio
 import re
 

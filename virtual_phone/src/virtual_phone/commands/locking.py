@@ -4,8 +4,6 @@ Words and their order are those of AOSP's LockSettingsShellCommand. Invariant: w
 secret does nothing without it.
 """
 
-from __future__ import annotations
-
 from virtual_phone import lock
 from virtual_phone.shell.call import Call, CommandError, command
 from virtual_phone.state.records import LockKind

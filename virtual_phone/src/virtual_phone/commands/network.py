@@ -1,7 +1,5 @@
 """`ip`, `ifconfig`, `ping`: the network that the phone says it has."""
 
-from __future__ import annotations
-
 from virtual_phone.shell.call import Call, CommandError, command
 
 WLAN_ADDRESS = "10.0.2.16"

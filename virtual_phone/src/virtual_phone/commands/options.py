@@ -1,7 +1,5 @@
 """Options of the small commands, by getopt, with toybox's words when they are wrong."""
 
-from __future__ import annotations
-
 import getopt
 
 from virtual_phone.shell.call import Call, CommandError

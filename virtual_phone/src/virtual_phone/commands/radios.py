@@ -3,8 +3,6 @@
 There is no radio. Invariant: a switch is a row of the settings, so the Settings app shows it.
 """
 
-from __future__ import annotations
-
 from virtual_phone.shell.call import Call, CommandError, command
 
 _RADIOS = {"bluetooth_manager": "bluetooth_on", "wifi": "wifi_on", "nfc": "nfc_on"}

@@ -1,7 +1,5 @@
 """`getevent` and `sendevent`: the raw events of the phone's touch panel. Toolbox's formats."""
 
-from __future__ import annotations
-
 import asyncio
 import re
 

@@ -4,8 +4,6 @@ Frames are taken when the screen changes, so a still screen costs nothing; the l
 at the end to give the video its length.
 """
 
-from __future__ import annotations
-
 import asyncio
 import io
 import time
@@ -65,7 +63,7 @@ class _Recording:
         self._stream = stream
         self._last_us = -1
 
-    def add(self, picture: Image, at_us: int) -> None:
+    def add(self, picture: "Image", at_us: int) -> None:
         """Encode one picture."""
         frame = self._av.VideoFrame.from_image(picture)  # type: ignore[no-untyped-call]
         self._last_us = frame.pts = max(at_us, self._last_us + 1)

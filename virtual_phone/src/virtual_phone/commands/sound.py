@@ -4,8 +4,6 @@ Not playback, of which the phone has none. Format: Android 14's media_session sh
 Invariant: a volume stays within its stream's range.
 """
 
-from __future__ import annotations
-
 import re
 
 from virtual_phone.shell.call import Call, CommandError, command

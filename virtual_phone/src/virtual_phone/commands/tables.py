@@ -1,7 +1,5 @@
 """Commands on the phone's tables: getprop, setprop, settings, logcat and log."""
 
-from __future__ import annotations
-
 import asyncio
 import re
 import string

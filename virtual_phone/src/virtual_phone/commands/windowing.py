@@ -1,7 +1,5 @@
 """`wm`, `cmd` and `service`: the display's size, and the doors to system services."""
 
-from __future__ import annotations
-
 import re
 
 from virtual_phone import lock

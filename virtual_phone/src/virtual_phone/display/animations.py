@@ -3,8 +3,6 @@
 Not what is drawn meanwhile. Invariant: a phone is idle exactly when nothing moves.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from virtual_phone.state.settings_provider import SettingsTable

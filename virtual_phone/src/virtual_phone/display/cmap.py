@@ -4,8 +4,6 @@ Formats 4, 12 and 13 of the OpenType specification (the ones current fonts carry
 library. Invariant: reading costs one pass over the table and the answer is a set of ranges.
 """
 
-from __future__ import annotations
-
 import struct
 from bisect import bisect_right
 from pathlib import Path

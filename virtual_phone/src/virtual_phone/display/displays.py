@@ -3,8 +3,6 @@
 Not what stands on them. Invariant: there is always a display 0.
 """
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING
 
 from virtual_phone.errors import PhoneError
@@ -19,7 +17,7 @@ WIDTH, HEIGHT, DENSITY = 1080, 2400, 420
 class Displays:
     """Keep the displays of one phone."""
 
-    def __init__(self, phone: Phone) -> None:
+    def __init__(self, phone: "Phone") -> None:
         self._phone = phone
 
     @property

@@ -5,8 +5,6 @@ Not drawing: `virtual_phone.ui.canvas` does that with the runs made here. Invari
 gets a face that has a glyph for it, so no empty box is drawn while any installed font has one.
 """
 
-from __future__ import annotations
-
 import importlib.util
 import unicodedata
 from dataclasses import dataclass

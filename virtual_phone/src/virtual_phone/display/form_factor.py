@@ -3,8 +3,6 @@
 Invariant: the properties name the kind that the display shows.
 """
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING
 
 from virtual_phone.errors import PhoneError
@@ -22,7 +20,7 @@ class FormFactor:
         profile: the name of its kind; what its record says where None.
     """
 
-    def __init__(self, phone: Phone, profile: str | None) -> None:
+    def __init__(self, phone: "Phone", profile: str | None) -> None:
         self._phone = phone
         self._profile = profile
 

@@ -5,8 +5,6 @@ itself goes on: touches, the UI dump and the true state are not frozen. Invarian
 is there, every picture of a display is the same.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -17,7 +15,7 @@ if TYPE_CHECKING:
     from virtual_phone.userland.userland import Userland
 
 
-def shown_scene(userland: Userland, display: int) -> Scene:
+def shown_scene(userland: "Userland", display: int) -> "Scene":
     """Return what a display shows; raise PhoneError when there is no such display."""
     if FaultKind.FROZEN_SCREEN not in userland.faults:
         return userland.phone.compositor.scene_to_draw(display)

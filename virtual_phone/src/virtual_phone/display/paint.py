@@ -4,8 +4,6 @@ Wallpapers are made once per seed and size and shared by all phones of a process
 secure window is black in every image that leaves the phone.
 """
 
-from __future__ import annotations
-
 import math
 from functools import lru_cache
 

@@ -4,8 +4,6 @@ Not Pillow's writer: that tries every filter on every row, which costs more than
 screen does and gains nothing on flat colours. Format: RFC 2083, truecolour, 8 bits, no filter.
 """
 
-from __future__ import annotations
-
 import struct
 import zlib
 from typing import TYPE_CHECKING
@@ -19,7 +17,7 @@ _SIGNATURE = b"\x89PNG\r\n\x1a\n"
 _TRUECOLOUR = 2
 
 
-def encode(image: Image) -> bytes:
+def encode(image: "Image") -> bytes:
     """Return an RGB image as a PNG file."""
     from isal import isal_zlib
 

@@ -3,8 +3,6 @@
 Not what is drawn. Invariant: freeing the screen turns nothing by itself where the device lies flat.
 """
 
-from __future__ import annotations
-
 from typing import Protocol
 
 from virtual_phone.display.animations import Animations

@@ -5,8 +5,6 @@ is thrown away at the next change. Invariant: trees in a scene are never changed
 so it may be drawn in another thread.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
@@ -45,7 +43,7 @@ class Surface:
 class Scrolled:
     """That a scene differs from another by how far one view is scrolled, and by nothing else."""
 
-    base: Scene
+    base: "Scene"
     key: str
     clip: Rect
     """Where the view is seen, in display pixels."""

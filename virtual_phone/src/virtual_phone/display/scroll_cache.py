@@ -4,8 +4,6 @@ Apps do not look at how far their pages are scrolled, so all else of the scene i
 Invariant: the scene it starts from stays as it is, since another thread may be painting it.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from virtual_phone.display.scene import Scene, Scrolled, Surface

@@ -1,7 +1,5 @@
 """The windows of a phone as `dumpsys window` and `uiautomator dump` see them."""
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING
 
 from virtual_phone.display.scene import Scene, Surface
@@ -16,7 +14,7 @@ if TYPE_CHECKING:
 class Windows:
     """Look at the windows of one phone."""
 
-    def __init__(self, phone: Phone) -> None:
+    def __init__(self, phone: "Phone") -> None:
         self._phone = phone
 
     def all(self, display: int = 0) -> list[WindowInfo]:

@@ -3,8 +3,6 @@
 Not editing itself. Invariant: the offset stands between whole clusters, never inside one.
 """
 
-from __future__ import annotations
-
 from virtual_phone.display import fonts
 from virtual_phone.ui.draw import field_shift
 from virtual_phone.ui.layout import Metrics, shown_text

@@ -1,7 +1,5 @@
 """The clipboard of a phone."""
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING
 
 from virtual_phone.well_formed import well_formed
@@ -13,7 +11,7 @@ if TYPE_CHECKING:
 class Clipboard:
     """The text that was copied last."""
 
-    def __init__(self, phone: Phone) -> None:
+    def __init__(self, phone: "Phone") -> None:
         self._phone = phone
 
     @property

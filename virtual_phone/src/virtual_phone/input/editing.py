@@ -3,8 +3,6 @@
 Works on `FieldState` alone. Invariant: 0 <= start <= end <= len(text), whatever is typed.
 """
 
-from __future__ import annotations
-
 from virtual_phone.display.fonts import clusters
 from virtual_phone.state.records import FieldState
 

@@ -5,8 +5,6 @@ ViewConfiguration, without the bounce at the ends. Invariant: where a glide ends
 finger's speed and the screen's density alone, never on how busy the machine is.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 

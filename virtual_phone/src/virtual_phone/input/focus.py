@@ -1,7 +1,5 @@
 """The input focus of a phone: the focused view, the soft keyboard for it, the bar over its text."""
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING
 
 from virtual_phone.display.scene import Surface
@@ -16,7 +14,7 @@ if TYPE_CHECKING:
 class Focus:
     """Move the input focus of one phone."""
 
-    def __init__(self, phone: Phone) -> None:
+    def __init__(self, phone: "Phone") -> None:
         self._phone = phone
         self.text_tools: PageState | None = None
         """The page whose focused field shows the bar with cut, copy and paste."""

@@ -4,8 +4,6 @@ What a finger does is `virtual_phone.input.touch`. Invariant: a coroutine return
 has been delivered.
 """
 
-from __future__ import annotations
-
 from virtual_phone.display.animations import MOVE_STEP_S
 from virtual_phone.errors import PhoneError
 from virtual_phone.input.touch import LONG_PRESS_S, Touch

@@ -3,8 +3,6 @@
 Values as in android.view.KeyEvent. Invariant: a name maps to one code.
 """
 
-from __future__ import annotations
-
 HOME, BACK, CALL = 3, 4, 5
 DPAD_UP, DPAD_DOWN, DPAD_LEFT, DPAD_RIGHT, DPAD_CENTER = 19, 20, 21, 22, 23
 VOLUME_UP, VOLUME_DOWN, POWER, CAMERA = 24, 25, 26, 27

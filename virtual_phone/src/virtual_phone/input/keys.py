@@ -4,8 +4,6 @@ The codes are in `keycodes`. Invariant: a key that means nothing here
 changes nothing.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -56,7 +54,7 @@ _MOVES: dict[int, Callable[[FieldState], None]] = {
 class Keys:
     """The keys of one phone: its buttons, a keyboard that is attached, and the soft keyboard."""
 
-    def __init__(self, phone: Phone) -> None:
+    def __init__(self, phone: "Phone") -> None:
         self._phone = phone
 
     def focused_field(self) -> tuple[Surface, View] | None:

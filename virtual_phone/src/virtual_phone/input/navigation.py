@@ -1,7 +1,5 @@
 """System navigation: Back, Home, Recents and the shade, by buttons and by swipes from an edge."""
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING
 
 from virtual_phone.display.scene import Scene
@@ -14,7 +12,7 @@ if TYPE_CHECKING:
 class Navigation:
     """Navigate one phone."""
 
-    def __init__(self, phone: Phone) -> None:
+    def __init__(self, phone: "Phone") -> None:
         self._phone = phone
 
     def zone(self, scene: Scene, x: float, y: float) -> str:

@@ -1,7 +1,5 @@
 """Which view is shown as pressed while a finger is on it."""
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING
 
 from virtual_phone.state.records import PageState
@@ -18,7 +16,7 @@ class Pressed:
         compositor: has the scenes in which it is looked for.
     """
 
-    def __init__(self, compositor: Compositor) -> None:
+    def __init__(self, compositor: "Compositor") -> None:
         self._compositor = compositor
         self._view: tuple[PageState, str] | None = None
 

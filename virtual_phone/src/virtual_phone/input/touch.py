@@ -4,8 +4,6 @@ Works on the current scene; not drawing and not app logic. Invariant: content
 moves exactly as far as the finger did, and glides on only where the finger was lifted in motion.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -53,7 +51,7 @@ class _Finger:
 class Touch:
     """Follow the fingers on one phone's displays."""
 
-    def __init__(self, phone: Phone) -> None:
+    def __init__(self, phone: "Phone") -> None:
         self._phone = phone
         self._fingers: dict[tuple[int, int], _Finger] = {}
         self._glides: dict[tuple[int, str], Glide] = {}

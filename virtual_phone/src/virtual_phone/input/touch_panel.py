@@ -6,8 +6,6 @@ reads the panel (`getevent`) tells a person from a program. Not the meaning of t
 codes of input-event-codes.h. Invariant: what listeners are told is what the fingers did, in order.
 """
 
-from __future__ import annotations
-
 import asyncio
 import time
 from collections.abc import Callable
@@ -64,7 +62,7 @@ class _Slot:
 class TouchPanel:
     """The panel of one phone's default display."""
 
-    phone: Phone
+    phone: "Phone"
     listeners: set[Callable[[RawEvent], None]] = field(default_factory=set)
     _slots: list[_Slot] = field(default_factory=lambda: [_Slot() for _ in range(SLOTS)])
     _at: int = 0

@@ -4,8 +4,6 @@ Not an installer and not a runtime: the code in an APK never runs here. Invarian
 cost a bounded amount of memory, and whatever is wrong with one is a PhoneError.
 """
 
-from __future__ import annotations
-
 import io
 import logging
 import lzma

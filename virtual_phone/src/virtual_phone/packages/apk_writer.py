@@ -5,8 +5,6 @@ Format: ResourceTypes.h of AOSP (ResStringPool, ResXMLTree). Invariant: the same
 bytes.
 """
 
-from __future__ import annotations
-
 import io
 import struct
 import zipfile
@@ -40,7 +38,7 @@ class Element:
 
     name: str
     attributes: dict[str, str | int] = field(default_factory=dict)
-    children: tuple[Element, ...] = ()
+    children: "tuple[Element, ...]" = ()
 
 
 @lru_cache(maxsize=64)

@@ -4,8 +4,6 @@ A table of facts about packages; starting one is the activity stack's work. Inva
 that is built in is always present, and only installed ones can be removed.
 """
 
-from __future__ import annotations
-
 import builtins
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
@@ -38,7 +36,7 @@ class PackageTable:
         self._built_in = {info.package: info for info in built_in}
         self._installed: dict[str, PackageInfo] = {}
 
-    def list(self) -> list[PackageInfo]:
+    def list(self) -> "list[PackageInfo]":
         """Return every package, sorted by name."""
         return sorted((self._built_in | self._installed).values(), key=lambda p: p.package)
 

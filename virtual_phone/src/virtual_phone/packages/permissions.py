@@ -1,7 +1,5 @@
 """What apps were allowed: granted by an answer or by `pm grant`, taken back by `pm revoke`."""
 
-from __future__ import annotations
-
 from typing import Protocol
 
 from virtual_phone.running import AppProcesses

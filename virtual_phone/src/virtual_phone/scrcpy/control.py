@@ -4,8 +4,6 @@ Layouts after `app/src/control_msg.c` and `ControlMessageReader` of the scrcpy p
 Not what the messages do. Invariant: a length is checked before anything of that length is read.
 """
 
-from __future__ import annotations
-
 import struct
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass

@@ -5,8 +5,6 @@ codec: `control` and `stream` are. Invariant: one `Dialect` answers every questi
 so no other module compares version numbers.
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 

@@ -4,8 +4,6 @@ Not the socket they come from. Invariant: a position counts only if it was taken
 the size that is being sent, so a touch meant for the screen before a rotation is dropped.
 """
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, assert_never
 
@@ -38,7 +36,7 @@ class Injector:
 
     def __init__(
         self,
-        phone: Phone,
+        phone: "Phone",
         display: int,
         *,
         shown_size: Callable[[], tuple[int, int] | None],

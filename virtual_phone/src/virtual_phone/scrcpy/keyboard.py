@@ -5,8 +5,6 @@ keyboard page (USB HID Usage Tables 1.5, §10). Mice and gamepads are accepted a
 Invariant: a key acts once, when it appears in a report and was not in the one before.
 """
 
-from __future__ import annotations
-
 from virtual_phone.input import keycodes
 
 REPORT_BYTES = 8

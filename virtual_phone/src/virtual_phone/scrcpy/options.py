@@ -4,8 +4,6 @@ Not the meaning of the options: the session reads the record. Invariant: an opti
 does not know is ignored, as newer clients expect; a value it cannot read is an error naming it.
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass, replace
 

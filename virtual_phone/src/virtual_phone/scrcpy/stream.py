@@ -4,8 +4,6 @@ Not the session that feeds it. Invariant: the first packet of every encoder is i
 (SPS and PPS), and the next one is a key frame.
 """
 
-from __future__ import annotations
-
 import struct
 from fractions import Fraction
 from typing import TYPE_CHECKING
@@ -74,7 +72,7 @@ class VideoEncoder:
         """SPS and PPS in annex B."""
         return bytes(self._codec.extradata or b"")
 
-    def encode(self, picture: Image, pts_us: int) -> list[tuple[int, bool, bytes]]:
+    def encode(self, picture: "Image", pts_us: int) -> list[tuple[int, bool, bytes]]:
         """Encode one picture; return (time stamp in µs, whether a key frame, annex B) packets."""
         plane = self._rgb.planes[0]
         plane.update(picture.tobytes("raw", "RGB", plane.line_size, 1))

@@ -3,8 +3,6 @@
 Not chance: a fault is there from `begin` until `end` or its time is over, and never otherwise.
 """
 
-from __future__ import annotations
-
 import asyncio
 import time
 from collections.abc import Callable

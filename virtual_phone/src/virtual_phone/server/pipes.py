@@ -4,8 +4,6 @@ Not an asyncio transport: both ends live on one loop. Invariant: a pipe never ho
 capacity plus one write, so a reader that does not read stops its writer instead of eating memory.
 """
 
-from __future__ import annotations
-
 import asyncio
 import errno
 import os

@@ -4,8 +4,6 @@ The other side of `virtual_phone.server.channel`. Invariant: an answer is waited
 and a socket that nobody serves any more is told from a phone that does not answer.
 """
 
-from __future__ import annotations
-
 import socket
 from pathlib import Path
 

@@ -4,8 +4,6 @@ Not the phone and not adbd. Invariant: nothing listens beyond loopback, nothing 
 the home directory it was given, and closing the host ends everything it started.
 """
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import time

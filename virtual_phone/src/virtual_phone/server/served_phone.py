@@ -4,8 +4,6 @@ Not the phone's inside and not the host of many. Invariant: it listens on the lo
 only, and closing it ends everything it started.
 """
 
-from __future__ import annotations
-
 import asyncio
 import errno
 import json

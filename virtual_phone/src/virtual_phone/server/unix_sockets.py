@@ -5,8 +5,6 @@ directory could be made by another user first, who then blocks the socket or lis
 a listener that has no room for one more caller now is waited for, and is not taken for a dead one.
 """
 
-from __future__ import annotations
-
 import os
 import socket
 import time

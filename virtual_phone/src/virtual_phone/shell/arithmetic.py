@@ -3,8 +3,6 @@
 Invariant: the result always fits 64 bits; depth is bounded, so no expression exhausts the stack.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 

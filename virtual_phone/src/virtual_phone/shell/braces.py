@@ -4,8 +4,6 @@ As mksh does it: a list needs a comma, so `{a}` and `{1..3}` stay as they are. I
 words one becomes is bounded.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from itertools import groupby, pairwise, product
 from typing import cast

@@ -4,8 +4,6 @@ Follows POSIX.1-2017, Shell Command Language, 2.6. Invariant: an expansion's siz
 `x=$x$x` in a loop ends with an error and not with the machine's memory.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Awaitable, Callable, Sequence
 from itertools import chain
@@ -37,7 +35,7 @@ Field = list[Piece]
 class Expander:
     """The expansion of words in one shell."""
 
-    def __init__(self, shell: Shell, substitute: Callable[[Script], Awaitable[str]]) -> None:
+    def __init__(self, shell: "Shell", substitute: Callable[[Script], Awaitable[str]]) -> None:
         self._shell = shell
         self._substitute = substitute
 

@@ -1,7 +1,5 @@
 """How the shell leaves what it is in, and the constants of its outcomes. Data only."""
 
-from __future__ import annotations
-
 SHELL_NAME = "/system/bin/sh"
 MAX_CALL_DEPTH = 60
 SCRIPT_LIMIT_BYTES = 4 * 1024 * 1024

@@ -4,8 +4,6 @@ Not a terminal and not the ADB service: it reads and writes pipes. Invariant: ev
 event loop a turn and depth is bounded, so no line stops the other phones of the process.
 """
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import signal

@@ -9,8 +9,6 @@ highlighter's grammar (it accepts `echo ;;`, splits `a!` in two and hangs a redi
 pipeline).
 """
 
-from __future__ import annotations
-
 from virtual_phone.shell import syntax
 from virtual_phone.shell.tokens import ShellSyntaxError as ShellSyntaxError
 from virtual_phone.shell.tokens import TokenReader

@@ -3,8 +3,6 @@
 Invariant: quoted text is always literal.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Sequence
 

@@ -1,7 +1,5 @@
 """Redirections: what `<`, `>`, `2>&1` and here-documents do to a command's streams."""
 
-from __future__ import annotations
-
 import contextlib
 from typing import assert_never
 

@@ -4,8 +4,6 @@ Not the terminal. Invariant: a line that is only half a command waits for the re
 parse is reported and the session goes on.
 """
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 from typing import Protocol, runtime_checkable

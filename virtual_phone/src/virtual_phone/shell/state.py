@@ -3,8 +3,6 @@
 Not running anything: that is `interpreter`. Invariant: a subshell's changes stay its own.
 """
 
-from __future__ import annotations
-
 import asyncio
 from typing import TYPE_CHECKING, Self
 
@@ -20,7 +18,7 @@ if TYPE_CHECKING:
 class ShellState:
     """The state of one shell."""
 
-    def __init__(self, userland: Userland, *, terminal: bool = False) -> None:
+    def __init__(self, userland: "Userland", *, terminal: bool = False) -> None:
         self.userland = userland
         self.terminal = terminal
         self.cwd = "/"

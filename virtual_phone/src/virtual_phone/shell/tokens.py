@@ -4,8 +4,6 @@ Below the grammar (`parser`) and above single words (`words`). Invariant: readin
 so a line is read in time linear to its length.
 """
 
-from __future__ import annotations
-
 import re
 
 from virtual_phone.errors import PhoneError

@@ -4,8 +4,6 @@ The lower half of the parser; it knows nothing of commands. Invariant: nesting i
 line of a million `$(` is an error and not a crash.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 

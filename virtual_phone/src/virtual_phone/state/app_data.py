@@ -1,7 +1,5 @@
 """The states of a phone's apps, each decoded or made from its seed when it is first looked at."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from typing import cast
 

@@ -4,8 +4,6 @@ How a state file is written is `virtual_phone.state.persistence`. Invariant: wha
 written counts as unsaved.
 """
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from typing import TYPE_CHECKING
@@ -25,7 +23,7 @@ SAVE_DELAY_S = 0.4
 class Autosave:
     """Save one phone."""
 
-    def __init__(self, phone: Phone) -> None:
+    def __init__(self, phone: "Phone") -> None:
         self._phone = phone
         self._file = StateFile()
         self._timer: Timer | None = None

@@ -5,8 +5,6 @@ thousand phones cost what they changed. Invariant: what is shared is bytes, so n
 another's.
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ Every one is what its name says: readers of PDF, CSV, WAV, PNG and JPEG can open
 storage. Invariant: the same seed and time make the same bytes, so phones share them in memory.
 """
 
-from __future__ import annotations
-
 import io
 import math
 import random

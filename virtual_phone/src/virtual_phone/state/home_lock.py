@@ -4,8 +4,6 @@ Not the state itself (`persistence`). Invariant: the claim lasts exactly as long
 however that dies, because the kernel drops it with the open file.
 """
 
-from __future__ import annotations
-
 import asyncio
 import fcntl
 import os
@@ -21,7 +19,7 @@ PATIENCE_S = 5.0
 _LOOK_S = 0.02
 
 
-async def claim(home: Path) -> Claim:
+async def claim(home: Path) -> "Claim":
     """Claim a phone's directory, waiting a moment for a holder that is just ending.
 
     Raises PhoneError when the holder stays, or the directory cannot be written.

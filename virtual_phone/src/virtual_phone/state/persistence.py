@@ -4,8 +4,6 @@ Bytes in, bytes out; what they mean is the phone's business. Invariant: the file
 the old state or the new one, and a damaged file is never overwritten.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import threading

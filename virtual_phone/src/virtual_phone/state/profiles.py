@@ -3,8 +3,6 @@
 Facts only. Invariant: a profile has at least one screen, and the first is the one it starts with.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from virtual_phone.errors import PhoneError

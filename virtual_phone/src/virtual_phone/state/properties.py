@@ -4,8 +4,6 @@ A table of plausible values of one phone model; not a property service: nothing 
 value changes. Invariant: `ro.*` keys never change after construction, as on a real phone.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Iterator, Mapping, MutableMapping
 

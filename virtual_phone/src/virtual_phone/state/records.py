@@ -3,8 +3,6 @@
 Data only. Invariant: `PhoneState` holds everything that survives a restart, and nothing else does.
 """
 
-from __future__ import annotations
-
 from enum import StrEnum
 
 import msgspec

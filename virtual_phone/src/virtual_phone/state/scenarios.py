@@ -3,8 +3,6 @@
 Invariant: each begins from a phone as it left the factory, and leads to the same state each time.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from virtual_phone.apps.browser import browser

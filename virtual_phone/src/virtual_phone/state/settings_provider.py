@@ -4,8 +4,6 @@ One truth: the Settings app, quick settings and the shell read and write the sam
 Settings app. Invariant: airplane mode switches the radios off and puts back what it switched off.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 
 from virtual_phone.errors import PhoneError

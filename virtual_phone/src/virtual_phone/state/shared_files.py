@@ -4,8 +4,6 @@ Invariants: the files that are shared are never written again once they are made
 rewound has none of its own.
 """
 
-from __future__ import annotations
-
 import shutil
 import threading
 from collections.abc import Callable, Iterator

@@ -5,8 +5,6 @@ home. Not the private data of apps. Invariant: a link is never followed and neve
 of an app leads out of the phone's directory.
 """
 
-from __future__ import annotations
-
 import errno
 import os
 import shutil

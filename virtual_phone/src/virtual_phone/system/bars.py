@@ -4,8 +4,6 @@ Drawn from the phone's settings and clock; never part of a UI dump. Invariant: h
 for layout, drawing and gesture zones.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from datetime import UTC, datetime
 

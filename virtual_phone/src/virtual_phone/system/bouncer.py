@@ -4,8 +4,6 @@ A password has no keys here: it comes from `input text`, a keyboard or scrcpy. I
 Android's SystemUI. Invariant: nothing that was typed is in the tree but its length.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -20,7 +18,7 @@ if TYPE_CHECKING:
 _ID = "com.android.systemui:id/"
 
 
-def bouncer(phone: Phone) -> View:
+def bouncer(phone: "Phone") -> View:
     """Draw the page."""
     state = phone.state_record.lock
     is_pin = state.kind is LockKind.PIN
@@ -54,7 +52,7 @@ def bouncer(phone: Phone) -> View:
     )
 
 
-def _keys(phone: Phone) -> list[View]:
+def _keys(phone: "Phone") -> list[View]:
     def typed(digit: str) -> Callable[[], None]:
         return lambda: lock.type_text(phone, digit)
 

@@ -4,8 +4,6 @@ What is asked is kept in a page state, so it survives a restart. Invariant: ever
 answer that leaves the phone usable.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from virtual_phone.app import Host

@@ -4,8 +4,6 @@ It types into whatever field has the focus. Not part of a UI dump, as on real ph
 every key types exactly what it shows.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -25,7 +23,7 @@ ROW_GAP_DP = 9
 HEIGHT_DP = 4 * KEY_DP + 3 * ROW_GAP_DP + 40 + 12 + 14
 
 
-def keyboard(page: PageState, keys: Keys, nav_dp: float, enter_icon: str) -> View:
+def keyboard(page: PageState, keys: "Keys", nav_dp: float, enter_icon: str) -> View:
     """Draw the keyboard for its remembered layer (letters, shift, symbols, more, emoji)."""
     layer = page.local.get("layer", "letters")
     shift = page.local.get("shift", "")
@@ -159,7 +157,7 @@ def _tool(drawing: str) -> View:
     return icon(drawing, 20, "text2")
 
 
-def _emoji(keys: Keys, letters: Callable[[], None], nav_dp: float) -> View:
+def _emoji(keys: "Keys", letters: Callable[[], None], nav_dp: float) -> View:
     from virtual_phone.display.fonts import clusters
 
     def cell(char: str) -> View:

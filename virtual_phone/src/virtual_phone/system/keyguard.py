@@ -4,8 +4,6 @@ Where there is a secret, the swipe asks for it (`bouncer`). Invariant: nothing o
 while the phone is locked.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from datetime import UTC, datetime
 

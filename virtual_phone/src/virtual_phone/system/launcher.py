@@ -3,8 +3,6 @@
 An app like the others, drawn over the wallpaper. Invariant: an icon starts the package it names.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from datetime import UTC, datetime
 

@@ -4,8 +4,6 @@ Not what they do (`virtual_phone.system.prompts`). Invariant: Back and a tap bes
 nothing.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from virtual_phone.ui.views import MATCH, Align, TextStyle, View

@@ -3,8 +3,6 @@
 Not what they look like (`virtual_phone.system.dialogs`). Invariant: at most one is shown.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -22,7 +20,7 @@ class Prompts:
         phone: over whose apps they are shown.
     """
 
-    def __init__(self, phone: Phone) -> None:
+    def __init__(self, phone: "Phone") -> None:
         self._phone = phone
         self._after: Callable[[], None] | None = None
 

@@ -3,8 +3,6 @@
 Tiles change the same settings rows as the Settings app. Invariant: a tile shows what is set.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from datetime import UTC, datetime
 

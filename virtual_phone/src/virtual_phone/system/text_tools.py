@@ -4,8 +4,6 @@ A window of its own that a long press on a field brings. Invariant: a button doe
 key of the same name does.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from virtual_phone.input import keycodes as k

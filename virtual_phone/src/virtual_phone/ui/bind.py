@@ -4,8 +4,6 @@ Gives every view a key, then puts in scroll positions, edited text, focus and th
 Invariant: a view keeps its key while the tree around it keeps its shape or it has a key of its own.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from virtual_phone.state.records import FieldState, PageState

@@ -4,8 +4,6 @@ Coordinates are display pixels; `scale` shrinks everything, text included, so a 
 drawn at its own size. No views here. Invariant: what is drawn stays inside the clip rectangle.
 """
 
-from __future__ import annotations
-
 import math
 from functools import lru_cache
 

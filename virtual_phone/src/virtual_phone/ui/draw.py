@@ -4,8 +4,6 @@ Each kind of leaf has its painter here; shapes and text are the canvas's work. N
 Invariant: painting changes nothing but the image.
 """
 
-from __future__ import annotations
-
 from virtual_phone.display import fonts
 from virtual_phone.ui.canvas import Canvas
 from virtual_phone.ui.layout import Metrics, shown_text

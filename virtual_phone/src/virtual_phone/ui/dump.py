@@ -5,8 +5,6 @@ that XML cannot carry becomes a dot, as there. Invariant: only what can be seen 
 its bounds cut to the screen.
 """
 
-from __future__ import annotations
-
 import re
 
 from virtual_phone.ui.layout import shown_text

@@ -8,8 +8,6 @@ the same on every machine.
 """
 
 # ruff: noqa: E501
-from __future__ import annotations
-
 import math
 
 from PIL import Image, ImageDraw

@@ -4,8 +4,6 @@ Two passes: measure from the leaves up, place from the root down. Not drawing. I
 tree, size, density and font scale give the same rectangles, on every machine.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import lru_cache
 

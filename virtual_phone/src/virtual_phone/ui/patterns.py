@@ -4,8 +4,6 @@ Built from the vocabulary alone. Invariant: resource ids and classes are the one
 have in AOSP apps, so that what finds them there finds them here.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from virtual_phone.ui import vocabulary as ui

@@ -3,8 +3,6 @@
 Invariant: parsed, the XML of `virtual_phone.ui.dump` says what these rows say, node by node.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from virtual_phone.ui.dump import carried, resource_id

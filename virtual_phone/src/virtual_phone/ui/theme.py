@@ -3,8 +3,6 @@
 Values only. Invariant: both themes name the same roles, so a tree can be drawn in either.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import lru_cache
 

@@ -4,8 +4,6 @@ No state and no look of one app; theme roles name the colors. Invariant: every f
 new view, so a tree can be thrown away and built again at any time.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import TypedDict, Unpack

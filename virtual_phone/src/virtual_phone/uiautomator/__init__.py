@@ -4,8 +4,6 @@ The library pushes a jar, starts its class with `app_process` and speaks JSON-RP
 port of the phone; this package answers as that class does. Loaded when it is first started.
 """
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -14,7 +12,7 @@ if TYPE_CHECKING:
 CLASS = "com.wetest.uia2.Main"
 
 
-async def app_process(call: Call, arguments: list[str]) -> int:
+async def app_process(call: "Call", arguments: list[str]) -> int:
     """Run the service until the shell that started it goes or `/stop` is asked for."""
     from virtual_phone.uiautomator import server
 

@@ -4,8 +4,6 @@ Not those on objects (`object_methods`). Invariant: each does what a finger, a k
 settings could do, by the phone's own means.
 """
 
-from __future__ import annotations
-
 import asyncio
 import base64
 import dataclasses

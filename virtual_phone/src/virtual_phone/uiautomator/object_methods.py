@@ -4,8 +4,6 @@ Not the methods on the phone as a whole. Invariant: an object is looked up anew 
 what is answered is what is on the screen now.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import msgspec

@@ -5,8 +5,6 @@ their parameters. Not the methods themselves. Invariant: whatever the bytes are,
 and no request makes more than one bounded batch of calls.
 """
 
-from __future__ import annotations
-
 import inspect
 import logging
 from collections.abc import Awaitable, Callable

@@ -3,8 +3,6 @@
 Invariant: every search ends, by the end of the list or by its number of swipes.
 """
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable
 
 from virtual_phone.uiautomator.nodes import Node

@@ -4,8 +4,6 @@ Not the methods. Invariant: a wait ends at its time limit, and looks again only 
 changed.
 """
 
-from __future__ import annotations
-
 import asyncio
 import math
 from collections import OrderedDict
@@ -35,7 +33,7 @@ Target = Selector | str
 class Service:
     """The phone as one running service sees it."""
 
-    def __init__(self, userland: Userland) -> None:
+    def __init__(self, userland: "Userland") -> None:
         self.userland = userland
         self.phone: Phone = userland.phone
         self.toasts_seen = self.phone.toasts.count

@@ -4,8 +4,6 @@ Not a web server: no chunked bodies, no upgrades. Invariant: heads, bodies and w
 and what is not HTTP ends the connection.
 """
 
-from __future__ import annotations
-
 import asyncio
 from dataclasses import dataclass, field
 from http import HTTPStatus

@@ -3,8 +3,6 @@
 Not the files themselves. Invariant: a failure names the phone's path, never the host's.
 """
 
-from __future__ import annotations
-
 import io
 import os
 import stat as modes

@@ -6,8 +6,6 @@ never follows one (O_NOFOLLOW on the last component, lstat on the others), so a 
 to `/etc/passwd` leads to the phone's file, not to ours.
 """
 
-from __future__ import annotations
-
 import errno
 import io
 import os

@@ -3,8 +3,6 @@
 Not the log of the process. Invariant: bounded; an entry never changes; sequence numbers only grow.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections import deque
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ Not processes of this machine. Invariant: a shell process is in the table exactl
 runs, so `ps`, `pidof` and `kill` tell and do the truth.
 """
 
-from __future__ import annotations
-
 import signal
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ Not sockets of this machine: two phones may listen on the same port. Invariant: 
 bounded pair inside the process, and its handler's task ends with the phone.
 """
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable

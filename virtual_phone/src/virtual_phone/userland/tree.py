@@ -4,8 +4,6 @@ Not the writable part (see `files`). Invariant: shared by every phone of the pro
 that differ between phones are functions of the phone and cost nothing until they are read.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from enum import StrEnum

@@ -4,8 +4,6 @@ Not the phone itself (windows, apps, input: `virtual_phone.phone`). Invariant: o
 belongs to a boot (boot id, processes, `reverse` rules) is replaced when the phone reboots.
 """
 
-from __future__ import annotations
-
 import random
 import uuid
 from collections.abc import Awaitable, Callable
@@ -50,7 +48,7 @@ class Userland:
         name: how the phone is called; seeds what is random.
     """
 
-    def __init__(self, phone: Phone, home: Path, name: str) -> None:
+    def __init__(self, phone: "Phone", home: Path, name: str) -> None:
         from virtual_phone.commands.packages.installing import InstallSessions
 
         self.phone = phone
@@ -88,7 +86,7 @@ class Userland:
         """Return the seconds since the phone booted."""
         return max(0.0, self.now() - self.boot.at)
 
-    def is_terminal(self, descriptors: Descriptors) -> bool:
+    def is_terminal(self, descriptors: "Descriptors") -> bool:
         """Whether stdin is a terminal."""
         return bool(getattr(descriptors.get(0), "is_terminal", False))
 

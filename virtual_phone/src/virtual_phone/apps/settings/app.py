@@ -5,8 +5,6 @@ This module has the frame: the home page, search, and how a sub-page is declared
 is what `settings get` prints.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypedDict, Unpack

@@ -3,8 +3,6 @@
 Pages only; the frame is in `settings.app`. Invariant: numbers shown come from the phone's tables.
 """
 
-from __future__ import annotations
-
 from virtual_phone.app import NoState, Page
 from virtual_phone.apps.settings.app import flag_row, sub_page
 from virtual_phone.apps.settings.tables import choice, flag, hint, level, link, said, section, table

@@ -3,8 +3,6 @@
 Pages only; the frame is in `settings`. Invariant: data is deleted only after a question.
 """
 
-from __future__ import annotations
-
 from virtual_phone.app import NoState, Page
 from virtual_phone.apps.settings.app import open_sub, settings, sub_page
 from virtual_phone.ui.patterns import empty, group, preference, screen, title_bar

@@ -3,8 +3,6 @@
 Pages only; the frame is in `settings.app`. Invariant: a radio that is off finds nothing.
 """
 
-from __future__ import annotations
-
 from virtual_phone.app import NoState, Page
 from virtual_phone.apps.settings.app import flag_row, main_switch, open_sub, sub_page
 from virtual_phone.apps.settings.tables import choice, flag, hint, link, said, section, table

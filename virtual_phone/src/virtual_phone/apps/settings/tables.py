@@ -3,8 +3,6 @@
 Not how a row looks (`settings.app`). Invariant: a row belongs to no page until it is drawn.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Unpack
 

@@ -4,8 +4,6 @@ The chat's agent follows a script over the orders. Invariant: an order's total i
 it held when it was placed.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import msgspec

@@ -4,8 +4,6 @@ Pages only; products and state are in `shop`. Invariant: an order is placed or c
 question that names the amount.
 """
 
-from __future__ import annotations
-
 from virtual_phone.app import Page
 from virtual_phone.apps.shop.app import PRODUCTS, Line, Order, Shop, describe, money, shop, total_of
 from virtual_phone.apps.shop.support import ChatLine, answer

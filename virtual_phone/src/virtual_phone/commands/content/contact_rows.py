@@ -3,8 +3,6 @@
 Over the Contacts app's true state. Invariant: a person always has a name, if only a stand-in.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
@@ -25,7 +23,7 @@ UNNAMED = "(No name)"
 class ContactRows:
     """`content://com.android.contacts/contacts` and `/raw_contacts`: one row a person."""
 
-    phone: Phone
+    phone: "Phone"
     raw: bool = False
     columns: ClassVar[tuple[str, ...]] = (
         "_id",
@@ -95,7 +93,7 @@ class ContactRows:
 class ContactDataRows:
     """`content://com.android.contacts/data`, `/data/phones` and `/data/emails`: their details."""
 
-    phone: Phone
+    phone: "Phone"
     only: str = ""
     columns: ClassVar[tuple[str, ...]] = (
         "_id",

@@ -1,7 +1,5 @@
 """`content`: query and change content providers from the shell."""
 
-from __future__ import annotations
-
 import re
 
 from virtual_phone.commands.content.providers import provider_of

@@ -4,8 +4,6 @@ A table in memory for one question. Not the phone's data. Invariant: a condition
 and nothing else, within bounded steps and memory, whatever it says.
 """
 
-from __future__ import annotations
-
 import sqlite3
 from collections.abc import Mapping, Sequence
 from contextlib import closing
@@ -94,7 +92,7 @@ def _short(value: Value) -> Value:
     return value[: LARGEST_BYTES // 8] if isinstance(value, str) else value
 
 
-def state_of(phone: Phone, package: str, kind: type[StateT]) -> StateT:
+def state_of(phone: "Phone", package: str, kind: type[StateT]) -> StateT:
     """Return what an app keeps, which is of this kind."""
     state = phone.app_data.of_package(package)
     assert isinstance(state, kind), package

@@ -4,8 +4,6 @@ Not all of what that service prints: the header, the batch and one block an alar
 AlarmManagerService of Android 14.
 """
 
-from __future__ import annotations
-
 import datetime
 from typing import TYPE_CHECKING
 
@@ -17,7 +15,7 @@ CLOCK = "com.android.deskclock"
 ACTION = f"{CLOCK}.ALARM_ALERT"
 
 
-def dump_alarm(phone: Phone, words: list[str]) -> str:
+def dump_alarm(phone: "Phone", words: list[str]) -> str:
     """Return the report of the alarm service."""
     del words
     from virtual_phone.apps.clock import Clocks
@@ -52,7 +50,7 @@ def dump_alarm(phone: Phone, words: list[str]) -> str:
     return "\n".join(rows)
 
 
-def _next(now: datetime.datetime, alarm: Alarm) -> datetime.datetime:
+def _next(now: datetime.datetime, alarm: "Alarm") -> datetime.datetime:
     at = now.replace(hour=alarm.hour, minute=alarm.minute, second=0, microsecond=0)
     return at if at > now else at + datetime.timedelta(days=1)
 

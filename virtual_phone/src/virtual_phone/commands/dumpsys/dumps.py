@@ -1,7 +1,5 @@
 """`dumpsys`: what system services say of themselves, in the shape of Android 14."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from virtual_phone.commands.dumpsys.alarm_dump import dump_alarm

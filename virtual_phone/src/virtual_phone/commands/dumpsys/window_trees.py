@@ -5,8 +5,6 @@ the writing of one tree (`virtual_phone.ui.dump`). Invariant: a display without 
 out.
 """
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING
 
 from virtual_phone.ui.dump import HEAD, dump, escape
@@ -17,7 +15,7 @@ if TYPE_CHECKING:
     from virtual_phone.phone import Phone
 
 
-def dump_displays(phone: Phone, *, compressed: bool) -> str:
+def dump_displays(phone: "Phone", *, compressed: bool) -> str:
     """Return the windows of all displays as XML."""
     parts = [HEAD, "<displays>"]
     for display in phone.displays.all():
@@ -35,7 +33,7 @@ def dump_displays(phone: Phone, *, compressed: bool) -> str:
     return "".join(parts)
 
 
-def _window(surface: Surface, index: int, count: int) -> str:
+def _window(surface: "Surface", index: int, count: int) -> str:
     frame = surface.frame
     active = "true" if index == 0 else "false"
     kind = "TYPE_APPLICATION" if surface.type == "BASE_APPLICATION" else "TYPE_SYSTEM"

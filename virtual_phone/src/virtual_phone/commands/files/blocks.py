@@ -1,7 +1,5 @@
 """`dd`, and commands on the file system as a whole."""
 
-from __future__ import annotations
-
 import asyncio
 
 from virtual_phone.commands.files.listing import human

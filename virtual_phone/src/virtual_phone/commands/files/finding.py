@@ -1,7 +1,5 @@
 """`find`: search below directories."""
 
-from __future__ import annotations
-
 import asyncio
 import re
 

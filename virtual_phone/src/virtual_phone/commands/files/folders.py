@@ -1,7 +1,5 @@
 """Commands on files and directories: ls, stat, rm, mkdir, cp, mv, touch, chmod, find, df, dd …"""
 
-from __future__ import annotations
-
 import asyncio
 import errno
 import re

@@ -1,7 +1,5 @@
 """Commands that show files: ls, stat, df, du."""
 
-from __future__ import annotations
-
 import re
 import stat as modes
 import time

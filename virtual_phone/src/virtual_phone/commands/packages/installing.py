@@ -1,7 +1,5 @@
 """`pm install`: from a file of the phone, from stdin, or in a session of several writes."""
 
-from __future__ import annotations
-
 import asyncio
 import hashlib
 

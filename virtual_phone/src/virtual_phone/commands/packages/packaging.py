@@ -1,7 +1,5 @@
 """`pm` and `cmd package`: what is installed."""
 
-from __future__ import annotations
-
 from virtual_phone.commands.intents import parse_intent, shorten
 from virtual_phone.commands.packages.installing import install
 from virtual_phone.errors import PhoneError

@@ -6,8 +6,6 @@ Invariant: what is set is what is read back, also after a restart of the phone; 
 tempwhitelist` is answered and not kept.
 """
 
-from __future__ import annotations
-
 import re
 
 from virtual_phone.commands.dumpsys.device_dumps import idle_enabled, idle_values

@@ -1,7 +1,5 @@
 """Commands that run other commands: sh, env, timeout, nohup, time, app_process."""
 
-from __future__ import annotations
-
 import asyncio
 import itertools
 

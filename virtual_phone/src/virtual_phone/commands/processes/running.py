@@ -1,7 +1,5 @@
 """Commands on processes: ps, kill, pidof, sleep, sh, env, timeout, id, nc, app_process …"""
 
-from __future__ import annotations
-
 import asyncio
 import re
 import signal

@@ -1,7 +1,5 @@
 """`test` and `[`: conditions."""
 
-from __future__ import annotations
-
 import re
 
 from virtual_phone.shell.call import Call, CommandError, command

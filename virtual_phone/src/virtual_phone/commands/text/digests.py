@@ -1,7 +1,5 @@
 """Commands that read everything: checksums, base64, xargs."""
 
-from __future__ import annotations
-
 import base64 as base64_codec
 import hashlib
 

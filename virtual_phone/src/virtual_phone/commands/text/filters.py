@@ -1,7 +1,5 @@
 """Commands that read lines and write lines: grep, head, tail, wc, sort, cut, tr, sed, xargs …"""
 
-from __future__ import annotations
-
 import asyncio
 import re
 from collections.abc import AsyncIterator

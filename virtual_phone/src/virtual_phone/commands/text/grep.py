@@ -1,7 +1,5 @@
 """`grep`: find lines."""
 
-from __future__ import annotations
-
 import getopt
 import re
 

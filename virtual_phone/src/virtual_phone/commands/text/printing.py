@@ -1,7 +1,5 @@
 """Commands that make text: echo, printf, cat, seq, yes, date, test and what describes the phone."""
 
-from __future__ import annotations
-
 import asyncio
 import re
 import time

@@ -1,7 +1,5 @@
 """POSIX regular expressions as Python's, and how long one may take."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
@@ -50,7 +48,7 @@ class LinePattern:
             raise self._too_long() from error
 
     def substitute(
-        self, replacement: Callable[[regex.Match[bytes]], bytes], line: bytes, count: int
+        self, replacement: "Callable[[regex.Match[bytes]], bytes]", line: bytes, count: int
     ) -> tuple[bytes, int]:
         """Replace the first `count` matches (0: all); return the line and how many there were."""
         try:

@@ -1,7 +1,5 @@
 """`sed`: edit lines."""
 
-from __future__ import annotations
-
 import re
 from typing import TYPE_CHECKING
 
@@ -38,7 +36,7 @@ async def sed(call: Call) -> int:
 
 
 async def _sed_line(
-    call: Call, steps: list[_SedStep], raw: bytes, number: int, last: bool, found: Options
+    call: Call, steps: "list[_SedStep]", raw: bytes, number: int, last: bool, found: Options
 ) -> bool:
     line, quits, deleted = raw.rstrip(b"\n"), False, False
     for step in steps:
@@ -121,7 +119,7 @@ class _SedStep:
         self.count = 0 if "g" in flags else 1
         self.prints = "p" in flags
 
-    def replace(self, match: regex.Match[bytes]) -> bytes:
+    def replace(self, match: "regex.Match[bytes]") -> bytes:
         """Return the replacement of one match."""
         out: list[bytes] = []
         for token in self._template:
