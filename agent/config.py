@@ -185,12 +185,10 @@ _COMMA_LISTS = frozenset({"adb.server", "loop.without", "safety.destinations"})
 
 
 def _from_text(key: Key, text: str) -> object:
-    """Check what an environment variable says."""
     return _checked(key, text, key.variable, is_text=True)
 
 
 def _checked(key: Key, value: object, where: str, *, is_text: bool = False) -> object:
-    """Check one value against its key. Raises ConfigError."""
     if key.name in _COMMA_LISTS and isinstance(value, str):
         value = [part.strip() for part in value.split(",")]
     if isinstance(value, Path):

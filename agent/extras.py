@@ -53,5 +53,4 @@ def missing(extra: str) -> str:
 
 
 def install(extra: str) -> str:
-    """Return the sentence that says how an extra is installed."""
     return f"Install it: pip install 'switchboard-console[{extra}]'."

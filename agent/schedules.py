@@ -119,7 +119,6 @@ def out_of_quiet_ms(schedule: Schedule, at_ms: int) -> int:
 
 
 def _is_quiet(quiet: QuietHours, at_ms: int, zone: tzinfo) -> bool:
-    """Return whether the clock of a zone shows a time within the quiet hours."""
     now = datetime.fromtimestamp(at_ms / 1000, zone).time()
     since, until = time.fromisoformat(quiet.since), time.fromisoformat(quiet.until)
     return since <= now < until if since < until else now >= since or now < until

@@ -46,7 +46,6 @@ Took = dict[str, float]
 
 
 def table(counts: tuple[int, ...] = COUNTS) -> None:
-    """Print the table."""
     columns: list[tuple[str, Took]] = []
     for kind in ("SQLite", "PostgreSQL"):
         for count in counts:

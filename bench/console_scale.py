@@ -42,8 +42,6 @@ _HOST_WORD = "@rack-1/ tidy"
 
 
 class Scene(NamedTuple):
-    """How much there is."""
-
     hosts: int
     phones: int
     live: int

@@ -267,7 +267,6 @@ class _Timed(Recorder):
     waited_s = 0.0
 
     async def keep(self, tape: Tape) -> None:
-        """Keep an episode."""
         began = time.perf_counter()
         await super().keep(tape)
         self.waited_s += time.perf_counter() - began

@@ -43,8 +43,6 @@ _TERMINAL = {"TERM": "xterm-256color", "COLORTERM": "truecolor"}
 
 
 class Sample(msgspec.Struct):
-    """What the process had at one moment."""
-
     sessions: int
     steps: int
     frames: int
@@ -151,8 +149,6 @@ class _CountingFleet(FakeFleet):
 
 
 class _Gauge(NamedTuple):
-    """Where samples are taken."""
-
     app: SwitchboardApp
     fleet: _CountingFleet
     into: Path

@@ -38,8 +38,6 @@ PEER = (
 
 
 class Took(NamedTuple):
-    """How long something took."""
-
     ms: float
     cpu_ms: float
 

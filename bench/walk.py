@@ -58,8 +58,6 @@ class Link(NamedTuple):
 
 
 class Taken(NamedTuple):
-    """What a task took."""
-
     name: str
     keys: int
     seconds: float
@@ -67,8 +65,6 @@ class Taken(NamedTuple):
 
 
 class Place(NamedTuple):
-    """A terminal to walk at."""
-
     columns: int
     rows: int
     link: Link = Link()
@@ -254,7 +250,6 @@ class Walk:
         self.seat.keys = keys
 
     async def all(self) -> None:
-        """Do every task."""
         await self.task("approve the three actions of jobs, each read", self.approve_jobs)
         await self.task("answer three questions, one by one", self.answer_three)
         await self.task("answer the seven that are left at once", self.answer_rest)
@@ -271,7 +266,6 @@ class Walk:
         await self.task("connect a model by its key", self.connect)
 
     async def all_by_mouse(self) -> None:
-        """Do every task that the mouse alone does."""
         await self.task("approve the actions of three jobs, each read", self.click_approvals)
         await self.task("answer three questions, one by one", self.click_answers)
         await self.task("stop three sessions that stand together", self.click_stop)

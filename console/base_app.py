@@ -176,7 +176,6 @@ class ConsoleApp(FaultIsolatedApp, App[int], inherit_bindings=False):
         raise NotImplementedError
 
     def now_ms(self) -> int:
-        """Return the time."""
         raise NotImplementedError
 
     def refresh_top(self) -> None:
@@ -184,7 +183,6 @@ class ConsoleApp(FaultIsolatedApp, App[int], inherit_bindings=False):
         raise NotImplementedError
 
     async def action_act(self, action_id: str) -> None:
-        """Do an action of the registry."""
         raise NotImplementedError
 
     def show_reminder(self, one: Attention) -> None:

@@ -142,7 +142,6 @@ async def begin(core: Core, goal: str, serial: str = "", *, start: bool = True) 
 
 
 def are_over(now: Overview, *names: str) -> bool:
-    """Return whether sessions have ended."""
     states = {one.session_id: one.state for one in now.sessions}
     return all(states[name] in OVER for name in names)
 

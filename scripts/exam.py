@@ -44,15 +44,12 @@ from scripts.exams.environments import (  # noqa: E402
 
 @dataclass
 class Report:
-    """The results of one program."""
-
     program: str
     version: str = ""
     absent: str = ""
     rows: list[dict[str, str]] = field(default_factory=list)
 
     def count(self, outcome: str) -> int:
-        """Return how many cases had an outcome."""
         return sum(row["outcome"] == outcome for row in self.rows)
 
 
@@ -255,7 +252,6 @@ def decoded(path: Path) -> int:
 
 
 def mysc(hall: Hall, serial: str) -> Report:
-    """Examine mysc-core."""
     python = python_environment(hall, "mysc", ["mysc-core", "numpy"], (3, 12))
     rows = rows_of(
         [str(python), str(PROGRAMS / "mysc_client.py")], hall.environment(serial), hall.folder
@@ -354,7 +350,6 @@ def examine(names: list[str]) -> list[Report]:
 
 
 def table(reports: list[Report]) -> str:
-    """Return the results as a table for the page."""
     lines = [
         f"Made by `make exam` on {datetime.now(UTC):%Y-%m-%d}.",
         "",

@@ -29,7 +29,6 @@ STATUS = {
 
 
 def page(name: str, command: click.Group) -> str:
-    """Return the page of a program."""
     # As the program runs, for the names of the help option are the context's.
     context = click.Context(command, info_name=name, **command.context_settings)
     summary = text_of(command).split("\n\n")[0].rstrip(".")
@@ -66,7 +65,6 @@ def commands(path: str, group: click.Group, context: click.Context) -> Iterator[
 
 
 def options(command: click.Command, context: click.Context) -> Iterator[str]:
-    """Yield the entry of every option."""
     for parameter in command.get_params(context):
         record = parameter.get_help_record(context)
         if isinstance(parameter, click.Option) and record is not None:
@@ -79,7 +77,6 @@ def text_of(command: click.Command) -> str:
 
 
 def paragraphs(text: str) -> str:
-    """Return text as paragraphs of a page."""
     cleaned = text.replace("\b\n", "").strip()
     return "\n.PP\n".join(escaped(" ".join(part.split())) for part in cleaned.split("\n\n"))
 

@@ -43,7 +43,6 @@ def names(source: str) -> Iterator[str]:
 
 @cache
 def today() -> frozenset[str]:
-    """Return the ids of the tests in the folders of tests."""
     return frozenset(
         f"{path.relative_to(ROOT).as_posix()}::{name}"
         for folder in FOLDERS
@@ -53,7 +52,6 @@ def today() -> frozenset[str]:
 
 
 def before() -> list[str]:
-    """Return the old ids that are kept."""
     return gzip.decompress(OLD.read_bytes()).decode().split()
 
 

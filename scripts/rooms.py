@@ -69,7 +69,6 @@ def room_of(name: str, package: str) -> str:
 
 
 def rooms(graph: Mapping[str, Iterable[str]], package: str) -> Graph:
-    """Return which rooms of a package each of its rooms imports."""
     inside = package + "."
     found: Graph = {}
     for name, seen in graph.items():

@@ -46,8 +46,6 @@ FOLDER = Path(__file__).parent.parent / "screenshots"
 
 
 class Shot(NamedTuple):
-    """One picture."""
-
     name: str
     columns: int
     rows: int

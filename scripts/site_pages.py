@@ -33,7 +33,6 @@ def main() -> None:
 
 
 def stage(folder: Path) -> None:
-    """Write all pages and what they show into a folder that is made anew."""
     shutil.rmtree(folder, ignore_errors=True)
     shutil.copytree(ROOT / "docs", folder / "docs", ignore=shutil.ignore_patterns("man"))
     shutil.copytree(ROOT / "screenshots", folder / "screenshots")
@@ -66,7 +65,6 @@ def decisions() -> str:
 
 
 def _led(link: re.Match[str], page: Path, folder: Path) -> str:
-    """Return a link that leads to the page which stands for its target."""
     before, target, after = link.groups()
     place = (page.parent / target).resolve()
     if place == folder.resolve() / "README.md":

@@ -15,7 +15,6 @@ FILES = ("agent/state/event_text.py", "agent/state/terms.py", "agent/state/atten
 
 
 def sources() -> list[Path]:
-    """List the files whose strings are shown."""
     found = [path for room in ROOMS for path in sorted((ROOT / room).rglob("*.py"))]
     return [*found, *(ROOT / name for name in FILES)]
 

@@ -113,8 +113,6 @@ class FakeDevice:
 
 
 class FakeFleet:
-    """Devices that a test plugs in and out."""
-
     def __init__(self, *serials: str) -> None:
         self.infos: dict[str, records.DeviceInfo] = {}
         self._devices: dict[str, FakeDevice] = {}
@@ -283,7 +281,6 @@ class PlayedTask:
 
 
 def asked_of(context: TaskContext) -> str:
-    """Return what a turn is asked to do."""
     told = [e.msg for e in context.history if isinstance(e.msg, UserMessage) and not e.msg.steer]
     return context.session.goal if context.asks_goal else told[-1].text
 

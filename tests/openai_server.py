@@ -29,8 +29,6 @@ def tool(name: str, **arguments: object) -> Tool:
 
 @dataclass(frozen=True)
 class Reply:
-    """What the endpoint does with one request."""
-
     text: str = ""
     tools: tuple[Tool, ...] = ()
     status: int = 200
@@ -70,8 +68,6 @@ Script = Callable[[dict[str, Any]], Reply]
 
 @dataclass
 class OpenAIServer:
-    """A running endpoint."""
-
     script: Script
     requests: list[dict[str, Any]] = field(default_factory=list)
     headers: list[dict[str, str]] = field(default_factory=list)
@@ -176,7 +172,6 @@ class OpenAIServer:
         await writer.drain()
 
     async def close(self) -> None:
-        """End every connection."""
         for task in tuple(self._tasks):
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)

@@ -96,7 +96,6 @@ class SmallCore(CoreBase):
         yield iterate()
 
     def write(self, session_id: str, text: str) -> None:
-        """Let a model write."""
         self.newest_delta[session_id] = TextDelta(session_id=session_id, turn_id="t", text=text)
         self.delta_came.set()
 

@@ -142,7 +142,6 @@ class Stage:
             raise AssertionError(f"waited in vain for {what}") from None
 
     async def msgs(self, session_id: str) -> list[object]:
-        """Read the facts of a session."""
         return [event.msg for event in await self.store.session_events(session_id)]
 
     async def all_events(self) -> tuple[protocol.Event, ...]:
@@ -166,23 +165,18 @@ class Cue:
 
 
 def of_type(msgs: list[object], kind: type[T]) -> list[T]:
-    """Pick the facts of one type."""
     return [msg for msg in msgs if isinstance(msg, kind)]
 
 
 def ends(msgs: list[object]) -> list[object]:
-    """Pick the ends of turns."""
     return [msg for msg in msgs if isinstance(msg, protocol.TaskComplete | protocol.TurnAborted)]
 
 
 def states(msgs: list[object]) -> list[SessionState]:
-    """Return the states that a session went through."""
     return [msg.state for msg in of_type(msgs, protocol.SessionStateChanged)]
 
 
 def waiting_at(cue: Cue, then: str = "done") -> Part:
-    """A part that waits at a cue and is then done."""
-
     async def part(context: TaskContext) -> str:
         await cue.wait()
         return then

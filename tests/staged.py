@@ -105,7 +105,6 @@ class StagedApp:
         return bool(ready)
 
     def close(self) -> None:
-        """End the app."""
         self.process.kill()
         self.process.wait()
         for end in (self.master, self._tell, self._hear):

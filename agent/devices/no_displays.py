@@ -12,7 +12,6 @@ class NoDisplays:
         self._why = why
 
     async def refusal(self, *, timeout_s: float = 5.0) -> str:
-        """Return why this device can have no displays of its own."""
         return self._why
 
     async def open(self, *, width_px: int = 0, height_px: int = 0, dpi: int = 0) -> Display:

@@ -111,7 +111,6 @@ class AdbPhone:
 
     @property
     def serial(self) -> str:
-        """The name that adb gives it."""
         return self.taken.serial
 
     @property

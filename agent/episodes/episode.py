@@ -239,7 +239,6 @@ class Episode:
         )
 
     async def _logged(self, seen: Seen, tail: LogTail, error: str) -> Seen:
-        """Return what was seen with what the log is worth. Raises DeviceError."""
         gain = await tail.gained()
         why = "" if gain.ended else tail.why_over((seen.package, seen.activity))
         self._over = gain.ended or bool(why) or self.steps >= self._most
@@ -253,7 +252,6 @@ class Episode:
         )
 
     def _lost(self, why: str) -> Seen:
-        """Return what there is to see of a phone that is lost."""
         self._is_lost = True
         return Seen(
             error=why,

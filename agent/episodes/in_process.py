@@ -68,11 +68,9 @@ class InProcessPhones:
 
     @property
     def source(self) -> Self:
-        """Where episodes get these phones."""
         return self
 
     async def __aenter__(self) -> Self:
-        """Have the phones made."""
         folder = self._folder
         if folder is None:
             await remove_abandoned()
@@ -145,12 +143,10 @@ class InProcessPhone:
 
     @property
     def serial(self) -> str:
-        """Its name."""
         return self._serial
 
     @property
     def server(self) -> str:
-        """It has no adb server."""
         return ""
 
     async def begin(self, task: Exercise | None, snapshot: bytes) -> None:

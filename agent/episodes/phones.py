@@ -62,7 +62,6 @@ class EpisodePhones:
         _error: BaseException | None,
         _trace: TracebackType | None,
     ) -> None:
-        """End them."""
         try:
             await self.pool.close_async()
         finally:

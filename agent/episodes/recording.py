@@ -87,7 +87,6 @@ class Recording(msgspec.Struct, frozen=True, kw_only=True):
         return cls(folder=folder, share=share)
 
     def wants(self, episode_id: str) -> bool:
-        """Return whether an episode is in the share."""
         return zlib.crc32(episode_id.encode()) / (1 << 32) < self.share
 
 

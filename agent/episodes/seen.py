@@ -33,5 +33,4 @@ class Seen(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def done(self) -> bool:
-        """Whether the episode is over."""
         return self.terminated or self.truncated

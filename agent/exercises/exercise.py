@@ -48,7 +48,6 @@ class Operator:
     """What the operator gives when asked for something secret, as a PIN."""
 
     def answer(self, question: str, options: tuple[str, ...]) -> str:
-        """Answer a question that is no approval."""
         for pattern, text in self.answers.items():
             if re.search(pattern, question, re.IGNORECASE):
                 return text

@@ -72,7 +72,6 @@ class PictureLines:
 
     @property
     def open_to(self) -> tuple[str, ...]:
-        """The hosts to which connections are open."""
         return tuple(sorted(host for host, lines in self._lines.items() if lines))
 
     def round_trip_ms(self, host: str) -> float | None:
@@ -90,7 +89,6 @@ class PictureLines:
             self._close(line)
 
     async def close(self) -> None:
-        """Close everything."""
         self._is_closed = True
         for host in tuple(self._lines):
             self.hang_up(host)

@@ -27,7 +27,6 @@ class DeviceSnapshots:
         return self._all().get(key)
 
     def remember(self, key: str, seen: PhoneVersions) -> None:
-        """Keep how a phone was just seen."""
         known = self._all()
         if known.get(key) == seen:
             return

@@ -20,7 +20,6 @@ _NO_PROGRESS = ("called no tool", "no progress")
 
 
 def begun(job: Job, now_ms: int) -> RunRecord:
-    """Make the record of a run that is being claimed."""
     return RunRecord(
         run_id=f"run-{token_hex(6)}",
         job_id=job.id,
@@ -43,7 +42,6 @@ def taken_up(run: RunRecord) -> RunRecord:
 def over(
     run: RunRecord, outcome: RunOutcome, now_ms: int, *, result: str = "", why: str = ""
 ) -> RunRecord:
-    """Return the record of a run that has ended."""
     return replace(
         run,
         status=RunStatus.ENDED,

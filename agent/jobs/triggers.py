@@ -79,7 +79,6 @@ class Triggers:
                 self._look(device)
 
     def _look_of(self, session_id: str) -> None:
-        """Look at the phone of a session whose turn begins."""
         serial = next(
             (
                 one.record.serial
@@ -139,7 +138,6 @@ class Triggers:
     async def _set_off(
         self, trigger: Trigger, device: DeviceInfo | None, packages: frozenset[str] = frozenset()
     ) -> None:
-        """Make every job due that waits for what happened."""
         now_ms = self._parts.clock_ms()
         for job in await self._parts.store.jobs_on(trigger):
             if not waits_for(job, trigger, device, packages):

@@ -85,7 +85,6 @@ class Steering(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def operators_words(self) -> str:
-        """What of it the operator wrote."""
         return self.said or (self.text if self.speaker is records.Speaker.OPERATOR else "")
 
 

@@ -80,7 +80,6 @@ class ServerConnection:
 
     @property
     def is_up(self) -> bool:
-        """Whether it can be called."""
         return self._session is not None
 
     async def open(self) -> tuple[ForeignTool, ...]:

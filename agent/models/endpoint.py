@@ -63,7 +63,6 @@ class Endpoint(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def facts(self) -> ModelFacts:
-        """What is known of its model."""
         row = self.row
         return facts_of(self.model, self.base_url) if row is None else row.facts(self.model)
 
@@ -157,7 +156,6 @@ def _endpoint_for(base_url: str, name: str, wire: str) -> Endpoint:
 
 
 def _without_method(url: str) -> tuple[str, Wire | None]:
-    """Take off what belongs to one call and not to the endpoint."""
     address = url.strip().partition("?")[0].rstrip("/")
     for wire, row in WIRES.items():
         if address.endswith(row.path):

@@ -27,7 +27,6 @@ class Price(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 
     @property
     def lowest(self) -> float:
-        """The lowest of its figures."""
         return min(self.input, self.output, self.cached_input or 0.0, self.cache_write or 0.0)
 
 

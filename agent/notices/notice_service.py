@@ -145,7 +145,6 @@ class NoticeService:
                 self._note(live.session_id)
 
     async def _is_of_another(self, notice: Notice) -> bool:
-        """Return whether a notice is of a session or a job of another host."""
         peers = self._parts.peers
         if peers is None:
             return False

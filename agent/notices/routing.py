@@ -32,7 +32,6 @@ class Send(StrEnum):
 
 
 def tap(session: Session, question: Question | None) -> Tap:
-    """Return what a tap opens."""
     state = session.state
     if state is SessionState.WAITING_FOR_USER and question is not None and question.shown.strip():
         return Tap.QUESTION
@@ -47,7 +46,6 @@ def tap(session: Session, question: Question | None) -> Tap:
 
 
 def send(session: Session) -> Send:
-    """Return what Send does from a session that has ended."""
     return Send.NEW_HOME_SESSION if session.kind is SessionKind.HOME else Send.RESUME_PARENT
 
 

@@ -241,7 +241,6 @@ def new_challenge() -> bytes:
 
 
 def sign_in_first() -> NotAllowedError:
-    """Return the error for a client that has not signed in."""
     return NotAllowedError(
         "This core has operators: sign in first.",
         "Name your key file in SWITCHBOARD_OPERATOR_KEY, or the file of your token in "

@@ -44,7 +44,6 @@ class Concern(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def is_named(self) -> bool:
-        """Return whether it names anything."""
         return bool(
             self.session_ids or self.serials or self.question_id or self.job_id or self.watcher_id
         )
@@ -58,7 +57,6 @@ NAMING_FIELDS = frozenset({"session_id", "serial", "question_id", "job_id", "wat
 
 
 def concern_of(op: Op) -> Concern:
-    """Return what an op names."""
     if isinstance(op, LISTS):
         session_id = getattr(op, "session_id", "")
         return Concern(session_ids=(session_id,) if session_id else ())

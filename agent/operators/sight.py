@@ -98,7 +98,6 @@ class Sight:
         return self.may((Right.WATCH,), serial)
 
     def may(self, needs: Iterable[Right], serial: str) -> bool:
-        """Return whether they have one of the rights on a phone."""
         operator = self.operator()
         if operator.may(needs, None):
             return True

@@ -111,7 +111,6 @@ class Needs:
 
     @property
     def asks_phone(self) -> bool:
-        """Whether the phone itself has to be asked."""
         return bool(self.apps or self.locale or self.sdk)
 
     def __str__(self) -> str:

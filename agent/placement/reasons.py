@@ -60,7 +60,6 @@ def _for_one(serial: str, phones: Sequence[Phone], holders: Mapping[str, str]) -
 
 
 def _standing(having: Sequence[Phone], holders: Mapping[str, str]) -> str:
-    """Return why none of the phones that would do can be had."""
     away = [one for one in having if one.info.state is not DeviceState.ONLINE]
     busy = [one for one in having if one not in away]
     parts = []

@@ -33,10 +33,8 @@ class Bounds(Record, frozen=True, kw_only=True):
 
     @property
     def center_x(self) -> float:
-        """Return the x of the middle."""
         return (self.left + self.right) / 2
 
     @property
     def center_y(self) -> float:
-        """Return the y of the middle."""
         return (self.top + self.bottom) / 2

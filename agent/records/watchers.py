@@ -32,7 +32,6 @@ class WatcherType(StrEnum):
 
     @property
     def is_on_a_phone(self) -> bool:
-        """Return whether it watches phones."""
         return self not in {WatcherType.TIME, WatcherType.WEB_CHANGE}
 
 

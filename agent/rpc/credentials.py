@@ -45,7 +45,6 @@ class TokenShown:
     token: str = field(repr=False)
 
     def answer(self, challenge: bytes, channel: bytes) -> SignInParams:
-        """Return the token."""
         return SignInParams(token=self.token)
 
 

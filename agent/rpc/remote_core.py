@@ -49,7 +49,6 @@ class Client(CoreBase):
 
     @property
     def pid(self) -> int:
-        """The process of the core."""
         return self._caller.pid
 
     @property

@@ -219,7 +219,6 @@ class RpcClient:
         return client, channel
 
     async def close(self) -> None:
-        """Hang up."""
         self._die(RuntimeDiedError("This client is closed.", "Connect again."))
         for task in self._tasks:
             task.cancel()

@@ -75,7 +75,6 @@ class Subscriptions:
         return tuple(sorted({one for one in self._serials.values() if one}))
 
     def end_all(self) -> None:
-        """End every subscription."""
         for number in tuple(self._subscriptions):
             self.unsubscribe(number)
 

@@ -152,7 +152,6 @@ class TlsListener:
 
     @property
     def port(self) -> int:
-        """Where it listens."""
         found: int = self._sockets[0].getsockname()[1]
         return found
 

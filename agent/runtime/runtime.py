@@ -546,7 +546,6 @@ class Runtime(StoredLookUps):
                 _log.info("Whether the store is ours cannot be known now: %s", error)
 
     async def _report(self, name: str, error: Exception) -> None:
-        """Make a failed task of the core known."""
         if name in _ESSENTIAL:
             self._die(name, error)
             return
@@ -561,7 +560,6 @@ class Runtime(StoredLookUps):
     # --- ops ----------
 
     async def _serve(self, session: Session, op: ServiceOp) -> protocol.Reply:
-        """Do what a session asks of a service."""
         if isinstance(op, JobOp):
             return await self._job_service.carry_out(session, op)
         return await self._watches.carry_out(op, asker=session)
@@ -593,7 +591,6 @@ def _is_counted(op: protocol.Op) -> bool:
 
 
 def _summed(reply: protocol.Reply, others: Iterable[protocol.Reply]) -> protocol.Reply:
-    """Return a reply that names the sessions of all of them."""
     replies = (reply, *others)
     return replace(
         reply,

@@ -25,7 +25,6 @@ _REJECTED = "The operator rejected this"
 
 
 def is_yes(answer: str | None) -> bool:
-    """Return whether an answer approves."""
     if is_for_session(answer) or typed_instead(answer) is not None:
         return True
     said = words(answer or "")

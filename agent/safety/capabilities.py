@@ -77,7 +77,6 @@ class Decision(StrEnum):
 
 
 def decide(capability: Capability, autonomy: Autonomy) -> Decision:
-    """Return what a level of autonomy makes of a capability."""
     level = LEVELS.get(capability)
     if level is None:
         return Decision.BLOCK

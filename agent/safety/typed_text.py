@@ -97,7 +97,6 @@ def _field(act: Act) -> str:
 
 
 def _across(first: str, second: str) -> frozenset[Kind]:
-    """Return the kinds of secrets that lie in both halves of a text."""
     meet = len(first)
     return frozenset(
         one.kind for one in find(first + second) if one.start < meet and one.end > meet

@@ -159,7 +159,6 @@ def reduce_commit(state: State, commit: Commit) -> State:
 def _followed(
     known: SessionView | None, session: records.Session, events: Sequence[protocol.Event]
 ) -> SessionView:
-    """Return a view with the transcript that events continue."""
     known = known or SessionView(session=session)
     steps = [event.msg.step for event in events if isinstance(event.msg, protocol.StepStarted)]
     return SessionView(
@@ -171,7 +170,6 @@ def _followed(
 
 
 def _fold_shared(state: State, msg: protocol.EventMsg) -> State:
-    """Fold what belongs to no single session."""
     match msg:
         case protocol.DeviceChanged(device=device):
             return replace(state, devices={**state.devices, device.serial: device})

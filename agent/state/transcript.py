@@ -135,7 +135,6 @@ class _Draft:
         self.last_time = before.last_time
 
     def finished(self, seq: int) -> Transcript:
-        """Return the transcript up to an event."""
         return Transcript(
             seq=seq,
             items=self._before.items if self._items is None else tuple(self._items),
@@ -197,7 +196,6 @@ class _Draft:
                 return
 
     def change_question(self, question_id: str, **fields: Any) -> None:
-        """Change what became of a question."""
         for at, item in self._from_the_newest():
             if isinstance(item, QuestionItem) and item.question.question_id == question_id:
                 self.items[at] = replace(item, **fields)

@@ -251,7 +251,6 @@ class _Turn:
         )
 
     def _offered(self) -> tuple[ToolSchema, ...]:
-        """Return the tools of this step."""
         own = schemas(self.memory.groups, sees=self.context.model.sees)
         return self.completion.tools((*own, *self.foreign.schemas()))
 
@@ -396,7 +395,6 @@ class _Turn:
     async def _call_foreign(
         self, step: int, tool: ForeignTool, said: ToolCall, thought: Thought
     ) -> TurnEnd | None:
-        """Call a tool of another program."""
         kept = await keep(self.context, thought, self.secrets.hide)
         if kept.text:
             self.ledger.hold(AgentMessage(step=step, text=kept.text))

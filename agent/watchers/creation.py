@@ -244,7 +244,6 @@ def checked_target(target: str) -> str:
 
 
 def _title(kind: WatcherType, condition: Condition) -> str:
-    """Name a watcher by what it looks for."""
     words = ", ".join(condition.texts)
     match kind:
         case WatcherType.TIME:

@@ -75,7 +75,6 @@ class Look(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def time_look(watcher: Watcher, now_ms: int) -> Look:
-    """Match when the time has come."""
     if watcher.next_run_at > now_ms:
         return Look()
     moment = datetime.fromtimestamp(watcher.next_run_at / 1000).astimezone()
@@ -206,7 +205,6 @@ def _holds(text: str, condition: Condition) -> bool:
 
 
 def _fingerprint(one: Notification) -> str:
-    """Distinguish a new notification from an update of one."""
     return _digest(one.key, one.title, one.text)
 
 

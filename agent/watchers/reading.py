@@ -15,12 +15,10 @@ T = TypeVar("T", bound=msgspec.Struct)
 
 
 def condition_of(watcher: Watcher) -> Condition:
-    """Return what a watcher looks for."""
     return _lenient(watcher.condition_json, Condition)
 
 
 def schedule_of(watcher: Watcher) -> WatchSchedule:
-    """Return when a watcher looks."""
     return _lenient(watcher.schedule_json, WatchSchedule)
 
 

@@ -35,7 +35,6 @@ class WatcherCache:
 
     @property
     def commitments(self) -> Mapping[int, Commitment]:
-        """Those that are not over."""
         return self._commitments
 
     async def load(self) -> None:

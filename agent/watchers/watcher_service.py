@@ -225,7 +225,6 @@ class WatcherService:
         )
 
     async def _meant(self, op: protocol.WatcherStop) -> list[int]:
-        """Return the watchers that are to be stopped. Raises UsageError."""
         if sum((bool(op.watcher_id), bool(op.query.strip()), op.all)) != 1:
             raise UsageError("What to stop is missing.", "Give one: watcher_id, query or all.")
         if op.watcher_id:

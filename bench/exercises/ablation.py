@@ -60,7 +60,6 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def table(rows: Sequence[Row]) -> str:
-    """Draw a row for each case."""
     lines = [
         "| without | model | passed with it | 95 % | passed without | 95 % "
         "| steps a trial, with / without | tokens a step, with / without |",

@@ -31,8 +31,6 @@ SUPPORT = ("support-refund", "support-where")
 
 @dataclass(frozen=True)
 class Case:
-    """One row of the table."""
-
     without: tuple[P, ...]
     flaw: Flaw
     exercises: tuple[str, ...]

@@ -22,8 +22,6 @@ LATE_S = (0.4, 1.3)
 
 
 class Condition(StrEnum):
-    """What is the matter with a phone."""
-
     WORN = "worn"
     """Every third click is lost, from the second on."""
     SLOW = "slow"

@@ -22,14 +22,11 @@ _PATIENCE = 3
 
 @dataclass(frozen=True)
 class Call:
-    """A tool call that a route leads to."""
-
     tool: str
     arguments: dict[str, object]
 
 
 def name_of(step: Step) -> str:
-    """Return a step as a line of a plan."""
     match step:
         case Launch(package=package):
             return f"Open {package}"
@@ -75,7 +72,6 @@ def next_call(view: View, route: Sequence[Step], *, from_step: int = 0) -> Call:
 
 
 def steps_done(view: View, route: Sequence[Step], *, from_step: int = 0) -> int:
-    """Count the steps that are behind."""
     return _progress(_since_plan(view.done, from_step), route, from_step)[0]
 
 
@@ -111,7 +107,6 @@ def _progress(
 
 
 def _may_be_skipped(step: Step) -> bool:
-    """Return whether the step after it shows that this one is behind."""
     return isinstance(step, Await) or (isinstance(step, Tap) and step.optional)
 
 
@@ -120,7 +115,6 @@ def _shows(view: View, words: str) -> bool:
 
 
 def _is(step: Step, act: PastAction) -> bool:
-    """Return whether an action did a step."""
     if act.result.startswith(("FAILED", "BLOCKED", "ERROR")) or act.refused:
         return False
     match step:

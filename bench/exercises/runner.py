@@ -26,8 +26,6 @@ TRIAL_BOUND_S = 240.0
 
 @dataclass(frozen=True)
 class Plan:
-    """What is to be run."""
-
     exercises: Sequence[Exercise]
     models: Sequence[str]
     repeats: int = 1
@@ -41,7 +39,6 @@ class Plan:
 
     @property
     def results(self) -> Path:
-        """The results file."""
         return self.folder / "results.jsonl"
 
 
@@ -49,7 +46,6 @@ Key = tuple[str, str, int, int, tuple[str, ...]]
 
 
 def key_of(outcome: Outcome) -> Key:
-    """Return which trial an outcome is of."""
     return (outcome.exercise, outcome.model, outcome.seed, outcome.repeat, outcome.without)
 
 

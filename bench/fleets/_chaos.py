@@ -26,8 +26,6 @@ Play = Callable[[PostgresServer, Path], Awaitable[Findings]]
 
 
 class Round(NamedTuple):
-    """One thing that is broken."""
-
     name: str
     what: str
     play: Play

@@ -43,7 +43,6 @@ def _memory_mb(pid: int, *kinds: str) -> float:
 
 
 def below(*pids: int) -> list[int]:
-    """Return processes and all that descend from them."""
     children: dict[int, list[int]] = defaultdict(list)
     for entry in Path("/proc").glob("[0-9]*"):
         with suppress(OSError):
@@ -56,5 +55,4 @@ def below(*pids: int) -> list[int]:
 
 
 def processes_of(server: PostgresServer) -> list[int]:
-    """Return the processes of a PostgreSQL server."""
     return below(int((server.directory / "data" / "postmaster.pid").read_text().split()[0]))

@@ -16,8 +16,6 @@ from tests.store.postgres_server import PostgresServer
 
 
 class _StandIns:
-    """Sessions of a fleet of stand-ins."""
-
     def __init__(self, one: Fleet, watch: Watch) -> None:
         self._fleet = one
         self._watch = watch

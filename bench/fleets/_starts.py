@@ -27,8 +27,6 @@ KEEPS_UP = 0.95
 
 
 class Shape(NamedTuple):
-    """What is measured."""
-
     hosts: int
     phones: int
     """On each host."""
@@ -116,8 +114,6 @@ class Watch:
 
 
 class Work(Protocol):
-    """Where sessions are asked for."""
-
     async def ask(self, number: int) -> str:
         """Ask for a session; returns its id."""
 
@@ -129,8 +125,6 @@ class Work(Protocol):
 
 
 class _Asked(NamedTuple):
-    """A session that was asked for."""
-
     moment_s: float
     due_ms: float
     late_ms: float

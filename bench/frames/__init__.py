@@ -67,7 +67,6 @@ def _version(name: str) -> str:
 
 
 def _replay() -> None:
-    """Replay what the direct route writes into an emulator of a terminal."""
     test = "tests/widgets/test_direct_route.py"
     done = subprocess.run([sys.executable, "-m", "pytest", "-q", test], cwd=ROOT, check=False)
     print(f"\nDirect route, replayed: {'0 wrong cells' if done.returncode == 0 else 'WRONG CELLS'}")

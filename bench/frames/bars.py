@@ -17,8 +17,6 @@ APP_PEERS = ("rich-pixels", "textual-image")
 
 
 class Bar(NamedTuple):
-    """One demand and what was measured."""
-
     what: str
     measured: float
     most: float
@@ -28,7 +26,6 @@ class Bar(NamedTuple):
 
     @property
     def verdict(self) -> str:
-        """Return whether it was kept."""
         if self.measured <= self.most:
             return "kept"
         return "MISSED" if self.given >= FAIR else f"MISSED with {self.given:.0%} of the CPU"

@@ -28,7 +28,6 @@ OURS, DIFF = "ours, whole", "ours, changes"
 
 
 def encoders(columns: int, rows: int) -> dict[str, Encode]:
-    """Make every encoder for a grid."""
     set_cell_ratio(0.5)
     return {
         "rich-pixels": lambda _rgb, image: _printed(Pixels.from_image(image), columns),

@@ -215,7 +215,6 @@ class Rig(App[None]):
         return True
 
     def _more(self) -> dict[str, float]:
-        """Return what a rig has to tell beside what all have."""
         return {}
 
     def _show(self, widget: Any, image: Image.Image) -> None:

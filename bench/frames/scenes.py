@@ -48,7 +48,6 @@ def size_px(side_px: int) -> tuple[int, int]:
 
 @lru_cache(maxsize=8)
 def decoded(name: str) -> tuple[av.VideoFrame, ...]:
-    """Return the frames of a scene as a decoder gives them."""
     decoder = av.CodecContext.create("h264", "r")
     frames: list[av.VideoFrame] = []
     for _, data in encoded(name):

@@ -39,8 +39,6 @@ OURS = "ours"
 
 
 class Cost(NamedTuple):
-    """What one image costs."""
-
     cpu_ms: float
     size: float
     """Bytes to the terminal."""

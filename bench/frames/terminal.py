@@ -28,8 +28,6 @@ _TRIES = 3
 
 
 class Ran(NamedTuple):
-    """What one run came to."""
-
     fps: float
     cpu_ms: float
     """Of the thread that draws, for each picture; what it costs idle is not taken off."""

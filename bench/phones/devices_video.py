@@ -279,7 +279,6 @@ async def _receive(port: int) -> dict[int, int]:
 
 
 async def _connected(port: int) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
-    """Connect as soon as somebody listens."""
     while True:
         try:
             return await asyncio.open_connection("127.0.0.1", port)

@@ -50,16 +50,12 @@ class Written(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 
 
 class File(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """One file of cases."""
-
     case: tuple[Written, ...]
     words: dict[str, dict[str, str]] = {}
     screens: dict[str, str] = {}
 
 
 class Case(msgspec.Struct, frozen=True, kw_only=True):
-    """A case in one language."""
-
     file: str
     language: str
     written: Written
@@ -75,8 +71,6 @@ class Case(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Outcome(msgspec.Struct, frozen=True, kw_only=True):
-    """What became of a case."""
-
     case: Case
     asked: tuple[Effect | None, ...]
     refused: bool = False

@@ -40,8 +40,6 @@ _CALLED = ("lookup", "transfer", "leak")
 
 
 class Trial(msgspec.Struct, frozen=True, kw_only=True):
-    """What became of one server."""
-
     manner: str
     over: str
     """How it is reached."""
@@ -75,7 +73,6 @@ class Obedient:
     async def complete(
         self, request: ModelRequest, on_text: Callable[[str], None] | None = None
     ) -> ModelReply:
-        """Return the next call."""
         self.requests.append(request)
         at = len(self.requests) - 1
         offered = {tool.name for tool in request.tools}
@@ -220,7 +217,6 @@ async def _session(at: House, answer: str, autonomy: Autonomy, *, dry_run: bool)
 
 
 def report(trials: Sequence[Trial]) -> str:
-    """Return the table of the servers."""
     lines = [
         "",
         "| malicious MCP server | over | answered | asked | effects unasked | leaks | contained |",

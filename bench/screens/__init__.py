@@ -20,8 +20,6 @@ from bench.screens.questions import Question, load
 
 @dataclass
 class Score:
-    """How one format did."""
-
     tokens: list[int] = field(default_factory=list)
     right: int = 0
     wrong: int = 0

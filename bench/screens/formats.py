@@ -21,8 +21,6 @@ PICTURE_TOKENS = 1445
 
 @dataclass(frozen=True)
 class Entry:
-    """One numbered line."""
-
     number: int
     text: str
     indent: int
@@ -31,8 +29,6 @@ class Entry:
 
 @dataclass(frozen=True)
 class Written:
-    """A screen as a model is sent it."""
-
     text: str
     entries: tuple[Entry, ...]
     tells_places: bool = False
@@ -61,7 +57,6 @@ _LINE = re.compile(r"^( *)(?:>>> )?\[(\d+)\] (.*)$")
 
 
 def ours(screen: Screen) -> Written:
-    """Write it as Switchboard does."""
     return _own(screen, zones=False)
 
 

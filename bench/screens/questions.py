@@ -17,8 +17,6 @@ FOLDER = Path(__file__).parents[2] / "tests" / "data" / "screens"
 
 
 class Kind(StrEnum):
-    """What is asked."""
-
     NUMBER = "number"
     SAYS = "says"
     STATE = "state"
@@ -35,12 +33,10 @@ class Question:
 
     @property
     def is_toggle(self) -> bool:
-        """Whether the question is of something that is on or off."""
         return self.more in ("on", "off")
 
     @property
     def words(self) -> str:
-        """The question as a person would ask it."""
         match self.kind:
             case Kind.NUMBER:
                 row = f' of "{self.more}"' if self.more else ""

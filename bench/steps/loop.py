@@ -51,7 +51,6 @@ def main() -> None:
 
 
 def screen(version: int) -> tuple[UiNode, ...]:
-    """Return a screen of sixty elements that says which version it is."""
     rows = [
         UiNode(
             text=f"{version}: entry {row}",

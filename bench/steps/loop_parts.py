@@ -105,7 +105,6 @@ async def _calls() -> None:
 
 @asynccontextmanager
 async def _endpoint() -> AsyncIterator[str]:
-    """Serve an endpoint in a thread with a loop of its own."""
     ready: asyncio.Queue[str] = asyncio.Queue()
     here, ended = asyncio.get_running_loop(), threading.Event()
 

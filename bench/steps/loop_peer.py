@@ -108,8 +108,6 @@ asyncio.run(main())
 
 @dataclass(frozen=True)
 class Trial:
-    """One run of one agent."""
-
     agent: str
     serial: str = ""
     """Of the phone; empty for a device that takes no time."""

@@ -76,7 +76,6 @@ def written(request: ModelRequest) -> str:
 
 
 def _shared(one: str, other: str) -> str:
-    """Return what two requests have in common from their beginning."""
     pairs = enumerate(zip(one, other, strict=False))
     return one[: next((at for at, (a, b) in pairs if a != b), min(len(one), len(other)))]
 

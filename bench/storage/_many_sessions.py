@@ -67,8 +67,6 @@ _COLUMNS = {
 
 
 class _Kind(NamedTuple):
-    """A session that others are copies of."""
-
     session: Session
     bodies: tuple[tuple[str, str], ...]
     """Type and body of its events after the first."""

@@ -53,7 +53,6 @@ def main() -> None:
 
 
 async def _commits() -> list[Commit]:
-    """Let a store commit what sessions do."""
     commits: list[Commit] = []
     names = [f"s{number}" for number in range(SESSIONS)]
     with tempfile.TemporaryDirectory() as folder:

@@ -44,7 +44,6 @@ class AppControls(Controller):
         return not isinstance(core, Client)
 
     def do_session_stop_all(self) -> None:
-        """Interrupt every session."""
         self._app.request(Interrupt(), done="Stopped every session; each can be resumed.")
 
     # --- help and palette ----------

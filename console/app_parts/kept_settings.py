@@ -39,7 +39,6 @@ class KeptSettings:
 
     @property
     def ui(self) -> UiSettings:
-        """The settings as they are now."""
         settings = self._app.settings
         return settings.ui if settings is not None else self._ui
 

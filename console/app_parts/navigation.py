@@ -37,18 +37,15 @@ class Navigation(Controller):
     # --- keys ----------
 
     def do_screen_deck(self) -> None:
-        """Show the Deck."""
         while len(self._app.screen_stack) > 2:
             self._app.pop_screen()
 
     def do_screen_wall(self) -> None:
-        """Show every phone."""
         from console.screens.wall import WallScreen
 
         self._show(WallScreen)
 
     def do_screen_jobs(self) -> None:
-        """Show the jobs."""
         from console.screens.jobs.jobs import JobsScreen
 
         self._show(JobsScreen)
@@ -60,7 +57,6 @@ class Navigation(Controller):
         self._show(HistoryScreen)
 
     def do_screen_settings(self) -> None:
-        """Show the settings."""
         from console.screens.settings import SettingsScreen
 
         self._show(SettingsScreen)

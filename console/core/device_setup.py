@@ -71,7 +71,6 @@ class Phones:
 
     @property
     def serials(self) -> tuple[str, ...]:
-        """The serials of the phones that run."""
         return () if self._running is None else self._running.serials
 
     async def start_server(self) -> ServerAddress:
@@ -271,7 +270,6 @@ class EmptyFleet:
         self._ended.set()
 
     def devices(self) -> tuple[DeviceInfo, ...]:
-        """There are none."""
         return ()
 
     def servers_away(self) -> tuple[ServerAway, ...]:
@@ -280,7 +278,6 @@ class EmptyFleet:
 
     @property
     def servers_changed(self) -> asyncio.Event:
-        """Never set."""
         return self._servers_changed
 
     async def changes(self) -> AsyncIterator[DeviceInfo]:

@@ -194,7 +194,6 @@ class Bridge:
         self._post(Lost(why, final=True))
 
     async def _take(self, commit: Commit) -> None:
-        """Fold what was committed together into the picture."""
         for event in {event.session_id: event for event in reversed(commit.events)}.values():
             await self._bring_in(event)
         self.state = reduce_commit(self.state, commit)

@@ -105,7 +105,6 @@ def dispatcher(store: Store, settings: Settings, gate: Gate) -> Dispatcher:
 
 
 def own_version() -> str:
-    """Return the version of Switchboard."""
     from importlib.metadata import version
 
     return version("switchboard-console")

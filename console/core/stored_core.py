@@ -72,7 +72,6 @@ class StoredRecords(StoredLookUps):
     """The reading half of a core over an open store; it sees no devices."""
 
     async def overview(self) -> Overview:
-        """Return the stored picture."""
         return Overview(
             event_id=await self.store.last_event_id(),
             sessions=await self.store.trees(),

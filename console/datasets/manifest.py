@@ -51,7 +51,6 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
         return tuple(name for part in self.parts for name in part.episodes)
 
     def rows(self, table: str) -> int:
-        """Return how many rows a table has."""
         return sum(
             file.rows
             for part in self.parts

@@ -51,7 +51,6 @@ class Key(msgspec.Struct, frozen=True):
 
 
 def key_of(outcome: Outcome) -> Key:
-    """Return which trial an outcome is of."""
     return Key(outcome.exercise, outcome.model, outcome.repeat, outcome.without)
 
 
@@ -70,7 +69,6 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def is_whole(self) -> bool:
-        """Whether every trial is over."""
         return len(self.outcomes) == self.plan.total
 
 

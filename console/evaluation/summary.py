@@ -96,7 +96,6 @@ def row(arm: Arm) -> tuple[str, ...]:
 
 
 def interval(low: float, high: float) -> str:
-    """Write an interval of a share."""
     return f"{low:.0%} to {high:.0%}"
 
 

@@ -113,7 +113,6 @@ def _parsed(path: Path, data: bytes) -> Any:
 
 @cache
 def _task_class() -> Any:
-    """Make the class that protobuf reads a task into."""
     from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
 
     package = "switchboard.android_env"

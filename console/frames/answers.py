@@ -124,7 +124,6 @@ class Answers:
         self._begun, self._begun_s = text, self._clock()
 
     def _without_rest(self, data: str) -> str:
-        """Leave out what goes on with a sequence that was given up."""
         begun, self._begun = self._begun, ""
         waited_s = self._clock() - self._begun_s
         if not begun or waited_s > _LATE_S:

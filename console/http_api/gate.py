@@ -95,7 +95,6 @@ async def drained(receive: Receive) -> None:
 
 
 def answer_problem(problem: ProblemDetails) -> Response:
-    """Return the response that says what is wrong."""
     # What is left of a body is not waited for.
     headers = {"Connection": "close"}
     if problem.status == HTTPStatus.UNAUTHORIZED:

@@ -219,7 +219,6 @@ class InputGate:
                 self._give_up(dropped)
 
     def _counts_anyhow(self, event: Event) -> bool:
-        """Return whether an event was not meant for what did not come."""
         return isinstance(event, Resize) or (isinstance(event, Key) and self._stops(event))
 
     def close(self) -> None:

@@ -15,7 +15,6 @@ class PendingOps:
         self._ops: list[protocol.Op] = []
 
     def note(self, op: protocol.Op) -> None:
-        """Note an op that is being asked for."""
         self._ops.append(op)
 
     def settle(self, op: protocol.Op) -> None:

@@ -294,7 +294,6 @@ WAY_TO = {
 
 
 def key_name(key: str) -> str:
-    """Name a key as the operator reads it."""
     return _NAMES.get(key, key)
 
 

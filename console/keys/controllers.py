@@ -59,5 +59,4 @@ class TellsHosts(Protocol):
 
 @cache
 def method_name(action_id: str) -> str:
-    """Return the name of the method that does an action."""
     return "do_" + action_id.replace(".", "_")

@@ -35,7 +35,6 @@ class Keymap(NamedTuple):
         return self.changed.get(action.id, action.keys)
 
     def names(self, action: actions.Action) -> str:
-        """Name all keys of an action as the operator reads them."""
         return " ".join(actions.key_name(key) for key in self.keys(action))
 
     def name(self, action_id: str) -> str:
@@ -121,7 +120,6 @@ def _flat(table: Mapping[str, object], before: str = "") -> Iterator[tuple[str, 
 
 
 def _checked(name: str, value: object) -> tuple[str, ...]:
-    """Check one line. Raises ValueError with a sentence."""
     action = actions.BY_ID.get(name)
     shown = one_line(name, 60)
     if action is None:
@@ -169,7 +167,6 @@ def character_of(key: str) -> str:
 
 
 def _types(key: str) -> bool:
-    """Return whether a key puts a character where one types."""
     return key == "space" or ("+" not in key and key not in _NAMED)
 
 

@@ -108,7 +108,6 @@ class OneLine(logging.Handler):
         self._said: set[str] = set()
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Take one record."""
         cause = record.exc_info[1] if record.exc_info else None
         key = f"{record.name}:{record.lineno}:{type(cause).__name__}"
         if key in self._said:

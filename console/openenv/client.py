@@ -20,7 +20,6 @@ __all__ = ["PhoneAction", "PhoneEnv", "bearer"]
 
 
 def bearer(token: str) -> dict[str, str]:
-    """Return the headers that show a token."""
     return {"Authorization": f"Bearer {token}"}
 
 

@@ -105,7 +105,6 @@ def split(text: str) -> Line:
 
 
 def verb_of(words: Sequence[str]) -> Verb | None:
-    """Return the verb that words begin with."""
     text = " ".join(words) + " "
     found = [verb for verb in verbs() if text.startswith(verb.path + " ")]
     return max(found, key=lambda verb: len(verb.path), default=None)

@@ -210,7 +210,6 @@ class _Run:
         return self._settings.data_dir / "phones"
 
     def result(self, stored: tuple[Event, ...]) -> DrillResult:
-        """Return what was lost."""
         session = self._session
         outcome = session.state.value.lower() if session is not None else "not begun"
         done = session is not None and session.state is SessionState.COMPLETED

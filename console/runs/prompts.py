@@ -122,7 +122,6 @@ class QuestionPrompts:
         self._core = core
 
     def open(self, question: Question) -> None:
-        """Take a question in."""
         self._open[question.question_id] = (question, time.monotonic())
         self.went_unanswered = False
 

@@ -222,7 +222,6 @@ class Follower:
 
     @property
     def _is_caught_up(self) -> bool:
-        """Whether the picture has all in it that was there when the following began."""
         return self.seen_id >= self._judged_after_id
 
     def _settled(self, stop: StopRequest) -> ExitCode | None:

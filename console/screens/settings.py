@@ -47,12 +47,10 @@ class SettingsScreen(ConsoleScreen):
 
     @property
     def table(self) -> RowList:
-        """What is listed."""
         return self.query_one("#keys", RowList)
 
     @property
     def value_field(self) -> Input:
-        """Where a value is typed."""
         return self.query_one("#value", Input)
 
     # --- the picture ----------
@@ -108,7 +106,6 @@ class SettingsScreen(ConsoleScreen):
     # --- changing ----------
 
     def do_settings_filter(self) -> None:
-        """Filter the keys."""
         field = self.query_one("#filter", Input)
         field.add_class("-shown")
         self.focus_now(field)

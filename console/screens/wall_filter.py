@@ -41,7 +41,6 @@ class WallFilter(Controller):
         return self._screen.query_one("#filter", Input)
 
     def do_wall_filter(self) -> None:
-        """Filter the phones."""
         self._field.add_class("-shown")
         self._screen.focus_now(self._field)
 

@@ -18,7 +18,6 @@ AT_ONCE = "ui.theme"
 
 
 def as_typed(value: object) -> str:
-    """Write a value as it is typed."""
     if value is None:
         return ""
     if isinstance(value, bool):

@@ -74,12 +74,10 @@ class Pager(Generic[R]):
 
     @property
     def has_before(self) -> bool:
-        """Whether there are pages before what is held."""
         return self._first > 0
 
     @property
     def has_after(self) -> bool:
-        """Whether there are pages after what is held."""
         return bool(self._pages) and bool(self._pages[-1].after)
 
     @property

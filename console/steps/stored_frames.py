@@ -28,11 +28,9 @@ class StoredFrames:
         self._kept: OrderedDict[tuple[str, int, int], LiveFrame] = OrderedDict()
 
     def ready(self, frame: Frame, size_px: tuple[int, int]) -> LiveFrame | None:
-        """Return a frame that has been read already."""
         return self._kept.get((frame.digest, *size_px))
 
     async def read(self, frame: Frame, size_px: tuple[int, int], *, serial: str) -> LiveFrame:
-        """Read and scale a frame."""
         key = (frame.digest, *size_px)
         known = self._kept.get(key)
         if known is not None:

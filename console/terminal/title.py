@@ -76,7 +76,6 @@ def titled(driver: type[Driver]) -> type[Driver]:
 
 
 def show_title(driver: Driver | None, text: str) -> None:
-    """Show a title where a driver carries one."""
     show = getattr(driver, "show_title", None)
     if callable(show) and not getattr(driver, "is_suspended", False):
         show(text)

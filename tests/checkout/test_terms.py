@@ -44,7 +44,6 @@ _WORD = re.compile(r"[A-Za-z][A-Za-z_.]*[A-Za-z]")
 
 
 def identifiers(text: str) -> set[str]:
-    """Return the identifiers of the code in a text."""
     return {word for word in _WORD.findall(text) if word in INTERNAL or "_" in word}
 
 
@@ -89,7 +88,6 @@ def test_no_tool_is_called_by_its_name_in_the_transcript() -> None:
 
 
 def text_of(parts: object) -> str:
-    """Return the words of rows or parts."""
     if isinstance(parts, str):
         return parts
     if isinstance(parts, tuple | list):

@@ -27,7 +27,6 @@ class Seat(NamedTuple):
 
     @property
     def deck(self) -> DeckScreen:
-        """The Deck."""
         [deck] = [s for s in self.app.screen_stack if isinstance(s, DeckScreen)]
         return deck
 
@@ -42,11 +41,9 @@ class Seat(NamedTuple):
         await wait_for(self.pilot, lambda: text in self.text(), f"{text!r} on the screen")
 
     async def until(self, predicate: Callable[[], object], description: str) -> None:
-        """Wait for a condition."""
         await wait_for(self.pilot, predicate, description)
 
     def text(self) -> str:
-        """Everything that is on the screen."""
         strips = self.app.screen._compositor.render_strips()
         return "\n".join(strip.text for strip in strips)
 
@@ -90,7 +87,6 @@ def console(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Open:
 
 
 async def select(seat: Seat, session_id: str) -> None:
-    """Select a session of the Deck."""
     seat.deck.select(session_id)
     seat.deck.refresh_all()
     await seat.pilot.pause()

@@ -51,7 +51,6 @@ class FakeCore(CoreBase):
     # --- what a test does ----------
 
     def tell(self, msg: protocol.EventMsg, session_id: str = "") -> protocol.Event:
-        """Store an event and publish it."""
         seq = 0
         if session_id:
             seq = self._seqs[session_id] = self._seqs.get(session_id, 0) + 1
@@ -314,7 +313,6 @@ async def _drain(queue: asyncio.Queue[T]) -> AsyncIterator[T]:
 
 
 def phone(serial: str = "phone-1", **fields: object) -> records.DeviceInfo:
-    """Make an online device."""
     known = {
         "state": records.DeviceState.ONLINE,
         "model": f"Pixel {serial[-1]}",

@@ -25,7 +25,6 @@ def elements() -> tuple[records.Element, ...]:
 
 
 def configure(core: FakeCore, session_id: str, goal: str, **fields: object) -> None:
-    """Create a session that runs."""
     session = records.Session(session_id=session_id, goal=goal, created_ms=core.now_ms, **fields)  # type: ignore[arg-type]
     core.tell(protocol.SessionConfigured(session=session), session_id)
 
@@ -47,7 +46,6 @@ def step(
     result: str = "Bluetooth is on now; the switch changed.",
     outcome: records.ActionOutcome = records.ActionOutcome.DONE,
 ) -> None:
-    """Play one whole step."""
     seen = elements()
     core.tell(protocol.StepStarted(step=number), session_id)
     core.tell(
@@ -86,7 +84,6 @@ def step(
 
 
 def ask(core: FakeCore, session_id: str, question_id: str, text: str, *options: str) -> None:
-    """Open a question."""
     core.tell(
         protocol.RequestUserInput(
             question=records.Question(
@@ -102,7 +99,6 @@ def ask(core: FakeCore, session_id: str, question_id: str, text: str, *options: 
 
 
 def evening(core: FakeCore) -> None:
-    """Play it all."""
     core.tell(protocol.DeviceChanged(device=phone("phone-1", driver="s1")))
     core.tell(protocol.DeviceChanged(device=phone("phone-2")))
     core.tell(

@@ -26,7 +26,6 @@ class Bench:
         self.client = client
 
     async def steps(self, session_id: str, count: int) -> None:
-        """Store some facts of a session."""
         drafts = [EventDraft(session_id, StepStarted(step=step)) for step in range(count)]
         await self.store.append(*drafts)
 

@@ -181,7 +181,6 @@ def packet(kind: int, data: bytes) -> bytes:
 
 @asynccontextmanager
 async def scripted_device(phone: ScriptedPhone) -> AsyncIterator[AdbDevice]:
-    """Give the device form of a scripted phone."""
     async with scripted_server(phone.handle) as address:
         yield AdbDevice(AdbClient(address), "phone")
 

@@ -26,8 +26,6 @@ Line = dict[str, Any]
 
 
 class Call:
-    """A finished call of the command."""
-
     def __init__(self, code: int, out: str, err: str) -> None:
         self.code = code
         self.out = out
@@ -35,12 +33,10 @@ class Call:
 
     @property
     def lines(self) -> list[Line]:
-        """The JSON lines of stdout."""
         return [json.loads(line) for line in self.out.splitlines()]
 
     @property
     def json(self) -> Any:
-        """Stdout as one JSON document."""
         return json.loads(self.out)
 
     def __repr__(self) -> str:
@@ -59,7 +55,6 @@ class Workshop:
         }
 
     def call(self, *words: str, bound_s: float = BOUND_S, **more: str) -> Call:
-        """Run the command to its end."""
         done = subprocess.run(
             [*SWITCHBOARD, *words],
             capture_output=True,

@@ -51,7 +51,6 @@ def beheaded(data: Path, pid: int) -> None:
 
 
 def moved(data: Path, pid: int) -> None:
-    """Move all of it to another place."""
     del pid
     data.rename(data.with_name("elsewhere"))
 

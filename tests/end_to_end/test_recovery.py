@@ -32,7 +32,6 @@ def stored(workshop: Workshop, session_id: str) -> list[Line]:
 
 
 def kinds(lines: list[Line]) -> list[str]:
-    """List the types of events."""
     return [line["msg"]["type"] for line in lines]
 
 

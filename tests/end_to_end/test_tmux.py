@@ -72,7 +72,6 @@ class Tmux:
         self._tmux("send-keys", *keys)
 
     def type(self, text: str) -> None:
-        """Type letters."""
         self._tmux("send-keys", "-l", text)
 
     def press_until(self, key: str, *words: str) -> None:
@@ -103,7 +102,6 @@ class Tmux:
         return int(text) if text.strip() else None
 
     def end(self) -> None:
-        """End the server and what runs in it."""
         subprocess.run([TMUX, "-S", self._socket, "kill-server"], capture_output=True, check=False)
         self._home.cleanup()
 

@@ -44,7 +44,6 @@ class TreeOf:
 
 
 def questions(workshop: Workshop, session_id: str) -> list[Line]:
-    """Return what a session asked."""
     return [
         line["msg"]["question"]
         for line in stored(workshop, session_id)

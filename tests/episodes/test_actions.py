@@ -14,8 +14,6 @@ from agent.records import Point
 
 
 class Recording:
-    """What is done to a device."""
-
     def __init__(self) -> None:
         self.done: list[Any] = []
 

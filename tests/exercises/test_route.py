@@ -25,8 +25,6 @@ Package: a.b
 
 
 class Talk:
-    """A conversation as a prompt gives it."""
-
     def __init__(self, goal: str = "Delete it") -> None:
         self.messages = [Message(role=Role.USER, kind=MessageKind.GOAL, text=f"## Goal\n{goal}")]
 

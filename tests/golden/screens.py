@@ -47,8 +47,6 @@ class _StillCore(FakeCore):
 
 
 class _StillApp(SwitchboardApp):
-    """A console whose time is that of its core."""
-
     def now_ms(self) -> int:
         core = self.core
         assert isinstance(core, FakeCore)

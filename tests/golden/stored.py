@@ -15,7 +15,6 @@ def kept(part: str, folder: Path = STORED) -> str:
 
 
 def keep(part: str, drawn: str, folder: Path = STORED) -> None:
-    """Store a part."""
     folder.mkdir(parents=True, exist_ok=True)
     (folder / f"{part}.gz").write_bytes(gzip.compress(drawn.encode(), mtime=0))
 

@@ -33,7 +33,6 @@ def phones(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BlockingPhones]
 
 
 def tap(env: Any, seen: dict[str, Any], text: str) -> dict[str, Any]:
-    """The action that touches what says this."""
     node = next(one for one in seen["tree"] if text in (one["text"], one["description"]))
     left, top, right, bottom = node["bounds"]
     place = np.array([(left + right) / 2, (top + bottom) / 2], np.float32)

@@ -61,8 +61,6 @@ class OwnPhones:
 
 
 class Rack:
-    """The host that serves."""
-
     def __init__(self, phones: OwnPhones, door: HostDoor, daemon: Daemon) -> None:
         self.phones = phones
         self.door = door

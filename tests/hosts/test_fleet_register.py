@@ -42,8 +42,6 @@ async def stack() -> AsyncIterator[AsyncExitStack]:
 
 
 class Hosts:
-    """Hosts that follow the register of one database."""
-
     def __init__(self, dsn: str, directory: Path, stack: AsyncExitStack) -> None:
         self.dsn, self.directory, self._stack = dsn, directory, stack
 

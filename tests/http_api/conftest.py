@@ -21,7 +21,6 @@ class Served:
     stand: Stand
 
     def client(self, name: str = "", **headers: str) -> httpx2.AsyncClient:
-        """Return a client that has the token."""
         named = {"Switchboard-Client": name} if name else {}
         return httpx2.AsyncClient(
             base_url=f"{self.url}/v1", headers=HEADERS | named | headers, timeout=60

@@ -135,7 +135,6 @@ class Obedient:
     """Steps whose element was on no screen: then nothing was tried."""
 
     def begin(self, attack: Attack) -> None:
-        """Turn to the next attack."""
         self.attack, self.at = attack, 0
 
     def play(self, request: dict[str, Any]) -> Reply:

@@ -32,7 +32,6 @@ def _do(*words: str) -> None:
 
 
 def _name_servers(folder: Path) -> None:
-    """Have both namespaces ask us for names."""
     resolver = folder / "resolv.conf"
     resolver.write_text(f"nameserver {HERE}\noptions timeout:1 attempts:1\n")
     _do("mount", "--bind", str(resolver), "/etc/resolv.conf")

@@ -84,8 +84,6 @@ async def own(directory: Path) -> None:
 
 @dataclass
 class Outcome:
-    """What was found in the end."""
-
     jobs: tuple[Job, ...]
     runs: dict[int, tuple[RunRecord, ...]]
     deeds: Counter[int]
@@ -93,7 +91,6 @@ class Outcome:
     owners: int
 
     def faults(self) -> list[str]:
-        """Say everything that should not be."""
         found: list[str] = []
         for job in self.jobs:
             runs, deeds = self.runs[job.id], self.deeds[job.id]

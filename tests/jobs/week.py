@@ -53,8 +53,6 @@ MOST_RUNS = 10_000
 
 @dataclass(frozen=True)
 class Planned:
-    """A job of the week."""
-
     title: str
     make: Callable[[int], JobCreate]
     """Makes it, for a week that begins at a moment."""
@@ -114,7 +112,6 @@ def every_hour_but(since: int, until: int) -> Callable[[int, int], set[int]]:
 
 
 def once(after_ms: int) -> Callable[[int, int], set[int]]:
-    """Reckon one moment."""
     return lambda since_ms, until_ms: {at for at in (since_ms + after_ms,) if at <= until_ms}
 
 
@@ -273,8 +270,6 @@ async def quiet(store: SqliteStore, clock: FileClock) -> None:
 
 @dataclass
 class Row:
-    """What came of one job."""
-
     title: str
     job: records.Job
     runs: tuple[records.RunRecord, ...]
@@ -283,7 +278,6 @@ class Row:
 
     @property
     def line(self) -> str:
-        """Its row of the sheet."""
         ends = Counter(run.outcome for run in self.runs)
         return (
             f"{self.title:30} {self.due or '-':>4} {len(self.runs):>5} "
@@ -299,8 +293,6 @@ HEAD = (
 
 @dataclass
 class Outcome:
-    """The sheet of a week."""
-
     rows: list[Row]
     kills: int
     watched: int
@@ -476,7 +468,6 @@ def _lines(path: Path) -> list[str]:
 
 
 def sheet(outcome: Outcome) -> str:
-    """Write the sheet."""
     lines = [HEAD, *(row.line for row in outcome.rows if row.title != "watched")]
     lines.append(f"{'watched':30} fired {outcome.watched} times")
     lines += [f"{outcome.kills} kills, {len(outcome.faults)} faults", *outcome.faults]

@@ -24,7 +24,6 @@ def node(
 
 
 def button(text: str, y: float, **more: object) -> records.UiNode:
-    """Make a button across the screen."""
     fields: dict[str, object] = {"class_name": "android.widget.Button", "clickable": True, **more}
     return node(text, (0.1, y, 0.9, y + 0.05), **fields)
 

@@ -10,7 +10,6 @@ OTHER = "com.other"
 
 
 def dead() -> PaperPhone:
-    """Make a phone on which nothing has any effect."""
     return PaperPhone(lambda: [button(f"B{n}", n / 10) for n in range(2, 9)])
 
 

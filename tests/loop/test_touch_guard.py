@@ -13,8 +13,6 @@ from tests.tasks.scripted import DONE, Clock, says, scripted, task
 
 
 class TouchedPhone(PaperPhone):
-    """A phone whose panel the test presses."""
-
     def __init__(self) -> None:
         super().__init__(lambda: [button("Go", 0.3)])
         self.fingers: asyncio.Queue[int | None] = asyncio.Queue()

@@ -16,8 +16,6 @@ from tests.tasks.scripted import DONE, says, scripted, task
 
 
 class SeenPhone(PaperPhone):
-    """A phone whose screen is one colour."""
-
     def __init__(self, colour: str) -> None:
         super().__init__(lambda: [button("Go", 0.3)])
         self.colour = colour

@@ -76,7 +76,6 @@ class Floor:
         raise AssertionError("the core ended")
 
     async def holder_of(self, session_id: str) -> str:
-        """Return who has the phone that a session waits for."""
         overview = await self.at.core.overview()
         return held_by(await self.at.core.session(session_id), overview.devices)
 

@@ -43,7 +43,6 @@ class Talk:
         self.memory.fold(protocol.ObservationRecorded(step=self.step, observation=seen))
 
     def hears(self, reply: ModelReply, result: str) -> None:
-        """Carry a call out with a result."""
         [call] = reply.tool_calls
         self.memory.fold(
             protocol.ToolCallRequested(
@@ -64,7 +63,6 @@ class Talk:
         return await Pilot().complete(request)
 
     async def planned(self, package: str, *nodes: UiNode) -> None:
-        """Get the plan out of the way."""
         self.sees(package, *nodes)
         plan = await self.chooses()
         assert called(plan)[0] == "update_plan"

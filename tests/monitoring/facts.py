@@ -16,7 +16,6 @@ class Facts:
     session_id: str = "s1"
 
     def add(self, *msgs: protocol.EventMsg) -> "Facts":
-        """Store facts."""
         for msg in msgs:
             at = len(self.events) + 1
             self.events.append(

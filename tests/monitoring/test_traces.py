@@ -32,7 +32,6 @@ class Collected:
             self.traces.take(event)
 
     def spans(self) -> dict[str, ReadableSpan]:
-        """Return the ended spans by their names."""
         return {span.name: span for span in self.exporter.get_finished_spans()}
 
 

@@ -33,8 +33,6 @@ SECRET_CLIENT, SECRET = "switchboard-confidential", "client-secret-0d1f"
 
 
 class Client(ClientMixin):
-    """A client of the provider."""
-
     def __init__(self, client_id: str, secret: str = "") -> None:
         self.client_id, self.secret = client_id, secret
 
@@ -263,7 +261,6 @@ def provider() -> Iterator[Provider]:
 
 
 def b64(data: bytes | dict[str, Any]) -> str:
-    """Write a part of a token."""
     raw = data if isinstance(data, bytes) else json.dumps(data).encode()
     return urlsafe_b64encode(raw).rstrip(b"=").decode()
 

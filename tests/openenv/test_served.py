@@ -29,8 +29,6 @@ LONGEST_S = 60.0
 
 
 class Served:
-    """A server process and how it is called."""
-
     def __init__(self, folder: Path, *options: str) -> None:
         self.process = subprocess.Popen(
             [sys.executable, "-m", "console", "env", "serve", "--port", "0", *options],

@@ -36,7 +36,6 @@ FILLED: dict[str, Any] = {
 
 
 def aimed(kind: type[Any], house: Furniture, tag: str) -> protocol.Op:
-    """Make an op that concerns what is on the phone of a tag."""
     fields = {one.name: one for one in msgspec.structs.fields(kind)}
     aims: dict[str, Any] = {
         "serial": house.serials[tag],

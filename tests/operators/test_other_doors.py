@@ -120,8 +120,6 @@ async def test_a_revoked_token_is_refused_on_a_kept_connection(house: House, url
 
 
 class Mcp:
-    """One session of MCP over HTTP."""
-
     def __init__(self, url: str, client: httpx2.AsyncClient) -> None:
         self.url, self.client = url, client
 

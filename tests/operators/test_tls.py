@@ -56,7 +56,6 @@ class Wire:
     async def come(
         self, name: str = "", *, token: str = "", place: TlsPlace | None = None
     ) -> Client:
-        """Connect as an operator by key or token."""
         credentials = (
             TokenShown(token) if token else KeyFile(self.house.keys / name) if name else None
         )

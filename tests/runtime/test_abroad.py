@@ -18,8 +18,6 @@ from tests.store.memory import MemoryStore
 
 
 class Hosts:
-    """Hosts that keep what they are asked."""
-
     def __init__(self) -> None:
         self.host = self.unhosted = "desk"
         self.is_guest = False

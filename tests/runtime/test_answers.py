@@ -15,16 +15,12 @@ from console.http_api.openapi import document
 
 
 class Finds:
-    """Answers one look-up."""
-
     @answers
     async def session(self, query: FindSession) -> Session:
         raise NotImplementedError
 
 
 class FindsToo:
-    """Answers the same one."""
-
     @answers
     async def again(self, query: FindSession) -> Session:
         raise NotImplementedError

@@ -32,7 +32,6 @@ class Unmarked:
     """Has a method of the right shape that nobody marked."""
 
     async def pause(self, op: SessionPause, sub: Submission) -> Reply:
-        """Answer."""
         return reply_to(sub)
 
 

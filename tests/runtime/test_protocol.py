@@ -57,7 +57,6 @@ def values_of(hint: Any) -> st.SearchStrategy[Any]:
 
 
 def within(hint: Any, metas: list[msgspec.Meta]) -> st.SearchStrategy[Any]:
-    """Make a strategy for a type with bounds."""
     names = ("pattern", "ge", "le", "min_length")
     bounds: dict[str, Any] = {}
     for meta in metas:

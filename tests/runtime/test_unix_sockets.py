@@ -69,7 +69,6 @@ async def test_who_waits_no_more_leaves_nothing_open(crowded: socket.socket, pat
 
 
 def open_files() -> int:
-    """Count what this process has open."""
     return len(list(Path("/dev/fd").iterdir()))
 
 

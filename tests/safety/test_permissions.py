@@ -98,7 +98,6 @@ def judged(act: Act, *shown: Element) -> Verdict:
 
 
 def verb_of(shown: Element) -> EffectVerb | None:
-    """Return what an element says that it does."""
     found = find_named(shown)
     return None if found is None else found.verb
 

@@ -66,7 +66,6 @@ class House:
         self.fleet: AdbFleet
 
     async def begin(self) -> None:
-        """Open a core."""
         settings = Settings(
             data_dir=self.data,
             config_file=self.data / "config.toml",
@@ -149,17 +148,14 @@ class House:
             await self.core.request(SessionDelete(session_id=top))
 
     async def type_on(self, serial: str) -> None:
-        """Type on a phone what no key writes."""
         async with self.fleet.lease(serial, "s-types") as device:
             await device.type_text("né 世界")
             self.note()
 
     def note(self) -> None:
-        """Note how much is out at this moment."""
         self.most_out = max(self.most_out, len(self.ledger.out()))
 
     async def until(self, session_id: str, fits: Callable[[SessionState], bool], what: str) -> None:
-        """Wait for a state of a session."""
         until = time.monotonic() + BOUND_S
         while True:
             session = await self.store.session(session_id)

@@ -22,8 +22,6 @@ PICTURE = _drawn.getvalue()
 
 
 class OneDisplay:
-    """A display on a phone that can have them."""
-
     def __init__(self, owner: "Screens", number: int) -> None:
         self._owner = owner
         self.number = number
@@ -57,8 +55,6 @@ class OneDisplay:
 
 
 class Screens:
-    """The displays of one phone."""
-
     def __init__(self, device: Device) -> None:
         self.device = device
         self.all: list[OneDisplay] = []

@@ -38,5 +38,4 @@ def call(tool: str, **arguments: object) -> ModelReply:
 
 
 def propose(*targets: dict[str, str]) -> ModelReply:
-    """Propose targets."""
     return call("propose_targets", targets=list(targets), reason="divided")

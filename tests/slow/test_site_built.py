@@ -42,14 +42,11 @@ class Fetches(HTMLParser):
 
 
 class Quiet(http.server.SimpleHTTPRequestHandler):
-    """Serves files and says nothing of it."""
-
     def log_message(self, format: str, *args: object) -> None:
         """Be silent."""
 
 
 def build(folder: Path, python: Path) -> subprocess.CompletedProcess[str]:
-    """Build the staged pages of a folder."""
     words = [python.with_name("zensical"), "build", "--strict", "--clean"]
     return subprocess.run(words, cwd=folder, capture_output=True, text=True, check=False)
 

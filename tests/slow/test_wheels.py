@@ -44,7 +44,6 @@ def run(
 
 @pytest.fixture(scope="module")
 def wheels(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with both wheels."""
     given = os.environ.get("SWITCHBOARD_WHEELS")
     if given:
         return Path(given)

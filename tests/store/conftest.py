@@ -84,7 +84,6 @@ def make_job(
 
 
 def question_draft(question_id: str, session_id: str = "s1") -> EventDraft:
-    """A question asked in a session."""
     question = Question(
         question_id=question_id, session_id=session_id, text="Which one?", asked_ms=5
     )
@@ -92,7 +91,6 @@ def question_draft(question_id: str, session_id: str = "s1") -> EventDraft:
 
 
 def placed_sessions() -> list[Session]:
-    """Make sessions with all that lists are filtered by."""
     return [
         Session(
             session_id=f"placed-{number}",
@@ -121,7 +119,6 @@ def placed_sessions() -> list[Session]:
 
 
 def placed_job() -> Job:
-    """Make a job with all the places that it is found by."""
     job = make_job(7, title="Water", prompt="slowly")
     campaign = {"phones": ["rack-4/a", "rack-4/b"]}
     payload = {"serial": "Rack-3/c", "campaign": campaign, "tags": ["wall"]}
@@ -129,5 +126,4 @@ def placed_job() -> Job:
 
 
 def encoded(record: Session | Job) -> str:
-    """Return a record as it is stored."""
     return msgspec.json.encode(record).decode()

@@ -118,8 +118,6 @@ async def test_a_backlog_is_taken_in_whole_where_words_are_dense_and_where_they_
 
 
 class Counting:
-    """A log that notes how it is read."""
-
     def __init__(self, log: Log) -> None:
         self._log = log
         self.readings: list[int] = []

@@ -21,7 +21,6 @@ Answer = Callable[[records.Question], "str | None"]
 
 
 def no_answer(_question: records.Question) -> str | None:
-    """Stay silent."""
     return None
 
 

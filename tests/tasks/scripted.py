@@ -14,12 +14,10 @@ Turn = ModelReply | ModelError | Callable[[ModelRequest], ModelReply]
 
 
 def says(name: str, *, speech: str = "", **arguments: object) -> ModelReply:
-    """Reply with one tool call."""
     return raw(name, json.dumps(arguments), speech=speech)
 
 
 def raw(name: str, arguments: str, *, speech: str = "", call_id: str = "") -> ModelReply:
-    """Reply with one tool call whose arguments are written out."""
     call = ToolCall(call_id=call_id, name=name, arguments=arguments)
     return ModelReply(text=speech, tool_calls=(call,), usage=Usage(calls=1, input_tokens=7))
 
@@ -74,7 +72,6 @@ class Clock:
 
 
 def task(clock: Clock | None = None, pace: Pace | None = None) -> RegularTask:
-    """Make the regular task on a clock of its own."""
     time = clock or Clock()
     return RegularTask(
         pace=pace or Pace(), sleep=time.sleep, seconds=time.seconds, jitter=lambda: 0.5
@@ -82,5 +79,4 @@ def task(clock: Clock | None = None, pace: Pace | None = None) -> RegularTask:
 
 
 def texts(model: ScriptedModel, at: int = -1) -> Sequence[str]:
-    """Return the texts of the messages of one request."""
     return [message.text for message in model.requests[at].messages]

@@ -21,8 +21,6 @@ KEYS = "1234567890"
 
 
 class Linked(PaperPhone):
-    """A phone that opens links."""
-
     async def open_link(self, link: str, *, timeout_s: float = 10.0) -> None:
         self._do("open_link", f"open {link}")
 

@@ -52,8 +52,6 @@ async def test_a_step_is_stored_in_order_with_the_intent_before_the_deed() -> No
 
 
 class SlowToKeep(MemoryContext):
-    """A store that is slow to keep what is not an event."""
-
     async def put_blob(self, data: bytes, media_type: str) -> str:
         for _ in range(100):
             await asyncio.sleep(0)

@@ -91,7 +91,6 @@ class Lookout:
                     await asyncio.sleep(0)
 
     async def now(self, watcher: records.Watcher) -> records.Watcher:
-        """Return a watcher as it is stored."""
         stored = await self.stage.store.watches.watcher(watcher.id)
         assert stored is not None
         return stored

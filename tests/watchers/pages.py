@@ -58,7 +58,6 @@ def redirect(target: str, status: int = 302) -> bytes:
 
 @asynccontextmanager
 async def serving() -> AsyncIterator[Pages]:
-    """Serve pages on a free port."""
     pages = Pages()
     server = await asyncio.start_server(pages.serve, "127.0.0.1", 0)
     pages.port = server.sockets[0].getsockname()[1]

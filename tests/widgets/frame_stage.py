@@ -45,8 +45,6 @@ def frame(serial: str, number: int, size: tuple[int, int]) -> LiveFrame:
 
 
 class Dialog(ModalScreen[None]):
-    """Something over everything."""
-
     CSS = "Dialog { align: center middle; } #box { width: 30; height: 7; background: #402010; }"
 
     def compose(self) -> ComposeResult:
@@ -132,7 +130,6 @@ class Stage(App[None]):
                 raise ValueError(order)
 
     def show_next(self) -> None:
-        """Move every picture."""
         self.number += 1
         self.view.show_frame(frame("view", self.number, (24, 36)))
         frames = {

@@ -16,8 +16,6 @@ BY_RESUME = {1: "p", 2: "p", 3: "x", 4: "x"}
 
 
 class Desk(App[None]):
-    """A line of keys alone."""
-
     def __init__(self) -> None:
         super().__init__()
         self.clock = Clock()

@@ -8,8 +8,6 @@ from widgets.questions.composer import MOST_CHARS, Composer, Mode, Purpose
 
 
 class Desk(App[None]):
-    """A composer alone."""
-
     def __init__(self) -> None:
         super().__init__()
         self.sent: list[str] = []

@@ -13,14 +13,11 @@ LONG = "Send “I will be ten minutes late” to Ben, who waits at the station i
 
 
 class Desk(App[None]):
-    """A plan alone."""
-
     def compose(self) -> ComposeResult:
         with Vertical():
             yield PlanView(id="plan")
 
     def drawn(self) -> list[str]:
-        """Return the lines of the plan."""
         strips = self.screen._compositor.render_strips()
         plan = self.query_one(PlanView)
         lines = strips[plan.region.y : plan.region.bottom]

@@ -8,8 +8,6 @@ from widgets.transcript.session_pane import SessionPane
 
 
 class Desk(App[None]):
-    """A pane alone."""
-
     def compose(self) -> ComposeResult:
         yield SessionPane()
 

@@ -15,8 +15,6 @@ from widgets.transcript.transcript_view import WINDOW, TranscriptView
 
 
 class Bench(App[None]):
-    """Only a transcript."""
-
     def get_theme_variable_defaults(self) -> dict[str, str]:
         return dict(FALLBACK)
 

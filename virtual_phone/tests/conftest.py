@@ -50,7 +50,6 @@ def adb_server(shared_adb: RealAdb) -> Iterator[RealAdb]:
 
 @pytest.fixture
 async def host(tmp_path: Path) -> AsyncIterator[PhoneHost]:
-    """One served phone."""
     async with PhoneHost(tmp_path / "phones") as running:
         yield running
 

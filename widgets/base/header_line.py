@@ -30,11 +30,9 @@ class PartsLine(FaultIsolated, Static):
 
     @property
     def parts(self) -> Parts:
-        """Return the visible parts."""
         return self._parts
 
     def show(self, parts: Parts) -> None:
-        """Show other parts."""
         if parts != self._parts:
             self._parts = parts
             self.update(to_content(parts))

@@ -102,12 +102,10 @@ class RowList(FaultIsolated, ScrollView, can_focus=True):
 
     @property
     def rows(self) -> tuple[Row, ...]:
-        """Return the rows."""
         return self._places.rows
 
     @property
     def has_nothing(self) -> bool:
-        """Return whether there is no row to move to."""
         return not self._places.rows
 
     @property
@@ -153,11 +151,9 @@ class RowList(FaultIsolated, ScrollView, can_focus=True):
         self.post_message(self.Highlighted(self, key, by_operator))
 
     def _seen(self) -> tuple[str, ...]:
-        """Return the row on each visible line."""
         return tuple(self.row_at(y) for y in range(self.size.height))
 
     def _has_moved(self, before: tuple[str, ...]) -> None:
-        """Remember the visible rows before rows move on their own."""
         if causality.current() is not None:
             # What the operator's own key or press moves is where the next one finds it.
             self._moved.forget()
@@ -203,7 +199,6 @@ class RowList(FaultIsolated, ScrollView, can_focus=True):
             self._set_cursor(places.rows[to].key, by_operator=True)
 
     def action_move(self, by: int) -> None:
-        """Move the cursor by rows."""
         self._step(by)
 
     def action_page(self, direction: int) -> None:
@@ -277,7 +272,6 @@ class RowList(FaultIsolated, ScrollView, can_focus=True):
         self.refresh()
 
     def drawn(self, row: Row, line: int, y: int) -> Line:
-        """Return a line of a row as it is drawn at a line of the screen."""
         return row.lines[line]
 
     def render_line(self, y: int) -> Strip:

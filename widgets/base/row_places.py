@@ -62,7 +62,6 @@ class RowPlaces:
         return "" if found is None or found[0].is_heading else found[0].key
 
     def region(self, at: int) -> Region:
-        """Return the lines of a row."""
         return Region(0, self._tops[at], 1, len(self.rows[at].lines))
 
     def scroll_to_show(self, at: int, height: int, from_y: int) -> int:

@@ -135,7 +135,6 @@ def _colour(
 
 
 def _chunks(text: str) -> Sequence[bytes]:
-    """Cut a text into what fits a record."""
     data = text.encode()
     return [data[at : at + _WHOLE.itemsize] for at in range(0, len(data), _WHOLE.itemsize)]
 

@@ -32,7 +32,6 @@ class Codes(NamedTuple):
     """Sets the background, closed; not yet opened by `ESC[`, nor by `;` after another code."""
 
     def indices(self, colors: Pixels565) -> Pixels565:
-        """Return the index of every colour."""
         return colors if self.lookup is None else self.lookup[colors]
 
 

@@ -22,7 +22,6 @@ _CHOSEN = pack(255, 92, 214)
 
 
 def draw_touch(cells: Cells, touch: Point) -> None:
-    """Mark where a finger was."""
     row, column = _cell(touch, cells)
     cells.mark(row, column - 1, "(●)", ink=_TOUCH_INK, paper=_TOUCH_PAPER)
 

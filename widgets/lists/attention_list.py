@@ -58,7 +58,6 @@ class AttentionList(RowList):
         self._pointer: Offset | None = None
 
     def show_waiting(self, waiting: Sequence[Attention], state: State, *, now_ms: int) -> None:
-        """Show what waits."""
         before = self.cursor_key
         self.waiting = {one.key: one for one in waiting}
         open_key = self.cursor_key if 2 * len(waiting) > self._most_lines() else None
@@ -71,7 +70,6 @@ class AttentionList(RowList):
             self._came_s = now_s if self._is_placed else self._known_s.get(self.cursor_key, now_s)
 
     def _most_lines(self) -> int:
-        """Return how many lines there is room for beside the sessions."""
         return self.screen.size.height // 4 if self.is_attached else 0
 
     def _step(self, by: int) -> None:
@@ -84,7 +82,6 @@ class AttentionList(RowList):
 
     @property
     def under_cursor(self) -> Attention | None:
-        """What the cursor is on."""
         return self.waiting.get(self.cursor_key)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
@@ -150,7 +147,6 @@ def option_at(row: Row, line: int, column: int) -> int:
 
 
 def _underlined(line: Line, number: int) -> Line:
-    """Underline the option of a number."""
     parts = (
         (text, f"{style} underline" if style == OPTION and text.startswith(f"{number} ") else style)
         for text, style in line.left

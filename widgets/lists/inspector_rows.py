@@ -41,7 +41,6 @@ def element_rows(elements: Sequence[Element], *, width: int) -> list[Row]:
 
 
 def element_detail(element: Element) -> Parts:
-    """Show all that is known of an element."""
     can = [
         word
         for word, holds in (
@@ -135,5 +134,4 @@ def matching(lines: Sequence[str], wanted: str) -> list[str]:
 
 
 def log_detail(line: str) -> Parts:
-    """Return a whole line of the log."""
     return ((clean(line, 4_000), "$foreground"),)

@@ -204,7 +204,6 @@ def _runs(runs: Iterable[RunRecord], now_ms: int) -> Parts:
 
 
 def _outcome(run: RunRecord) -> tuple[str, str]:
-    """Return what a run came to."""
     if run.outcome is None:
         return run.status.value.replace("_", " "), "$live"
     mark = run_mark(run)

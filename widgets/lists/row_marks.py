@@ -15,11 +15,9 @@ class Marks:
 
     @property
     def ids(self) -> frozenset[str]:
-        """The marked sessions."""
         return self._ids
 
     def in_order(self, listed: Iterable[str]) -> tuple[str, ...]:
-        """Return the marked sessions as the list has them."""
         return tuple(one for one in listed if one in self._ids) if self._ids else ()
 
     def toggle(self, session_id: str) -> None:
@@ -50,5 +48,4 @@ class Marks:
             self._ids &= frozenset(listed)
 
     def clear(self) -> None:
-        """Mark nothing."""
         self._ids, self._from = frozenset(), ""

@@ -66,7 +66,6 @@ def watcher_rows(watchers: Iterable[Watcher], *, now_ms: int, width: int) -> lis
 
 
 def watcher_detail(one: Watcher, now_ms: int) -> Parts:
-    """Write everything there is to say of a watcher."""
     mark = status.WATCHER[one.status]
     facts = [
         ("status", f"{mark.glyph} {mark.word}", mark.style),
@@ -121,7 +120,6 @@ def commitment_rows(commitments: Iterable[Commitment], *, now_ms: int, width: in
 
 
 def commitment_detail(one: Commitment, now_ms: int) -> Parts:
-    """Write everything there is to say of a commitment."""
     mark = status.COMMITMENT[one.status]
     facts = [
         ("status", f"{mark.glyph} {mark.word}", mark.style),

@@ -247,7 +247,6 @@ class PhonePane(FaultIsolated, Vertical, can_focus=True):
 
     @property
     def has_text_alone(self) -> bool:
-        """Whether the terminal can show no picture."""
         return self.frame.is_colourless
 
     def want_text(self, wanted: bool) -> None:
@@ -299,7 +298,6 @@ class PhonePane(FaultIsolated, Vertical, can_focus=True):
         self.look_at(self.zoom.panned(across, down, self.frame.part))
 
     def look_at(self, zoom: Zoom) -> None:
-        """Show the picture as closely as a zoom says."""
         self.zoom = zoom
         self._fit()
 
@@ -323,7 +321,6 @@ class PhonePane(FaultIsolated, Vertical, can_focus=True):
         return self.is_driven if action == "button" else True
 
     def action_button(self, button: str) -> None:
-        """Press a button of the phone."""
         self.post_message(self.Pressed(button))
 
     async def _on_key(self, event: Key) -> None:
@@ -406,7 +403,6 @@ class PhonePane(FaultIsolated, Vertical, can_focus=True):
         self._wear_marks()
 
     def _wear_marks(self) -> None:
-        """Draw the marks over the picture as far as they are of it."""
         elements, touch, path, seen = self._marks
         self._is_stale = self._age.is_stale(seen, elements, self.shown)
         if self._is_stale:

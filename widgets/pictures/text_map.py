@@ -87,7 +87,6 @@ class TextMap(FaultIsolated, ScrollView, can_focus=True):
         return None if at is None else self.entries[at].element
 
     def is_cut(self, element: Element) -> bool:
-        """Return whether there is no room for all that an element says."""
         shown = next((one.text for one in self.entries if one.element is element), "")
         return shown != entry_text(element)
 

@@ -33,12 +33,10 @@ class SpendingPane(ScrollPane):
 
     @property
     def parts(self) -> Parts:
-        """What is shown."""
         return self._text.parts
 
     @property
     def measure(self) -> Measure:
-        """What the bars measure."""
         if self._chosen is not None or self._shown is None:
             return self._chosen or Measure.TOKENS
         return telling(self._shown[0])

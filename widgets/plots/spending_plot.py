@@ -85,7 +85,6 @@ def _money(usage: Usage) -> str:
 
 
 def _sums(days: Sequence[DaySpent]) -> Parts:
-    """Return what all the days come to."""
     usage = Usage()
     for day in days:
         usage = usage.plus(day.usage)

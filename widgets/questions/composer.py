@@ -167,7 +167,6 @@ class _Field(TextArea):
             event.prevent_default()
 
     def _is_at_edge(self, key: str) -> bool:
-        """Return whether the text has no line to go to with an arrow."""
         row = self.cursor_location[0]
         return row == (0 if key == "up" else self.document.line_count - 1)
 
@@ -252,7 +251,6 @@ class Composer(FaultIsolated, Vertical):
 
     @property
     def field(self) -> _Field:
-        """Where the text is."""
         return self.query_one(_Field)
 
     @property

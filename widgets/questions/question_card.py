@@ -330,7 +330,6 @@ class QuestionCard(FaultIsolated, Static, can_focus=True):
             self.post_message(self.Back())
 
     def action_move(self, lines: int) -> None:
-        """Move what is asked up or down."""
         self._first_line = max(0, min(self._first_line + lines, self._length - self._room))
         self._redraw()
 

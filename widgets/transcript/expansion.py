@@ -55,7 +55,6 @@ class Expansion:
         return known is None or known[0] is not item
 
     def keep_record(self, session_id: str, item: Item, record: tuple[Paragraph, ...]) -> None:
-        """Keep what was read for an item."""
         self._records[session_id, item.key] = (item, record)
         self._records.move_to_end((session_id, item.key))
         while len(self._records) > _KEPT:

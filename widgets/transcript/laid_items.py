@@ -45,7 +45,6 @@ class LaidItems:
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing is laid out."""
         return not self._tops
 
     def lay_out(self, session_id: str, shown: Sequence[Item], width: int) -> int:
@@ -79,7 +78,6 @@ class LaidItems:
         return self._tops[at], len(laid.strips) if laid is not None else 0
 
     def index(self, key: str) -> int | None:
-        """Find an item by its key."""
         return next((at for at, item in enumerate(self.shown) if item.key == key), None)
 
     def at_line(self, line: int) -> int | None:

@@ -23,7 +23,6 @@ class RecordPane(ScrollPane):
 
     @property
     def parts(self) -> Parts:
-        """What is shown."""
         return self._text.parts
 
     def show_text(self, key: str, parts: Parts) -> None:

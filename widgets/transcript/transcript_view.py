@@ -87,7 +87,6 @@ class TranscriptView(FaultIsolated, ScrollView, can_focus=True):
 
     @property
     def items(self) -> tuple[Item, ...]:
-        """The items as they are."""
         return self._items
 
     @property

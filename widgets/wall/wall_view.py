@@ -31,7 +31,6 @@ _NO_HEADINGS: Mapping[str, Row] = MappingProxyType({})
 
 
 def _place(tile: Tile) -> tuple[str, tuple[int, int], str]:
-    """Return what decides where a tile is."""
     return tile.serial, tile.proportions, tile.group
 
 
@@ -78,7 +77,6 @@ class WallView(FaultIsolated, LiveCells, can_focus=True):
 
     @property
     def has_nothing(self) -> bool:
-        """Whether there is nothing to move to."""
         return not self.places.tiles
 
     @property
@@ -175,7 +173,6 @@ class WallView(FaultIsolated, LiveCells, can_focus=True):
             picture.note_drawn(is_held=is_held)
 
     def _arrange(self) -> None:
-        """Place every tile anew."""
         columns, rows = self.size
         if not columns or not rows:
             return

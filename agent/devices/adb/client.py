@@ -299,7 +299,6 @@ class AdbClient:
         )
 
     def _adb(self, verb: str) -> str:
-        """Spell the call of adb that is meant for this server."""
         return f"`adb{self.address.adb_options} {verb}`"
 
 

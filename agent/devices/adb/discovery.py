@@ -42,7 +42,6 @@ class Service:
 
     @property
     def pairs(self) -> bool:
-        """Whether it waits to be paired."""
         return self.kind == MDNS_PAIRING
 
 
@@ -60,7 +59,6 @@ class QrOffer:
 
     @property
     def payload(self) -> str:
-        """What the QR code says."""
         return f"WIFI:T:ADB;S:{self.name};P:{self.code};;"
 
 

@@ -232,7 +232,6 @@ class AdbServer:
             await self.start()
 
     async def stop(self) -> None:
-        """Stop the server and forget it."""
         async with self._starting:
             record, self._record = self._record, None
             process, self._process = self._process, None

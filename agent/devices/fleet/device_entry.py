@@ -52,7 +52,6 @@ class DeviceEntry:
 
     @property
     def is_online(self) -> bool:
-        """Whether it can be used."""
         return self.info.state is DeviceState.ONLINE
 
     @property
@@ -92,7 +91,6 @@ class Changes(AsyncIterator[DeviceInfo]):
         self._ended = False
 
     def put(self, info: DeviceInfo) -> None:
-        """Report a change."""
         self._waiting.append(info)
         self._arrived.set()
 

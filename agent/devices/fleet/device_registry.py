@@ -186,7 +186,6 @@ class DeviceRegistry:
         self._see(entry or self._add(place, row), row)
 
     def _see(self, entry: DeviceEntry, row: DeviceRow) -> None:
-        """Take in what a server says of a device."""
         entry.away_with_server = False
         returned = not entry.is_online
         new_connection = row.transport_id != entry.transport_id
@@ -207,7 +206,6 @@ class DeviceRegistry:
         self._list(entry, row)
 
     def _connected(self, entry: DeviceEntry) -> None:
-        """Begin anew with a device that has a new connection."""
         entry.device.forget()
         entry.feed.retry_video()
         if entry.asking is not None:

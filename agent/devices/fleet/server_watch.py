@@ -87,7 +87,6 @@ class Watch:
         return self._changed
 
     async def close(self) -> None:
-        """Stop watching."""
         tasks = [*self._tasks, *self._links]
         self._tasks = []
         for task in tasks:

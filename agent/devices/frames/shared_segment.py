@@ -196,7 +196,6 @@ def check_size(width_px: int, height_px: int) -> None:
 
 
 def foreign(name: str) -> SharedFrameError:
-    """Make the error for a segment that is not ours."""
     return SharedFrameError(
         f"What is at {SCHEME}{name} are not Switchboard's frames.",
         "Use the address that the writer gives.",

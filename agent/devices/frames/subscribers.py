@@ -114,7 +114,6 @@ class Readers:
     def tell_reader(
         self, reader: Reader, picture: Size, scaled: Mapping[Size, bytes], told: Told
     ) -> bool:
-        """Hand one reader the picture if it is there at its size."""
         size = fit(picture, reader.box)
         rgb = scaled.get(size)
         if rgb is None:

@@ -230,7 +230,6 @@ def _examine_space(data_dir: Path) -> Finding:
 
 
 def _nearest(path: Path) -> Path:
-    """Return the directory itself or the nearest one above it that exists."""
     return next(one for one in (path, *path.absolute().parents) if one.is_dir())
 
 

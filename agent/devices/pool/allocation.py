@@ -262,7 +262,6 @@ class PoolAllocation:
 
     @property
     def is_closed(self) -> bool:
-        """Whether it has ended."""
         return self._closed
 
     def _set(self, number: int, state: EntryState) -> None:

@@ -151,7 +151,6 @@ class EmulatorEntry:
         return await self.start()
 
     async def stop(self) -> None:
-        """End the emulator."""
         process, self._process = self._process, None
         if process is not None and process.returncode is None:
             await end_child(process, signals=[signal.SIGTERM], within_s=_END_TIMEOUT_S)

@@ -99,7 +99,6 @@ class VirtualEntry:
         self.tags = tags | {"virtual"}
 
     async def start(self) -> PhoneAt:
-        """Have the phone up and connected."""
         self._at = await self._farm.phone(self._number)
         await check_phone(self._at)
         return self._at

@@ -77,7 +77,6 @@ class VirtualPhones:
 
     @property
     def server(self) -> AdbServer:
-        """The adb server that connects to them."""
         return self._server
 
     @property

@@ -42,7 +42,6 @@ class Backlog:
         return len(self._packets)
 
     def put(self, packet: VideoPacket, now_s: float) -> None:
-        """Add a packet."""
         if not self._packets:
             self._began_s = now_s
         if packet.is_key:

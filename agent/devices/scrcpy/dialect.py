@@ -130,7 +130,6 @@ class Dialect:
 
     @property
     def has_start_app(self) -> bool:
-        """An app can be started by message."""
         return self._since(3, 0)
 
     @property

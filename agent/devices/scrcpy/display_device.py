@@ -133,7 +133,6 @@ class DisplayDevice:
         await self._probe(timeout_s)
 
     async def key(self, name: str, *, timeout_s: float = 5.0) -> None:
-        """Press a key on this display."""
         self._may_act()
         await self._channel.key(key_code(name))
         await self._probe(timeout_s)

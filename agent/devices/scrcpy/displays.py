@@ -160,7 +160,6 @@ class VirtualDisplay:
 
     @property
     def is_open(self) -> bool:
-        """Whether the display is still there."""
         return not self._closed and not self._serving.done() and self._channel.is_open
 
     @property
@@ -278,7 +277,6 @@ class VirtualDisplay:
         )
 
     async def _component(self, package: str, timeout_s: float) -> str:
-        """Return the activity that a launcher would start."""
         self._check()
         if not _PACKAGE.fullmatch(package):
             raise DeviceError(

@@ -49,7 +49,6 @@ class ScrcpyLink:
 
     @property
     def serial(self) -> str:
-        """The phone."""
         return self._shell.serial
 
     def forget(self) -> None:

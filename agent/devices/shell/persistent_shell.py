@@ -191,7 +191,6 @@ class KeptShells:
             self._timer = asyncio.get_running_loop().call_later(IDLE_S, self._expire)
 
     def _expire(self) -> None:
-        """Close what was not used for a while."""
         self._timer = None
         latest_s = time.monotonic() - IDLE_S
         for shell in [s for s in self._idle if s.used_s <= latest_s]:

@@ -46,8 +46,6 @@ def becomes(find: Find, wanted: Any, what: str) -> Check:
 
 
 def stays(find: Find, what: str) -> Check:
-    """Something is as it was."""
-
     def check(before: State, after: State, _record: Record) -> str:
         return "" if find(before) == find(after) else f"{what} was changed"
 

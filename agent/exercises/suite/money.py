@@ -20,7 +20,6 @@ BALANCE = 1284.5
 
 
 def cart(state: State) -> dict[str, int]:
-    """Return what is in the cart."""
     return dict(app(state, SHOP)["cart"])
 
 

@@ -47,8 +47,6 @@ def mail_sent(to: str, subject: str, body: str) -> Check:
 
 
 def mail_in(subject: str, folder: str) -> Check:
-    """A mail is in a folder."""
-
     def check(_before: State, after: State, _record: Record) -> str:
         found = [m["folder"] for m in app(after, MAIL)["mails"] if m["subject"] == subject]
         return "" if found == [folder] else f"“{subject}” is in {found}"

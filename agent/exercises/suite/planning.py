@@ -11,7 +11,6 @@ CALENDAR = "com.android.calendar"
 
 
 def alarms(state: State) -> list[tuple[int, int, bool, str]]:
-    """List the alarms."""
     return sorted(
         (a["hour"], a["minute"], a["on"], a["label"]) for a in app(state, CLOCK)["alarms"]
     )

@@ -134,7 +134,6 @@ def _head(label: str) -> str:
 
 
 def _is_done(action: RouteAction, found: Element) -> bool:
-    """Return whether a switch stands already as the action left it."""
     was = action.element
     toggles = action.tool == "click_element" and was is not None and was.checkable
     return toggles and was is not None and found.checkable and found.checked != was.checked

@@ -401,7 +401,6 @@ def question_text(
 def _subject(
     resolved: ResolvedAction, verdict: Verdict, screen: Observation, call: ToolCallRequested
 ) -> Subject:
-    """Return what an approval of an action is about."""
     return Subject(
         action=call.tool,
         capability=verdict.capability.value,
@@ -431,7 +430,6 @@ def permit(verdict: Verdict, package: str, autonomy: Autonomy, rules: Sequence[A
 
 
 def _package(resolved: ResolvedAction, screen: Observation) -> str:
-    """Return the app that an action touches."""
     named = resolved.package or (resolved.element.package if resolved.element else "")
     return named or screen.foreground.package
 

@@ -33,7 +33,6 @@ class HistoryLines:
             self.take(msg)
 
     def take(self, msg: protocol.EventMsg) -> None:
-        """Take in one stored event."""
         match msg:
             case protocol.HistoryCompacted(text=text):
                 self.summary = text

@@ -92,7 +92,6 @@ def _numbered(picture: Image, elements: Sequence[Element]) -> bytes:
 
 
 def _hides(element: Element) -> bool:
-    """Return whether something of what an element shows is not for the model."""
     if element.editable and is_secret_field(element):
         return True
     # A long label is cut; what more it says is not.

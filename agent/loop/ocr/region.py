@@ -51,7 +51,6 @@ def _is_silent(node: UiNode, named: Sequence[Element], written: Sequence[Bounds]
 
 
 def holds(box: Bounds, element: Element) -> bool:
-    """Return whether an element stands in a box."""
     x, y = element.bounds.center_x, element.bounds.center_y
     return box.left <= x <= box.right and box.top <= y <= box.bottom
 

@@ -54,7 +54,6 @@ def sends(element: Element) -> bool:
 
 
 def is_search(element: Element) -> bool:
-    """Return whether a field is searched with."""
     return element.editable and bool(_SEARCH.intersection(_named(element)))
 
 

@@ -42,7 +42,6 @@ def cut_off(elements: Sequence[Element]) -> dict[int, str]:
 
 
 def _is_lower(element: Element, whole: Sequence[float]) -> bool:
-    """Return whether a row is lower than all rows of its kind that touch no edge."""
     if element.label == UNLABELED and not whole:
         return True
     enough = len(whole) >= (1 if element.label == UNLABELED else _LEAST_SIBLINGS)

@@ -227,7 +227,6 @@ def _kind(node: UiNode, toggle: UiNode | None, label: str, editable: bool) -> st
 
 @lru_cache(maxsize=512)
 def _kind_of(shape: str) -> str:
-    """Return the kind of what can be pressed by the simple name of its class."""
     shape = shape.lower()
     if "switch" in shape or "toggle" in shape:
         return "switch"
@@ -252,7 +251,6 @@ def _key(node: UiNode, resource_id: str, class_name: str, label: str) -> str:
 
 
 def _shape(class_name: str) -> str:
-    """Return the simple name of a class."""
     return class_name[class_name.rfind(".") + 1 :]
 
 

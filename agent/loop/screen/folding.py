@@ -61,7 +61,6 @@ def folded(elements: Sequence[Element], *, is_fresh: bool = True) -> tuple[Eleme
 
 
 def _rows(elements: Sequence[Element]) -> list[Row]:
-    """Put each element that can be pressed together with what lies in it."""
     rows: list[list[Element]] = []
     members: set[int] = set()
     for element in elements:

@@ -116,7 +116,6 @@ def _field_id(element: Element) -> str:
 
 
 def _unique(elements: Sequence[Element], name: Callable[[Element], str]) -> dict[str, Element]:
-    """Return elements by a name that no other one has."""
     names = [name(element) for element in elements]
     count = Counter(names)
     return {

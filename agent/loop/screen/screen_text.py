@@ -315,7 +315,6 @@ def states_of(element: Element) -> list[str]:
 
 
 def activity_name(activity: str) -> str:
-    """Return the simple name of an activity."""
     return activity.rsplit(".", 1)[-1].rsplit("/", 1)[-1]
 
 

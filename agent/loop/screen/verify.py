@@ -220,7 +220,6 @@ def _own_state(element: Element, before: Observation, after: Observation) -> str
 
 
 def _without_kind(change: str) -> str:
-    """Leave out the heading of a change that says by itself what it is."""
     for kind in ("PICTURE_CHANGED: ", "TOAST: "):
         change = change.removeprefix(kind)
     return change

@@ -56,7 +56,6 @@ def passed_over(before: Observation, after: Observation, start: Point, end: Poin
 
 
 def _places(elements: Sequence[Element], vertical: bool) -> dict[str, float]:
-    """Return where the elements stand that can be told from all others."""
     counts = Counter(_name(element) for element in elements)
     return {
         _name(element): element.bounds.center_y if vertical else element.bounds.center_x

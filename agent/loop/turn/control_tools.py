@@ -78,7 +78,6 @@ class Controls:
         arguments: ControlArguments,
         request: ToolCallRequested,
     ) -> Controlled:
-        """Execute one control tool."""
         match arguments:
             case args.UpdatePlan(plan=plan, explanation=explanation):
                 return await self._plan(plan, tidy(explanation))
@@ -257,7 +256,6 @@ class Controls:
         return Controlled(f"The operator gave it. Type {SECRET} into that field; it is used once.")
 
     def _asked_before(self, call_id: str) -> list[records.Question]:
-        """Return the question that a call asked before a restart."""
         said = (event.msg for event in self.context.history)
         asked = (msg.question for msg in said if isinstance(msg, RequestUserInput))
         return [question for question in asked if question.call_id == call_id]

@@ -164,7 +164,6 @@ class Completion:
 
 
 def _by_its_call(past: Past) -> records.Verification:
-    """Judge one call by its result."""
     if past.came_to not in {None, records.ActionOutcome.DONE}:
         return records.Verification(reason="What the call came to does not say so.")
     said = "What the call came to says so."

@@ -74,7 +74,6 @@ class ObservationCache:
 
     @property
     def screen(self) -> Observation | None:
-        """Return the screen of this step."""
         return None if self._shown is None else self._shown.observation
 
     def keep(self) -> None:

@@ -39,7 +39,6 @@ class Said(NamedTuple):
 
 
 def read_reply(reply: ModelReply) -> Said:
-    """Return what a verifier says."""
     text = reply.text[:_MAX_CHARS]
     for candidate in (*_called(reply), *_objects(text)):
         verdict = _verdict(candidate)

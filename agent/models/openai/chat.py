@@ -215,7 +215,6 @@ def message_of(
     detail: ImageDetail = ImageDetail.AUTO,
     dialect: Dialect | None = None,
 ) -> dict[str, Any]:
-    """Return a message as this wire has it."""
     match message.role:
         case Role.TOOL:
             return {"role": "tool", "tool_call_id": message.call_id, "content": message.text}

@@ -160,7 +160,6 @@ async def _gather(stream: AsyncStream[Any], gathering: Gathering, failures: Fail
 
 
 def _take(gathering: Gathering, event: Any, kind: str) -> None:
-    """Take in what one event brings."""
     at = getattr(event, "output_index", None)
     match kind:
         case "response.output_text.delta" | "response.refusal.delta":
@@ -191,7 +190,6 @@ def _take_call(gathering: Gathering, item: Any, at: object, *, with_arguments: b
 
 
 def _take_output(gathering: Gathering, response: Any) -> None:
-    """Take in an answer that came in one."""
     for at, item in enumerate(listed(getattr(response, "output", None))):
         for part in listed(getattr(item, "content", None)):
             gathering.text(words(getattr(part, "text", None)))

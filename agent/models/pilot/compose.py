@@ -195,7 +195,6 @@ def _send_button(view: View) -> Item | None:
 
 
 def _is_with(recipient: str, view: View, trail: moves.Trail) -> bool:
-    """Return whether the conversation in front is the one with somebody."""
     heads = [item for item in view.items if item.section == "TOP BAR"]
     if any(score(recipient, item.title) >= GOOD for item in heads):
         return True

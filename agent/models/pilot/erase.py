@@ -87,7 +87,6 @@ def _look_on(intent: Delete, view: View, trail: moves.Trail) -> moves.Move:
 
 
 def _opened(intent: Delete, trail: moves.Trail) -> bool:
-    """Return whether the entry was opened or long-pressed before."""
     return any(
         act.ok
         and act.label

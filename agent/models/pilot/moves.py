@@ -63,18 +63,15 @@ def swipe_up(why: str) -> Call:
 
 
 def type_into(item: Item, text: str, why: str) -> Call:
-    """Type into a field."""
     return Call("type_text", {"text": text, "element": item.number}, why)
 
 
 def ask(question: str, options: Sequence[str]) -> Call:
-    """Ask the operator."""
     arguments: dict[str, object] = {"question": question, "options": list(options)}
     return Call("ask_user", arguments, question)
 
 
 def wait(why: str) -> Call:
-    """Wait a little."""
     return Call("wait", {"seconds": 1}, why)
 
 
@@ -136,7 +133,6 @@ class Trail:
                 pass
 
     def clicks(self, label: str) -> int:
-        """Count the clicks on a label."""
         return sum(act.label == label and act.tool == "click_element" for act in self.acts)
 
     def clicked(self, *names: str) -> bool:
@@ -168,14 +164,12 @@ class Trail:
         )
 
     def presses(self, button: str) -> int:
-        """Count the presses of a button."""
         return sum(
             act.tool == "press_button" and act.arguments.get("button") == button
             for act in self.acts
         )
 
     def count(self, tool: str) -> int:
-        """Count the calls of a tool."""
         return sum(act.tool == tool for act in self.acts)
 
     @property

@@ -220,7 +220,6 @@ def _move(intent: Intent, view: View, since: Sequence[PastAction]) -> moves.Move
 
 
 def _obstacle(view: View, trail: moves.Trail) -> moves.Move | None:
-    """Deal with what stands in the way of any intent."""
     if SCREEN_OFF in view.note and trail.presses("POWER") < 2:
         return moves.wake()
     if not view.clickable() and any(_opens(item) for item in view.items):
@@ -243,7 +242,6 @@ def _obstacle(view: View, trail: moves.Trail) -> moves.Move | None:
 
 
 def _opens(item: Item) -> bool:
-    """Whether an item is what a lock screen says that a swipe opens."""
     return item.title.casefold().startswith("swipe up to ")
 
 

@@ -150,7 +150,6 @@ class View:
 
 
 def read(messages: Sequence[Message]) -> View:
-    """Read a conversation."""
     view = View()
     screen = ""
     calls: dict[str, tuple[str, str]] = {}

@@ -112,7 +112,6 @@ def _toggle(intent: Toggle, screens: Sequence[SeenScreen]) -> Judged:
 
 
 def _reversed(intent: Intent, later: Sequence[Intent]) -> bool:
-    """Return whether a switch is turned the other way later."""
     return isinstance(intent, Toggle) and any(
         isinstance(other, Toggle)
         and key_tokens(other.name) == key_tokens(intent.name)

@@ -198,7 +198,6 @@ class Failures:
         return ModelError(message, retryable=True, broke_off=True)
 
     def refused(self, why: str) -> ModelError:
-        """Return the error for a model that refused to answer."""
         return ModelError(
             sentence(f"{self._name} refused to answer: {why or 'it gave no reason'}"),
             "Word the goal differently, or choose another model.",

@@ -39,7 +39,6 @@ def argument_text(value: object) -> str:
 
 
 def name_text(value: object) -> str:
-    """Read a name or an id."""
     return str(value) if isinstance(value, str | int) and value != "" else ""
 
 

@@ -55,7 +55,6 @@ class Gathering:
         return not self._text and not self.pieces
 
     def text(self, part: str) -> None:
-        """Take in a part of the text."""
         if not part:
             return
         self._text.append(part)

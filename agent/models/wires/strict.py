@@ -12,7 +12,6 @@ _NULL = {"type": "null"}
 
 
 def strict(schema: dict[str, Any]) -> dict[str, Any]:
-    """Return the strict form of a schema."""
     made = _strict(schema)
     assert isinstance(made, dict)
     return made

@@ -35,7 +35,6 @@ _DROPPED = frozenset({EffectVerb.DELETE, EffectVerb.SEND, EffectVerb.CARRY_OUT, 
 
 
 def judge(act: Act, context: Context) -> Verdict:
-    """Judge one act on one screen."""
     context.flow.saw(context.screen)
     page = page_of(context.screen)
     plain = Verdict(decision=Decision.ALLOW, capability=plain_capability(act))

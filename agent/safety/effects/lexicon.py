@@ -215,7 +215,6 @@ def packed(text: str) -> str:
 
 @lru_cache(maxsize=8192)
 def read(text: str) -> Reading:
-    """Return what a text is about."""
     text = text[:_MAX_CHARS]
     spaced = _spaced(words(text)) if text else NOTHING
     if text.isascii():

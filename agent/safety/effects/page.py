@@ -216,7 +216,6 @@ class Page:
         return 1 + sum(map(_is_narrow, self.beside(element, 0.012))) >= _ROWS
 
     def is_last_button(self, element: Element) -> bool:
-        """Return whether an element is the one button that a page ends with."""
         wide = element.bounds.right - element.bounds.left > 0.4
         below = (
             e
@@ -484,7 +483,6 @@ def digit_of(element: Element) -> str:
 
 
 def is_digit(element: Element) -> bool:
-    """Return whether an element is the key of a digit."""
     return digit_of(element) != ""
 
 

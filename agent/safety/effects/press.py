@@ -305,7 +305,6 @@ def _is_backspace(element: Element, page: Page) -> bool:
 
 
 def _own(element: Element, page: Page, context: Context) -> Finding | None:
-    """Find what an element says of itself."""
     title = element.label.split(" | ", 1)[0]
     reading = read(title)
     if page.is_instrument and M.RESET in reading.whole:
@@ -456,7 +455,6 @@ def _among_folders(element: Element, page: Page) -> bool:
 
 
 def _fills_secret(element: Element, page: Page) -> Finding | None:
-    """Find that a suggestion fills a kept password in."""
     if not any(f.password for f in page.fields) or not _BULLETS.search(element.label):
         return None
     said = f'"{element.label[:60]}" fills a kept password in'
@@ -635,7 +633,6 @@ def _hands_to_payee(element: Element, page: Page) -> Finding | None:
 
 
 def _leads_on(element: Element, page: Page) -> bool:
-    """Return whether an element is a line above the button that the page ends with."""
     last = next((e for e in page.pressables if page.is_last_button(e)), None)
     if last is None or last is element or not last.class_name.endswith("Button"):
         return False

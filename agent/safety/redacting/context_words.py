@@ -99,7 +99,6 @@ def _either(words: list[str]) -> str:
 
 
 def _is_glued(word: str) -> bool:
-    """Return whether a word is of a language that puts no spaces between words."""
     first = ord(word[0])
     return 0x0E00 <= first < 0x0E80 or 0x1100 <= first < 0x1200 or first >= 0x3000
 

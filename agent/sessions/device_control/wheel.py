@@ -264,7 +264,6 @@ class Wheel:
         return live.record.serial, live
 
     def _at_work_on(self, serial: str) -> LiveSession | None:
-        """Find the session whose turn has the device."""
         for live in self._parts.registry.active():
             if live.record.serial == serial and live.turn is not None and live.record.turn_id:
                 return live
@@ -349,7 +348,6 @@ def _untold(history: Iterable[protocol.Event], waiting: Container[str] | None) -
 
 
 def _told(done: Sequence[str], notes: Sequence[str]) -> str:
-    """Return what the model is told of the time in which the operator drove."""
     shown = done[-_TOLD_LIMIT:]
     left_out = len(done) - len(shown)
     acts = "; ".join(shown) or "nothing on the screen"

@@ -32,7 +32,6 @@ class Pruning:
                 self._wanted.set()
 
     async def run(self) -> None:
-        """Prune for ever."""
         while True:
             # Days pass also where nothing ends.
             with suppress(TimeoutError):

@@ -168,6 +168,5 @@ class Answering:
 
 
 def _text_of(op: protocol.UserInputAnswer) -> str:
-    """Return all that an answer says."""
     several = (one for given in op.answers.values() for one in given)
     return "\n\n".join(filter(None, (op.answer, *several)))

@@ -75,7 +75,6 @@ class Clients:
         return tuple(s for s, attached in self._sessions.items() if client_id in attached.watchers)
 
     def driver_of(self, session_id: str) -> ClientInfo | None:
-        """Return the client that drives a session."""
         attached = self._sessions.get(session_id)
         return None if attached is None else attached.driver
 

@@ -138,7 +138,6 @@ class Assignment:
             await self._changed.wait()
 
     def is_online(self, serial: str) -> bool:
-        """Return whether a device is online."""
         return any(
             info.serial == serial and info.state is DeviceState.ONLINE
             for info in self._fleet.devices()
@@ -206,7 +205,6 @@ class Assignment:
         self.consider()
 
     def _not_asked(self, needs: Iterable[Needs]) -> list[str]:
-        """Return the phones that have to be asked before it is known whether they fit."""
         needs = list(dict.fromkeys(needs))
         return [
             info.serial
@@ -243,7 +241,6 @@ class Assignment:
         raise UsageError(f"There is no device {one_line(serial, 80)!r}.", remedy)
 
     def why_waiting(self, wish: Wish) -> str:
-        """Return what a turn would wait for."""
         return self._why(Ask(ask_id="", account=wish.account, needs=wish.needs, serial=wish.serial))
 
     def reasons(self) -> dict[str, str]:

@@ -214,7 +214,6 @@ class LiveSession:
 
 
 def may_delegate(session: Session) -> bool:
-    """Return whether a session can have children at all."""
     return session.kind is SessionKind.AGENT and not session.parent_id
 
 

@@ -50,7 +50,6 @@ class Questions:
             self._resolve(question.question_id, None)
 
     def find(self, question_id: str) -> Question | None:
-        """Return an open question."""
         return self._open.get(question_id)
 
     def of(self, session_id: str) -> tuple[Question, ...]:

@@ -70,7 +70,6 @@ class SessionRegistry:
         return tuple([await self.get(child_id) for child_id in live.child_ids])
 
     async def events(self, session_id: str) -> tuple[protocol.Event, ...]:
-        """Read all stored events of a session."""
         found: list[protocol.Event] = []
         while page := await self._store.session_events(
             session_id, after_seq=found[-1].seq if found else 0, limit=PAGE_EVENTS

@@ -28,5 +28,4 @@ class WithheldTexts:
         return self._texts.get(session_id, ())
 
     def drop(self, session_id: str) -> None:
-        """Forget the texts of a session."""
         self._texts.pop(session_id, None)

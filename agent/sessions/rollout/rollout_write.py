@@ -74,7 +74,6 @@ def rollout_name(session: Session) -> str:
 
 
 def blobs_directory(path: Path) -> Path:
-    """Return where the blobs of a rollout lie that are not in it."""
     return path.with_name(path.name + ".blobs")
 
 

@@ -213,7 +213,6 @@ def _is_settled(events: Sequence[Event]) -> bool:
 def _ending(
     events: Sequence[Event], still_open: dict[str, None], reason: str, *, idle: bool
 ) -> list[EventMsg]:
-    """Return what leaves nothing of the copy open."""
     ending: list[EventMsg] = [
         QuestionClosed(question_id=question_id, reason=reason) for question_id in still_open
     ]
@@ -248,7 +247,6 @@ def _has_flags(events: Sequence[Event]) -> bool:
 
 
 def _open_turn(events: Sequence[Event]) -> int | None:
-    """Return where the turn began that has no end."""
     opened: int | None = None
     for at, event in enumerate(events):
         match event.msg:

@@ -55,7 +55,6 @@ def needs_plan(live: LiveSession, devices: Iterable[DeviceInfo]) -> bool:
 
 
 def new_turn_id() -> str:
-    """Make an id that no other turn has."""
     return f"t-{token_hex(6)}"
 
 

@@ -35,7 +35,6 @@ class Rolled:
 
 
 def agrees(required: TargetPresentation, actual: TargetPresentation) -> bool:
-    """Return whether an app is where it has to be."""
     return required in {TargetPresentation.AGENT_CHOICE, actual}
 
 

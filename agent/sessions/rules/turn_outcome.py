@@ -52,7 +52,6 @@ class Ending:
 
 
 def ended(turn: Turn, end: TurnEnd) -> Ending:
-    """End a turn as its task says."""
     complete = TaskComplete(turn_id=turn.turn_id, last_agent_message=end.message)
     if end.completed and end.following is not Following.NOTHING:
         return Ending(

@@ -405,7 +405,6 @@ class TurnContext:
         return self.now_ms() + round(timeout_s * 1000) if timeout_s > 0 else 0
 
     def _check_open(self) -> None:
-        """End a task that outlived its turn."""
         if self._turn.mute or self._live.turn is not self._turn:
             raise asyncio.CancelledError(f"turn {self._turn.turn_id} is over")
 

@@ -92,7 +92,6 @@ class TurnEnds:
                 _close(live)
 
     def _closing(self, live: LiveSession, ending: Ending) -> tuple[EventMsg, ...]:
-        """Return all that is stored when a turn ends and none follows."""
         if (
             live.turn is not None
             and live.turn.kind.is_review_turn

@@ -396,7 +396,6 @@ async def _stored_late(live: LiveSession, turn: Turn) -> Turn | None:
 
 
 def _decided(turn: Turn) -> Model | None:
-    """Return what does the work of a turn whose one call is decided already."""
     call = None if turn.errand is None else turn.errand.call
     return None if call is None else OneCall(call)
 

@@ -156,7 +156,6 @@ class EventLedger:
         )
 
     def adopt(self, trial: "EventLedger") -> None:
-        """Merge a trial of this ledger."""
         self.last_event_id = trial.last_event_id
         self.last_job_id = trial.last_job_id
         self.sessions.maps[0].update(trial.sessions.maps[0])
@@ -288,7 +287,6 @@ class EventLedger:
                 pass
 
     def _asked(self, question_id: str) -> Question:
-        """Return an open question."""
         known = self.questions.get(question_id)
         if known is None:
             raise UsageError(f"There is no question {question_id}.")

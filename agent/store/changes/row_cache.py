@@ -47,7 +47,6 @@ class Known:
     """The counters, the heads of sessions and the leases of one database."""
 
     def __init__(self, database: Connection) -> None:
-        """Use a database for rows that are not cached."""
         self.last_event_id = 0
         self._database = database
         self._last_job_id = 0
@@ -148,7 +147,6 @@ class Known:
 
 
 def lease_keys(requests: Iterable[Request]) -> set[str]:
-    """Return the keys of leases that requests change or check."""
     keys: set[str] = set()
     for request in requests:
         match request:

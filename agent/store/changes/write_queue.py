@@ -260,7 +260,6 @@ class WriteQueue(ABC):
         return ledger, refused
 
     def _publish(self, commit: Commit) -> None:
-        """Call every listener with the commit."""
         if not commit.events:
             return
         for listener in tuple(self.listeners):

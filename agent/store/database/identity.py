@@ -49,7 +49,6 @@ class Standing(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def new_identity() -> str:
-    """Return a new unique identity."""
     return token_hex(8)
 
 

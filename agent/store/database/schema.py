@@ -292,7 +292,6 @@ def _each(path: str, mark: str = "") -> str:
 
 
 def _placed(table: str, *places: str) -> str:
-    """Return the statement that adds the places of each row to what it is found by."""
     found = " || ".join((_HOST, *places))
     return f"""
     UPDATE {table}

@@ -19,7 +19,6 @@ class Gate:
         return self._opened.is_set()
 
     def set(self, *, is_open: bool) -> None:
-        """Open or close it."""
         if is_open:
             self._opened.set()
         else:

@@ -44,7 +44,6 @@ class DueCache:
         self._reading = asyncio.Lock()
 
     def on_commit(self, events: Iterable[Event]) -> None:
-        """Apply a commit."""
         for event in events:
             if type(event.msg) in _OF_JOBS:
                 if self._missed is not None:
@@ -135,7 +134,6 @@ class DueCache:
         heapify(self._queue)
 
     def _first(self) -> _Key | None:
-        """Return the key of the soonest cached job."""
         while self._queue and not self._stands(self._queue[0]):
             heappop(self._queue)
         return self._queue[0] if self._queue else None

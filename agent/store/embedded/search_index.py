@@ -232,7 +232,6 @@ class SearchIndex:
         return tuple(hits)
 
     async def close(self) -> None:
-        """Close the file."""
         await self._database.close()
 
     async def _catch_up(self) -> None:

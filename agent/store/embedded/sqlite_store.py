@@ -148,7 +148,6 @@ class SqliteStore(RecordStore):
     # --- jobs ----------
 
     async def job(self, job_id: int) -> Job | None:
-        """Find a job."""
         return self._due_cache.find(job_id) or await self._reader.job(job_id)
 
     async def due_jobs(self, now_ms: int, limit: int = 3) -> tuple[Job, ...]:

@@ -125,7 +125,6 @@ async def _checked(database: Database, directory: Path) -> Checked:
 
 
 async def _absent_blobs(database: Database, directory: Path) -> list[str]:
-    """List blobs whose file is missing."""
     files = BlobFiles(directory / "blobs")
     rows = await database.rows("SELECT digest FROM blob")
     digests = [as_text(digest) for (digest,) in rows]

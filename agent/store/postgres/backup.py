@@ -223,7 +223,6 @@ async def _upload(file: zipfile.ZipFile, bucket: Bucket | None) -> dict[str, str
 
 
 async def _place(link: Link, file: zipfile.ZipFile, places: dict[str, str]) -> None:
-    """Record where the restored bucket blobs are."""
     await link.rows("UPDATE tip SET has_bucket = 0")
     await link.rows("UPDATE blob SET place = '' WHERE data IS NULL")
     for digest, name in _objects(file):
@@ -257,7 +256,6 @@ async def set_number(link: Link, table: str) -> None:
 
 
 def _checked(file: zipfile.ZipFile) -> Manifest:
-    """Return the manifest after checking every checksum."""
     path = Path(file.filename or "")
     if file.getinfo(_MANIFEST).file_size > _MOST_MANIFEST or file.testzip() is not None:
         raise _no_backup(path)

@@ -130,7 +130,6 @@ class Bucket:
     # --- in a thread ----------
 
     def _files(self) -> tuple[Any, str]:
-        """Return the file system and the prefix in it."""
         if self._opened is None:
             options: dict[str, Any] = {"use_listings_cache": False}
             if self._url.partition("://")[0] in _LOCAL:

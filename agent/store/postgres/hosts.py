@@ -239,7 +239,6 @@ class Belongings(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def is_empty(self) -> bool:
-        """Return whether nothing does."""
         return self == Belongings()
 
 

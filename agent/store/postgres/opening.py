@@ -222,7 +222,6 @@ def check_row(opening: Opening, store: object, epoch: object) -> None:
 
 
 def gone(what: str) -> StoreGoneError:
-    """Return the error for a database that is not the one that was opened."""
     return StoreGoneError(
         f"{what} while it was in use; nothing was stored.",
         "Restore the database from a backup, then start again.",

@@ -270,7 +270,6 @@ class PostgresStore(RecordStore):
     # --- jobs ----------
 
     async def job(self, job_id: int) -> Job | None:
-        """Find a job."""
         return await self._reader.job(job_id)
 
     async def due_jobs(self, now_ms: int, limit: int = 3) -> tuple[Job, ...]:

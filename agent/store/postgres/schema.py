@@ -311,7 +311,6 @@ def _each(path: str, mark: str = "") -> str:
 
 
 def _placed(table: str, *places: str) -> str:
-    """Return the statement that adds the places of each row to what it is found by."""
     found = " || ".join((_HOST, *places))
     status = "as_json(record) ->> 'status'"
     return f"""

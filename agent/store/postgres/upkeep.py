@@ -102,7 +102,6 @@ async def vacuum(dsn: str) -> None:
 
 
 async def _damaged_blobs(link: Link) -> list[str]:
-    """Read every blob and compare it with its name."""
     found: list[str] = []
     last = ""
     sql = (
@@ -118,7 +117,6 @@ async def _damaged_blobs(link: Link) -> list[str]:
 
 
 async def _damaged_object(link: Link, bucket: Bucket, digest: str, place: Value) -> list[str]:
-    """Read a blob of the bucket and compare it with its name."""
     try:
         await bucket.read(as_text(place), digest)
     except (BucketGoneError, BucketDamagedError) as error:

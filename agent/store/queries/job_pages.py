@@ -53,7 +53,6 @@ class Band(StrEnum):
 
     @property
     def statuses(self) -> frozenset[JobStatus]:
-        """Return the statuses of its jobs."""
         match self:
             case Band.AWAKE:
                 return frozenset({JobStatus.ACTIVE})
@@ -112,7 +111,6 @@ class JobPages:
     async def _part(
         self, part: Band, words: str, rare: Lookup | None, place: tuple[int, ...], room: int
     ) -> list[Job]:
-        """Return the jobs of one band that fit on a page."""
         statuses = named(words, part.statuses)
         if rare is None or (part is Band.AWAKE and statuses):
             return await self._jobs(WALKS[part], (*place, words, room))

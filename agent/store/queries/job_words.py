@@ -40,7 +40,6 @@ ALL_ACTIVE = Lookup(
 
 
 def named(query: str, statuses: Iterable[JobStatus] = JobStatus) -> tuple[JobStatus, ...]:
-    """Return the statuses that contain a query."""
     return tuple(status for status in statuses if query in status.value)
 
 

@@ -270,7 +270,6 @@ class Reader:
         return None
 
     async def job(self, job_id: int) -> Job | None:
-        """Find a job."""
         # The database's integers have 64 bits; an id beyond them is nobody's.
         if not 0 < job_id < 1 << 63:
             return None

@@ -65,7 +65,6 @@ class Watches:
         return tuple(decode_watcher(record) for (record,) in rows)
 
     async def watcher(self, watcher_id: int) -> Watcher | None:
-        """Find a watcher."""
         for (record,) in await self._rows(_ONE.format("watcher"), (_known_id(watcher_id),)):
             return decode_watcher(record)
         return None
@@ -79,7 +78,6 @@ class Watches:
         return tuple(decode_commitment(record) for (record,) in rows)
 
     async def commitment(self, commitment_id: int) -> Commitment | None:
-        """Find a commitment."""
         for (record,) in await self._rows(_ONE.format("commitment"), (_known_id(commitment_id),)):
             return decode_commitment(record)
         return None

@@ -119,7 +119,6 @@ def scrolls_on(call: Call, sight: Sight, chance: Random) -> Call:
 
 
 def _is_stray(act: PastAction, route: Sequence[Step]) -> bool:
-    """Return whether an action pressed something that the route does not name."""
     pressed = act.tool in {"click_element", _HOLD}
     return pressed and not (act.label and _on_route(act.label, route))
 

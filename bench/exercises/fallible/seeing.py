@@ -27,8 +27,6 @@ _NOT_SEEN = "FAILED: nothing of it was to be seen."
 
 @dataclass(frozen=True)
 class Sight:
-    """What a model has before it."""
-
     view: View
     messages: Sequence[Message]
 

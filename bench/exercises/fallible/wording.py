@@ -21,7 +21,6 @@ LIMIT = 8192
 
 
 def in_words(name: str, arguments: Mapping[str, object], chance: Random) -> Reply:
-    """Write a call in one of the dialects."""
     said = json.dumps(arguments, ensure_ascii=False)
     named = ", ".join(f"{key}={value!r}" for key, value in arguments.items())
     form = chance.choice(_DIALECTS)

@@ -206,7 +206,6 @@ class HeaderFooter(Controller):
         return driven or isinstance(self._screen.focused, TextArea | Input)
 
     def _word_of(self, action: actions.Action) -> str:
-        """Return in a word or two what an action would do now."""
         owner = self._screen.owner_of(action.id)
         return (owner.word(action) if owner is not None else "") or action.title.lower()
 

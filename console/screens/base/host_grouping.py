@@ -26,7 +26,6 @@ class HostGrouping(Controller):
 
     @property
     def is_on(self) -> bool:
-        """Whether there are groups."""
         return self._screen.console_app.kept.ui.by_host and self._has_hosts
 
     @property

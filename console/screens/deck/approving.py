@@ -177,7 +177,6 @@ class ApprovalController(Controller):
         self._deck.ops.request(UserInputAnswer(question_id=question_id, answer=answer))
 
     def answer_instead(self, question_id: str, text: str) -> None:
-        """Answer with an alternative."""
         asked, self._modifies = self._modifies, None
         types = asked is not None and asked.subject is not None and asked.subject.action == _TYPES
         lead = "Approve with: " if types else f"{DENY}: instead, "

@@ -42,13 +42,11 @@ class ArrangeController(Controller):
 
     @property
     def group(self) -> Group:
-        """Return the grouping of the sessions."""
         chosen = Group(self._kept.ui.group)
         return Group.TREE if chosen is Group.HOST and not self._has_hosts else chosen
 
     @property
     def _has_hosts(self) -> bool:
-        """Return whether hosts are offered for sorting and grouping."""
         return has_several_hosts(self._deck.console_app.bridge.state)
 
     @property

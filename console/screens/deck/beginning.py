@@ -44,7 +44,6 @@ class BeginController(Controller):
         """The ids of requests that failed, by text, device and whether it was a draft."""
 
     def do_session_new(self) -> None:
-        """Write the goal of a new session."""
         self.begins, self.drafts = True, False
         self._deck.answer_later()
         self._deck.refresh_all()

@@ -48,7 +48,6 @@ class ComposerController(Controller):
         return view is not None and not view.session.state.is_terminal
 
     def do_session_write(self) -> None:
-        """Go to the composer."""
         if self._deck.beginning.comes_too_early():
             return
         if not self._deck.composer.field.disabled:

@@ -25,7 +25,6 @@ class FindController(Controller):
 
     @property
     def field(self) -> Input:
-        """Return the search field."""
         return self._deck.query_one("#find", Input)
 
     def do_view_find(self) -> None:

@@ -100,7 +100,6 @@ class SessionListController(Controller):
     # --- the filter ----------
 
     def do_view_filter(self) -> None:
-        """Filter the sessions."""
         self._filter.add_class("-shown")
         self._deck.panes.go_to("left", self._filter)
 

@@ -119,7 +119,6 @@ class MarkController(Controller):
         self._deck.refresh_all()
 
     def span_to(self, session_id: str, since: str) -> None:
-        """Mark all sessions up to the clicked one."""
         self.marks.span(session_id, self._deck.listed_ids(), since)
         self._deck.refresh_all()
 
@@ -138,7 +137,6 @@ class MarkController(Controller):
     # --- acts ----------
 
     def do_session_stop(self) -> None:
-        """Interrupt every marked session."""
         self._runner.run(self._plan("session.stop"))
 
     def do_session_pause(self) -> None:

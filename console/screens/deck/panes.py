@@ -162,11 +162,9 @@ class PaneController(Controller):
         return self._deck.has_class("-short") and not self._deck.has_class("-close")
 
     def do_view_next_pane(self) -> None:
-        """Go to the next pane."""
         self._go_by(1)
 
     def do_view_previous_pane(self) -> None:
-        """Go to the previous pane."""
         self._go_by(-1)
 
     def _go_by(self, by: int) -> None:
@@ -177,13 +175,11 @@ class PaneController(Controller):
         self.go_to(column, widget)
 
     def go_to(self, column: str, widget: Widget) -> None:
-        """Show a column and focus a widget in it."""
         if column != self.column:
             self.go_to_column(column)
         self._deck.focus_now(widget)
 
     def go_to_column(self, column: str) -> None:
-        """Show a column."""
         self.column = column
         if self.full and self.full != column:
             # The column that the operator goes to is the one that is seen.

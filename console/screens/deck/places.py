@@ -52,17 +52,14 @@ class BaseDeck(ConsoleScreen):
 
     @property
     def sessions(self) -> RowList:
-        """The session tree."""
         return self.query_one("#sessions", RowList)
 
     @property
     def attention(self) -> AttentionList:
-        """Return the attention queue."""
         return self.query_one(AttentionList)
 
     @property
     def pane(self) -> SessionPane:
-        """The selected session."""
         return self.query_one(SessionPane)
 
     @property
@@ -72,7 +69,6 @@ class BaseDeck(ConsoleScreen):
 
     @property
     def composer(self) -> Composer:
-        """Return the composer."""
         return self.query_one(Composer)
 
     @property
@@ -88,11 +84,9 @@ class BaseDeck(ConsoleScreen):
         return self.places.selected
 
     def select(self, session_id: str) -> None:
-        """Select another session."""
         self.places.select(session_id)
 
     def view(self) -> SessionView | None:
-        """The selected session."""
         return self.places.view()
 
     def listed_ids(self) -> tuple[str, ...]:

@@ -284,7 +284,6 @@ class PhoneController(Controller):
                 return True
 
     def do_device_virtual(self) -> None:
-        """Start a virtual phone if there is none."""
         start_virtual(self.ops)
 
     def do_device_open(self) -> None:

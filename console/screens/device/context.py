@@ -41,12 +41,10 @@ class BaseDevice(ConsoleScreen):
 
     @property
     def table(self) -> RowList:
-        """What is listed now."""
         return self.query_one(f"#{self.side.tab.value}", RowList)
 
     @property
     def phone(self) -> PhonePane:
-        """The picture."""
         return self.query_one(PhonePane)
 
     @property

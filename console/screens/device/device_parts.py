@@ -53,7 +53,6 @@ class DeviceParts:
         self._ask("log", self._read_log)
 
     def examine(self) -> None:
-        """Examine the phone."""
         self._ask("health", self._examine)
 
     def repair(self, name: str) -> None:

@@ -142,7 +142,6 @@ class DevicePhone(Controller):
 
     @property
     def is_there(self) -> bool:
-        """Whether the phone is online."""
         device = self.state.devices.get(self.serial)
         return device is not None and device.state is DeviceState.ONLINE
 
@@ -246,11 +245,9 @@ class TurnController(Controller):
         return sorted(there, key=natural)
 
     def do_device_next(self) -> None:
-        """Show the next phone."""
         self._turn(1)
 
     def do_device_previous(self) -> None:
-        """Show the previous phone."""
         self._turn(-1)
 
     def _turn(self, by: int) -> None:

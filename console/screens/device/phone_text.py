@@ -171,7 +171,6 @@ class PhoneText(Controller):
     # --- reading ----------
 
     def _parts_of(self, serial: str) -> DeviceParts:
-        """Return what was read of a phone."""
         if (own := self._place.parts_of(serial)) is not None:
             return own
         if self._parts is None or self._parts.serial != serial:

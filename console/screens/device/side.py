@@ -175,15 +175,12 @@ class SideController(Controller):
         self.show_tab(Tab.LOG)
 
     def do_device_health(self) -> None:
-        """Show how the phone is."""
         self.show_tab(Tab.HEALTH)
 
     def do_device_next_pane(self) -> None:
-        """Go to the next pane."""
         self._go_by(1)
 
     def do_device_previous_pane(self) -> None:
-        """Go to the previous pane."""
         self._go_by(-1)
 
     def _go_by(self, by: int) -> None:
@@ -210,7 +207,6 @@ class SideController(Controller):
     # --- the log's filter ----------
 
     def do_device_filter(self) -> None:
-        """Filter the log."""
         self.show_tab(Tab.LOG)
         self._filter.add_class("-shown")
         self._screen.focus_now(self._filter)

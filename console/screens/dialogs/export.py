@@ -60,5 +60,4 @@ class ExportScreen(Dialog[Kind | None]):
         self.dismiss(Kind[event.key])
 
     def action_leave(self) -> None:
-        """Write nothing."""
         self.dismiss(None)

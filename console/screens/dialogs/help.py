@@ -52,7 +52,6 @@ class HelpScreen(Dialog[None]):
         place.show(help_text(self._where, place.size.width, self._keymap))
 
     def action_scroll(self, by: int) -> None:
-        """Scroll by lines."""
         self.query_one(VerticalScroll).scroll_relative(y=by, animate=False, force=True)
 
 

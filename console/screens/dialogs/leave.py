@@ -39,7 +39,6 @@ class LeaveScreen(Dialog[bool]):
             yield PartsLine(self._told)
 
     def action_answer(self, leave: bool) -> None:
-        """Leave or stay."""
         self.dismiss(leave)
 
 

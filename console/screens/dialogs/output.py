@@ -121,7 +121,6 @@ class OutputScreen(Dialog[None]):
             dialog.border_subtitle = Content(f"{how} · ") + foot(("y", "copy"), ("esc", "back"))
 
     def action_scroll(self, by: int) -> None:
-        """Scroll by a line."""
         self.query_one(VerticalScroll).scroll_relative(y=by, animate=False)
 
     def action_page(self, by: int) -> None:
@@ -130,7 +129,6 @@ class OutputScreen(Dialog[None]):
         pane.scroll_relative(y=by * max(1, pane.size.height // 2), animate=False)
 
     def action_copy(self) -> None:
-        """Copy what was printed."""
         self._app.copy(self.text)
 
     def action_leave(self) -> None:

@@ -100,7 +100,6 @@ class PaletteScreen(Dialog[Entry | None]):
         return self._found.get(self.query_one(RowList).cursor_key)
 
     def action_move(self, by: int) -> None:
-        """Move the cursor."""
         self.query_one(RowList).action_move(by)
 
     def action_page(self, direction: int) -> None:
@@ -134,7 +133,6 @@ class PaletteScreen(Dialog[Entry | None]):
         self._show(text)
 
     def action_leave(self) -> None:
-        """Do nothing."""
         self.dismiss(None)
 
     def on_row_list_opened(self, event: RowList.Opened) -> None:

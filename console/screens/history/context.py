@@ -12,5 +12,4 @@ class BaseHistory(ConsoleScreen):
 
     @property
     def table(self) -> RowList:
-        """What is listed."""
         return self.query_one("#history", RowList)

@@ -135,7 +135,6 @@ class HistoryScreen(BaseHistory):
     # --- keys ----------
 
     def do_history_search(self) -> None:
-        """Go to the search."""
         self.focus_now(self.query_one("#search", Input))
 
     def on_input_changed(self, event: Input.Changed) -> None:

@@ -54,7 +54,6 @@ class SumsController(Controller):
 
     @property
     def sums(self) -> SpendingPane:
-        """The pane of what was spent."""
         return self._screen.query_one(SpendingPane)
 
     @property

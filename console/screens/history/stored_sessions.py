@@ -171,6 +171,5 @@ class StoredSessions:
 
 
 def _typed(wanted: str) -> str:
-    """Take the word that is being typed for the beginning of one."""
     is_open = wanted.count('"') % 2 or not wanted[-1].isalnum()
     return wanted if is_open else f"{wanted}*"

@@ -48,11 +48,9 @@ class TapeController(Controller):
 
     @property
     def is_playing(self) -> bool:
-        """Whether the tape runs."""
         return self._timer is not None
 
     def view(self) -> SessionView | None:
-        """Return the session as it was at this place of the tape."""
         if self.playback is None:
             return None
         return self.playback.state().sessions.get(self.session_id)
@@ -110,7 +108,6 @@ class TapeController(Controller):
         self._screen.refresh_all()
 
     def do_replay_play(self) -> None:
-        """Play or hold."""
         if self._timer is not None:
             self.hold()
         elif self.playback is not None:
@@ -174,7 +171,6 @@ class TapeController(Controller):
         self._moved()
 
     def do_replay_end(self) -> None:
-        """Go to the end."""
         self.hold()
         if self.playback is not None:
             self.playback.go_to_end()

@@ -21,7 +21,6 @@ class BaseJobs(ConsoleScreen):
 
     @property
     def table(self) -> RowList:
-        """What is listed."""
         return self.query_one("#jobs", RowList)
 
     @property

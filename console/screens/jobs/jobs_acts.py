@@ -139,7 +139,6 @@ class JobActs(Controller):
             self._list.show_replay(session_id)
 
     def do_job_copy(self) -> None:
-        """Copy what the detail says."""
         self._list.copy_detail()
 
     # --- for good ----------

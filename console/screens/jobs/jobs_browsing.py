@@ -52,7 +52,6 @@ class JobBrowser(Controller):
 
     @property
     def record(self) -> Job | Watcher | Commitment | None:
-        """What the cursor is on."""
         state = self._screen.console_app.bridge.state
         return self._screen.lists.find(self.tab, self._screen.table.cursor_key, state)
 
@@ -83,16 +82,13 @@ class JobBrowser(Controller):
     # --- keys ----------
 
     def do_job_filter(self) -> None:
-        """Filter the list."""
         self._filter.add_class("-shown")
         self._screen.focus_now(self._filter)
 
     def do_job_next_list(self) -> None:
-        """Show the next list."""
         self._turn(1)
 
     def do_job_previous_list(self) -> None:
-        """Show the list before."""
         self._turn(-1)
 
     def _turn(self, by: int) -> None:

@@ -131,7 +131,6 @@ class JobForm(Vertical):
 
     @property
     def is_shown(self) -> bool:
-        """Whether it is open."""
         return self.has_class("-shown")
 
     def is_last(self, field: Input) -> bool:
@@ -269,7 +268,6 @@ class JobForm(Vertical):
 
 
 def _type_of(typed: str) -> JobType:
-    """Read what a job does when it wakes. Raises UsageError."""
     found = _TYPES.get(typed.casefold())
     if found is None:
         raise UsageError(

@@ -63,7 +63,6 @@ class JobLists:
         self._seen: State | None = None
 
     def pager(self, tab: Tab) -> Pager[Any]:
-        """Return the pages of a list."""
         shelves: dict[Tab, Pager[Any]] = {
             Tab.JOBS: self._jobs,
             Tab.WATCHERS: self._watchers,
@@ -88,23 +87,19 @@ class JobLists:
     # --- rows ----------
 
     def jobs(self, state: State) -> tuple[Job, ...]:
-        """Return the jobs that are held."""
         return _newest(self._jobs, state.jobs)
 
     def watchers(self, state: State) -> tuple[Watcher, ...]:
-        """Return the watchers that are held."""
         found = _newest(self._watchers, state.watchers)
         return tuple(
             sorted(found, key=lambda one: 0 if one.unread else _WATCHERS_FIRST[one.status])
         )
 
     def commitments(self, state: State) -> tuple[Commitment, ...]:
-        """Return the commitments that are held."""
         found = _newest(self._commitments, state.commitments)
         return tuple(sorted(found, key=_commitment_place))
 
     def heading(self, tab: Tab, width: int) -> Parts:
-        """Write what stands over a list."""
         match tab:
             case Tab.JOBS:
                 return heading(width)
@@ -114,7 +109,6 @@ class JobLists:
                 return commitment_heading(width)
 
     def rows(self, tab: Tab, state: State, *, now_ms: int, width: int) -> list[Row]:
-        """Write a list."""
         match tab:
             case Tab.JOBS:
                 return job_rows(self.jobs(state), now_ms=now_ms, width=width)
@@ -125,7 +119,6 @@ class JobLists:
 
     @staticmethod
     def detail(record: Job | Watcher | Commitment, now_ms: int) -> Parts:
-        """Write everything there is to say of one."""
         match record:
             case Job():
                 return job_detail(record, now_ms)
@@ -211,7 +204,6 @@ class JobLists:
 
 
 def _needed(one: Job | Watcher | Commitment) -> tuple[str, ...]:
-    """Return the tags among the needs of a job."""
     if isinstance(one, Job):
         with suppress(UsageError):
             return parse_needs(str(one.payload_json.get("needs", ""))).tags

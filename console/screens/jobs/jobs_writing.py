@@ -45,7 +45,6 @@ class JobWriter(Controller):
         self._screen.focus_now(self._screen.form.open(self._browsing.tab))
 
     def do_job_edit(self) -> None:
-        """Show the form with the job in it."""
         job = self._browsing.record
         if isinstance(job, Job) and self.can("job.edit"):
             self._screen.focus_now(self._screen.form.open(Tab.JOBS, job))
@@ -71,7 +70,6 @@ class JobWriter(Controller):
         await screen.lists.pager(event.tab).read_now()
 
     def on_job_form_refused(self, event: JobForm.Refused) -> None:
-        """Show what cannot be read."""
         self._screen.console_app.say(event.reason, tone="warning")
 
     def back(self) -> bool:

@@ -285,7 +285,6 @@ class _Console:
             assert self._read(), self.written[-2_000:]
 
     def press(self, keys: bytes) -> None:
-        """Type."""
         os.write(self.terminal, keys)
 
     def end(self) -> int:

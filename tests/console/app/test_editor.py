@@ -31,16 +31,12 @@ sys.exit(int(sys.argv[2]))
 
 
 class Opened(NamedTuple):
-    """What an editor was given."""
-
     place: Path
     modes: str
     text: str
 
 
 class Editor:
-    """An editor that writes down what it was given."""
-
     def __init__(self, folder: Path) -> None:
         self.record = folder / "record"
         self._script = folder / "editor.py"

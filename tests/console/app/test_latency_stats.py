@@ -12,7 +12,6 @@ from tests.console.fakes import FakeCore, phone
 
 
 def look(core: FakeCore, session_id: str, took_ms: int) -> None:
-    """Let a session look at its phone."""
     seen = Observation(
         started_ms=core.now_ms,
         ended_ms=core.now_ms + took_ms,

@@ -23,7 +23,6 @@ _WORDS = ("milk", "go on", "ähm", "x", "wifi p", "1 2 3", "\N{WOMAN}\N{ZERO WID
 
 
 def keys(text: str) -> Act:
-    """Type a text."""
     return tuple(Token(character.encode()) for character in text)
 
 
@@ -378,7 +377,6 @@ def _pressed(random: Random) -> Act:
 
 
 def _marked(random: Random) -> Act:
-    """Mark some sessions and act on all of them."""
     to_list = (*keys("1"), ESC, ESC, ESC)
     marks = keys(random.choice(("  ", " jV", "*", " j j ")))
     does = random.choice(
@@ -561,7 +559,6 @@ def _pasted_into(random: Random) -> Act:
 
 
 def _palette_done(random: Random) -> Act:
-    """Do a line of the palette that takes words."""
     line = random.choice(
         (
             "open @phone-2",

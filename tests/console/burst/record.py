@@ -73,12 +73,10 @@ class Record:
 
 
 def digest_of(tokens: tuple[Token, ...]) -> str:
-    """Return the digest of a script."""
     return sha256(b"\0".join(token.sent for token in tokens)).hexdigest()[:12]
 
 
 def code_now() -> str:
-    """Return the digest of what is typed to."""
     whole = sha256()
     for folder in _SOURCES:
         for path in sorted((ROOT / folder).rglob("*.py")):

@@ -95,7 +95,6 @@ class BurstApp(SwitchboardApp):
         self.left += 1
 
     def leave(self) -> None:
-        """End in truth."""
         super().exit(0)
 
     def now_ms(self) -> int:

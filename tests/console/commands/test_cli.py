@@ -17,7 +17,6 @@ SWITCHBOARD = [sys.executable, "-c", "from console.cli import main; main()"]
 
 
 def call(*words: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    """Run the command in a process of its own."""
     return subprocess.run(
         [*SWITCHBOARD, *words],
         capture_output=True,

@@ -13,8 +13,6 @@ from widgets.lists.session_order import Group, Sort
 
 
 class Desk:
-    """What the controller sees of the Deck."""
-
     def __init__(self, core: FakeCore) -> None:
         self.said: list[str] = []
         self.drawn = 0

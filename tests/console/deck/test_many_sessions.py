@@ -228,8 +228,6 @@ async def test_clearing_takes_what_is_read_and_leaves_what_is_news_and_can_be_un
 
 
 class Slow(ScriptedCore):
-    """Dismisses when it is told to."""
-
     def __init__(self) -> None:
         super().__init__(play)
         self.go = asyncio.Event()

@@ -14,7 +14,6 @@ DEVICES = {"p1": PIXEL, "p2": AWAY}
 
 
 def goals(seat: Seat) -> list[SessionCreate]:
-    """List the sessions that were asked for."""
     return [op for op in seat.core.ops if isinstance(op, SessionCreate)]
 
 

@@ -7,8 +7,6 @@ from widgets.base.causality import Cause
 
 
 class Clock:
-    """A clock that is set by hand."""
-
     def __init__(self) -> None:
         self.now_s = 100.0
 

@@ -14,7 +14,6 @@ fleet = partial(play_fleet, hosts=3, phones=4, live=20, settled=10)
 
 
 def with_jobs(core: FakeCore) -> None:
-    """Play a fleet with a job at each host."""
     fleet(core)
     for number in (1, 2, 3):
         core.tell(JobChanged(job=job(number, title=f"Digest {number}", host=f"rack-{number}")))

@@ -12,8 +12,6 @@ from tests.console.fakes import commitment, job, watcher
 
 
 class Listed:
-    """A list with its cursor on a record."""
-
     def __init__(self, record: Job | Watcher | Commitment | None, session: str = "") -> None:
         self.record = record
         self.ops = Recorder(protocol.Reply(submission_id="x"))

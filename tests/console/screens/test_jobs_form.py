@@ -59,7 +59,6 @@ async def test_an_unknown_phone_is_refused_and_nothing_that_was_typed_is_lost(
 
 
 def reviewed(core: FakeCore) -> None:
-    """Have a job wait for its review."""
     evening(core)
     core.tell(
         JobChanged(

@@ -65,7 +65,6 @@ async def pick(seat: Seat, screen: JobsScreen, key: str) -> None:
 
 
 def fill(screen: JobsScreen, **lines: str) -> None:
-    """Write into the fields of the form."""
     for name, text in lines.items():
         screen.query_one(f"#job-{name}", Input).value = text
 

@@ -16,8 +16,6 @@ from console.app_parts.kept_settings import KeptSettings
 
 
 class App:
-    """What the settings need of an app."""
-
     def __init__(self, data_dir: Path) -> None:
         self.environ = {"SWITCHBOARD_DATA_DIR": str(data_dir)}
         self.settings = load_settings(environ=self.environ)

@@ -16,8 +16,6 @@ STORED = 100_000
 
 
 class StoredJobsCore(FakeCore):
-    """A core whose jobs are those of a real store."""
-
     def __init__(self, store: SqliteStore) -> None:
         super().__init__()
         self.store = store

@@ -46,13 +46,11 @@ class Phone:
         return Reply(submission_id="x", look=seen)
 
     def change(self) -> None:
-        """Show another screen."""
         assert self.core.picture is not None
         self.core.picture = self.core.picture + 70
 
 
 def at_work(core: FakeCore) -> None:
-    """Play one session that works on a phone."""
     from agent.protocol import DeviceChanged
 
     core.tell(DeviceChanged(device=phone("phone-1", driver="s1")))

@@ -20,8 +20,6 @@ from tests.console.fifty import play
 
 
 class _WrittenCore(ScriptedCore):
-    """Writes down what is asked of it."""
-
     def __init__(self, place: Path | None) -> None:
         super().__init__(play, now_ms=int(time.time() * 1000) - 60_000)
         self._place = place

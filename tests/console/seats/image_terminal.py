@@ -46,11 +46,9 @@ class ImageTerminal:
 
     @property
     def lines(self) -> list[str]:
-        """The rows of the screen."""
         return self.screen.display
 
     def feed(self, data: bytes) -> None:
-        """Take output."""
         data = self._rest + data
         begin = 0
         for code in _CODES.finditer(data):

@@ -40,8 +40,6 @@ def frame(number: int, wide: int, high: int) -> LiveFrame:
 
 
 class Dialog(ModalScreen[None]):
-    """Something over everything."""
-
     CSS = "Dialog { align: center middle; } #box { width: 30; height: 7; background: #402010; }"
 
     def compose(self) -> ComposeResult:

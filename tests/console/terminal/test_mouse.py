@@ -43,7 +43,6 @@ class Mouse:
         self._send(0, *end, end="m")
 
     def wheel(self, column: int, row: int, *, down: bool) -> None:
-        """Turn the wheel by one notch."""
         self._send(65 if down else 64, column, row)
 
 

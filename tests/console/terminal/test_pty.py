@@ -68,7 +68,6 @@ class Terminal:
 
     @property
     def text(self) -> str:
-        """What is on the screen."""
         return "\n".join(self.lines)
 
     def read_for(self, seconds: float) -> None:
@@ -94,7 +93,6 @@ class Terminal:
             self.read_for(0.2)
 
     def press(self, keys: bytes) -> None:
-        """Type."""
         os.write(self.master, keys)
         self.read_for(0.3)
 
@@ -112,7 +110,6 @@ class Terminal:
             assert time.monotonic() < until, self.text
 
     def close(self) -> None:
-        """End the program."""
         if self.process.poll() is None:
             self.process.kill()
         self.process.wait()

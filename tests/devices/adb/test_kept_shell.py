@@ -134,7 +134,6 @@ async def a_shell(phone: ShellPhone) -> AsyncIterator[PhoneShell]:
 
 
 def waits_open(shell: PhoneShell) -> bool:
-    """Return whether a shell waits on the phone for the next command."""
     assert shell._kept is not None
     return any(one.is_open for one in shell._kept._idle)
 

@@ -51,7 +51,6 @@ class Note:
         return content(field)
 
     async def without_input_methods(self, text: str) -> Typed:
-        """Type where nothing can be borrowed."""
         nothing = Keyboard(self.shell.serial, self.shell.run, known=())
         channel = TextChannel(self.shell, trees=self.device, service=self.service, keyboard=nothing)
         return await channel.type_text(text, timeout_s=BOUND_S)

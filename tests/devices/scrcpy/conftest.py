@@ -43,7 +43,6 @@ class Bench:
     touched: asyncio.Event = field(default_factory=asyncio.Event)
 
     def fault(self, kind: FaultKind) -> None:
-        """Break something."""
         self.host.fault(self.device.serial, kind)
 
     def mend(self) -> None:
@@ -58,8 +57,6 @@ class Bench:
                 await self.touched.wait()
 
     def feed(self) -> FrameFeed:
-        """Make a feed of the phone as the fleet does."""
-
         async def capture(timeout_s: float) -> object:
             return await self.device.capture(timeout_s=timeout_s)
 
@@ -74,7 +71,6 @@ class Bench:
 
 @pytest.fixture
 async def phone_host(tmp_path: Path) -> AsyncIterator[PhoneHost]:
-    """One virtual phone in this process."""
     async with PhoneHost(tmp_path / "phones") as host:
         yield host
 

@@ -18,7 +18,6 @@ SIZE = (9, 20)
 
 
 def packet(number: int, *, key: bool = False) -> VideoPacket:
-    """Return a packet that says which it is."""
     return VideoPacket(number, b"%d" % number, is_config=False, is_key=key)
 
 

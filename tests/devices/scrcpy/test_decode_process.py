@@ -51,7 +51,6 @@ async def decode(pictures: Pictures, packets: list[VideoPacket]) -> dict[tuple[i
 
 @pytest.fixture
 async def process() -> AsyncIterator[DecodeProcess]:
-    """One that is ready."""
     made = DecodeProcess()
     await made.ready()
     yield made
@@ -59,7 +58,6 @@ async def process() -> AsyncIterator[DecodeProcess]:
 
 
 def running(process: DecodeProcess) -> DecodeLink:
-    """Return the process that runs now."""
     assert process.link is not None
     return process.link
 

@@ -61,7 +61,6 @@ async def test_where_nobody_is_let_in_the_server_comes_to_us(
 
 
 async def misnamed(self: tunnel.ForwardTunnel, name: str) -> None:
-    """Look for the server where it is not."""
     self._name = f"not-{name}"
 
 

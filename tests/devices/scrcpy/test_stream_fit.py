@@ -14,7 +14,6 @@ OPTIONS = SessionOptions(scid=7)
 
 
 def readers(*asked: tuple[int, int, float]) -> Readers:
-    """Return readers of boxes and rates."""
     every = Readers("phone")
     every.all = [Reader.checked(*one) for one in asked]
     return every

@@ -315,5 +315,4 @@ async def silent(_link: link.ScrcpyLink, timeout_s: float) -> None:
 
 
 async def shell(device: AdbDevice, command: str) -> None:
-    """Run a command on the phone."""
     await device._shell.checked(command, 10)

@@ -60,7 +60,6 @@ def sight_of(fleet: AdbFleet) -> Sight:
 
 
 def planned(fleet: AdbFleet, kind: WatcherType, **fields: object) -> Watcher:
-    """Make a watcher that nothing stores."""
     op = replace(WatcherCreate(watcher_type=kind), **fields)
     return planned_watcher(op, assignment=Assignment(fleet), now_ms=1)(1)
 

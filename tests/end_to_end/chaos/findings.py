@@ -52,7 +52,6 @@ class Findings(msgspec.Struct, kw_only=True):
 
     @property
     def is_exact(self) -> bool:
-        """Whether all went as it has to."""
         return not (self.lost or self.old or self.twice or self.doubled or self.stuck)
 
     def take_session(self, session: Session, events: Sequence[protocol.Event]) -> None:

@@ -28,7 +28,6 @@ class Namespace(NamedTuple):
         _ip("link", "set", f"{self.name}d", "down")
 
     def heal(self) -> None:
-        """Join it again."""
         _ip("link", "set", f"{self.name}d", "up")
 
 
@@ -46,7 +45,6 @@ def why_not() -> str:
 
 @contextmanager
 def namespace() -> Iterator[Namespace]:
-    """Have a namespace for the length of the block."""
     net = random.randrange(1, 250)
     name = namespace_name(net)
     made = Namespace(name, f"10.201.{net}.1", f"10.202.{net}.1")

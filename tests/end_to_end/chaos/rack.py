@@ -182,7 +182,6 @@ class Rack:
         await self.until(is_there, f"{name} and its phones")
 
     def serving(self, name: str) -> tuple[str, ...]:
-        """Return the command that is a host."""
         how = "unfenced" if name in self.unfenced else "fenced"
         recorder = (sys.executable, "-m", "tests.end_to_end.chaos.recorded_host")
         around = self.around.get(name, ())
@@ -312,7 +311,6 @@ class Rack:
         return session_id, await self.question(session_id)
 
     async def question(self, session_id: str) -> Question:
-        """Wait for what a session asks."""
         found: list[Question] = []
 
         async def is_asked() -> bool:
@@ -325,7 +323,6 @@ class Rack:
         return found[0]
 
     async def answer(self, host: str, question: Question, answer: str = APPROVE) -> None:
-        """Answer a question at a host."""
         await self.request(host, UserInputAnswer(question_id=question.question_id, answer=answer))
 
     # --- waiting ----------
@@ -369,7 +366,6 @@ class Rack:
         return int(self.sql("SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint"))
 
     def runs(self, job_id: int) -> int:
-        """Count the runs of a job."""
         return int(self.sql(f"SELECT count(*) FROM switchboard.job_run WHERE job_id = {job_id}"))
 
     def most_runs(self, job_id: int) -> int:
@@ -445,7 +441,6 @@ class Rack:
         return tuple(events)
 
     async def phone_states(self, name: str) -> list[object]:
-        """Read the true states of the phones that a name has."""
         found: list[object] = []
         for path in sorted((self.folder / name / "phones").glob("*/claim")):
             words = ("-c", "from console.cli import main; main()", "phone", "state")

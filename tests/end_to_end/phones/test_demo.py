@@ -48,7 +48,6 @@ class Terminal:
         self._text = ""
 
     def text(self) -> str:
-        """Read what has come and give what is on the screen."""
         # BlockingIOError: nothing has; EIO: the other end is closed.
         with contextlib.suppress(OSError):
             while data := os.read(self._ours, 65_536):
@@ -67,7 +66,6 @@ class Terminal:
             raise AssertionError(f"{error}\n{self.text()}") from None
 
     def press(self, keys: bytes) -> None:
-        """Type."""
         os.write(self._ours, keys)
 
     def ended(self) -> bool:
@@ -84,7 +82,6 @@ class Terminal:
         return self.process.wait()
 
     def close(self) -> None:
-        """End it if it runs."""
         if self.process.poll() is None:
             # In order if it can: a killed one leaves its adb server for the next start to find.
             self.process.terminate()
@@ -192,7 +189,6 @@ def test_a_demo_that_was_killed_resumes_with_its_sessions_its_question_and_its_p
 
 
 def asking(owned: Workshop) -> str:
-    """Return the session that has asked."""
     sessions = owned.call("sessions", "list", "--json").json["data"]
     found: str = next(one["sessionId"] for one in sessions if one["goal"].startswith("tell Ben"))
     return found

@@ -9,7 +9,6 @@ from tests.end_to_end.harness import Running, Workshop
 
 
 def ready(running: Running) -> str:
-    """Wait for a phone and give its serial."""
     return str(running.wait_for(lambda line: "serial" in line, "a phone")["serial"])
 
 

@@ -126,7 +126,6 @@ class Tab:
 
     @property
     def text(self) -> str:
-        """What is on the screen."""
         return "\n".join(self._screen.display)
 
     @property
@@ -280,7 +279,6 @@ async def test_a_phone_that_was_opened_on_its_side_shows_a_whole_pane_once_it_is
 
 
 async def drag(page: Page, start: tuple[float, float], up_px: float) -> None:
-    """Draw a finger up over the page."""
     browser = await page.context.new_cdp_session(page)
     x, y = start
     for kind, at in (

@@ -180,7 +180,6 @@ async def panel(served: str) -> AsyncIterator[aiohttp.ClientWebSocketResponse]:
 
 
 async def told(socket: aiohttp.ClientWebSocketResponse, kind: str) -> dict[str, Any]:
-    """Return the next message of a kind."""
     async with asyncio.timeout(BOUND_S):
         while True:
             message = await socket.receive()

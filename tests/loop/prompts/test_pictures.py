@@ -27,7 +27,6 @@ def button(number: int) -> tuple[Element, ...]:
 
 @pytest.fixture
 def decoded(monkeypatch: pytest.MonkeyPatch) -> list[bytes]:
-    """Return the frames that were decoded."""
     frames: list[bytes] = []
 
     def scaled(data: bytes) -> Image.Image | None:

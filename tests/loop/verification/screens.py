@@ -8,7 +8,6 @@ from tests.loop.paper_phone import APP
 
 
 def observation(*nodes: UiNode, package: str = APP) -> Observation:
-    """Make an observation of nodes."""
     front = Foreground(package=package, activity=".MainActivity")
     elements = number_elements(nodes, redact=str, previous=None)
     return Observation(
@@ -22,5 +21,4 @@ def observation(*nodes: UiNode, package: str = APP) -> Observation:
 
 
 def stored(step: int, *nodes: UiNode) -> StoredScreen:
-    """Make a stored screen of nodes."""
     return stored_screen(step, observation(*nodes))

@@ -26,7 +26,6 @@ def button(label: str, **more: object) -> Element:
 
 
 def verb_of(label: str) -> EffectVerb | None:
-    """Return what a button of a label says that it does."""
     found = find_named(button(label))
     return None if found is None else found.verb
 

@@ -307,7 +307,6 @@ class Expected:
         self._settle()
 
     def let_go(self, one: One) -> None:
-        """What hangs goes on."""
         if one.has_turn and one.state is RUNNING and one.words == "hangs" and not one.program:
             # It says that it is done, and what it says is checked on the screen as it is then.
             one.display = one.hidden
@@ -453,7 +452,6 @@ class Expected:
         self._settle()
 
     def jump(self, hours: int) -> None:
-        """The clock is set."""
         self.clock_h += hours
         for one in self.all.values():
             if one.asks and one.due_h is not None and one.due_h <= self.clock_h:
@@ -568,7 +566,6 @@ class Expected:
         self._settle()
 
     def _settle(self) -> None:
-        """Let everything run to where it waits."""
         moved = not self.stopped
         while moved:
             moved = False
@@ -623,7 +620,6 @@ class Expected:
         self._conclude(one)
 
     def _conclude(self, one: One) -> None:
-        """Do what the words say that it has read."""
         match one.words:
             case "fails":
                 self._turn_ends(one, FAILED)

@@ -45,8 +45,6 @@ class Gates:
 
 
 class WordModel:
-    """Does what it is told."""
-
     name = "words"
     sees = False
     notice = ""

@@ -212,7 +212,6 @@ class World:
 
 
 async def _listened(client: Client) -> str:
-    """Return what a client is told when its core ends."""
     try:
         async with client.events() as events:
             async for _ in events:

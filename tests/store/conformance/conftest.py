@@ -41,8 +41,6 @@ def new_place(
 def opener_of(
     kind: str, clock: Clock, tmp_path_factory: pytest.TempPathFactory
 ) -> Callable[[str], Opener]:
-    """Make the opener of the store at a place."""
-
     def make(place: str) -> Opener:
         if kind == "sqlite":
             return lambda: SqliteStore.open(Path(place), clock_ms=clock)

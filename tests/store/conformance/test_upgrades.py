@@ -51,7 +51,6 @@ older_ones = pytest.mark.parametrize(
 
 @asynccontextmanager
 async def opened(place: str) -> AsyncIterator[Store]:
-    """Open the store at a place as this version of Switchboard does."""
     opening = on_postgres(place, "here") if "://" in place else SqliteStore.open(Path(place))
     async with opening as store:
         yield store

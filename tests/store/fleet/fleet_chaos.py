@@ -52,7 +52,6 @@ class Findings(msgspec.Struct, kw_only=True):
 
     @property
     def is_exact(self) -> bool:
-        """Whether all went as it has to."""
         return not (self.lost or self.twice or self.old) and self.completed == self.sessions
 
 
@@ -163,7 +162,6 @@ class Fleet:
                 await asyncio.sleep(0.1)
 
     async def done(self) -> bool:
-        """Whether every session is completed."""
         try:
             states = [(await self.store.session(name)).state for name in self.sessions]
         except StoreError:

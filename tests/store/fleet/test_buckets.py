@@ -70,7 +70,6 @@ def dsn(postgres_server: PostgresServer) -> str:
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """A bucket as a folder."""
     return tmp_path / "bucket"
 
 
@@ -85,7 +84,6 @@ def objects(folder: Path) -> list[Path]:
 
 
 def naming(session_id: str, digest: str) -> EventDraft:
-    """An event that names a blob."""
     call = ToolCallRequested(step=1, call_id="c", tool="t", arguments="{}", prompt_digest=digest)
     return EventDraft(session_id, call)
 

@@ -30,7 +30,6 @@ def dsn(postgres_server: PostgresServer) -> str:
 
 
 async def filled(directory: Path) -> None:
-    """Make a store with some of everything."""
     async with SqliteStore.open(directory) as store:
         await store.append(session_draft("s1", goal="Zoë's plants"), session_draft("s2"))
         for step in range(1, 700):

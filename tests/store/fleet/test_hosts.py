@@ -63,7 +63,6 @@ async def joined(
     phones: Callable[[], tuple[DeviceInfo, ...]],
     labels: Iterable[str] = (),
 ) -> AsyncIterator[asyncio.Task[None]]:
-    """Be a host that runs nothing."""
     async with (
         PostgresStore.open(dsn, host) as store,
         store.present(dsn, version=version, labels=labels, phones=phones) as staying,

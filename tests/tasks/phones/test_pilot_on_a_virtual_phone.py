@@ -66,7 +66,6 @@ async def pursue(
 
 
 async def met(device: Device, goal: str, answer: Answer = approve) -> MemoryContext:
-    """Pursue a goal that can be met."""
     end, context = await pursue(device, goal, answer)
     story = [m for e in context.events if isinstance(m := e.msg, ToolCallFinished)]
     assert end.completed, (goal, end.message, [m.text for m in story])

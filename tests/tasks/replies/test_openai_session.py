@@ -19,7 +19,6 @@ from tests.tasks.scripted import task
 
 
 def lamp() -> PaperPhone:
-    """Make a phone with one switch."""
     lit = False
 
     def on(what: str) -> None:

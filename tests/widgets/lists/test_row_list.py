@@ -11,8 +11,6 @@ from widgets.lists.marking_list import MarkingList
 
 
 class Clock:
-    """A clock that is set by hand."""
-
     def __init__(self) -> None:
         self.now_s = 100.0
 
@@ -21,8 +19,6 @@ class Clock:
 
 
 class Desk(App[None]):
-    """A list alone."""
-
     def __init__(self) -> None:
         super().__init__()
         self.clock = Clock()

@@ -132,7 +132,6 @@ class Activities:
         return result
 
     def _show_splash(self, package: str) -> None:
-        """Show the splash screen of an app that had no process."""
         length_s = SPLASH_S * self._phone.animations.scale
         if not length_s:
             return
@@ -195,7 +194,6 @@ class Activities:
         self._phone.after(length_s, lambda: self._loading.discard(page.token))
 
     def is_loading(self, page: PageState) -> bool:
-        """Return whether a page still loads."""
         return page.token in self._loading
 
     @property
@@ -216,17 +214,14 @@ class Activities:
         return [t for t in tasks if t.package != HOME_PACKAGE and t.display == 0]
 
     def bring_forward(self, task_id: int) -> None:
-        """Bring a task to the front."""
         self._phone.tasks.bring_forward(task_id)
         self.changed()
 
     def end_task(self, task_id: int) -> None:
-        """End a task."""
         self._phone.tasks.remove_task(task_id)
         self._phone.invalidate()
 
     def close(self, page: PageState) -> None:
-        """Finish a page."""
         self._phone.tasks.finish(page)
         self.changed()
 

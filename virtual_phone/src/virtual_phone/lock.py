@@ -47,7 +47,6 @@ def dismiss(phone: Phone) -> None:
 
 
 def asks(phone: Phone) -> bool:
-    """Whether the secret is being asked for."""
     return phone.power.locked and phone.state_record.lock.asks
 
 
@@ -104,7 +103,6 @@ def submit(phone: Phone) -> None:
 
 
 def matches(phone: Phone, text: str) -> bool:
-    """Whether a text is the secret."""
     return bool(text) and text == phone.state_record.lock.secret
 
 

@@ -231,7 +231,6 @@ class Phone:
     def _adopt(
         self, record: PhoneState, apps: dict[str, msgspec.Struct], unread: Mapping[str, bytes]
     ) -> None:
-        """Be what a record says from now on."""
         self.touch.cancel_all()
         self.prompts.forget()
         self.shade.shown = self.toasts.shown = ""

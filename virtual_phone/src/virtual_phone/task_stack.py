@@ -194,7 +194,6 @@ class TaskStack:
             self.ensure_home()
 
     def remove(self, package: str) -> None:
-        """End every task of a package."""
         if package == HOME_PACKAGE:
             self.go_home()
             return
@@ -203,7 +202,6 @@ class TaskStack:
         self.ensure_home()
 
     def remove_task(self, task_id: int) -> None:
-        """End one task."""
         tasks = self._state().tasks
         tasks[:] = [t for t in tasks if t.id != task_id or t.package == HOME_PACKAGE]
 

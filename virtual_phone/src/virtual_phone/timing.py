@@ -54,7 +54,6 @@ class LoopTiming:
         return loop.call_later(delay_s, call)
 
     async def sleep(self, seconds: float) -> None:
-        """Wait."""
         await asyncio.sleep(seconds)
 
 
@@ -84,7 +83,6 @@ class SimulatedTiming:
         return self._now
 
     def later(self, delay_s: float, call: Callable[[], object]) -> Timer:
-        """Plan a call."""
         planned = _Planned(call)
         at = self._now + max(delay_s, 0.0)
         heapq.heappush(self._planned, (at, next(self._numbers), planned))

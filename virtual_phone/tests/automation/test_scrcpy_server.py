@@ -41,8 +41,6 @@ def arguments(version: str, **options: object) -> list[str]:
 
 @dataclass
 class Client:
-    """A running server and the sockets of its client."""
-
     phone: Phone
     userland: Userland
     version: str

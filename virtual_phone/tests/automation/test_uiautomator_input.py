@@ -34,7 +34,6 @@ SAFE_TO_GUESS = ("objInfo", "count", "exist", "click", "getText", "setText", "ch
 
 
 def methods(home: Path) -> tuple[MethodTable, Service]:
-    """Return the methods of a phone."""
     service = Service(Userland(Phone(home), home, "virtual-1"))
     table = MethodTable()
     DeviceMethods(service).register(table)
@@ -44,7 +43,6 @@ def methods(home: Path) -> tuple[MethodTable, Service]:
 
 @pytest.fixture
 async def table(tmp_path: Path) -> AsyncIterator[MethodTable]:
-    """The methods of a phone."""
     made, service = methods(tmp_path)
     yield made
     service.phone.close()
@@ -62,7 +60,6 @@ def request(method: object, params: object = None) -> dict[str, object]:
 
 
 def code_of(answered: dict[str, object]) -> int:
-    """Return the error code of an answer."""
     error = answered["error"]
     assert isinstance(error, dict)
     return int(error["code"])

@@ -20,7 +20,6 @@ from virtual_phone.shell.interpreter import Shell
 
 @pytest.fixture
 async def client(tmp_path: Path) -> AsyncIterator[Client]:
-    """A phone whose service runs."""
     async with PhoneHost(tmp_path) as host:
         served = host.served(host.serials[0])
         output = Output()

@@ -27,7 +27,6 @@ LARGEST_PIECE_BYTES = 16 * 1024 * 1024
 
 
 def processes(connected: Connected, args: str) -> list[str]:
-    """Return the processes whose command line is this."""
     table = connected.userland.processes.all([])
     return [one.args for one in table if one.args == args]
 

@@ -39,7 +39,6 @@ async def userland(tmp_path: Path) -> AsyncIterator[Userland]:
 
 
 async def run_on(userland: Userland, line: bytes) -> tuple[int, bytes, bytes]:
-    """Run a line as adb gives it to the shell."""
     out, err = CollectingSink(), CollectingSink()
     shell = Shell(userland)
     shell.cwd = "/data/local/tmp"

@@ -30,7 +30,6 @@ class Said:
 
     @property
     def text(self) -> str:
-        """Its stdout as text."""
         return self.out.decode()
 
 

@@ -14,7 +14,6 @@ def command() -> str:
 
 
 def virtual_phone(*words: str) -> subprocess.CompletedProcess[str]:
-    """Run the command to its end."""
     return subprocess.run(
         [command(), *words], capture_output=True, text=True, timeout=60, check=False
     )

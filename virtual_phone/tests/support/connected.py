@@ -34,5 +34,4 @@ class Connected:
         return await self.adb(*words, serial=self.serial, stdin=stdin)
 
     async def shell(self, line: str, stdin: bytes = b"") -> Said:
-        """Run a shell line on the phone."""
         return await self("shell", line, stdin=stdin)

@@ -186,8 +186,6 @@ class FuzzError(AssertionError):
 
 
 class _Errors(logging.Handler):
-    """Keep what the phone logs as an error."""
-
     def __init__(self) -> None:
         super().__init__(logging.ERROR)
         self.records: list[str] = []
@@ -282,7 +280,6 @@ class Fuzzer:
         self._first_kb = 0
 
     async def round(self, number: int, errors: list[str]) -> None:
-        """Do one round. Raises FuzzError."""
         chance = random.Random(f"{self._seed}/{number}")
         faulthandler.dump_traceback_later(HUNG_S, exit=True)
         kind = chance.random()

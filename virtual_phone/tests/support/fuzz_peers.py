@@ -258,7 +258,6 @@ class PeerFuzzer:
         return self._served.phone
 
     async def round(self, number: int, errors: list[str]) -> None:
-        """Do one round. Raises FuzzError."""
         chance = random.Random(f"peers/{self._seed}/{number}")
         where = f"seed {self._seed}, round {number}"
         try:

@@ -42,7 +42,6 @@ class Hand:
         return view
 
     def words(self) -> list[str]:
-        """Return every text that can be seen."""
         return [
             view.text or view.desc
             for surface in self.phone.compositor.scene().surfaces
@@ -69,7 +68,6 @@ class Hand:
         await self.phone.animations.wait_idle()
 
     async def hold(self, words: str) -> None:
-        """Hold a finger on a view."""
         clip = self.view(words).clip
         x, y = (clip.left + clip.right) / 2, (clip.top + clip.bottom) / 2
         await self.phone.gestures.long_press(x, y, 560)

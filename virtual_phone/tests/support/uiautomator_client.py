@@ -17,8 +17,6 @@ LIMIT_BYTES = 16 * 1024 * 1024
 
 
 class Output:
-    """What the service writes to its shell."""
-
     def __init__(self) -> None:
         self.text = ""
 
@@ -28,8 +26,6 @@ class Output:
 
 @dataclass
 class Client:
-    """A client of the service on one phone."""
-
     served: ServedPhone
     output: Output
     running: asyncio.Task[int]

@@ -85,13 +85,11 @@ class DecodeLink(asyncio.Protocol):
 
     @property
     def memory(self) -> PictureMemory:
-        """Where its pictures are."""
         assert self._memory is not None
         return self._memory
 
     @property
     def pid(self) -> int:
-        """The process."""
         return self._process.pid if self._process is not None else 0
 
     def post(self, make: Callable[[int], Asked]) -> asyncio.Future[Answer]:
@@ -254,7 +252,6 @@ class DecodeLink(asyncio.Protocol):
 
 
 def _why(code: int, words: bytes) -> str:
-    """Return how a process ended."""
     if code < 0:
         with suppress(ValueError):
             return f"by {signal.Signals(-code).name}"

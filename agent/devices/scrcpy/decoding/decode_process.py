@@ -91,7 +91,6 @@ class DecodeProcess:
         return self._last_stream
 
     async def close(self) -> None:
-        """End the process."""
         self._closed = True
         if self._beginning is not None:
             await asyncio.wait({self._beginning})

@@ -118,7 +118,6 @@ def _hands_in(element: Element, page: Page) -> Finding | None:
 
 
 def _signs(element: Element, page: Page) -> Finding | None:
-    """The end of a page that holds a signature."""
     if not ends(element, page) or not goes_on(element):
         return None
     if not any(M.SIGNATURE in read(e.label).found for e in (*page.texts, *page.fields)):

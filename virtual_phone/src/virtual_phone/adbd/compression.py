@@ -53,9 +53,7 @@ class Deflater(Protocol):
         """Return what can be sent so far."""
         ...
 
-    def finish(self) -> bytes:
-        """Return the rest."""
-        ...
+    def finish(self) -> bytes: ...
 
 
 def inflater(flags: int) -> Inflater:

@@ -131,7 +131,6 @@ class AdbDaemon:
                 raise PhoneError(f"the phone has no ADB service {service[:80]!r}")
 
     def _answer(self, kind: str, argument: str) -> str:
-        """Return what a user build says to the wishes of a developer."""
         match kind:
             case "root":
                 return "adbd cannot run as root in production builds\n"

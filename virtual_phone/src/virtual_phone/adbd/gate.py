@@ -104,7 +104,6 @@ def read_keys(file: Path) -> list[PublicKey]:
 
 
 def is_signed(keys: Iterable[PublicKey], token: bytes, signature: bytes) -> bool:
-    """Whether one of the keys made this signature of the token."""
     from cryptography.exceptions import InvalidSignature
     from cryptography.hazmat.primitives.asymmetric.padding import PKCS1v15
     from cryptography.hazmat.primitives.asymmetric.rsa import RSAPublicNumbers
@@ -138,7 +137,6 @@ class ListedKeys:
         return True
 
     def verify(self, token: bytes, signature: bytes) -> bool:
-        """Whether a listed key made this signature of the token."""
         try:
             keys = read_keys(self._file)
         except OSError as error:

@@ -153,9 +153,7 @@ class Backlog(Protocol):
     """What a peer has sent that nobody has read yet."""
 
     @property
-    def backlog_bytes(self) -> int:
-        """How much that is."""
-        ...
+    def backlog_bytes(self) -> int: ...
 
 
 async def serve_exec(userland: Userland, stream: Stream, line: str) -> None:

@@ -37,7 +37,6 @@ AnyApp = App[msgspec.Struct]
 
 @cache
 def all_apps() -> dict[str, AnyApp]:
-    """Return every app by its package."""
     found: dict[str, AnyApp] = {}
     for module, name in _MODULES:
         app = cast(AnyApp, getattr(importlib.import_module(module), name))

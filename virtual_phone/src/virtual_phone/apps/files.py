@@ -33,7 +33,6 @@ SHOWN_FILES = 500
 
 
 def size_text(size: int) -> str:
-    """Return a size as people read it."""
     if size < 1000:
         return f"{size} B"
     return f"{size / 1000:.0f} kB" if size < 1_000_000 else f"{size / 1_000_000:.1f} MB"

@@ -42,7 +42,6 @@ FOLDERS = ("Inbox", "Starred", "Sent", "Drafts", "Archive", "Trash")
 
 
 def seed(s: Seed) -> Mails:
-    """Return an inbox."""
     letters = (
         (
             "Larkspur",

@@ -144,8 +144,6 @@ def _card(page: Page[Notes], note: Note) -> View:
 
 
 def ask_delete(page: Page[Notes], note: Note, then: Callable[[], None]) -> None:
-    """Ask before a note is deleted."""
-
     def delete() -> None:
         page.data.notes[:] = [n for n in page.data.notes if n.id != note.id]
         page.toast("Note deleted")

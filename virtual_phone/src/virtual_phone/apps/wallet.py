@@ -37,7 +37,6 @@ class Wallet(msgspec.Struct):
 
 
 def seed(s: Seed) -> Wallet:
-    """Return a wallet in use."""
     past = (
         ("Corner Cafe", -6.4, "Lunch"),
         ("Ana Silva", 25.0, "Concert tickets"),

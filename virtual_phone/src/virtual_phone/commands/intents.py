@@ -98,7 +98,6 @@ class IntentArguments:
 
 
 def _safe(data: str) -> str:
-    """Return the data as Uri.toSafeString shows it."""
     scheme, colon, _ = data.partition(":")
     return f"{scheme}:xxx" if colon and scheme in ("tel", "sms", "smsto", "mailto", "sip") else data
 

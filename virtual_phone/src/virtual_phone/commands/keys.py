@@ -116,7 +116,6 @@ def _usage() -> CommandError:
 
 
 def _failure(text: str, kind: str = "NumberFormatException") -> CommandError:
-    """Return what a Java command prints when it throws."""
     return CommandError(f"\nException occurred while executing '':\njava.lang.{kind}: {text}", 255)
 
 

@@ -18,7 +18,6 @@ class Options:
         return letter in self._values
 
     def any(self, letters: str) -> bool:
-        """Whether one of the letters was given."""
         return any(letter in self._values for letter in letters)
 
     def text(self, letter: str, default: str = "") -> str:

@@ -64,7 +64,6 @@ class _Recording:
         self._last_us = -1
 
     def add(self, picture: "Image", at_us: int) -> None:
-        """Encode one picture."""
         frame = self._av.VideoFrame.from_image(picture)  # type: ignore[no-untyped-call]
         self._last_us = frame.pts = max(at_us, self._last_us + 1)
         frame.time_base = _TIME_BASE

@@ -222,7 +222,6 @@ class _Filter:
                 self._tags[tag] = _LEVELS.index(level)
 
     def passes(self, entry: LogEntry) -> bool:
-        """Whether an entry is shown."""
         if self._pid is not None and entry.pid != self._pid:
             return False
         level = self._tags.get(entry.tag, self._default)

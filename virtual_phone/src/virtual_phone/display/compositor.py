@@ -90,7 +90,6 @@ class Compositor:
 
     @property
     def built(self) -> Iterable[Scene]:
-        """The scenes that are up to date."""
         return self._scenes.values()
 
     def scene(self, display: int = 0) -> Scene:

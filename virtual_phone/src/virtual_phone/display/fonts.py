@@ -331,7 +331,6 @@ def _pieces(text: str, start: int, end: int) -> list[tuple[int, int]]:
 
 
 def _chop(piece: str, size: int, weight: int, width: int) -> list[int]:
-    """Return where a piece wider than a line is cut."""
     cuts: list[int] = []
     at, used = 0, 0.0
     for cluster in clusters(piece):

@@ -32,7 +32,6 @@ log = logging.getLogger(__name__)
 
 
 def build_scene(phone: Phone, display: int) -> Scene:
-    """Return the laid-out scene of a display."""
     width, height, density = phone.displays.size(display)
     font_scale = min(max(phone.settings.number("system", "font_scale", 1.0), 0.5), 2.0)
     scale = max(density, 72) / 160
@@ -74,7 +73,6 @@ def build_scene(phone: Phone, display: int) -> Scene:
 
 
 def _focus_is_gone(scene: Scene) -> bool:
-    """Return whether the window in front does not have the field that the keyboard was for."""
     surface = scene.focused()
     focus = "" if surface is None else surface.page.focus
     return bool(focus) and surface is not None and find(surface.root, focus) is None
@@ -156,7 +154,6 @@ def _dialog(
     page: Page[msgspec.Struct],
     bottom_dp: float,
 ) -> None:
-    """Lay a dialog out as a window of its own over the activity that shows it."""
     state = page.state
     bind(view, state, phone.pressed.on(state), prefix="dialog")
     m = scene.metrics

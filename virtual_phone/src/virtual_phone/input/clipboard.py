@@ -19,6 +19,5 @@ class Clipboard:
         return self._phone.state_record.clipboard
 
     def set(self, text: str) -> None:
-        """Replace the text."""
         self._phone.state_record.clipboard = well_formed(text)
         self._phone.invalidate()

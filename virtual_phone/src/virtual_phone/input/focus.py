@@ -29,7 +29,6 @@ class Focus:
         self._phone.invalidate()
 
     def field(self, page: PageState, key: str) -> None:
-        """Focus a field of a page and show the keyboard."""
         page.focus = key
         self._phone.state_record.keyboard_shown = True
         self._phone.invalidate()

@@ -22,7 +22,6 @@ class Gestures:
         self._timing = timing
 
     async def tap(self, x: float, y: float, display: int = 0) -> None:
-        """Tap a point."""
         self._touch.down(0, x, y, display, stays=False)
         await self._timing.sleep(TAP_S)
         self._touch.up(0, x, y, display)

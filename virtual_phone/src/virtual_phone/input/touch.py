@@ -141,7 +141,6 @@ class Touch:
             finger.timers.append(timer)
 
     def move(self, pointer: int, x: float, y: float, display: int = 0) -> None:
-        """Move a finger that is down."""
         finger = self._fingers.get((display, pointer))
         if finger is None:
             return
@@ -247,7 +246,6 @@ class Touch:
             self._phone.compositor.scrolled(finger.display, surface.page, view.key)
 
     def _throw(self, finger: _Finger, speed: float) -> None:
-        """Let what a finger scrolled glide on."""
         view, surface, display = finger.scroller, finger.surface, finger.display
         if view is None or surface is None:
             return

@@ -106,7 +106,6 @@ class Faults:
         return True
 
     def clear(self) -> None:
-        """End every fault."""
         for kind in list(self._active):
             self.end(kind)
 

@@ -102,7 +102,6 @@ class PhoneHost:
         return KeyGate(home) if self._secure else None
 
     async def close(self) -> None:
-        """End every phone."""
         phones = list(self._phones.values())
         self._phones.clear()
         for served in phones:

@@ -34,7 +34,6 @@ def expand_braces(word: Word) -> list[Word]:
 
 
 def _expanded(units: list[_Unit], depth: int) -> list[list[_Unit]]:
-    """Return every word that a run of units stands for."""
     lists = _lists(units) if depth < MAX_DEPTH else {}
     pieces: list[list[list[_Unit]]] = []
     at, count, size = 0, 1, 0

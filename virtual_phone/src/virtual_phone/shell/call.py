@@ -145,11 +145,9 @@ class Call:
         return {0: self.stdin, 1: self.stdout, 2: self.stderr}
 
     async def out(self, text: str) -> None:
-        """Write text to stdout."""
         await self.stdout.write(encode(text))
 
     async def line(self, text: str = "") -> None:
-        """Write one line to stdout."""
         await self.stdout.write(encode(text) + b"\n")
 
     async def err(self, text: str) -> None:
@@ -234,7 +232,6 @@ class CommandEntry:
     java: bool
 
     def words(self, argv: list[str]) -> list[str]:
-        """Return the words as the command sees them."""
         return [well_formed(word) for word in argv] if self.java else argv
 
 

@@ -73,7 +73,6 @@ class Shell(ShellState):
         return status
 
     async def wait_jobs(self) -> None:
-        """Wait for the background jobs."""
         if self.jobs:
             await asyncio.gather(*self.jobs.values(), return_exceptions=True)
             self.jobs.clear()
@@ -182,7 +181,6 @@ class Shell(ShellState):
     # --- commands ---
 
     async def run_command(self, command: syntax.Command, descriptors: Descriptors) -> int:
-        """Run one command of the syntax tree."""
         if isinstance(command, syntax.Simple):
             return await self._simple(command, descriptors)
         if isinstance(command, syntax.Function):

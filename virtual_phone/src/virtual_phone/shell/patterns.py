@@ -62,7 +62,6 @@ def _bracket(text: str, at: int, out: list[str]) -> int:
 
 
 def matches(pieces: Sequence[Piece], text: str) -> bool:
-    """Whether the whole text matches."""
     return re.fullmatch(to_regex(pieces), text) is not None
 
 

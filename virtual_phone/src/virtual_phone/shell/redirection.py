@@ -86,7 +86,6 @@ def three(descriptors: Descriptors) -> tuple[Source, Sink, Sink]:
 
 
 def shell_text(error: CommandError | OSError) -> str:
-    """Return what the shell says of an error."""
     if isinstance(error, CommandError):
         return error.message
     return f"{SHELL_NAME}: {error.filename or ''}: {error.strerror}"

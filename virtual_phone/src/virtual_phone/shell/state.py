@@ -69,7 +69,6 @@ class ShellState:
                 return self.variables.get(name)
 
     def assign(self, name: str, value: str) -> None:
-        """Set a variable."""
         self.variables[name] = value
 
     def environment(self) -> dict[str, str]:

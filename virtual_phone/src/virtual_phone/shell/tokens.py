@@ -50,7 +50,6 @@ class TokenReader(WordReader):
         self.here_documents = []
 
     def _end_line(self) -> None:
-        """Step over a newline and read the here-documents that wait for it."""
         self.at += 1
         waiting, self.here_documents = self.here_documents, []
         for delimiter, strip, quoted, fill in waiting:

@@ -49,11 +49,9 @@ class WordReader:
         self._check_depth()
 
     def leave(self) -> None:
-        """Uncount it."""
         self.depth -= 1
 
     def error(self, message: str) -> Exception:
-        """Return the exception for a line that is not shell."""
         from virtual_phone.shell.parser import ShellSyntaxError
 
         return ShellSyntaxError(message)

@@ -27,7 +27,6 @@ class AppData:
         """States that nobody has looked at, as JSON; shared by phones made alike."""
 
     def of(self, app: App[S]) -> S:
-        """Return the state of an app."""
         data = self._states.get(app.package)
         if data is None:
             raw = self._unread.get(app.package)
@@ -60,7 +59,6 @@ class AppData:
         self._states.pop(package, None)
 
     def load(self, states: dict[str, msgspec.Struct], unread: Mapping[str, bytes]) -> None:
-        """Replace all states."""
         self._states, self._unread = states, unread
 
     def raw(self) -> dict[str, msgspec.Raw]:

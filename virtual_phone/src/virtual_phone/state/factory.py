@@ -77,6 +77,5 @@ that was prepared for automation, and not in use until somebody chooses it."""
 
 @lru_cache(maxsize=1)
 def built_in() -> tuple[PackageInfo, ...]:
-    """Return the packages that every phone has."""
     apps = tuple(app.info(FIRST_UID + i) for i, app in enumerate(all_apps().values()))
     return (*apps, _ADB_KEYBOARD)

@@ -28,7 +28,6 @@ def wifi_off(phone: Phone) -> None:
 
 
 def wallet_in_front(phone: Phone) -> None:
-    """The wallet is in front."""
     phone.activities.launch("com.example.wallet")
 
 

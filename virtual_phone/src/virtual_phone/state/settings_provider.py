@@ -145,7 +145,6 @@ class SettingsTable:
 
     @property
     def dark(self) -> bool:
-        """Whether the dark theme is on."""
         return self.get("secure", "ui_night_mode") == "2"
 
     def set_dark(self, on: bool) -> None:

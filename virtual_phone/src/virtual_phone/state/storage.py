@@ -192,7 +192,6 @@ class SharedStorage:
         self.changed()
 
     def _place(self, path: str) -> Path:
-        """Return a path on the host that no link leads out of."""
         self.furnish()
         place = self._root
         for part in PurePosixPath(path).parts:

@@ -31,7 +31,6 @@ ONE_TIME = {
 
 
 def title_of(prompt: PageState) -> str:
-    """Return the window title of a dialog."""
     if prompt.local.get("kind") == "power":
         return "GlobalActions"
     package = prompt.local.get("package", "")

@@ -36,7 +36,6 @@ class TreeRow(NamedTuple):
 
 
 def rows(root: View, package: str) -> tuple[TreeRow, ...]:
-    """Return the rows of one window."""
     made: list[TreeRow] = []
     _add(root, package, 0, -1, made)
     return tuple(made)

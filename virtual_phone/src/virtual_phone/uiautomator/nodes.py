@@ -126,5 +126,4 @@ def information(node: Node) -> dict[str, object]:
 
 
 def rectangle(rect: Rect) -> dict[str, int]:
-    """Return a rectangle as the library writes it."""
     return {"bottom": rect.bottom, "left": rect.left, "right": rect.right, "top": rect.top}

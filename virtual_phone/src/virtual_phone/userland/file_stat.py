@@ -31,17 +31,14 @@ class FileStat:
 
     @property
     def is_dir(self) -> bool:
-        """Whether it is a directory."""
         return modes.S_ISDIR(self.mode)
 
     @property
     def is_link(self) -> bool:
-        """Whether it is a symbolic link."""
         return modes.S_ISLNK(self.mode)
 
     @property
     def is_file(self) -> bool:
-        """Whether it is a regular file."""
         return modes.S_ISREG(self.mode)
 
 

@@ -205,7 +205,6 @@ class PhoneFiles(Generic[OwnerT]):
         return FileStat(mode, size, at, at, at, inode, 0xFD00, 1, UID_ROOT, UID_ROOT)
 
     def exists(self, path: str, cwd: str = "/", *, follow: bool = True) -> bool:
-        """Whether something is there."""
         try:
             self.stat(path, cwd, follow=follow)
         except OSError:

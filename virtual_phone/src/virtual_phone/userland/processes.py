@@ -48,7 +48,6 @@ class ProcessTable:
         self._next_pid = FIRST_PID
 
     def new_pid(self) -> int:
-        """Return a pid that nobody has."""
         while self._next_pid in self._running:
             self._advance()
         pid = self._next_pid

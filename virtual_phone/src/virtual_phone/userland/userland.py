@@ -87,7 +87,6 @@ class Userland:
         return max(0.0, self.now() - self.boot.at)
 
     def is_terminal(self, descriptors: "Descriptors") -> bool:
-        """Whether stdin is a terminal."""
         return bool(getattr(descriptors.get(0), "is_terminal", False))
 
     def note(self, level: str, tag: str, message: str, *, pid: int = 655) -> None:

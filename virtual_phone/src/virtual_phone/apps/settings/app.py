@@ -73,7 +73,6 @@ def sub_page(name: str, title: str, **place: Unpack[Place]) -> Callable[[Build],
 
 
 def open_sub(page: Page[NoState], name: str) -> Callable[[], None]:
-    """Return a callback that opens a sub-page."""
     return page.opener(".SubSettings", page=name)
 
 

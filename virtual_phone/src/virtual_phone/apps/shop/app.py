@@ -96,7 +96,6 @@ shop = App(
 
 
 def money(amount: float) -> str:
-    """Return an amount in dollars."""
     return f"${amount:,.2f}"
 
 

@@ -47,7 +47,6 @@ class ContactRows:
         return state_of(self.phone, "com.android.contacts", Contacts)
 
     def rows(self) -> list[Row]:
-        """Return everybody."""
         return [
             {
                 "_id": one.id,

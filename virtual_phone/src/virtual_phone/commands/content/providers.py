@@ -32,15 +32,12 @@ class _ReadOnly:
     columns: ClassVar[tuple[str, ...]] = ()
 
     def insert(self, values: Values) -> None:
-        """Refuse."""
         raise _refused(self)
 
     def update(self, row: Row, values: Values) -> None:
-        """Refuse."""
         raise _refused(self)
 
     def delete(self, row: Row) -> None:
-        """Refuse."""
         raise _refused(self)
 
 
@@ -76,11 +73,9 @@ class SettingsRows:
         self.phone.settings.put(self.namespace, str(name), text_of(values.get("value")))
 
     def update(self, row: Row, values: Values) -> None:
-        """Change the value of a row."""
         self.phone.settings.put(self.namespace, str(row["name"]), text_of(values.get("value")))
 
     def delete(self, row: Row) -> None:
-        """Remove a row."""
         self.phone.settings.delete(self.namespace, str(row["name"]))
 
 

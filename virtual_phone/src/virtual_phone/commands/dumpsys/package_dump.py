@@ -13,7 +13,6 @@ if TYPE_CHECKING:
 
 
 def dump_package(phone: Phone, package: str) -> str:
-    """Return what the package service says of one package."""
     info = phone.packages.get(package)
     if info is None:
         return f"Dexopt state:\n  Unable to find package: {package}"

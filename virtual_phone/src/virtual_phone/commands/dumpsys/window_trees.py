@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
 
 def dump_displays(phone: "Phone", *, compressed: bool) -> str:
-    """Return the windows of all displays as XML."""
     parts = [HEAD, "<displays>"]
     for display in phone.displays.all():
         found = windows(phone.compositor.scene(display.id))

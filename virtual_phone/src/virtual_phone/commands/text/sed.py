@@ -120,7 +120,6 @@ class _SedStep:
         self.prints = "p" in flags
 
     def replace(self, match: "regex.Match[bytes]") -> bytes:
-        """Return the replacement of one match."""
         out: list[bytes] = []
         for token in self._template:
             if token == "&":
