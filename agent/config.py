@@ -282,8 +282,7 @@ def _from_file(path: Path, must_exist: bool) -> dict[str, object]:
             reason = "something that was opened is not closed before the file ends"
             line, column = _last_place(text)
         raise ConfigError(
-            f"{path} line {line}, column {column}, is not TOML: {reason}.",
-            "Correct that line.",
+            f"{path} line {line}, column {column}, is not TOML: {reason}.", "Correct that line."
         ) from error
     except (TOMLKitError, ValueError, RecursionError) as error:
         raise ConfigError(f"{path} is not TOML: {error}.", "Correct or remove the file.") from error

@@ -219,8 +219,7 @@ class SafetySettings(_Section, frozen=True, kw_only=True):
         bool, Meta(description="Draw what would be done, and do nothing to any phone.")
     ] = False
     pause_on_touch: Annotated[
-        bool,
-        Meta(description="Whether a session pauses when somebody touches its phone."),
+        bool, Meta(description="Whether a session pauses when somebody touches its phone.")
     ] = True
     apps: Annotated[
         tuple[AppRule, ...],
@@ -249,8 +248,7 @@ class RecoverySettings(_Section, frozen=True, kw_only=True):
         Wait, Meta(description="How long a session waits for its phone to come back.")
     ] = 120.0
     auto_resume: Annotated[
-        bool,
-        Meta(description="Whether sessions go on by themselves after the core was restarted."),
+        bool, Meta(description="Whether sessions go on by themselves after the core was restarted.")
     ] = True
     retries: Annotated[
         int,
@@ -276,8 +274,7 @@ class JobSettings(_Section, frozen=True, kw_only=True):
         ),
     ] = 200
     review_timeout_s: Annotated[
-        Seconds,
-        Meta(description="How long an action of a job waits for a review; silence is no."),
+        Seconds, Meta(description="How long an action of a job waits for a review; silence is no.")
     ] = 900.0
     max_tokens: Annotated[
         int, Meta(ge=0, description="Maximum tokens of one run; 0: as [run] says.")
@@ -300,8 +297,7 @@ class RetentionSettings(_Section, frozen=True, kw_only=True):
         ),
     ] = 10
     keep_days: Annotated[
-        int,
-        Meta(ge=0, le=36_500, description="How many days ended trees keep their pictures."),
+        int, Meta(ge=0, le=36_500, description="How many days ended trees keep their pictures.")
     ] = 14
     keep_gb: Annotated[
         float,
@@ -451,7 +447,7 @@ class StoreSettings(_Section, frozen=True, kw_only=True):
         DispatcherKind,
         Meta(
             description="What hands sessions their phones on a database: local, the core by "
-            "itself, or dbos, queues in the database that DBOS runs.",
+            "itself, or dbos, queues in the database that DBOS runs."
         ),
     ] = DispatcherKind.LOCAL
 
@@ -467,8 +463,7 @@ class OperatorSettings(_Section, frozen=True, kw_only=True):
         ),
     ] = ""
     token_file: Annotated[
-        str,
-        Meta(description="A file with your token, instead of a key; its mode is 600."),
+        str, Meta(description="A file with your token, instead of a key; its mode is 600.")
     ] = ""
 
 

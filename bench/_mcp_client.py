@@ -53,11 +53,7 @@ async def made(order: Order) -> list[Made]:
         RuntimeError: one of them failed.
     """
     process = await asyncio.create_subprocess_exec(
-        sys.executable,
-        "-m",
-        __name__,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
+        sys.executable, "-m", __name__, stdin=subprocess.PIPE, stdout=subprocess.PIPE
     )
     out, _ = await process.communicate(msgspec.json.encode(order))
     if process.returncode:
@@ -69,20 +65,14 @@ async def made(order: Order) -> list[Made]:
 async def _over_stdio(order: Order) -> AsyncIterator[ClientSession]:
     program, *arguments = order.command
     server = StdioServerParameters(command=program, args=arguments, env=order.environment)
-    async with (
-        stdio_client(server) as (read, write),
-        ClientSession(read, write) as session,
-    ):
+    async with stdio_client(server) as (read, write), ClientSession(read, write) as session:
         yield session
 
 
 @asynccontextmanager
 async def _over_http(order: Order) -> AsyncIterator[ClientSession]:
     server = await asyncio.create_subprocess_exec(
-        *order.command,
-        env=order.environment,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
+        *order.command, env=order.environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
     )
     try:
         assert server.stdout is not None

@@ -153,10 +153,7 @@ def _drain_until_ended(process: subprocess.Popen[bytes], ours: int) -> None:
 def _ran(code: str, environment: dict[str, str], *words: str) -> Took:
     began, before = time.perf_counter(), resource.getrusage(resource.RUSAGE_CHILDREN)
     subprocess.run(
-        [sys.executable, "-c", code, *words],
-        env=environment,
-        stdout=subprocess.DEVNULL,
-        check=True,
+        [sys.executable, "-c", code, *words], env=environment, stdout=subprocess.DEVNULL, check=True
     )
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     cpu_s = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime

@@ -78,12 +78,7 @@ class Place(NamedTuple):
         )
 
 
-PLACES = (
-    Place(160, 50),
-    Place(100, 30),
-    Place(60, 20),
-    Place(160, 50, Link(0.2, 2e6)),
-)
+PLACES = (Place(160, 50), Place(100, 30), Place(60, 20), Place(160, 50, Link(0.2, 2e6)))
 
 
 class Seat:

@@ -21,18 +21,9 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "console.commands.sessions.sessions:sessions",
         "List, show, answer, stop or resume sessions.",
     ),
-    "daemon": (
-        "console.commands.daemon:daemon",
-        "Keep the core running without a console.",
-    ),
-    "host": (
-        "console.commands.fleet.host:host",
-        "Join a fleet with this computer's phones.",
-    ),
-    "sign-in": (
-        "console.commands.fleet.sign_in:sign_in",
-        "Sign in at a core by your account.",
-    ),
+    "daemon": ("console.commands.daemon:daemon", "Keep the core running without a console."),
+    "host": ("console.commands.fleet.host:host", "Join a fleet with this computer's phones."),
+    "sign-in": ("console.commands.fleet.sign_in:sign_in", "Sign in at a core by your account."),
     "sign-out": ("console.commands.fleet.sign_in:sign_out", "End your sign-in at a core."),
     "operators": (
         "console.commands.fleet.operators:operators",
@@ -150,10 +141,7 @@ class LazyGroup(click.Group):
     " that is written; SWITCHBOARD_CONFIG names another settings file.",
 )
 @click.option(
-    "--data-dir",
-    type=click.Path(file_okay=False),
-    metavar="DIR",
-    help="Use this data directory.",
+    "--data-dir", type=click.Path(file_okay=False), metavar="DIR", help="Use this data directory."
 )
 @click.option(
     "--config",
@@ -167,9 +155,7 @@ class LazyGroup(click.Group):
     help="Use this PostgreSQL database, or the one named in @FILE, instead of SQLite.",
 )
 @click.option(
-    "--core",
-    metavar="ADDRESS",
-    help="Connect to a core on another computer: tls://HOST:PORT.",
+    "--core", metavar="ADDRESS", help="Connect to a core on another computer: tls://HOST:PORT."
 )
 @click.version_option(package_name="switchboard-console", prog_name="switchboard")
 @click.pass_context

@@ -133,13 +133,7 @@ _LEFT_HALF, _RIGHT_HALF = 0b010101, 0b101010
 
 
 def _sextant(
-    draw: ImageDraw.ImageDraw,
-    letter: str,
-    left: int,
-    top: int,
-    right: int,
-    bottom: int,
-    fore: _Rgb,
+    draw: ImageDraw.ImageDraw, letter: str, left: int, top: int, right: int, bottom: int, fore: _Rgb
 ) -> None:
     bits = ord(letter) - ord(_FIRST_SEXTANT) + 1
     bits += (bits >= _LEFT_HALF) + (bits + 1 >= _RIGHT_HALF)
@@ -153,13 +147,7 @@ def _sextant(
 
 
 def _shape(
-    draw: ImageDraw.ImageDraw,
-    letter: str,
-    left: int,
-    top: int,
-    right: int,
-    bottom: int,
-    fore: _Rgb,
+    draw: ImageDraw.ImageDraw, letter: str, left: int, top: int, right: int, bottom: int, fore: _Rgb
 ) -> bool:
     if letter in _BLOCKS:
         a, b, c, d = _BLOCKS[letter]

@@ -207,10 +207,7 @@ def drawn(graph: Graph, ground: str) -> str:
 def pictures() -> dict[Path, str]:
     """Return both pictures, by where they are kept."""
     known = " · ".join(sorted(GROUND)) + ": every room may know them"
-    return {
-        PICTURE: drawn(house(), known),
-        CONSOLE_PICTURE: drawn(console(), "widgets · agent"),
-    }
+    return {PICTURE: drawn(house(), known), CONSOLE_PICTURE: drawn(console(), "widgets · agent")}
 
 
 def main() -> None:

@@ -138,11 +138,7 @@ class OpenAIServer:
         return False
 
     async def _stream(
-        self,
-        writer: asyncio.StreamWriter,
-        request: dict[str, Any],
-        reply: Reply,
-        path: str,
+        self, writer: asyncio.StreamWriter, request: dict[str, Any], reply: Reply, path: str
     ) -> None:
         writer.write(
             b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n"

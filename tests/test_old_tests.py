@@ -25,11 +25,7 @@ def test_every_row_written_by_hand_is_of_an_old_test_and_says_why_it_went() -> N
 def test_a_name_that_two_tests_have_decides_nothing() -> None:
     new = {"tests/a/test_a.py::test_x", "tests/b/test_b.py::test_x", "tests/c.py::test_y"}
     old = ["tests/test_q.py::test_x", "tests/test_c.py::test_y", "tests/test_d.py::test_z"]
-    assert old_tests.found(old, new, {}) == {
-        old[0]: "",
-        old[1]: "tests/c.py::test_y",
-        old[2]: "",
-    }
+    assert old_tests.found(old, new, {}) == {old[0]: "", old[1]: "tests/c.py::test_y", old[2]: ""}
     hand = {old[0]: ("tests/a/test_a.py::test_x", ""), old[2]: (old_tests.GONE, "nobody calls z")}
     assert old_tests.found(["tests/test_b.py::test_x"], new, {}) == {
         "tests/test_b.py::test_x": "tests/b/test_b.py::test_x"

@@ -85,11 +85,7 @@ class AuditWriter:
             case protocol.TaskComplete(turn_id=turn_id):
                 return {"event_type": "task_finished", "task_id": turn_id}
             case protocol.TurnAborted(turn_id=turn_id, reason=reason):
-                return {
-                    "event_type": "task_stopped",
-                    "task_id": turn_id,
-                    "detail": reason.value,
-                }
+                return {"event_type": "task_stopped", "task_id": turn_id, "detail": reason.value}
             case protocol.UserMessage():
                 return {"event_type": "operator_message"}
             case protocol.ObservationRecorded(step=step, observation=seen):

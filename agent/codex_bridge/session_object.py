@@ -9,14 +9,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from agent import protocol
-from agent.records import (
-    DeviceInfo,
-    Question,
-    QuestionKind,
-    Session,
-    SessionKind,
-    SessionState,
-)
+from agent.records import DeviceInfo, Question, QuestionKind, Session, SessionKind, SessionState
 from agent.sessions.rules.presentation import told_runtime
 from agent.text import one_line
 

@@ -32,11 +32,7 @@ from agent.devices.scrcpy.displays import ScrcpyDisplays
 from agent.devices.scrcpy.link import NO_SCID, ScrcpyLink, ScrcpySettings
 from agent.devices.scrcpy.video import VideoFrames
 from agent.devices.shell.call_log import Call, call_log
-from agent.devices.shell.capabilities import (
-    Capabilities,
-    capabilities_command,
-    read_capabilities,
-)
+from agent.devices.shell.capabilities import Capabilities, capabilities_command, read_capabilities
 from agent.devices.shell.focus import parse_current_size, parse_foreground, parse_secure
 from agent.devices.shell.notifications import Notification, read_notifications
 from agent.devices.shell.notifications import command as notification_command

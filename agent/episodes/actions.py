@@ -211,11 +211,7 @@ TOOLS: dict[str, Tool] = {
             "Move several fingers side by side; the places are those of the middle one.",
             (*FROM_TO, Parameter("fingers", 3), Parameter("duration_ms", 300)),
             lambda phone, given: phone.perform(
-                MultiSwipe(
-                    *_ends(given),
-                    int(given["fingers"]),
-                    duration_ms=_ms(given),
-                )
+                MultiSwipe(*_ends(given), int(given["fingers"]), duration_ms=_ms(given))
             ),
         ),
     )

@@ -12,13 +12,7 @@ from msgspec.structs import replace
 
 from agent.core import ClientInfo
 from agent.errors import UsageError, WrongStateError
-from agent.protocol import (
-    CommitmentChanged,
-    HostForget,
-    HostForgotten,
-    JobChanged,
-    WatcherChanged,
-)
+from agent.protocol import CommitmentChanged, HostForget, HostForgotten, JobChanged, WatcherChanged
 from agent.records import HostState, at_host, host_of, on_host
 from agent.records.jobs import CAMPAIGN, MOST_PHONES, campaign_of
 from agent.store.postgres.hosts import Belongings, belongings, forget, hosts

@@ -70,11 +70,7 @@ def edited(job: Job, op: JobEdit, now_ms: int) -> Job | None:
     if op.notification_text is not None:
         delivery["notification_text"] = op.notification_text
     changed = replace(
-        job,
-        title=op.title or job.title,
-        prompt=prompt,
-        delivery_json=delivery,
-        updated_at=now_ms,
+        job, title=op.title or job.title, prompt=prompt, delivery_json=delivery, updated_at=now_ms
     )
     times = (op.next_run_at, op.interval_ms, op.cron, op.timezone, op.quiet)
     if all(one is None for one in times) and not op.without_quiet:

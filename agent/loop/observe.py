@@ -15,12 +15,7 @@ from dataclasses import dataclass
 from msgspec.structs import replace
 
 from agent.devices.protocols import Capture, Device, TellsToasts, UiTree
-from agent.errors import (
-    DeviceError,
-    DeviceLostError,
-    DeviceTimeoutError,
-    TreeUnavailableError,
-)
+from agent.errors import DeviceError, DeviceLostError, DeviceTimeoutError, TreeUnavailableError
 from agent.loop.images.image_prep import Pictures, Picturing
 from agent.loop.ocr.reader import TextReader
 from agent.loop.ocr.region import covers, holds, silent_region
@@ -359,10 +354,7 @@ class Observer:
         )
 
     def _numbered(
-        self,
-        nodes: tuple[UiNode, ...],
-        before: tuple[Element, ...] | None,
-        foreground: Foreground,
+        self, nodes: tuple[UiNode, ...], before: tuple[Element, ...] | None, foreground: Foreground
     ) -> _Numbered:
         """Number a tree's elements; a screen that holds still is numbered once."""
         last = self._last

@@ -74,8 +74,7 @@ async def over_pipes(command: Sequence[str], env: Mapping[str, str]) -> AsyncIte
 
 
 async def _read(
-    process: asyncio.subprocess.Process,
-    to_us: MemoryObjectSendStream[SessionMessage | Exception],
+    process: asyncio.subprocess.Process, to_us: MemoryObjectSendStream[SessionMessage | Exception]
 ) -> None:
     assert process.stdout is not None
     # Closed at the end, so that whoever waits for an answer learns that none comes.

@@ -130,10 +130,7 @@ class DeviceFlow:
 
         method = "client_secret_basic" if self._secret else "none"
         session = OAuth2Session(
-            self._client_id,
-            self._secret or None,
-            token_endpoint_auth_method=method,
-            scope=SCOPE,
+            self._client_id, self._secret or None, token_endpoint_auth_method=method, scope=SCOPE
         )
         session.max_redirects = 0
         session.verify = True if self._ca is None else str(self._ca)
@@ -181,8 +178,7 @@ class DeviceFlow:
         id_token = self._asked(ask).get("id_token")
         if not isinstance(id_token, str) or not id_token:
             raise ConfigError(
-                "The issuer gave no ID token.",
-                "Allow the scope openid for the client there.",
+                "The issuer gave no ID token.", "Allow the scope openid for the client there."
             )
         return id_token
 

@@ -10,26 +10,10 @@ from msgspec.structs import replace
 
 from agent.devices.fleet.naming import with_serials
 from agent.errors import NotAllowedError, UsageError
-from agent.operators.scope import (
-    LISTS,
-    Concern,
-    concern_of,
-    needs_of,
-    phones_of_job,
-)
+from agent.operators.scope import LISTS, Concern, concern_of, needs_of, phones_of_job
 from agent.operators.sight import GuardedCore, Sight
-from agent.protocol import (
-    Interrupt,
-    JobCreate,
-    NoticeReply,
-    Op,
-    SessionCreate,
-    UserInputAnswer,
-)
-from agent.records import (
-    QuestionKind,
-    Right,
-)
+from agent.protocol import Interrupt, JobCreate, NoticeReply, Op, SessionCreate, UserInputAnswer
+from agent.records import QuestionKind, Right
 
 
 class Admission:

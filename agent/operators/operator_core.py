@@ -16,9 +16,7 @@ from agent.core import ClientInfo, CoreBase, Overview, TextDelta
 from agent.errors import NotAllowedError, RuntimeDiedError, UsageError
 from agent.operators.admission import Admission
 from agent.operators.operator import Operator
-from agent.operators.scope import (
-    phone_of_watcher,
-)
+from agent.operators.scope import phone_of_watcher
 from agent.operators.sight import GuardedCore, Sight, bare, bare_event
 from agent.protocol import (
     Answer,
@@ -33,13 +31,7 @@ from agent.protocol import (
     Reply,
     SearchEvents,
 )
-from agent.records import (
-    STOPPING,
-    HostInfo,
-    LiveFrame,
-    SessionState,
-    host_of,
-)
+from agent.records import STOPPING, HostInfo, LiveFrame, SessionState, host_of
 
 _KEPT_SUBMISSIONS = 256
 

@@ -13,10 +13,7 @@ from msgspec.structs import replace
 from agent.core import SharedCore
 from agent.errors import UsageError
 from agent.operators.operator import Operator
-from agent.operators.scope import (
-    phone_of_watcher,
-    phones_of_job,
-)
+from agent.operators.scope import phone_of_watcher, phones_of_job
 from agent.placement.needs import parse_needs
 from agent.protocol import (
     CommitmentChanged,
@@ -41,16 +38,7 @@ from agent.protocol import (
     WatcherChanged,
     WatcherShow,
 )
-from agent.records import (
-    Autonomy,
-    DeviceInfo,
-    Job,
-    Notice,
-    Right,
-    SearchHit,
-    Session,
-    SessionState,
-)
+from agent.records import Autonomy, DeviceInfo, Job, Notice, Right, SearchHit, Session, SessionState
 
 _PAGE = 200
 _MOST_LOOKED_AT = 10_000

@@ -31,12 +31,7 @@ class OpBase(
 
 
 class EventBase(
-    msgspec.Struct,
-    frozen=True,
-    kw_only=True,
-    omit_defaults=True,
-    gc=False,
-    tag_field="type",
+    msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False, tag_field="type"
 ):
     """Base of every fact; without cycles, as records are."""
 

@@ -65,11 +65,7 @@ from agent.records.observation import (
     Usage,
 )
 from agent.records.operators import STOPPING, Right
-from agent.records.record import (
-    Bounds,
-    Point,
-    Record,
-)
+from agent.records.record import Bounds, Point, Record
 from agent.records.reviews import Finding, Review
 from agent.records.route import RouteAction
 from agent.records.search import SearchHit
@@ -90,11 +86,7 @@ from agent.records.sessions import (
     Subject,
 )
 from agent.records.speaker import Speaker, attributed
-from agent.records.spending import (
-    DaySpent,
-    SessionSpent,
-    Spending,
-)
+from agent.records.spending import DaySpent, SessionSpent, Spending
 from agent.records.targets import (
     TargetAction,
     TargetPresentation,
@@ -102,13 +94,7 @@ from agent.records.targets import (
     TargetRuntime,
     TargetStatus,
 )
-from agent.records.verification import (
-    Evidence,
-    FieldSource,
-    GoalVerdict,
-    Verification,
-    VerifiedBy,
-)
+from agent.records.verification import Evidence, FieldSource, GoalVerdict, Verification, VerifiedBy
 from agent.records.watchers import (
     Commitment,
     CommitmentStatus,

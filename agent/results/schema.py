@@ -145,11 +145,7 @@ class _Patterns:
             yield ValidationError(f"{instance!r} does not match {pattern!r}")
 
     def check_names(
-        self,
-        validator: Validator,
-        patterns: Mapping[str, Any],
-        instance: object,
-        _schema: object,
+        self, validator: Validator, patterns: Mapping[str, Any], instance: object, _schema: object
     ) -> Iterator[Any]:
         """Check the values under names that match; the keyword `patternProperties`."""
         if not isinstance(instance, dict):
@@ -264,13 +260,7 @@ class _Unfolding:
         return made
 
     def _unfold(
-        self,
-        node: object,
-        place: str,
-        depth: int,
-        within: tuple[str, ...],
-        *,
-        is_map: bool = False,
+        self, node: object, place: str, depth: int, within: tuple[str, ...], *, is_map: bool = False
     ) -> Any:
         """Unfold one schema, a list of them, or a map of them by name."""
         self._nodes += 1

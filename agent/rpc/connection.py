@@ -282,8 +282,7 @@ class Link:
             params = msgspec.json.decode(call.params, type=kind)
         except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
             raise UsageError(
-                f"{call.method} cannot be called like this: {error}.",
-                "Correct the field it names.",
+                f"{call.method} cannot be called like this: {error}.", "Correct the field it names."
             ) from error
         match params:
             case Nothing():

@@ -144,8 +144,7 @@ def read_token(path: Path, named: str = "SWITCHBOARD_OPERATOR_TOKEN_FILE") -> st
             data = file.read(_LONGEST + 2)
     except OSError as error:
         raise ConfigError(
-            f"The token file {path} cannot be read: {error.strerror or error}.",
-            f"Correct {named}.",
+            f"The token file {path} cannot be read: {error.strerror or error}.", f"Correct {named}."
         ) from error
     if mode & (stat.S_IRWXG | stat.S_IRWXO):
         raise ConfigError(f"Others may read the token file {path}.", f"Run: chmod 600 '{path}'")

@@ -134,10 +134,7 @@ class Client(CoreBase):
             after = found[-1].seq if found and not before_seq else after_seq
             before = found[0].seq if found and before_seq else before_seq
             params = rpc_messages.HistoryParams(
-                session_id=session_id,
-                after_seq=after,
-                before_seq=before,
-                limit=limit - len(found),
+                session_id=session_id, after_seq=after, before_seq=before, limit=limit - len(found)
             )
             page = await self._caller.call("history", params, rpc_messages.HistoryPage)
             events = [decoder.decode(event) for event in page.events]

@@ -92,14 +92,7 @@ from agent.watchers.watcher_service import WatcherService
 
 OVERVIEW_TREES = 200
 _ESSENTIAL = frozenset(
-    {
-        "ops",
-        "roll-up",
-        "device watch",
-        "question deadlines",
-        "wake of jobs",
-        "wake of watchers",
-    }
+    {"ops", "roll-up", "device watch", "question deadlines", "wake of jobs", "wake of watchers"}
 )
 """The tasks that a core cannot do without: when one breaks, the core ends and says so."""
 STORE_LOOK_S = 1.0
@@ -138,11 +131,7 @@ class Runtime(StoredLookUps):
         self._attaching = Attaching(parts, operations)
         self._direct_calls = DirectCalls(parts, programs, operations)
         self._notices = NoticeService(
-            parts,
-            operations,
-            answering,
-            sinks_of(parts.settings, parts.fleet),
-            targets.release,
+            parts, operations, answering, sinks_of(parts.settings, parts.fleet), targets.release
         )
         self._watches = WatcherService(parts, self._job_service, self._notices)
         parts.door.carry_out = self._serve

@@ -9,9 +9,7 @@ from collections.abc import Mapping
 import msgspec
 
 from agent import records
-from agent.state.transcript import (
-    Transcript,
-)
+from agent.state.transcript import Transcript
 
 
 class SessionView(msgspec.Struct, frozen=True, kw_only=True):

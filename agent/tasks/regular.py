@@ -45,13 +45,7 @@ from agent.loop.turn.unfinished_call import OVERTAKEN, UNDONE, Lost, what_became
 from agent.loop.verification.past import Past
 from agent.loop_features import NOTHING, Pattern, Without
 from agent.models.model import ModelRequest, ToolCall, ToolChoice, ToolSchema
-from agent.protocol import (
-    AgentMessage,
-    TaskComplete,
-    ToolCallRequested,
-    TurnAborted,
-    WarningEvent,
-)
+from agent.protocol import AgentMessage, TaskComplete, ToolCallRequested, TurnAborted, WarningEvent
 from agent.records import ActionOutcome, Element, Observation
 from agent.safety.redacting.secrets import SECRET, Secrets
 from agent.text import counted

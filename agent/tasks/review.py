@@ -85,9 +85,7 @@ class ReviewTask:
     async def run(self, context: TaskContext) -> TurnEnd:
         """Ask once, and publish what came of it."""
         schema_of = ToolSchema(
-            name=REVIEW_TOOL,
-            description="Publish the review.",
-            parameters=schema(PublishReview),
+            name=REVIEW_TOOL, description="Publish the review.", parameters=schema(PublishReview)
         )
         request = ModelRequest(messages=self._messages(context), tools=(schema_of,))
         reply = await ask(context, request, sleep=self._sleep, random=self._jitter)

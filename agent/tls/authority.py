@@ -92,8 +92,7 @@ def init(directory: Path, now: datetime, *, life: timedelta = AUTHORITY_LIFE) ->
             .add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
             .add_extension(_usage(signs_certificates=True), critical=True)
             .add_extension(
-                x509.AuthorityKeyIdentifier.from_issuer_public_key(key.public_key()),
-                critical=False,
+                x509.AuthorityKeyIdentifier.from_issuer_public_key(key.public_key()), critical=False
             )
             .sign(key, hashes.SHA256())
         )

@@ -57,8 +57,7 @@ def _load_authority(context: ssl.SSLContext, ca: Path, name: str) -> None:
 def _load_own(context: ssl.SSLContext, cert: Path | None, key: Path | None, name: str) -> None:
     if cert is None or key is None:
         raise ConfigError(
-            "A certificate needs its key; one of the two is missing.",
-            f"Name both: {name}.",
+            "A certificate needs its key; one of the two is missing.", f"Name both: {name}."
         )
     check_private(key)
     try:

@@ -123,8 +123,7 @@ class Scroll(Arguments, frozen=True, kw_only=True):
     direction: Literal["up", "down", "left", "right"]
     element: (
         Annotated[
-            int,
-            msgspec.Meta(ge=1, le=100_000, description="What to scroll; default: the screen."),
+            int, msgspec.Meta(ge=1, le=100_000, description="What to scroll; default: the screen.")
         ]
         | None
     ) = None

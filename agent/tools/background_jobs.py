@@ -24,8 +24,7 @@ _RESULT_SHOWN_CHARS = 400
 
 Reason = Annotated[str, msgspec.Meta(description="Why you do this, for the operator.")]
 Moment = Annotated[
-    int | str,
-    msgspec.Meta(description="A time in ISO-8601; without a zone, this computer's."),
+    int | str, msgspec.Meta(description="A time in ISO-8601; without a zone, this computer's.")
 ]
 
 

@@ -133,10 +133,7 @@ def has_given_up(watcher: Watcher, now_ms: int) -> bool:
 
 def _dated(watcher: Watcher, now_ms: int) -> Watcher:
     return replace(
-        watcher,
-        last_run_at=now_ms,
-        updated_at=now_ms,
-        next_run_at=next_look_ms(watcher, now_ms),
+        watcher, last_run_at=now_ms, updated_at=now_ms, next_run_at=next_look_ms(watcher, now_ms)
     )
 
 

@@ -60,12 +60,7 @@ class Sight:
     """
 
     def __init__(
-        self,
-        fleet: Fleet,
-        judge: Judge,
-        *,
-        allow_private: bool,
-        destinations: Collection[str] = (),
+        self, fleet: Fleet, judge: Judge, *, allow_private: bool, destinations: Collection[str] = ()
     ) -> None:
         self._fleet = fleet
         self._judge = judge

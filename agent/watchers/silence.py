@@ -37,10 +37,7 @@ def calls_look(watcher: Watcher, serial: str, there: Sequence[Call], now_ms: int
     }
     if condition.notify_on.is_silence:
         return Look(marks=marks, has_come=bool(new))
-    return Look(
-        matches=tuple(_of_call(wanted[mark], mark, serial) for mark in new),
-        marks=marks,
-    )
+    return Look(matches=tuple(_of_call(wanted[mark], mark, serial) for mark in new), marks=marks)
 
 
 def deadline_look(watcher: Watcher, look: Look) -> Look:

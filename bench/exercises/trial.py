@@ -41,12 +41,7 @@ async def attempt(
 ) -> Outcome:
     """Try an exercise once on a phone that nobody else uses."""
     trial = Trial(
-        exercise=exercise,
-        model=model,
-        seed=seed,
-        repeat=repeat,
-        without=without,
-        bound_s=bound_s,
+        exercise=exercise, model=model, seed=seed, repeat=repeat, without=without, bound_s=bound_s
     )
     with taken_back(house.host.served(serial).phone):
         return await trials.attempt(house.core, _OwnPhones(house), serial, trial)

@@ -123,10 +123,7 @@ class DecodeRig(Rig):
     def _more(self) -> dict[str, float]:
         decoder_s = self._decoder_s() - self.begun_decoder_s
         self.phones.kill()
-        return {
-            "decoder_s": decoder_s,
-            "thumb_frames": self.thumb_frames - self.begun_thumbs,
-        }
+        return {"decoder_s": decoder_s, "thumb_frames": self.thumb_frames - self.begun_thumbs}
 
     def _decoder_s(self) -> float:
         """Return the seconds of processor time that the process has taken; Linux alone tells."""

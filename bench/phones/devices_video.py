@@ -207,12 +207,7 @@ def _send(ports: tuple[int, ...], ends: Any) -> None:
     from PIL import Image
 
     from virtual_phone.scrcpy.dialect import dialect as phone_dialect
-    from virtual_phone.scrcpy.stream import (
-        VideoEncoder,
-        configuration_packet,
-        frame_packet,
-        header,
-    )
+    from virtual_phone.scrcpy.stream import VideoEncoder, configuration_packet, frame_packet, header
 
     ways = phone_dialect("3.3.4")
     links = []

@@ -110,10 +110,7 @@ def cases(folder: Path = CASES) -> Iterator[Case]:
                 words = _Blank(file.words.get(language, {}))
                 try:
                     steps = tuple(
-                        (
-                            file.screens.get(screen, screen).format_map(words),
-                            act.format_map(words),
-                        )
+                        (file.screens.get(screen, screen).format_map(words), act.format_map(words))
                         for screen, act in written.steps
                     )
                 except KeyError:

@@ -17,13 +17,7 @@ import msgspec
 
 from agent.config import load_settings
 from agent.models.model import ModelReply, ModelRequest, ToolCall
-from agent.protocol import (
-    Event,
-    RequestUserInput,
-    SessionCreate,
-    UserInputAnswer,
-    WarningEvent,
-)
+from agent.protocol import Event, RequestUserInput, SessionCreate, UserInputAnswer, WarningEvent
 from agent.records import Autonomy, QuestionKind, Session
 from bench.exercises.house import House, house
 from bench.redteam import hostile_server

@@ -41,7 +41,7 @@ def audit() -> None:
 Examples:
   switchboard audit show --limit 20
   switchboard audit show --session 3f9a12 --json | jq '.[] | select(.risk == "financial")'
-""",
+"""
 )
 @click.option("--session", metavar="ID", default="", help="Only of this session (or a prefix).")
 @click.option(
@@ -82,7 +82,7 @@ elsewhere and give it to --expect.
 Examples:
   switchboard audit verify
   switchboard audit verify --expect 1841:9f2c…
-""",
+"""
 )
 @click.option("--expect", metavar="SEQ:HASH", default="", help="A head saved earlier.")
 @JSON_OPTION

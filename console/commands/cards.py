@@ -47,7 +47,7 @@ def list_cards(ctx: click.Context, as_json: bool) -> None:
 Examples:
   switchboard cards show larkspur
   switchboard cards show com.android.settings > settings.toml
-""",
+"""
 )
 @click.argument("app")
 @click.pass_context
@@ -67,7 +67,7 @@ def show(ctx: click.Context, app: str) -> None:
 Examples:
   switchboard cards check
   switchboard cards check my-shop.toml
-""",
+"""
 )
 @click.argument("files", nargs=-1, type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.pass_context
@@ -96,7 +96,7 @@ def check(ctx: click.Context, files: tuple[Path, ...]) -> None:
 Examples:
   switchboard cards draft 3f9a12 > cards/my-shop.toml
   switchboard cards draft 3f9a12 --package com.shop --name "My shop"
-""",
+"""
 )
 @click.argument("session")
 @click.option("--package", default="", metavar="NAME", help="The app; default: the most used one.")

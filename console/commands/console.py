@@ -159,13 +159,7 @@ async def _show_while_it_lives(settings: Settings, stop: StopRequest) -> tuple[E
     asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, hung_up)
     coming, left = ComingCore(), asyncio.Event()
     showing = asyncio.ensure_future(
-        show(
-            coming,
-            settings,
-            stop,
-            start_phone=coming.start_phone,
-            first_look=coming.first_look,
-        )
+        show(coming, settings, stop, start_phone=coming.start_phone, first_look=coming.first_look)
     )
     holding = asyncio.ensure_future(hold(coming, settings, left))
     try:

@@ -40,7 +40,7 @@ JOB = "open Messages"
 Examples:
   switchboard demo
   switchboard demo --fresh
-""",
+"""
 )
 @click.option("--fresh", is_flag=True, help="Delete the data of earlier demos and start over.")
 @click.pass_context

@@ -17,7 +17,7 @@ from console.terminal.signals import StopRequest, run_async
 Examples:
   switchboard doctor
   switchboard doctor --json | jq '.checks[] | select(.ok | not)'
-""",
+"""
 )
 @JSON_OPTION
 @click.pass_context

@@ -24,7 +24,7 @@ Examples:
   switchboard drill
   switchboard drill --faults disconnect,adb-server-restart
   switchboard drill --json | jq 'select(.recovered | not)'
-""",
+"""
 )
 @click.option(
     "--faults",

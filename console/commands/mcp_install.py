@@ -120,10 +120,7 @@ def install_command(
 def _places(ctx: click.Context) -> dict[str, str]:
     """Return where this call finds Switchboard's files, where that is not the usual place."""
     said = ctx.find_root().obj or {}
-    named = {
-        "SWITCHBOARD_CONFIG": said.get("config"),
-        "SWITCHBOARD_DATA_DIR": said.get("data_dir"),
-    }
+    named = {"SWITCHBOARD_CONFIG": said.get("config"), "SWITCHBOARD_DATA_DIR": said.get("data_dir")}
     found = {name: value or os.environ.get(name, "") for name, value in named.items()}
     return {
         name: str(Path(value).expanduser().absolute()) for name, value in found.items() if value

@@ -26,22 +26,13 @@ VERBS = {
         "NAME FILE",
         "Save apps and files of the virtual phone NAME to FILE, running or not.",
     ),
-    "restore": (
-        "NAME FILE",
-        "Restore the virtual phone NAME from FILE, running or not.",
-    ),
+    "restore": ("NAME FILE", "Restore the virtual phone NAME from FILE, running or not."),
     "touch": (
         "NAME X Y [X2 Y2] [OPTION]…",
         "Touch the running virtual phone NAME like a finger, visible to `getevent`.",
     ),
-    "turn": (
-        "NAME DEGREES",
-        "Rotate the running virtual phone NAME.",
-    ),
-    "fault": (
-        "NAME [FAULT] [OPTION]…",
-        "Start FAULT on the running virtual phone NAME.",
-    ),
+    "turn": ("NAME DEGREES", "Rotate the running virtual phone NAME."),
+    "fault": ("NAME [FAULT] [OPTION]…", "Start FAULT on the running virtual phone NAME."),
 }
 """What each takes and does, in the program's own words."""
 

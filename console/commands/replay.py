@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     epilog="""\b
 Examples:
   switchboard replay 3f2a
-""",
+"""
 )
 @click.argument("session_id", metavar="SESSION")
 @click.pass_context

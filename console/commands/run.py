@@ -49,7 +49,7 @@ Examples:
   switchboard run "install the update" --each tag:wall --pace 10/min --at-once 5
   switchboard run "which Android is it?" --virtual --output-schema version.json -o out.json
   switchboard run "set an alarm for 7" --virtual --model qwen3 --base-url http://127.0.0.1:8000/v1
-""",
+"""
 )
 @click.argument("goal")
 @click.option("--device", "serial", metavar="SERIAL", help="Work on this phone.")

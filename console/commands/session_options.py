@@ -116,10 +116,7 @@ BASE_URL = click.option(
 )
 
 ACCOUNT = click.option(
-    "--account",
-    default="",
-    metavar="NAME",
-    help="Account for fair shares and run.max_at_once.",
+    "--account", default="", metavar="NAME", help="Account for fair shares and run.max_at_once."
 )
 """Whose share of the phones it is."""
 

@@ -35,8 +35,7 @@ def settings_for(ctx: click.Context, overrides: Mapping[str, object] | None = No
     if said.get("core"):
         place["core.address"] = said["core"]
     settings = load_settings(
-        overrides={**place, **(overrides or {})},
-        config_file=Path(config) if config else None,
+        overrides={**place, **(overrides or {})}, config_file=Path(config) if config else None
     )
     path = " ".join(ctx.command_path.split()[1:])
     if settings.core.address and any(f"{path} ".startswith(f"{one} ") for one in ONLY_HERE):

@@ -48,10 +48,7 @@ async def sign_in(settings: Settings) -> "SignedIn | None":
     if channel is None:
         return None
     flow = DeviceFlow(
-        said.issuer,
-        said.client_id,
-        client_secret=_secret(settings),
-        ca=authorities_of(settings),
+        said.issuer, said.client_id, client_secret=_secret(settings), ca=authorities_of(settings)
     )
     verifier = secrets.token_bytes(32)
     id_token = await flow.id_token(nonce_of(verifier, channel), _show)

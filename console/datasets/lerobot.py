@@ -330,10 +330,7 @@ def _tasks_table(tasks: dict[str, int]) -> pa.Table:
             "numpy_type": numpy,
             "metadata": None,
         }
-        for name, kind, numpy in (
-            ("task_index", "int64", "int64"),
-            ("task", "unicode", "object"),
-        )
+        for name, kind, numpy in (("task_index", "int64", "int64"), ("task", "unicode", "object"))
     ]
     told = {
         "index_columns": ["task"],

@@ -105,9 +105,7 @@ def _log(run: Run, arm: Arm, samples: Sequence[EvalSample]) -> EvalLog:
             scores=[EvalScore(name=SCORER, scorer=SCORER, metrics=metrics)],
         ),
         stats=EvalStats(
-            started_at=began,
-            completed_at=max(times, default=began),
-            model_usage={arm.model: usage},
+            started_at=began, completed_at=max(times, default=began), model_usage={arm.model: usage}
         ),
         samples=list(samples),
     )

@@ -194,10 +194,7 @@ def _compared(a: _Twins, b: _Twins) -> Compared | None:
     for key in common:
         counts[(a[key].ok, b[key].ok)] += 1
     told: Difference = paired(
-        counts[(True, True)],
-        counts[(True, False)],
-        counts[(False, True)],
-        counts[(False, False)],
+        counts[(True, True)], counts[(True, False)], counts[(False, True)], counts[(False, False)]
     )
     changes = _changes(a, b, common)
     return Compared(

@@ -25,11 +25,7 @@ class PhoneVectorEnv(VectorEnv):
     metadata: ClassVar[dict[str, Any]] = {"autoreset_mode": AutoresetMode.NEXT_STEP}
 
     def __init__(
-        self,
-        num_envs: int = 1,
-        *,
-        phones: BlockingPhones | None = None,
-        **given: Unpack[Given],
+        self, num_envs: int = 1, *, phones: BlockingPhones | None = None, **given: Unpack[Given]
     ) -> None:
         self._arguments = Arguments(**given)
         self._arguments.check()
@@ -47,10 +43,7 @@ class PhoneVectorEnv(VectorEnv):
         self._over = np.zeros(num_envs, dtype=np.bool_)
 
     def reset(
-        self,
-        *,
-        seed: int | list[int | None] | None = None,
-        options: dict[str, Any] | None = None,
+        self, *, seed: int | list[int | None] | None = None, options: dict[str, Any] | None = None
     ) -> tuple[dict[str, Any], dict[str, Any]]:
         """Begin an episode on every phone; the first call starts them.
 

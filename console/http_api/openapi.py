@@ -114,10 +114,7 @@ def _look_up(
         "summary": "Look up: " + ("the bytes" if schema is None else METHOD_REPLIES[name]),
         "tags": ["look-ups"],
         "parameters": [*parameters, _CLIENT],
-        "responses": {
-            "200": {"description": "Found.", "content": content},
-            "default": _problem(),
-        },
+        "responses": {"200": {"description": "Found.", "content": content}, "default": _problem()},
     }
 
 

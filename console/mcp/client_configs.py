@@ -81,11 +81,7 @@ class ClientConfig:
 
 CLIENTS: Mapping[str, ClientConfig] = {
     "claude-code": ClientConfig(
-        "Claude Code",
-        ".mcp.json",
-        in_project=True,
-        type_key=True,
-        token=f"${{{TOKEN_VARIABLE}}}",
+        "Claude Code", ".mcp.json", in_project=True, type_key=True, token=f"${{{TOKEN_VARIABLE}}}"
     ),
     "codex": ClientConfig(
         "Codex", ".codex/config.toml", table="mcp_servers", home_variable="CODEX_HOME"

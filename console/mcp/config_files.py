@@ -29,13 +29,7 @@ def fragment(table: str, name: str, entry: Mapping[str, object], *, toml: bool) 
 
 
 def changed(
-    text: str,
-    table: str,
-    name: str,
-    entry: Mapping[str, object] | None,
-    *,
-    toml: bool,
-    where: str,
+    text: str, table: str, name: str, entry: Mapping[str, object] | None, *, toml: bool, where: str
 ) -> str:
     """Return a file's text with a server's entry set, or taken out where it is None.
 

@@ -120,9 +120,7 @@ class PhoneServer:
                 updates.close()
 
     async def _list(
-        self,
-        _context: Context,
-        _params: types.PaginatedRequestParams | None,
+        self, _context: Context, _params: types.PaginatedRequestParams | None
     ) -> types.ListToolsResult:
         return types.ListToolsResult(tools=self.tools())
 
@@ -244,9 +242,7 @@ class PhoneServer:
                     description=one.description,
                     arguments=[
                         types.PromptArgument(
-                            name=asked.name,
-                            description=asked.description,
-                            required=asked.required,
+                            name=asked.name, description=asked.description, required=asked.required
                         )
                         for asked in one.asked
                     ],
@@ -266,9 +262,7 @@ class PhoneServer:
     # --- calls ----------
 
     async def _call(
-        self,
-        context: Context,
-        params: types.CallToolRequestParams,
+        self, context: Context, params: types.CallToolRequestParams
     ) -> types.CallToolResult | types.InputRequiredResult:
         asker = ElicitingAsker(context, approvals=self._elicits_approvals)
         try:

@@ -21,11 +21,7 @@ from agent.tools.arguments import Arguments, schema
 
 A = TypeVar("A", bound=Arguments)
 AnyOp = TypeVar("AnyOp", bound=OpBase)
-FIELD_OF: Mapping[str, str] = {
-    "phone": "serial",
-    "session": "session_id",
-    "needs": "phone_needs",
-}
+FIELD_OF: Mapping[str, str] = {"phone": "serial", "session": "session_id", "needs": "phone_needs"}
 """What a program calls a field of an op; any other argument has the field's own name."""
 
 

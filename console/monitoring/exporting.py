@@ -54,11 +54,7 @@ def exporting(*, version: str, instance: str, otlp: str = "") -> Iterator[Export
             traces are made.
     """
     resource = Resource.create(
-        {
-            "service.name": "switchboard",
-            "service.version": version,
-            "service.instance.id": instance,
-        }
+        {"service.name": "switchboard", "service.version": version, "service.instance.id": instance}
     )
     registry = CollectorRegistry()
     readers: list[MetricReader] = [

@@ -128,10 +128,7 @@ class Traces:
             case protocol.QuestionClosed(question_id=question_id):
                 _close(turn, question_id, at_ns, "closed")
             case protocol.VerificationRecorded(verification=found):
-                said = {
-                    "verdict": found.verdict.value,
-                    "verified_by": found.verified_by.value,
-                }
+                said = {"verdict": found.verdict.value, "verified_by": found.verified_by.value}
                 turn.root.add_event("verification", said, at_ns)
             case _:
                 pass

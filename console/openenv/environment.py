@@ -114,11 +114,7 @@ class PhoneEnvironment(Environment[PhoneAction, PhoneObservation, PhoneState]):
         raise NotImplementedError("Call step_async.")
 
     async def reset_async(
-        self,
-        seed: int | None = None,
-        episode_id: str | None = None,
-        task: str = "",
-        **kwargs: Any,
+        self, seed: int | None = None, episode_id: str | None = None, task: str = "", **kwargs: Any
     ) -> PhoneObservation:
         """Begin an episode. Raises UsageError for an unknown task, DeviceError without a phone."""
         self._loop = asyncio.get_running_loop()

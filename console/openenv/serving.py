@@ -188,8 +188,6 @@ def app() -> Gate:
     settings = load_settings(overrides={"data_dir": environ.get("SWITCHBOARD_DATA_DIR")})
     Path(settings.data_dir).mkdir(parents=True, exist_ok=True, mode=0o700)
     wanted = Wanted(
-        phones=int(phones),
-        token=environ.get(TOKEN.variable, ""),
-        session_s=float(session),
+        phones=int(phones), token=environ.get(TOKEN.variable, ""), session_s=float(session)
     )
     return gated(settings, wanted, environ)

@@ -29,11 +29,7 @@ if TYPE_CHECKING:
 
 MOST_SESSIONS = 300
 """So many of the newest are offered; the history has the rest."""
-_EXPORTS = {
-    "sessions report": "HTML page",
-    "sessions movie": "film",
-    "sessions export": "rollout",
-}
+_EXPORTS = {"sessions report": "HTML page", "sessions movie": "film", "sessions export": "rollout"}
 _WORDS = {
     "session.pause": "resume continue",
     "session.new": "goal start create",

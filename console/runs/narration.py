@@ -14,11 +14,7 @@ from agent.state.terms import term
 from agent.text import call_result_words, counted, one_line, sentence
 from widgets.base.formatting import action_object, action_verb
 
-_MARKS = {
-    PlanStatus.PENDING: "[ ]",
-    PlanStatus.IN_PROGRESS: "[>]",
-    PlanStatus.COMPLETED: "[x]",
-}
+_MARKS = {PlanStatus.PENDING: "[ ]", PlanStatus.IN_PROGRESS: "[>]", PlanStatus.COMPLETED: "[x]"}
 
 
 def narrate(event: protocol.Event) -> str:

@@ -200,12 +200,7 @@ class WallScreen(ConsoleScreen):
 
 
 def _tile(
-    device: DeviceInfo,
-    state: State,
-    label: Parts,
-    took_ms: tuple[int, ...],
-    *,
-    asks: bool,
+    device: DeviceInfo, state: State, label: Parts, took_ms: tuple[int, ...], *, asks: bool
 ) -> Tile:
     mark = status.of_device(device)
     there = device.state is DeviceState.ONLINE
@@ -227,10 +222,7 @@ def _tile(
     else:
         driver = (("free", "$faint"),)
     called = device_name(device.serial, state.devices)
-    name: Parts = (
-        (f"{mark.glyph} ", mark.style),
-        (called, "$foreground" if there else "$muted"),
-    )
+    name: Parts = ((f"{mark.glyph} ", mark.style), (called, "$foreground" if there else "$muted"))
     if host := host_beside(device.serial, state.devices, called):
         name = (*name, (f" {host}", "$faint"))
     why = host_away(device) or mark.word

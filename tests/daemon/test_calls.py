@@ -10,13 +10,7 @@ import agent.rpc.rpc_messages
 import agent.rpc.subscriptions
 from agent import errors
 from agent.core import Core
-from agent.errors import (
-    ModelError,
-    StoreError,
-    SwitchboardError,
-    UsageError,
-    WrongStateError,
-)
+from agent.errors import ModelError, StoreError, SwitchboardError, UsageError, WrongStateError
 from agent.protocol import SessionCreate
 from agent.rpc.rpc_messages import Problem, error_of, problem_of
 from tests.daemon.bench import Bench

@@ -11,11 +11,7 @@ from pathlib import Path
 import pytest
 
 from agent.config import load_settings
-from agent.errors import (
-    RpcCode,
-    RuntimeDiedError,
-    StoreError,
-)
+from agent.errors import RpcCode, RuntimeDiedError, StoreError
 from agent.protocol import Event, JobList, SessionCreate
 from agent.rpc.remote_core import Client, connect_or_none
 from agent.rpc.rpc_client import RpcClient

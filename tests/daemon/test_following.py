@@ -7,10 +7,7 @@ import pytest
 import agent.rpc.connection
 import agent.rpc.rpc_messages
 import agent.rpc.subscriptions
-from agent.errors import (
-    RuntimeDiedError,
-    UsageError,
-)
+from agent.errors import RuntimeDiedError, UsageError
 from agent.protocol import SessionCreate
 from agent.rpc.rpc_messages import EVENT_CREDIT
 from support.patience import until

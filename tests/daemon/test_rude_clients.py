@@ -14,9 +14,7 @@ from hypothesis import strategies as st
 import agent.rpc.connection
 import agent.rpc.rpc_messages
 import agent.rpc.subscriptions
-from agent.errors import (
-    RpcCode,
-)
+from agent.errors import RpcCode
 from agent.protocol import SessionCreate, WarningEvent
 from agent.rpc.rpc_messages import CALLS_AT_ONCE, EVENT_CREDIT
 from agent.store.embedded.sqlite_store import EventDraft

@@ -12,11 +12,7 @@ from pathlib import Path
 import pytest
 
 from agent.config import load_settings
-from agent.errors import (
-    ConfigError,
-    RuntimeDiedError,
-    StoreError,
-)
+from agent.errors import ConfigError, RuntimeDiedError, StoreError
 from agent.rpc.remote_core import Client, connect_or_none
 from agent.rpc.rpc_messages import socket_path
 from agent.rpc.rpc_server import serve
@@ -96,9 +92,7 @@ async def test_a_second_daemon_and_a_file_in_the_way_are_refused(
             pytest.fail("it listens")
 
 
-async def test_a_long_data_directory_has_its_socket_inside(
-    tmp_path: Path,
-) -> None:
+async def test_a_long_data_directory_has_its_socket_inside(tmp_path: Path) -> None:
     deep = tmp_path / ("ä" * 60)
     assert len(os.fsencode(socket_path(deep))) > 108
     async with serving(deep) as bench:

@@ -17,9 +17,7 @@ from console.core.device_setup import CONNECTED, Phones, make_fleet
 async def owned_core(directory: Path, server: str) -> AsyncIterator[AdbFleet]:
     """Run a core on the phones of one adb server, and give its fleet."""
     settings = Settings(
-        data_dir=directory,
-        config_file=directory / "config.toml",
-        adb=AdbSettings(server=(server,)),
+        data_dir=directory, config_file=directory / "config.toml", adb=AdbSettings(server=(server,))
     )
     async with AsyncExitStack() as stack:
         store = await stack.enter_async_context(SqliteStore.open(directory))

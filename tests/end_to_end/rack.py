@@ -30,10 +30,7 @@ class Rack:
         self.processes: dict[str, Running] = {}
 
     def at(self, host: str) -> dict[str, str]:
-        return {
-            "SWITCHBOARD_DATA_DIR": str(self.directory(host)),
-            "SWITCHBOARD_STORE_HOST": host,
-        }
+        return {"SWITCHBOARD_DATA_DIR": str(self.directory(host)), "SWITCHBOARD_STORE_HOST": host}
 
     def directory(self, host: str) -> Path:
         return Path(f"{self._shop.data}-{host}")

@@ -71,9 +71,7 @@ async def test_an_endpoint_that_refuses_the_key_fails_the_session_at_once(bench:
 
 
 @pytest.mark.slow
-async def test_an_endpoint_that_keeps_failing_ends_the_run_as_failed(
-    bench: Bench,
-) -> None:
+async def test_an_endpoint_that_keeps_failing_ends_the_run_as_failed(bench: Bench) -> None:
     bench.begin()
     # A wait that the endpoint itself forbids is where trying again ends early: no test waits 60 s.
     broken = Reply(status=500, headers=(("retry-after", "100000"),))

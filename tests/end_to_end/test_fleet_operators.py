@@ -179,10 +179,7 @@ def across(fleet: Fleet, tag: str) -> Iterator[tuple[str, protocol.Op]]:
         yield (
             "a campaign over both hosts",
             protocol.JobCreate(
-                title="x",
-                prompt="y",
-                job_type=JobType.CAMPAIGN,
-                campaign=Campaign(phones=phones),
+                title="x", prompt="y", job_type=JobType.CAMPAIGN, campaign=Campaign(phones=phones)
             ),
         )
 
@@ -217,10 +214,7 @@ async def _no_door_of_a_server_opens(fleet: Fleet, directory: Path) -> None:
     """By HTTP and MCP at the first host, at what is on the second."""
     boss, token, tries = TokenShown(fleet.tokens["boss"]), fleet.tokens["ana"], 0
     api = HttpApi(fleet.at("first"), credentials=boss)
-    async with (
-        serving(api, OWN_TOKEN, port=0) as address,
-        web(f"{address}/v1", token) as client,
-    ):
+    async with serving(api, OWN_TOKEN, port=0) as address, web(f"{address}/v1", token) as client:
         for name, kind in ops().items():
             op = msgspec.to_builtins(aimed(kind, fleet, "bank"))
             op.pop("type")

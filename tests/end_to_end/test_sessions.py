@@ -89,10 +89,7 @@ def test_a_script_of_the_android_bridge_finds_its_calls_and_its_error_codes(
             "state": -32000,
         }
         refused = wire.call("clear", all=False)["error"]
-        assert (refused["code"], refused["message"]) == (
-            -32602,
-            "sessions clear requires --all",
-        )
+        assert (refused["code"], refused["message"]) == (-32602, "sessions clear requires --all")
         wire.close()
         # What this client drove was let go when it hung up, and is left for others.
         cleared = workshop.call("sessions", "clear", "--all", "--json").json
@@ -101,9 +98,7 @@ def test_a_script_of_the_android_bridge_finds_its_calls_and_its_error_codes(
 
 
 @pytest.mark.slow
-def test_a_draft_is_made_started_kept_forked_exported_imported_and_deleted(
-    bench: Workshop,
-) -> None:
+def test_a_draft_is_made_started_kept_forked_exported_imported_and_deleted(bench: Workshop) -> None:
     limits = (
         "--max-steps",
         "9",

@@ -8,12 +8,7 @@ from agent.models.pilot.reading import View, read
 from bench.exercises.fallible.flaws import Flaw, think
 from bench.exercises.route import next_call
 
-ROUTE: tuple[Step, ...] = (
-    Launch("a.b"),
-    Tap("More"),
-    Tap("Delete"),
-    Tap("Delete"),
-)
+ROUTE: tuple[Step, ...] = (Launch("a.b"), Tap("More"), Tap("Delete"), Tap("Delete"))
 SCREEN = """Steps left: 30
 ## Screen State
 Package: a.b

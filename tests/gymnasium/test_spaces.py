@@ -16,13 +16,7 @@ from agent.episodes.actions import checked
 from agent.episodes.seen import Seen
 from agent.errors import UsageError
 from agent.records import Bounds, UiNode
-from console.gymnasium.spaces import (
-    TOOL_NAMES,
-    action_space,
-    called,
-    observation_space,
-    observed,
-)
+from console.gymnasium.spaces import TOOL_NAMES, action_space, called, observation_space, observed
 
 ACTIONS = action_space()
 SIZE = (4, 6)

@@ -36,10 +36,7 @@ async def test_a_picture_of_another_hosts_phone_comes_at_its_size_while_it_is_lo
 async def test_all_who_look_share_a_connection_and_the_next_one_finds_it_open(
     tmp_path: Path,
 ) -> None:
-    async with (
-        serving(tmp_path) as rack,
-        looking({THERE: rack.wire}, linger_s=PATIENCE_S) as lines,
-    ):
+    async with serving(tmp_path) as rack, looking({THERE: rack.wire}, linger_s=PATIENCE_S) as lines:
         async with lines.frames(PHONE, **BOX) as one, lines.frames(PHONE, **BOX) as other:
             await asyncio.gather(soon(one), soon(other))
             await rack.phones.until_followed(PHONE, PHONE)

@@ -243,14 +243,7 @@ async def test_what_cannot_be_carried_out_is_a_problem_with_a_remedy(
     assert told["status"] == status and told["title"] and told["detail"]
 
 
-@pytest.mark.parametrize(
-    "query",
-    [
-        {"limit": "x"},
-        {"nothing": "1"},
-        {"limit": ["1", "2"]},
-    ],
-)
+@pytest.mark.parametrize("query", [{"limit": "x"}, {"nothing": "1"}, {"limit": ["1", "2"]}])
 async def test_a_query_that_cannot_be_read_is_refused(
     served: Served, query: dict[str, Any]
 ) -> None:

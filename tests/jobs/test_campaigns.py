@@ -64,11 +64,7 @@ def run_at(serial: str, at_ms: int, outcome: records.RunOutcome | None) -> recor
     ),
 )
 def test_the_bounds_hold_in_any_order_of_things(
-    phones: int,
-    per_minute: float,
-    at_once: int,
-    stop_after: int,
-    steps: list[tuple[int, str]],
+    phones: int, per_minute: float, at_once: int, stop_after: int, steps: list[tuple[int, str]]
 ) -> None:
     serials = tuple(f"p{n}" for n in range(phones))
     campaign = records.Campaign(

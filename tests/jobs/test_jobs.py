@@ -216,9 +216,7 @@ async def test_a_job_goes_on_in_the_session_it_names(stage: Stage) -> None:
     assert session.generation == 1
 
 
-async def test_a_stopped_session_that_a_job_takes_on_says_that_it_was_the_job(
-    stage: Stage,
-) -> None:
+async def test_a_stopped_session_that_a_job_takes_on_says_that_it_was_the_job(stage: Stage) -> None:
     cue = Cue()
     stage.parts["tidy up"] = waiting_at(cue)
     async with stage.play():

@@ -21,10 +21,7 @@ def test_a_job_that_has_run_waits_with_its_own_words_and_a_silent_one_does_not(
     delivery: dict[str, str], said: list[str]
 ) -> None:
     job = replace(
-        make_job(1),
-        unread_result=True,
-        last_result="the balance is 7,000",
-        delivery_json=delivery,
+        make_job(1), unread_result=True, last_result="the balance is 7,000", delivery_json=delivery
     )
     state = replace(State(), jobs={1: job})
     waiting = [one for one in attention(state) if one.kind is AttentionKind.RESULT]

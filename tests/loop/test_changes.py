@@ -151,8 +151,7 @@ def test_the_focus_that_moves_is_said() -> None:
 
 def test_a_field_that_the_keyboard_moved_still_says_what_it_holds() -> None:
     before = seen(
-        field("Text message", 0.9, resource_id="a:id/text"),
-        button("Send SMS", 0.95, enabled=False),
+        field("Text message", 0.9, resource_id="a:id/text"), button("Send SMS", 0.95, enabled=False)
     )
     after = seen(
         field("Text message", 0.5, "On my way", resource_id="a:id/text"),

@@ -121,11 +121,7 @@ class Stand:
                 options = served.server.create_initialization_options()
                 group.start_soon(served.server.run, *theirs, options)
                 session = ClientSession(
-                    read,
-                    write,
-                    elicitation_callback=callback,
-                    client_info=ME,
-                    message_handler=hear,
+                    read, write, elicitation_callback=callback, client_info=ME, message_handler=hear
                 )
                 await stack.enter_async_context(session)
                 await session.initialize()

@@ -122,10 +122,7 @@ async def test_thinking_comes_back_signed_and_goes_out_unchanged_before_its_call
             reasoning=(*reply.reasoning, {"type": "reasoning", "encrypted_content": "other wire"}),
         )
         result = Message(
-            role=Role.TOOL,
-            kind=MessageKind.RESULT,
-            text="Ok.",
-            call_id=reply.tool_calls[0].call_id,
+            role=Role.TOOL, kind=MessageKind.RESULT, text="Ok.", call_id=reply.tool_calls[0].call_id
         )
         await client.complete(ModelRequest(messages=(*CONVERSATION, again, result), tools=()))
         await client.close()

@@ -51,10 +51,7 @@ class Talk:
         )
         self.memory.fold(
             protocol.ToolCallFinished(
-                step=self.step,
-                call_id=call.call_id,
-                outcome=ActionOutcome.DONE,
-                text=result,
+                step=self.step, call_id=call.call_id, outcome=ActionOutcome.DONE, text=result
             )
         )
 

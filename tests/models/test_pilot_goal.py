@@ -103,8 +103,7 @@ def test_what_people_call_the_same_is_the_same(name: str, label: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "label"),
-    [("me", "Menu"), ("Ola", "Cola"), ("Wi-Fi", "Widgets"), ("Anna", "Hannah")],
+    ("name", "label"), [("me", "Menu"), ("Ola", "Cola"), ("Wi-Fi", "Widgets"), ("Anna", "Hannah")]
 )
 def test_letters_in_common_are_no_match(name: str, label: str) -> None:
     assert score(name, label) < GOOD

@@ -15,10 +15,7 @@ SAID = [
     ),
     ({"status": "background_job.stopped", "job_id": 4}, "Job 4 was stopped."),
     ({"status": "background_job.not_found", "job_id": 9}, "There is no job 9."),
-    (
-        {"status": "background_job.create_failed", "reason": "cron is '7'"},
-        "cron is '7'.",
-    ),
+    ({"status": "background_job.create_failed", "reason": "cron is '7'"}, "cron is '7'."),
     ({"status": "error", "reason": "empty_background_job"}, "Refused: empty background job."),
     (
         {"status": "watcher.refused", "reason": "It is no page.", "remedy": "Give another"},

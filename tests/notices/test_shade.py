@@ -7,14 +7,7 @@ from hypothesis import strategies as st
 from agent.errors import UsageError, WrongStateError
 from agent.notices.shade import Ack, Post, Shade, Withdraw
 from agent.protocol import WithdrawReason
-from agent.records import (
-    NoticeKind,
-    Question,
-    QuestionOption,
-    Session,
-    SessionKind,
-    SessionState,
-)
+from agent.records import NoticeKind, Question, QuestionOption, Session, SessionKind, SessionState
 
 WAITING, COMPLETED = SessionState.WAITING_FOR_USER, SessionState.COMPLETED
 A, B = "n-a", "n-b"

@@ -62,10 +62,7 @@ class Provider(AuthorizationServer):
     def __init__(self) -> None:
         super().__init__(scopes_supported=["openid", "email"])
         self.issuer = ""
-        self.clients = {
-            CLIENT: Client(CLIENT),
-            SECRET_CLIENT: Client(SECRET_CLIENT, SECRET),
-        }
+        self.clients = {CLIENT: Client(CLIENT), SECRET_CLIENT: Client(SECRET_CLIENT, SECRET)}
         self.keys: list[Any] = [RSAKey.generate_key(2048, {"kid": "first", "use": "sig"})]
         self.devices: dict[str, DeviceCredentialDict] = {}
         self.allowed: dict[str, dict[str, Any]] = {}

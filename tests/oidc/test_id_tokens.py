@@ -323,9 +323,7 @@ async def test_a_forgotten_key_counts_no_longer_than_keys_are_kept(idp: Provider
         await issuer.account(old, NONCE, time.time())
 
 
-async def test_strangers_do_not_make_the_core_ask_the_issuer_again_and_again(
-    idp: Provider,
-) -> None:
+async def test_strangers_do_not_make_the_core_ask_the_issuer_again_and_again(idp: Provider) -> None:
     issuer = Issuer(idp.issuer, CLIENT)
     odd = by(OTHER, "RS256", idp, kid="unknown")
 

@@ -32,11 +32,7 @@ class Served:
     def __init__(self, folder: Path, *options: str) -> None:
         self.process = subprocess.Popen(
             [sys.executable, "-m", "console", "env", "serve", "--port", "0", *options],
-            env={
-                **os.environ,
-                "SWITCHBOARD_DATA_DIR": str(folder),
-                "SWITCHBOARD_ENV_TOKEN": TOKEN,
-            },
+            env={**os.environ, "SWITCHBOARD_DATA_DIR": str(folder), "SWITCHBOARD_ENV_TOKEN": TOKEN},
             stdout=subprocess.PIPE,
             text=True,
         )
@@ -212,10 +208,7 @@ def test_who_may_not_come_in_is_told_why(
 def test_a_websocket_without_the_token_is_refused_and_a_large_body_too(served: Served) -> None:
     from console.openenv.client import PhoneEnv
 
-    with (
-        pytest.raises(Exception, match="HTTP 403"),
-        PhoneEnv(base_url=served.url).sync() as env,
-    ):
+    with pytest.raises(Exception, match="HTTP 403"), PhoneEnv(base_url=served.url).sync() as env:
         env.reset()
     assert served.ask("/reset", {"episode_id": "x" * (1 << 21)})[0] == 413
 

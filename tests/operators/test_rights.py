@@ -111,10 +111,7 @@ async def test_two_writers_keep_both(tmp_path: Path) -> None:
         (SessionCreate(goal="g", phone_needs="app:com.x"), Concern(everything=True)),
         (SessionCreate(goal="g", phone_needs="same:3f2a"), Concern(session_ids=("3f2a",))),
         (SessionCreate(goal="g", phone_needs="same:last"), Concern(everything=True)),
-        (
-            JobCreate(title="t", tags=("lab",), phone_needs="same:3f2a"),
-            Concern(everything=True),
-        ),
+        (JobCreate(title="t", tags=("lab",), phone_needs="same:3f2a"), Concern(everything=True)),
         (
             JobCreate(title="t", tags=("lab",), payload={"needs": "same:3f2a"}),
             Concern(everything=True),

@@ -183,10 +183,7 @@ def test_an_unknown_override_is_refused_with_the_nearest_key() -> None:
 def test_every_key_is_described_and_set_by_its_variable(tmp_path: Path) -> None:
     for key in KEYS.values():
         assert key.description.endswith("."), key.name
-    said = {
-        "SWITCHBOARD_RECOVERY_AUTO_RESUME": "true",
-        "SWITCHBOARD_UI_FRAME_HZ": "2.5",
-    }
+    said = {"SWITCHBOARD_RECOVERY_AUTO_RESUME": "true", "SWITCHBOARD_UI_FRAME_HZ": "2.5"}
     loaded = load(tmp_path, **said)
     assert loaded.recovery.auto_resume
     assert loaded.ui.frame_hz == 2.5
@@ -196,13 +193,7 @@ def test_every_key_is_described_and_set_by_its_variable(tmp_path: Path) -> None:
     max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(
-    st.one_of(
-        st.text(max_size=60),
-        st.lists(
-            st.sampled_from(PIECES),
-            max_size=12,
-        ).map(" ".join),
-    )
+    st.one_of(st.text(max_size=60), st.lists(st.sampled_from(PIECES), max_size=12).map(" ".join))
 )
 def test_any_file_gives_settings_or_a_config_error(tmp_path: Path, text: str) -> None:
     file = tmp_path / "config.toml"

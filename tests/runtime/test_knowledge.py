@@ -57,9 +57,7 @@ def test_of_two_apps_by_one_name_none_is_meant() -> None:
     assert Library({"a.b": one, "c.d": other}).named("open the shop") is None
 
 
-def test_an_operators_card_comes_first_and_a_broken_one_takes_no_other_away(
-    tmp_path: Path,
-) -> None:
+def test_an_operators_card_comes_first_and_a_broken_one_takes_no_other_away(tmp_path: Path) -> None:
     (tmp_path / "mine.toml").write_text('package = "com.ubercab"\napp_name = "My Uber"\n')
     (tmp_path / "broken.toml").write_text("package = ")
     library = load(tmp_path)

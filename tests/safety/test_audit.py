@@ -188,8 +188,7 @@ async def test_what_is_stored_is_audited_and_what_was_missed_is_caught_up_with(
 async def test_what_was_stored_before_there_was_an_audit_is_not_made_up(tmp_path: Path) -> None:
     async with SqliteStore.open(tmp_path) as store:
         await tell(
-            store,
-            SessionConfigured(session=Session(session_id="s", goal="old", created_ms=1)),
+            store, SessionConfigured(session=Session(session_id="s", goal="old", created_ms=1))
         )
         async with audited(store, tmp_path):
             await tell(store, TaskStarted(turn_id="t"))

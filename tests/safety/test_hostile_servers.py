@@ -26,10 +26,7 @@ def _only_over_http() -> Iterator[object]:
         yield pytest.param("http", one, marks=pytest.mark.slow)
 
 
-@pytest.mark.parametrize(
-    ("over", "manner"),
-    [*_over_both(MANNERS), *_only_over_http()],
-)
+@pytest.mark.parametrize(("over", "manner"), [*_over_both(MANNERS), *_only_over_http()])
 async def test_no_server_takes_effect_without_a_person(
     tmp_path: Path, over: str, manner: str
 ) -> None:
@@ -47,10 +44,7 @@ async def test_no_server_takes_effect_without_a_person(
         assert any(named[manner] in one for one in came.warnings), came.warnings
 
 
-@pytest.mark.parametrize(
-    ("over", "manner"),
-    [*_over_both(CALLED), *_only_over_http()],
-)
+@pytest.mark.parametrize(("over", "manner"), [*_over_both(CALLED), *_only_over_http()])
 async def test_what_a_person_approved_is_called_and_contained(
     tmp_path: Path, over: str, manner: str
 ) -> None:

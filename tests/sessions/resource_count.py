@@ -25,13 +25,7 @@ from agent.devices.pool.virtual_phones import VirtualPhones
 from agent.devices.resources.resource_ledger import FOLDER, ResourceLedger
 from agent.errors import WrongStateError
 from agent.loop.timing import Pace
-from agent.protocol import (
-    NoticeDone,
-    SessionCancel,
-    SessionCreate,
-    SessionDelete,
-    Target,
-)
+from agent.protocol import NoticeDone, SessionCancel, SessionCreate, SessionDelete, Target
 from agent.records import SessionState, TargetPresentation
 from agent.runtime.runtime import Runtime
 from agent.settings import RecoverySettings, RetentionSettings, Settings

@@ -7,10 +7,7 @@ from PIL import Image
 
 from agent.devices.protocols import Capture, Device, Display
 from agent.errors import DeviceError
-from agent.records import (
-    Frame,
-    LiveFrame,
-)
+from agent.records import Frame, LiveFrame
 from tests.stage import Cue
 
 _drawn = io.BytesIO()

@@ -16,11 +16,7 @@ from tests.sessions.lifecycle.world import PATIENCE_S, PHONES, World
 from tests.stage import Cue, Stage, waiting_at
 
 RUNNING, WAITING = SessionState.RUNNING, SessionState.WAITING_FOR_USER
-COMPLETED, FAILED, CANCELLED = (
-    SessionState.COMPLETED,
-    SessionState.FAILED,
-    SessionState.CANCELLED,
-)
+COMPLETED, FAILED, CANCELLED = (SessionState.COMPLETED, SessionState.FAILED, SessionState.CANCELLED)
 HIDDEN = TargetPresentation.DETACHED_HIDDEN
 ANN, BEN = ClientInfo("c-ann", "Ann"), ClientInfo("c-ben", "Ben")
 

@@ -142,9 +142,7 @@ async def under_review(stage: Stage, reader: SlowReader, session_id: str) -> Non
     await reader.cue.there()
 
 
-async def test_cancelling_an_idle_session_ends_it_though_it_is_being_reviewed(
-    stage: Stage,
-) -> None:
+async def test_cancelling_an_idle_session_ends_it_though_it_is_being_reviewed(stage: Stage) -> None:
     cue, reader = Cue(), SlowReader()
     stage.parts["long"] = waiting_at(cue)
     use(stage, reader)
@@ -330,9 +328,7 @@ async def test_a_hint_can_be_changed_or_taken_back_until_a_step_applies_it(stage
     assert heard == ["right"]
 
 
-async def test_a_hint_changed_after_the_core_died_is_what_the_next_turn_hears(
-    stage: Stage,
-) -> None:
+async def test_a_hint_changed_after_the_core_died_is_what_the_next_turn_hears(stage: Stage) -> None:
     cue, heard = Cue(), []
 
     async def part(context: TaskContext) -> str:

@@ -9,14 +9,7 @@ from hypothesis import strategies as st
 
 from agent import protocol
 from agent.errors import UsageError, WrongStateError
-from agent.records import (
-    Question,
-    QuestionOption,
-    Session,
-    SessionState,
-    TimeSplit,
-    Usage,
-)
+from agent.records import Question, QuestionOption, Session, SessionState, TimeSplit, Usage
 from agent.sessions.registry.transitions import MOVES, RESUMES, check_move, may_move
 from agent.sessions.rules.answers import read_answer
 from agent.sessions.rules.rollup import counting, guarded, rollup, summary

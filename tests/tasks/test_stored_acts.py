@@ -96,11 +96,7 @@ async def test_a_stored_action_becomes_the_acts_that_it_was(
             act.clear,
             act.key,
         )
-        assert (one.direction, one.link, one.is_secret) == (
-            act.direction,
-            act.link,
-            act.is_secret,
-        )
+        assert (one.direction, one.link, one.is_secret) == (act.direction, act.link, act.is_secret)
         assert one.point == act.point
 
 

@@ -138,11 +138,7 @@ def test_a_schedule_a_delivery_and_a_moment_are_read_in_every_form() -> None:
         )
     )
     assert isinstance(op, JobCreate)
-    assert (op.job_type, op.cron, op.on) == (
-        JobType.AGENT_TURN,
-        "0 9 * * *",
-        (Trigger.MANUAL,),
-    )
+    assert (op.job_type, op.cron, op.on) == (JobType.AGENT_TURN, "0 9 * * *", (Trigger.MANUAL,))
     assert (op.delivery_mode, op.notification_text) == ("silent", "Watered.")
     assert op.next_run_at == 1_893_456_000_000
 

@@ -62,10 +62,7 @@ async def test_a_field_of_another_type_is_refused_unasked(name: str) -> None:
         ("watcher_create", {"type": "time", "title": "Tea", "reason": "asked for"}),
         ("watcher_stop", {"watcher_id": 1, "reason": "asked for"}),
         ("commitment_create", {"title": "Tea", "reason": "asked for"}),
-        (
-            "notification_commitment_create",
-            {"title": "Tea", "text": "tea", "reason": "asked for"},
-        ),
+        ("notification_commitment_create", {"title": "Tea", "text": "tea", "reason": "asked for"}),
         ("message_commitment_create", {"title": "Tea", "sender": "Dad", "reason": "asked for"}),
         (
             "commitment_update_status",

@@ -22,10 +22,7 @@ for _name in list(os.environ):
 
 # On a machine that is busy, one example may take any time, and so may drawing its data.
 settings.register_profile(
-    "virtual-phone",
-    parent=settings(),
-    deadline=None,
-    suppress_health_check=[HealthCheck.too_slow],
+    "virtual-phone", parent=settings(), deadline=None, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.load_profile("virtual-phone")
 

@@ -94,11 +94,7 @@ class ActionLine(PartsLine):
             return self.line
 
     def __init__(
-        self,
-        parts: Parts = (),
-        *,
-        id: str | None = None,
-        clock_s: Callable[[], float] = monotonic,
+        self, parts: Parts = (), *, id: str | None = None, clock_s: Callable[[], float] = monotonic
     ) -> None:
         super().__init__(parts, id=id)
         self.clock_s = clock_s

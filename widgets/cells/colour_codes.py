@@ -46,9 +46,7 @@ def codes(truecolor: bool) -> Codes:
 
 def _codes(lookup: Pixels565 | None, kind: bytes, *numbers: npt.NDArray[np.int32]) -> Codes:
     return Codes(
-        lookup,
-        _records(b"\x1b[38" + kind, numbers, b""),
-        _records(b"48" + kind, numbers, b"m"),
+        lookup, _records(b"\x1b[38" + kind, numbers, b""), _records(b"48" + kind, numbers, b"m")
     )
 
 

@@ -42,11 +42,7 @@ class AttentionList(RowList):
             self.by_mouse = by_mouse
 
     def __init__(
-        self,
-        *,
-        id: str | None = None,
-        empty: str = "",
-        clock_s: Callable[[], float] = monotonic,
+        self, *, id: str | None = None, empty: str = "", clock_s: Callable[[], float] = monotonic
     ) -> None:
         super().__init__(id=id, empty=empty, clock_s=clock_s)
         self.waiting: dict[str, Attention] = {}

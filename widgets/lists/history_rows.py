@@ -123,10 +123,7 @@ def _stored_row(
     is_picked: bool,
 ) -> Row:
     one = session.session_id
-    left: Parts = (
-        (f" {mark.glyph} ", mark.style),
-        (session_title(session), "$foreground"),
-    )
+    left: Parts = ((f" {mark.glyph} ", mark.style), (session_title(session), "$foreground"))
     facts = tuple(text(session, devices) for _, _, text in _FACTS)
     outcome = _outcome(session, mark)
     chosen: Parts = (("▣ picked  ", "bold $ask"),) if is_picked else ()
@@ -141,10 +138,7 @@ def _stored_row(
         )
         return Row(one, (Line(left, right),))
     said = " · ".join(filter(None, facts))
-    below: Parts = (
-        (f"   {outcome}", mark.style),
-        (f" · {said}" if said else "", "$muted"),
-    )
+    below: Parts = ((f"   {outcome}", mark.style), (f" · {said}" if said else "", "$muted"))
     return Row(one, (Line(left, (*chosen, (when, "$faint"))), Line(below)))
 
 

@@ -77,9 +77,7 @@ _COLUMNS: tuple[Column[Job], ...] = (
     Column("next", ((0, 12),), lambda job, now_ms: (wake(job, now_ms), "$foreground")),
     Column("last run", ((_LAST_FROM, 9),), _last),
     Column(
-        "every",
-        ((_NORMAL_FROM, 13), (_WIDE_FROM, 18)),
-        lambda job, now_ms: (repeat(job), "$muted"),
+        "every", ((_NORMAL_FROM, 13), (_WIDE_FROM, 18)), lambda job, now_ms: (repeat(job), "$muted")
     ),
     Column("fails", ((_NORMAL_FROM, 6),), _fails),
 )

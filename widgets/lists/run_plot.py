@@ -53,8 +53,5 @@ def run_plot(newest_first: Sequence[RunRecord]) -> Parts:
         (used, "$model", f"{formatting.tokens(max(used))} tok"),
     ):
         if max(values) > 0:
-            parts += [
-                (sparkline(values, len(runs)), style),
-                (f"  at most {said}\n", "$muted"),
-            ]
+            parts += [(sparkline(values, len(runs)), style), (f"  at most {said}\n", "$muted")]
     return tuple(parts)

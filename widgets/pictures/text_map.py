@@ -19,14 +19,7 @@ from textual.visual import Visual
 from agent.records import Element
 from widgets.base.empty_sentence import EmptySentence
 from widgets.base.fault_isolation import FaultIsolated
-from widgets.pictures.map_layout import (
-    Entry,
-    MapLayout,
-    can_be_used,
-    cells,
-    entry_text,
-    lay_out,
-)
+from widgets.pictures.map_layout import Entry, MapLayout, can_be_used, cells, entry_text, lay_out
 
 _EMPTY_LAYOUT = MapLayout((), 0)
 _CURSOR = "▸"

@@ -107,7 +107,7 @@ class _Field(TextArea):
     _Field { height: auto; min-height: 1; max-height: 6; border: none; padding: 0; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("alt+enter,ctrl+j", "break_line", "New line", show=False, priority=True),
+        Binding("alt+enter,ctrl+j", "break_line", "New line", show=False, priority=True)
     ]
 
     sends: Callable[[], None] = staticmethod(lambda: None)

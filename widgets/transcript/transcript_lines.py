@@ -129,8 +129,7 @@ def _result(action: ActionView, expanded: bool) -> list[Paragraph]:
     style = "$muted" if action.outcome is None or mark_is_good(action) else "$warn"
     return [
         Paragraph(
-            ((_INDENT + "  ", ""),),
-            ((_text(call_result_words(action.result), expanded), style),),
+            ((_INDENT + "  ", ""),), ((_text(call_result_words(action.result), expanded), style),)
         )
     ]
 

@@ -16,11 +16,7 @@ STILL_S = 0.3
 """After so long without a new picture the noise that was left out is drawn."""
 Size = tuple[int, int]
 _BYTES_PER_PIXEL = 3
-_MISSING = {
-    FrameStatus.LOST: "lost",
-    FrameStatus.ERROR: "error",
-    FrameStatus.SECURE: "secure",
-}
+_MISSING = {FrameStatus.LOST: "lost", FrameStatus.ERROR: "error", FrameStatus.SECURE: "secure"}
 
 
 @lru_cache(maxsize=256)

@@ -106,11 +106,7 @@ class DeviceLeaseFile:
         script = _SCRIPT.format(path=PATH, ttl=TTL_S, change=change)
         features = await self._client.features(self._serial, timeout_s=_TIMEOUT_S)
         result = await self._client.shell(
-            self._serial,
-            script,
-            features=features,
-            timeout_s=_TIMEOUT_S,
-            limit=1 << 16,
+            self._serial, script, features=features, timeout_s=_TIMEOUT_S, limit=1 << 16
         )
         said = _SAID.search(result.stdout.decode("utf-8", "replace").replace("\r", ""))
         if said is None:

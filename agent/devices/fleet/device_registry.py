@@ -43,12 +43,7 @@ _SURE_S = TTL_S - 2.0
 ENVIRONMENTS = "elsewhere: environment"
 """Who drives the phones of an environment, as far as a core that looks at them knows."""
 _COMING = frozenset(
-    {
-        DeviceState.ONLINE,
-        DeviceState.OFFLINE,
-        DeviceState.CONNECTING,
-        DeviceState.AUTHORIZING,
-    }
+    {DeviceState.ONLINE, DeviceState.OFFLINE, DeviceState.CONNECTING, DeviceState.AUTHORIZING}
 )
 """States of a phone that may be online in a moment."""
 

@@ -71,13 +71,7 @@ class AdbFleet:
         self._decoding: Decoding = decoding or DecodeProcess()
         self._resources = resources or ResourceLedger()
         self._registry = DeviceRegistry(
-            self._clients,
-            self._labels,
-            self._scrcpy,
-            self._decoding,
-            self._resources,
-            others,
-            host,
+            self._clients, self._labels, self._scrcpy, self._decoding, self._resources, others, host
         )
         self._watch = Watch(self._clients, self._registry, revive)
         self._leases = DeviceLeases(self._registry, key or token_hex(8), may_keep)

@@ -61,12 +61,7 @@ class DeviceAdmin:
         file = self._resources.take(ResourceKind.FILE, place, serial=self._serial)
         try:
             await push(
-                self._client,
-                self._serial,
-                data,
-                place,
-                timeout_s=FILE_TIMEOUT_S,
-                progress=progress,
+                self._client, self._serial, data, place, timeout_s=FILE_TIMEOUT_S, progress=progress
             )
             said = await self.shell(f"pm install -r -t {place}", timeout_s=INSTALL_TIMEOUT_S)
         finally:

@@ -101,8 +101,7 @@ class Keyboard:
         note = f"{quote(current)} $(date +%s) {taken.resource_id}"
         try:
             await self._shell(
-                f"echo {note} > {NOTE} && ime enable {found.id} && ime set {found.id}",
-                timeout_s,
+                f"echo {note} > {NOTE} && ime enable {found.id} && ime set {found.id}", timeout_s
             )
             await self._until_bound(found, timeout_s)
             yield found

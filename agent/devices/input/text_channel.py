@@ -167,12 +167,7 @@ class TextChannel:
         try:
             await self._service.ensure()
             return await rpc.call(
-                self._shell,
-                "setText",
-                _FOCUSED,
-                before + text,
-                wanted=bool,
-                timeout_s=timeout_s,
+                self._shell, "setText", _FOCUSED, before + text, wanted=bool, timeout_s=timeout_s
             )
         except (DeviceLostError, DeviceTimeoutError):
             raise

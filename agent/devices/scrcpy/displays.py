@@ -83,10 +83,7 @@ class ScrcpyDisplays:
                 "Let the target stay on the main display.",
             )
         options = SessionOptions(
-            scid=NO_SCID,
-            new_display=(width_px, height_px, dpi),
-            max_fps=MAX_FPS,
-            bit_rate=BIT_RATE,
+            scid=NO_SCID, new_display=(width_px, height_px, dpi), max_fps=MAX_FPS, bit_rate=BIT_RATE
         )
         need_decoder()
         session, pictures = await open_decoded(self._link.open(options), self._link.decoding)

@@ -26,9 +26,7 @@ HOW_TO_GET_ONE = (
     "Install scrcpy, or `pip install mysc-core` (Python 3.12 or newer), or name a server file in "
     "the setting scrcpy.server."
 )
-OFFICIAL_SHA256 = {
-    "3.3.4": "8588238c9a5a00aa542906b6ec7e6d5541d9ffb9b5d0f6e1bc0e365e2303079e",
-}
+OFFICIAL_SHA256 = {"3.3.4": "8588238c9a5a00aa542906b6ec7e6d5541d9ffb9b5d0f6e1bc0e365e2303079e"}
 """Of the releases' `scrcpy-server` files, as `install_release.sh` of their tags names them."""
 
 _FILE_LIMIT_BYTES = 16 << 20

@@ -63,8 +63,7 @@ def read_dump(serial: str, result: ShellResult, known_size: tuple[int, int] | No
 def treeless(serial: str, why: str) -> TreeUnavailableError:
     """Make the error that says why a phone gave no tree."""
     return TreeUnavailableError(
-        f"{serial} gave no UI tree: {why}.",
-        "Look again in a moment, or work from the picture.",
+        f"{serial} gave no UI tree: {why}.", "Look again in a moment, or work from the picture."
     )
 
 

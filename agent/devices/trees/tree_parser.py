@@ -55,8 +55,7 @@ def _unavailable(why: str) -> TreeUnavailableError:
 
 def _repair(text: str) -> str:
     text = _SURROGATE_PAIR.sub(
-        lambda pair: chr(0x10000 + ((int(pair[1]) & 0x3FF) << 10 | int(pair[2]) & 0x3FF)),
-        text,
+        lambda pair: chr(0x10000 + ((int(pair[1]) & 0x3FF) << 10 | int(pair[2]) & 0x3FF)), text
     )
     text = _NUMBER.sub(_valid_reference, text)
     return _INVALID.sub(_REPLACEMENT, text)

@@ -38,12 +38,7 @@ def visited(address: str) -> Check:
     return check
 
 
-BLUETOOTH = (
-    Launch(SETTINGS),
-    Tap("Connected devices"),
-    Tap("Bluetooth"),
-    Tap("Use Bluetooth"),
-)
+BLUETOOTH = (Launch(SETTINGS), Tap("Connected devices"), Tap("Bluetooth"), Tap("Use Bluetooth"))
 
 EXERCISES = (
     Exercise(
@@ -114,12 +109,7 @@ EXERCISES = (
         goal='Write a note saying "From the wrong app"',
         scenario="wallet-in-front",
         tags=(Tag.SINGLE_APP, Tag.WRONG_APP, Tag.TEXT),
-        route=(
-            Launch(NOTES),
-            Tap("New note"),
-            Write("From the wrong app", "Note"),
-            Tap("Save"),
-        ),
+        route=(Launch(NOTES), Tap("New note"), Write("From the wrong app", "Note"), Tap("Save")),
         check=all_of(
             note_added("", "From the wrong app"), stays(wallet_balance, "the balance"), finished
         ),

@@ -74,12 +74,7 @@ EXERCISES = (
         name="message-send",
         goal='Send "I am late" to Ben Carter',
         tags=(Tag.SINGLE_APP, Tag.TEXT),
-        route=(
-            Launch(MESSAGES),
-            Tap("Ben Carter"),
-            Write("I am late"),
-            Tap("Send SMS"),
-        ),
+        route=(Launch(MESSAGES), Tap("Ben Carter"), Write("I am late"), Tap("Send SMS")),
         check=all_of(message_sent("Ben Carter", "I am late"), approved, finished),
     ),
     Exercise(

@@ -12,12 +12,7 @@ from typing import assert_never
 from msgspec.structs import replace
 
 from agent.devices.protocols import Device
-from agent.errors import (
-    DeviceError,
-    DeviceLostError,
-    DeviceTimeoutError,
-    TreeUnavailableError,
-)
+from agent.errors import DeviceError, DeviceLostError, DeviceTimeoutError, TreeUnavailableError
 from agent.loop.acting.guard import Guard
 from agent.loop.observe import Observer, Seconds, Seen, Sleep
 from agent.loop.screen import verify

@@ -21,13 +21,7 @@ from agent.records import Autonomy, Element, Observation, Subject
 from agent.safety.allowances.covering import Covered, covering
 from agent.safety.allowances.wording import why_asked
 from agent.safety.app_rules import AppDecision, AppRule, apply, rule_for
-from agent.safety.approval import (
-    OPTIONS,
-    approval_text,
-    is_yes,
-    refused_because,
-    typed_instead,
-)
+from agent.safety.approval import OPTIONS, approval_text, is_yes, refused_because, typed_instead
 from agent.safety.capabilities import Capability, Decision, decide
 from agent.safety.effects import judge as effects
 from agent.safety.effects.context import Context

@@ -47,11 +47,7 @@ you try. If the answer is no, do not look for a way around it.
 it. If they need an explanation, ask first, with secret_for.
 """
 
-_MARKS = {
-    PlanStatus.PENDING: "[ ]",
-    PlanStatus.IN_PROGRESS: "[~]",
-    PlanStatus.COMPLETED: "[x]",
-}
+_MARKS = {PlanStatus.PENDING: "[ ]", PlanStatus.IN_PROGRESS: "[~]", PlanStatus.COMPLETED: "[x]"}
 MAX_APPS = 150
 _MAX_BANNED = 8
 _MAX_OPEN = 6

@@ -136,10 +136,7 @@ def _arrived(text: str, value: str) -> bool:
 
 
 def verify_scroll(
-    what: str,
-    before: Observation,
-    after: Observation,
-    swipe: tuple[Point, Point] | None = None,
+    what: str, before: Observation, after: Observation, swipe: tuple[Point, Point] | None = None
 ) -> str:
     """Judge a scroll.
 

@@ -16,14 +16,7 @@ from agent.loop.conversation.model_call import ask, tidy
 from agent.loop.observe import Sleep
 from agent.loop.task_context import TaskContext
 from agent.loop.turn.turn_recorder import TurnRecorder
-from agent.models.model import (
-    Message,
-    MessageKind,
-    ModelReply,
-    ModelRequest,
-    Role,
-    ToolSchema,
-)
+from agent.models.model import Message, MessageKind, ModelReply, ModelRequest, Role, ToolSchema
 from agent.protocol import HistoryCompacted
 from agent.records import PlanItem, Usage
 

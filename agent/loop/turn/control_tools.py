@@ -73,11 +73,7 @@ class Controls:
     _listed: tuple[str, int] = ("", 0)
     """The screen whose folded elements were listed last, and how many of them."""
 
-    async def do(
-        self,
-        arguments: ControlArguments,
-        request: ToolCallRequested,
-    ) -> Controlled:
+    async def do(self, arguments: ControlArguments, request: ToolCallRequested) -> Controlled:
         match arguments:
             case args.UpdatePlan(plan=plan, explanation=explanation):
                 return await self._plan(plan, tidy(explanation))

@@ -233,11 +233,7 @@ def items_of(
     match message.role:
         case Role.TOOL:
             return [
-                {
-                    "type": "function_call_output",
-                    "call_id": message.call_id,
-                    "output": message.text,
-                }
+                {"type": "function_call_output", "call_id": message.call_id, "output": message.text}
             ]
         case Role.ASSISTANT:
             thoughts = message.reasoning if with_reasoning else ()

@@ -34,10 +34,7 @@ _ABOVE: tuple[tuple[frozenset[str], tuple[str, ...]], ...] = (
     (frozenset({"battery", "saver"}), ("battery", "device care", "battery saver")),
     (frozenset({"location"}), ("location", "privacy", "security and privacy")),
     (frozenset({"notification"}), ("notifications", "apps and notifications")),
-    (
-        frozenset({"talkback", "caption", "magnification", "contrast"}),
-        ("accessibility",),
-    ),
+    (frozenset({"talkback", "caption", "magnification", "contrast"}), ("accessibility",)),
     (
         frozenset({"developer", "language", "keyboard", "date", "time", "backup", "reset"}),
         ("system", "general management", "developer options"),

@@ -61,9 +61,7 @@ class Calls(Generic[D]):
         self._secret = secret
 
     async def answer(
-        self,
-        ask: Callable[[D], Awaitable[ModelReply]],
-        plainer: Callable[[D, Any], D | None],
+        self, ask: Callable[[D], Awaitable[ModelReply]], plainer: Callable[[D, Any], D | None]
     ) -> ModelReply:
         """Return the answer, asked for in a plainer dialect after each refusal.
 

@@ -53,8 +53,7 @@ def read_amount(text: str) -> Money:
     hundredths = value * 100
     if hundredths != int(hundredths):
         raise UsageError(
-            f"The limit {_shown(text)} of an allowance has more than two decimals.",
-            _REMEDY,
+            f"The limit {_shown(text)} of an allowance has more than two decimals.", _REMEDY
         )
     return Money(int(hundredths), units[0])
 

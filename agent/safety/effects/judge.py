@@ -132,9 +132,7 @@ def _at_point(act: Act, point: Point, page: Page, context: Context) -> Finding |
         for e in page.elements
         if e.bounds.left <= point.x <= e.bounds.right and e.bounds.top <= point.y <= e.bounds.bottom
     ]
-    here.sort(
-        key=lambda e: (e.bounds.right - e.bounds.left) * (e.bounds.bottom - e.bounds.top),
-    )
+    here.sort(key=lambda e: (e.bounds.right - e.bounds.left) * (e.bounds.bottom - e.bounds.top))
     target = next((e for e in here if e.clickable or e.checkable), here[0] if here else None)
     dropped = None if is_press or act.end != act.point else find_drop(target, point, page)
     if dropped is not None:

@@ -51,14 +51,13 @@ _DESTRUCTIVE_BUTTONS = _phrases(
     "move to trash",
 ) + phrases(Act.DELETE)
 _OUTGOING_BUTTONS = _phrases(
-    *("send", "post", "publish", "tweet", "share", "call", "dial", "forward", "submit"),
+    *("send", "post", "publish", "tweet", "share", "call", "dial", "forward", "submit")
 ) + phrases(Act.SEND)
 _SEND_WORDS = _phrases("send") + tuple(p for p in phrases(Act.SEND) if len(p) == 1)
 _CALL_BUTTONS = _phrases("call", "dial") + phrases(Act.CALL)
 _SHARE_BUTTONS = _phrases("share")
 _INSTALL_BUTTONS = _phrases(
-    *("install", "reinstall", "install anyway", "update all", "get app", "download app"),
-    "sideload",
+    *("install", "reinstall", "install anyway", "update all", "get app", "download app"), "sideload"
 ) + phrases(Act.INSTALL)
 _STORE_BUTTONS = _phrases("get", "update", "install")
 _STORES = ("com.android.vending", "org.fdroid", "com.aurora", "packageinstaller", "amazon.venezia")

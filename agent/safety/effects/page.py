@@ -12,12 +12,7 @@ from functools import cached_property, lru_cache
 from agent.records import Element, Observation
 from agent.safety.effects.amounts import amounts, is_number, is_rate
 from agent.safety.effects.lexicon import Meaning, Reading, read
-from agent.safety.effects.structure.fields import (
-    is_amount,
-    is_composer,
-    is_recipient,
-    is_search,
-)
+from agent.safety.effects.structure.fields import is_amount, is_composer, is_recipient, is_search
 from agent.safety.words import id_words
 
 _DIALOG_IDS = frozenset({"alerttitle", "parentpanel", "buttonpanel", "button1", "button2"})
@@ -465,11 +460,7 @@ def own_id(element: Element) -> str:
 
 def column_of(element: Element) -> tuple[int, int, str]:
     """Return what elements of one list have in common."""
-    return (
-        round(element.bounds.left * 50),
-        round(element.bounds.right * 50),
-        element.class_name,
-    )
+    return (round(element.bounds.left * 50), round(element.bounds.right * 50), element.class_name)
 
 
 def digit_of(element: Element) -> str:

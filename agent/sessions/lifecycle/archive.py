@@ -188,12 +188,7 @@ class Archive:
     # --- rollback ----------
 
     async def rollback(
-        self,
-        session_id: str,
-        turns: int,
-        submission_id: str = "",
-        *,
-        by: ClientInfo | None = None,
+        self, session_id: str, turns: int, submission_id: str = "", *, by: ClientInfo | None = None
     ) -> str:
         """Hide the newest turns of a session.
 

@@ -23,12 +23,7 @@ from agent.sessions.registry.live_session import Errand, LiveSession, Turn
 from agent.sessions.registry.services import Services
 from agent.sessions.rules.attached_rules import staged
 from agent.sessions.rules.creation import planned_sessions, requested_id
-from agent.sessions.rules.operator_text import (
-    OperatorText,
-    kinds_in,
-    read_operator_text,
-    redacted,
-)
+from agent.sessions.rules.operator_text import OperatorText, kinds_in, read_operator_text, redacted
 from agent.sessions.rules.resuming import Move, Resuming, check_unsettled, way_on
 from agent.sessions.rules.turn_input import new_message_id
 from agent.sessions.turns.turns import Turns
@@ -79,10 +74,7 @@ class Operations:
             endpoint=endpoint,
         )
         await self.enter(
-            planned,
-            start=op.start,
-            submission_id=submission_id,
-            written=_written(planned, op),
+            planned, start=op.start, submission_id=submission_id, written=_written(planned, op)
         )
         return planned
 
@@ -309,11 +301,7 @@ class Operations:
         # The parent before its children, so that their ends do not roll up into another state.
         for group in (members[:1], members[1:]):
             await self._abort_all(
-                group,
-                protocol.AbortReason.CANCELLED,
-                SessionState.CANCELLED,
-                reason,
-                submission_id,
+                group, protocol.AbortReason.CANCELLED, SessionState.CANCELLED, reason, submission_id
             )
 
     async def pause(self, session_id: str, submission_id: str = "") -> None:
@@ -562,13 +550,7 @@ class Operations:
     ) -> None:
         outcomes = await asyncio.gather(
             *(
-                self._turns.abort(
-                    live,
-                    abort,
-                    state,
-                    reason,
-                    submission_id=submission_id,
-                )
+                self._turns.abort(live, abort, state, reason, submission_id=submission_id)
                 for live in members
             ),
             return_exceptions=True,

@@ -80,10 +80,7 @@ def actions_of(events: Sequence[protocol.Event]) -> tuple[RouteAction, ...]:
                 call.kind == "action" or call.tool == PLANS
             ):
                 asked[call.call_id] = RouteAction(
-                    tool=call.tool,
-                    arguments=call.arguments,
-                    element=call.element,
-                    package=package,
+                    tool=call.tool, arguments=call.arguments, element=call.element, package=package
                 )
             case protocol.ToolCallFinished(call_id=call_id, outcome=ActionOutcome.DONE):
                 action = asked.pop(call_id, None)

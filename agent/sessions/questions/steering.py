@@ -37,10 +37,7 @@ class Steerings:
             self._parts.clients.check_driver(live.session_id, by)
             await self._check_waits(live, op.message_id)
             said = read_operator_text(
-                op.text,
-                "The message",
-                known=live.record.let_through,
-                let_through=op.let_through,
+                op.text, "The message", known=live.record.let_through, let_through=op.let_through
             )
             text = said.text
             edited = SteerEdited(message_id=op.message_id, text=text)

@@ -151,11 +151,7 @@ def _events(meta: SessionMeta, lines: list[EventLine], path: Path) -> tuple[Even
     begun = EventLine(seq=0, ts_ms=began_ms, msg=configured)
     return tuple(
         Event(
-            event_id=one.seq,
-            session_id=meta.id,
-            seq=one.seq,
-            ts_ms=_time(one.ts_ms),
-            msg=one.msg,
+            event_id=one.seq, session_id=meta.id, seq=one.seq, ts_ms=_time(one.ts_ms), msg=one.msg
         )
         for one in (begun, *rest)
     )

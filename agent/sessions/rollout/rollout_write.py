@@ -120,8 +120,7 @@ def _place(path: Path, session: Session, overwrite: bool) -> Path:
         path = path / rollout_name(session)
     if path.exists() and not overwrite:
         raise UsageError(
-            f"{path} already exists.",
-            "Name another file, or let it be overwritten (--overwrite).",
+            f"{path} already exists.", "Name another file, or let it be overwritten (--overwrite)."
         )
     return path
 

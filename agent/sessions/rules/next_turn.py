@@ -82,9 +82,4 @@ def _recovering(
 def _next(turn: Turn, kind: TaskKind) -> Turn:
     # What it has begun on one phone it does not go on with on another.
     errand = None if turn.errand is None else replace(turn.errand, others=None)
-    return Turn(
-        new_turn_id(),
-        errand,
-        kind=kind,
-        runner=turn.runner,
-    )
+    return Turn(new_turn_id(), errand, kind=kind, runner=turn.runner)

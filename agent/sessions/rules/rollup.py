@@ -9,14 +9,7 @@ from collections.abc import Iterable, Sequence
 from msgspec.structs import replace
 
 from agent.protocol import Event, ResultPublished
-from agent.records import (
-    FieldSource,
-    GoalVerdict,
-    Session,
-    SessionState,
-    Verification,
-    VerifiedBy,
-)
+from agent.records import FieldSource, GoalVerdict, Session, SessionState, Verification, VerifiedBy
 from agent.text import one_line
 
 _WORKING = frozenset({SessionState.RUNNING, SessionState.WAITING_FOR_USER})

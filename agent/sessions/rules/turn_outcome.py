@@ -59,10 +59,7 @@ def ended(turn: Turn, end: TurnEnd) -> Ending:
         )
     if end.completed:
         return Ending(
-            (
-                ResultPublished(text=end.message, result=end.result, sources=end.sources),
-                complete,
-            ),
+            (ResultPublished(text=end.message, result=end.result, sources=end.sources), complete),
             SessionState.COMPLETED,
             end.reason or completed_reason(end.verification),
             completed=True,

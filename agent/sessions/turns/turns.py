@@ -57,11 +57,7 @@ class Turns:
         self._review_turns: dict[str, SessionTask] = {}
 
     def begin(
-        self,
-        live: LiveSession,
-        *,
-        errand: Errand | None = None,
-        recovering: bool = False,
+        self, live: LiveSession, *, errand: Errand | None = None, recovering: bool = False
     ) -> Turn:
         """Send a session off; its state is QUEUED already. The caller holds its lock.
 

@@ -224,10 +224,7 @@ def lease_of(row: Row) -> Lease:
     """Decode a row of LEASE. Raises StoreError."""
     key, owner, epoch, expires_ms = row
     return Lease(
-        key=as_text(key),
-        owner=as_text(owner),
-        epoch=as_int(epoch),
-        expires_ms=as_int(expires_ms),
+        key=as_text(key), owner=as_text(owner), epoch=as_int(epoch), expires_ms=as_int(expires_ms)
     )
 
 

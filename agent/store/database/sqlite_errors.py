@@ -41,8 +41,7 @@ def from_os_error(error: OSError, path: Path) -> StoreError:
             f"Move that file away, or {_ELSEWHERE}.",
         )
     return StoreError(
-        f"{path} could not be used: {error.strerror or error}.",
-        f"Check the disk, or {_ELSEWHERE}.",
+        f"{path} could not be used: {error.strerror or error}.", f"Check the disk, or {_ELSEWHERE}."
     )
 
 

@@ -5,13 +5,7 @@ The index is `agent.store.embedded.search_index`, the operator's syntax
 without spaces are found by any part.
 """
 
-from agent.store.queries.search_words import (
-    MARK_END,
-    MARK_START,
-    SEPARATOR,
-    UNSPACED,
-    terms_of,
-)
+from agent.store.queries.search_words import MARK_END, MARK_START, SEPARATOR, UNSPACED, terms_of
 
 
 def parted(text: str) -> str:

@@ -71,10 +71,7 @@ async def compact(directory: Path) -> Compacted:
     finally:
         lock.release()
     return Compacted(
-        before_bytes=before,
-        after_bytes=_size(directory),
-        blobs=collected.blobs,
-        stray_files=strays,
+        before_bytes=before, after_bytes=_size(directory), blobs=collected.blobs, stray_files=strays
     )
 
 

@@ -21,13 +21,7 @@ from agent.store.database.sqlite_errors import from_os_error
 from agent.store.postgres.blobs import bucket_of
 from agent.store.postgres.bucket import Bucket, BucketDamagedError, BucketGoneError
 from agent.store.postgres.link import Link
-from agent.store.postgres.opening import (
-    check_version,
-    make_empty,
-    migrate,
-    open_records,
-    tables_of,
-)
+from agent.store.postgres.opening import check_version, make_empty, migrate, open_records, tables_of
 from agent.store.postgres.schema import BUCKET_VERSION, MIGRATIONS, SCHEMA
 
 FORM = "switchboard fleet backup 1"

@@ -195,8 +195,7 @@ async def check_opening(link: Link, opening: Opening) -> None:
     """
     try:
         found = await link.rows(
-            "SELECT store, (SELECT epoch FROM host WHERE name = ?) FROM tip",
-            (opening.host,),
+            "SELECT store, (SELECT epoch FROM host WHERE name = ?) FROM tip", (opening.host,)
         )
     except StoreError as error:
         [(is_there,)] = await link.rows(

@@ -27,14 +27,7 @@ from agent.store.changes.row_codec import (
 )
 from agent.store.leases import Lease
 from agent.store.queries.dialect import Dialect
-from agent.store.queries.job_words import (
-    ALL_ACTIVE,
-    FEW,
-    Lookup,
-    named,
-    newest,
-    of_status,
-)
+from agent.store.queries.job_words import ALL_ACTIVE, FEW, Lookup, named, newest, of_status
 from agent.store.queries.search_words import folded
 from agent.store.queries.session_lists import condition_of, filtered
 from agent.store.rows import Row, Rows, Value

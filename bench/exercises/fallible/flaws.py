@@ -152,12 +152,7 @@ def _planning(
 
 
 def _spoil(
-    call: Call,
-    sight: seeing.Sight,
-    route: Sequence[Step],
-    flaw: Flaw,
-    chance: Random,
-    seed: int,
+    call: Call, sight: seeing.Sight, route: Sequence[Step], flaw: Flaw, chance: Random, seed: int
 ) -> Call:
     match flaw:
         case Flaw.NONE | Flaw.FORGETFUL | Flaw.NARROW | Flaw.TALKATIVE | Flaw.HASTY:

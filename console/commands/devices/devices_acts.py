@@ -269,11 +269,7 @@ def _run(
 
 def _as_json(came: Came, session_id: str, screen: Observation | None) -> dict[str, object]:
     outcome = came.outcome.value if came.outcome else "waiting"
-    found: dict[str, object] = {
-        "outcome": outcome,
-        "text": came.text,
-        "session": session_id,
-    }
+    found: dict[str, object] = {"outcome": outcome, "text": came.text, "session": session_id}
     if screen is not None:
         found["app"] = screen.foreground.package
         found["elements"] = [

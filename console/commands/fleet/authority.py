@@ -27,7 +27,7 @@ Examples:
 
 Keep the directory on one computer that is no host. Each host gets its NAME.pem and NAME.key, and
 everybody authority.pem; authority.key leaves the directory for nobody.
-""",
+"""
 )
 def authority() -> None:
     """Create certificates for TLS between hosts and consoles."""
@@ -47,7 +47,7 @@ def init(directory: Path) -> None:
 
 
 @authority.command(
-    epilog="To renew it, issue it again under the same name; a listening core picks it up.",
+    epilog="To renew it, issue it again under the same name; a listening core picks it up."
 )
 @_DIRECTORY
 @click.argument("host")

@@ -25,7 +25,7 @@ def host() -> None:
 
 
 @host.command(
-    epilog="It ends on SIGTERM or ctrl+c; its phones are then shown as those of a host that left.",
+    epilog="It ends on SIGTERM or ctrl+c; its phones are then shown as those of a host that left."
 )
 @PHONES
 @VIRTUAL_ONLY

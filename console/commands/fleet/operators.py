@@ -59,7 +59,7 @@ Examples:
 
 Without operators, every client of the core may do everything. Once there is
 one, everyone else must sign in. A fleet has one register for all its hosts.
-""",
+"""
 )
 def operators() -> None:
     """Manage who may use the core, and their rights."""
@@ -204,7 +204,7 @@ def account(ctx: click.Context, name: str, subject: str, email: str) -> None:
 
 
 @operators.command(
-    epilog="Its line is printed once and kept nowhere; lost, make another and revoke this one.",
+    epilog="Its line is printed once and kept nowhere; lost, make another and revoke this one."
 )
 @click.argument("name")
 @click.option("--for", "life", default=_TOKEN_LIFE, show_default=True, help="How long it is valid.")

@@ -36,7 +36,7 @@ Examples:
   switchboard login --no-browser
   switchboard login --key
   pass show openai | switchboard login --key --keyring
-""",
+"""
 )
 @click.option(
     "--key", "keep_key", is_flag=True, help="Store an API key instead, from a prompt or stdin."
@@ -60,7 +60,7 @@ def login(ctx: click.Context, keep_key: bool, in_keyring: bool, no_browser: bool
 Examples:
   switchboard logout
   switchboard logout --key
-""",
+"""
 )
 @click.option("--key", "forget_key", is_flag=True, help="Forget the endpoint's stored key.")
 @click.pass_context

@@ -30,7 +30,7 @@ Examples:
   switchboard env serve --no-token --port 0
   switchboard env serve --phones 4 --way adb
   ANDROID_TASK_PATH=my-app.toml switchboard env serve
-""",
+"""
 )
 @click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")
 @click.option(

@@ -59,7 +59,7 @@ def evaluate() -> None:
     epilog="""\b
 Ctrl-C leaves what was done; the same command with the same --folder resumes.
 Exit codes: 0 every trial is over, whatever its result; 1 some broke through no fault of the model.
-""",
+"""
 )
 @click.argument("suite")
 @click.option(

@@ -20,7 +20,7 @@ Examples:
 
 A client with the token acts with your rights; give agents 'switchboard mcp' instead.
 Exit codes: 0 ended with ctrl+c, 1 could not be served, 2 invalid option.
-""",
+"""
 )
 @click.option("--http", is_flag=True, help="Over HTTP on this machine, with a token; the default.")
 @click.option(
@@ -50,9 +50,7 @@ def serve(ctx: click.Context, http: bool, port: int) -> None:
         token = HTTP_TOKEN.of(settings.data_dir)
         with stop.graceful():
             async with serving(
-                HttpApi(place_of(settings), credentials=credentials_of(settings)),
-                token,
-                port=port,
+                HttpApi(place_of(settings), credentials=credentials_of(settings)), token, port=port
             ) as address:
                 shown = HTTP_TOKEN.shown_as(settings.data_dir)
                 say(f"Send the token of {shown} as Authorization: Bearer TOKEN.")

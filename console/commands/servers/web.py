@@ -33,7 +33,7 @@ Examples:
 
 Anyone with the printed address sees your phones, and with --drive acts with your rights. It changes
 with every start. Exit codes: 0 ended with ctrl+c, 1 could not be served, 2 invalid option.
-""",
+"""
 )
 @click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")
 @click.option(

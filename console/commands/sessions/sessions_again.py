@@ -27,11 +27,7 @@ Examples:
 )
 @SESSION_ID
 @click.option(
-    "--on",
-    "serial",
-    default="",
-    metavar="SERIAL",
-    help="The phone; default: the one it used.",
+    "--on", "serial", default="", metavar="SERIAL", help="The phone; default: the one it used."
 )
 @click.option("--quiet", "-q", is_flag=True, help="Print the outcome only.")
 @click.pass_context

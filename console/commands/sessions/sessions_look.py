@@ -49,11 +49,7 @@ def list_sessions(ctx: click.Context, limit: int, as_json: bool) -> None:
         else:
             asking = {question.session_id for question in overview.questions}
             rows = [
-                _row(
-                    session,
-                    left=is_left_behind(core, session),
-                    asks=session.session_id in asking,
-                )
+                _row(session, left=is_left_behind(core, session), asks=session.session_id in asking)
                 for session in found
             ]
             heads = ("ID", "STATE", "DEVICE", "STEPS", "AGE", "GOAL")

@@ -68,13 +68,7 @@ Examples:
 @JSON_OPTION
 @click.pass_context
 def movie(
-    ctx: click.Context,
-    *,
-    session_id: str,
-    file: Path,
-    speed: float,
-    overwrite: bool,
-    as_json: bool,
+    ctx: click.Context, *, session_id: str, file: Path, speed: float, overwrite: bool, as_json: bool
 ) -> None:
     """Write a session as a film: GIF or MP4, by the name of the file."""
 

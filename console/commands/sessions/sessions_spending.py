@@ -106,11 +106,7 @@ def _text(found: Spending) -> str:
     dearest = columns(
         ("SESSION", "TOKENS", "MONEY", "GOAL"),
         [
-            (
-                one.session.session_id,
-                *_figures(one.usage),
-                one.session.title or one.session.goal,
-            )
+            (one.session.session_id, *_figures(one.usage), one.session.title or one.session.goal)
             for one in found.dearest
         ],
     )

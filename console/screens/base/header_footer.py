@@ -25,11 +25,7 @@ if TYPE_CHECKING:
     from console.screens.base.framed_screen import FramedScreen
 
 LEAST = (40, 12)
-_WRITING = (
-    ("esc", "back"),
-    ("^j", "new line"),
-    ("tab", "next pane"),
-)
+_WRITING = (("esc", "back"), ("^j", "new line"), ("tab", "next pane"))
 _SEEKING = (("enter", "to what was found"), ("esc", "clear"))
 NEXT_QUESTION = "question.next"
 """What the count of what waits leads to, in the header or on the tabs of a Deck without one."""

@@ -56,9 +56,7 @@ class DeckScreen(BaseDeck):
     """The home screen."""
 
     WHERE = actions.Where.DECK
-    BINDINGS: ClassVar[list[BindingType]] = [
-        *actions.bindings(actions.Where.DECK),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = [*actions.bindings(actions.Where.DECK)]
     AUTO_FOCUS = "#sessions"
     CONTROLLERS = (
         MarkController,

@@ -11,12 +11,7 @@ from typing import Any, NamedTuple, Protocol
 
 from agent import protocol
 from agent.core import Core
-from agent.errors import (
-    DeviceLostError,
-    DeviceTimeoutError,
-    SwitchboardError,
-    WrongStateError,
-)
+from agent.errors import DeviceLostError, DeviceTimeoutError, SwitchboardError, WrongStateError
 from agent.records import DeviceState, Element, Point
 from agent.state.reducer import State
 from agent.text import one_line

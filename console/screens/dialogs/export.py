@@ -31,7 +31,7 @@ class ExportScreen(Dialog[Kind | None]):
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "leave", "Back", show=False, priority=True),
+        Binding("escape", "leave", "Back", show=False, priority=True)
     ]
 
     def __init__(self, missing: str = "") -> None:

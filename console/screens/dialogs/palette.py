@@ -70,11 +70,7 @@ class PaletteScreen(Dialog[Entry | None]):
                 ("enter", "does it"), ("tab", "completes"), ("esc", "back")
             )
             yield HintInput(
-                self._text,
-                hint=_HINT,
-                compact=True,
-                select_on_focus=False,
-                max_length=_MOST_CHARS,
+                self._text, hint=_HINT, compact=True, select_on_focus=False, max_length=_MOST_CHARS
             )
             yield RowList(id="found", empty="Nothing has that name.")
 

@@ -21,9 +21,7 @@ from widgets.base.rows import Line, Row
 class ThemePicker(Dialog[str]):
     """A list of themes."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,q", "leave", "Back", show=False),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,q", "leave", "Back", show=False)]
     AUTO_FOCUS = "#themes"
 
     def compose(self) -> ComposeResult:

@@ -18,14 +18,7 @@ from agent.records import Session
 from console.cli_support.days import begin_ms, day_named, day_of
 from console.cli_support.time_parsing import duration_ms
 
-BUILT_IN = (
-    "on:today",
-    "on:yesterday",
-    "is:failed since:7d",
-    "is:unverified",
-    "is:open",
-    "is:kept",
-)
+BUILT_IN = ("on:today", "on:yesterday", "is:failed since:7d", "is:unverified", "is:open", "is:kept")
 HINT = "is:failed on:yesterday since:7d phone:NAME model:NAME tag:NAME, then words"
 _ANY_DAY = date(2000, 1, 1)
 _FACTS = ("is", "on", "phone", "model", "since", "tag")

@@ -6,14 +6,7 @@ Invariant: what ends something for good takes two acts; what can be taken back i
 from typing import Protocol
 
 from agent import protocol
-from agent.records import (
-    Commitment,
-    CommitmentStatus,
-    Job,
-    JobStatus,
-    Watcher,
-    WatcherStatus,
-)
+from agent.records import Commitment, CommitmentStatus, Job, JobStatus, Watcher, WatcherStatus
 from agent.text import one_line
 from console.keys.controllers import Controller
 from console.screens.jobs.jobs_lists import Tab

@@ -169,9 +169,7 @@ def has_had(app: BurstApp, typed: int) -> bool:
 
 
 async def until(
-    holds: Callable[[], bool],
-    opened: asyncio.Task[Any],
-    progress: Callable[[], int] = lambda: 0,
+    holds: Callable[[], bool], opened: asyncio.Task[Any], progress: Callable[[], int] = lambda: 0
 ) -> None:
     """Wait for a condition while the console is open and goes on."""
     loop = asyncio.get_running_loop()

@@ -64,10 +64,7 @@ def test_every_op_event_and_method_has_its_row_and_what_comes_back() -> None:
 
 @pytest.mark.parametrize(
     ("command", "name", "drawn"),
-    [
-        ("cli", "cli.md", cli_page.as_markdown),
-        ("page", "protocol.md", protocol_page.as_markdown),
-    ],
+    [("cli", "cli.md", cli_page.as_markdown), ("page", "protocol.md", protocol_page.as_markdown)],
 )
 def test_a_page_is_as_its_command_prints_it(
     command: str, name: str, drawn: Callable[[], str]

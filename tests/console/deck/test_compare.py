@@ -140,9 +140,7 @@ async def test_the_frames_of_both_stand_beside_each_other(console: Open) -> None
         assert all(one is not None and one.rgb for one in shown)
 
 
-async def test_a_stored_picture_is_read_at_the_size_of_an_image_and_not_kept(
-    console: Open,
-) -> None:
+async def test_a_stored_picture_is_read_at_the_size_of_an_image_and_not_kept(console: Open) -> None:
     async with console(play=lambda core: filmed(core, "a1", 2), replay="a1") as seat:
         await seat.until(lambda: isinstance(seat.app.screen, ReplayScreen), "the replay")
         screen = seat.app.screen

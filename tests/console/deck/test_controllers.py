@@ -404,11 +404,7 @@ def control(desk: Desk) -> SessionController:
     [
         (SessionState.CREATED, "start", {"session.pause", "session.cancel"}),
         (SessionState.RUNNING, "pause", {"session.pause", "session.cancel", "session.stop"}),
-        (
-            SessionState.COMPLETED,
-            "resume",
-            {"session.pause", "session.confirm", "session.wrong"},
-        ),
+        (SessionState.COMPLETED, "resume", {"session.pause", "session.confirm", "session.wrong"}),
     ],
 )
 def test_what_can_be_done_with_a_session_is_said_by_its_state(

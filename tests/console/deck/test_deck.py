@@ -42,9 +42,7 @@ async def test_the_one_who_asks_is_looked_at_first(console: Open) -> None:
         await seat.see("asks you")
 
 
-async def test_moving_the_cursor_shows_the_session_with_plan_steps_and_frame(
-    console: Open,
-) -> None:
+async def test_moving_the_cursor_shows_the_session_with_plan_steps_and_frame(console: Open) -> None:
     async with console() as seat:
         await seat.until(lambda: seat.deck.selected == "s2", "a selection")
         await seat.press("j")

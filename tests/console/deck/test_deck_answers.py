@@ -1,11 +1,6 @@
 """Answers from the Deck: by number, word and approval; what a key elsewhere never answers."""
 
-from agent.protocol import (
-    QuestionClosed,
-    RequestUserInput,
-    UserInput,
-    UserInputAnswer,
-)
+from agent.protocol import QuestionClosed, RequestUserInput, UserInput, UserInputAnswer
 from agent.records import Question, QuestionKind, QuestionOption
 from tests.console.burst.core import ScriptedCore
 from tests.console.conftest import Open, Seat, select

@@ -97,9 +97,7 @@ async def test_approving_from_any_pane_says_first_what_the_second_press_approves
         assert seat.core.ops[0].answer == "Approve"  # type: ignore[union-attr]
 
 
-async def test_the_queue_approves_the_row_it_stands_on_not_another_session(
-    console: Open,
-) -> None:
+async def test_the_queue_approves_the_row_it_stands_on_not_another_session(console: Open) -> None:
     async with console(play=with_approval) as seat:
         await look_at(seat, "s2")
         seat.deck.attention.move_to("question:q8")
@@ -126,9 +124,7 @@ async def test_rejecting_says_that_enter_rejects(console: Open) -> None:
         assert seat.core.ops == []
 
 
-async def test_a_digit_the_card_has_no_option_for_still_changes_the_screen(
-    console: Open,
-) -> None:
+async def test_a_digit_the_card_has_no_option_for_still_changes_the_screen(console: Open) -> None:
     async with console() as seat:
         await seat.press("exclamation_mark")
         await seat.until(lambda: seat.deck.focused is seat.deck.card, "the card")

@@ -136,11 +136,7 @@ async def test_a_page_shows_touches_and_runs_nothing_of_what_was_typed(tmp_path:
     core = FakeCore()
     filmed(core, "f1", 1)
     call = ToolCallRequested(
-        step=1,
-        call_id="c",
-        tool="type_text",
-        arguments=json.dumps({"text": HOSTILE}),
-        element=SAVE,
+        step=1, call_id="c", tool="type_text", arguments=json.dumps({"text": HOSTILE}), element=SAVE
     )
     core.tell(call, "f1")
     core.tell(StepStarted(step=2), "f1")

@@ -37,9 +37,7 @@ def nothing(_core: FakeCore) -> None:
     return None
 
 
-async def test_every_phone_is_live_with_its_name_its_state_and_who_drives_it(
-    console: Open,
-) -> None:
+async def test_every_phone_is_live_with_its_name_its_state_and_who_drives_it(console: Open) -> None:
     async with console(play=evening) as seat:
         wall = await open_wall(seat)
         online = [t.serial for t in wall.places.tiles if not t.missing]
@@ -226,8 +224,7 @@ async def test_the_wall_is_filtered_by_host_phone_tag_state_and_session_as_the_d
         ):
             await seat.press("slash", *text, "enter")
             await seat.until(
-                lambda serials=serials: {tile.serial for tile in wall.places.tiles} == serials,
-                text,
+                lambda serials=serials: {tile.serial for tile in wall.places.tiles} == serials, text
             )
             if text == "@rack-2/":
                 await seat.see("4 of 12 phones · 3 online")

@@ -79,8 +79,7 @@ async def test_gestures_take_their_time(device: Device) -> None:
 async def test_typed_text_arrives_in_the_field_exactly(device: Device) -> None:
     await device.launch("com.android.settings")
     field = next(
-        (node for node in (await device.tree()).nodes if "search" in node.resource_id.lower()),
-        None,
+        (node for node in (await device.tree()).nodes if "search" in node.resource_id.lower()), None
     )
     assert field is not None
     await device.tap(field.bounds.center)

@@ -10,19 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.devices.adb.address import ServerAddress
-from agent.devices.adb.client import (
-    AdbClient,
-    ServiceClosedError,
-    refusal,
-    split_marked,
-)
-from agent.errors import (
-    AdbError,
-    ConfigError,
-    DeviceError,
-    DeviceLostError,
-    DeviceTimeoutError,
-)
+from agent.devices.adb.client import AdbClient, ServiceClosedError, refusal, split_marked
+from agent.errors import AdbError, ConfigError, DeviceError, DeviceLostError, DeviceTimeoutError
 from tests.devices.conftest import block, packet, phone_without, said, scripted_server
 
 NONE = frozenset[str]()

@@ -25,8 +25,6 @@ def test_what_is_not_there_is_left_out() -> None:
     assert read_versions(denied) == PhoneVersions(packages={"a.b": 7})
 
 
-async def test_a_phone_says_its_date_time_zone_and_language_in_one_line(
-    device: AdbDevice,
-) -> None:
+async def test_a_phone_says_its_date_time_zone_and_language_in_one_line(device: AdbDevice) -> None:
     said = await device.local_time()
     assert re.fullmatch(r"\w+day \d{4}-\d\d-\d\d \d\d:\d\d \+0000, UTC, en-US", said)

@@ -275,9 +275,7 @@ TestBook = Book.TestCase
 TestBook.settings = settings(max_examples=40, stateful_step_count=25, deadline=None)
 
 
-async def test_virtual_phones_are_reset_over_adb_and_a_dead_one_is_replaced(
-    tmp_path: Path,
-) -> None:
+async def test_virtual_phones_are_reset_over_adb_and_a_dead_one_is_replaced(tmp_path: Path) -> None:
     server = AdbServer(tmp_path / "adb")
     await server.start()
     farm = VirtualFarm(tmp_path / "farm", server, count=2)
@@ -328,9 +326,7 @@ def test_a_real_phone_is_never_cleared_of_what_is_no_package() -> None:
         RealEntry(NO_SERVER, "phone", packages=["com.a; rm -rf /"])
 
 
-def test_an_emulator_is_found_where_the_sdk_keeps_it_or_its_absence_is_told(
-    tmp_path: Path,
-) -> None:
+def test_an_emulator_is_found_where_the_sdk_keeps_it_or_its_absence_is_told(tmp_path: Path) -> None:
     program = tmp_path / "sdk" / "emulator" / "emulator"
     program.parent.mkdir(parents=True)
     program.write_text("#!/bin/sh\n")

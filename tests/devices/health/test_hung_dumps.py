@@ -126,9 +126,7 @@ def test_a_rest_grows_with_each_failure_and_ends_with_a_success() -> None:
     assert rest.left_s == FIRST_REST_S
 
 
-async def test_a_dump_that_was_cut_short_by_an_impatient_caller_does_not_rest(
-    bench: Bench,
-) -> None:
+async def test_a_dump_that_was_cut_short_by_an_impatient_caller_does_not_rest(bench: Bench) -> None:
     device = await bench.fleet.device(bench.serial)
     bench.hang()
     with pytest.raises(TreeUnavailableError, match="did not finish"):

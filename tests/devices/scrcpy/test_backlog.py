@@ -52,9 +52,7 @@ def test_bytes_are_bounded_too(monkeypatch: pytest.MonkeyPatch) -> None:
     assert left_out and sum(len(one.data) for one in packets) <= 100
 
 
-@given(
-    st.lists(st.tuples(st.booleans(), st.booleans(), st.integers(0, 9)), max_size=400),
-)
+@given(st.lists(st.tuples(st.booleans(), st.booleans(), st.integers(0, 9)), max_size=400))
 def test_what_is_taken_can_be_decoded_or_says_that_it_cannot(
     acts: list[tuple[bool, bool, int]],
 ) -> None:

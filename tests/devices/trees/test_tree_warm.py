@@ -164,9 +164,7 @@ async def test_a_service_that_somebody_else_runs_is_used_and_left_running(trees:
 
 async def test_another_reader_of_the_screen_is_named_as_the_reason(trees: Trees) -> None:
     other = await trees.shell.client.hold(
-        trees.shell.serial,
-        "shell:app_process / com.wetest.uia2.Main -p 9999",
-        timeout_s=BOUND_S,
+        trees.shell.serial, "shell:app_process / com.wetest.uia2.Main -p 9999", timeout_s=BOUND_S
     )
     async with asyncio.timeout(BOUND_S):
         while trees.automation is None:

@@ -468,10 +468,7 @@ async def _ended(process: asyncio.subprocess.Process) -> None:
 
 @asynccontextmanager
 async def rack(
-    server: PostgresServer,
-    folder: Path,
-    *,
-    dispatcher: str = "local",
+    server: PostgresServer, folder: Path, *, dispatcher: str = "local"
 ) -> AsyncIterator[Rack]:
     """Have a rack without hosts for the length of the block."""
     one = Rack(server, folder, dispatcher=dispatcher)

@@ -129,9 +129,7 @@ def plug_in(bench: Bench) -> None:
 
 
 @pytest.mark.slow
-def test_a_phone_that_is_unplugged_for_a_while_is_waited_for_and_gone_on_with(
-    bench: Bench,
-) -> None:
+def test_a_phone_that_is_unplugged_for_a_while_is_waited_for_and_gone_on_with(bench: Bench) -> None:
     bench.begin()
     with bench.running("run", LONG, "--device", bench.serial, "--json", *PILOT) as run:
         lost = unplugged(bench, run)
@@ -151,10 +149,7 @@ def test_a_phone_that_is_unplugged_for_a_while_is_waited_for_and_gone_on_with(
 @pytest.mark.slow
 def test_a_phone_that_is_unplugged_for_good_ends_the_run_with_the_reason(bench: Bench) -> None:
     bench.begin()
-    grace = {
-        "SWITCHBOARD_RECOVERY_DEVICE_GRACE_S": "1",
-        "SWITCHBOARD_RECOVERY_RETRIES": "0",
-    }
+    grace = {"SWITCHBOARD_RECOVERY_DEVICE_GRACE_S": "1", "SWITCHBOARD_RECOVERY_RETRIES": "0"}
     try:
         with bench.running("run", LONG, "--device", bench.serial, "--json", *PILOT, **grace) as run:
             assert "waiting up to 1 s" in unplugged(bench, run)["reason"]

@@ -62,8 +62,7 @@ def test_jobs_are_kept_listed_and_stopped_without_a_core(workshop: Workshop) -> 
 
 
 @pytest.mark.parametrize(
-    "words",
-    [("--every", "often"), ("--in", "5m", "--at", "18:30"), ("--at", "2001-01-01T00:00")],
+    "words", [("--every", "often"), ("--in", "5m", "--at", "18:30"), ("--at", "2001-01-01T00:00")]
 )
 def test_a_time_that_cannot_be_understood_is_refused(
     workshop: Workshop, words: tuple[str, ...]

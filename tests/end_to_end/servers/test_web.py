@@ -53,9 +53,7 @@ def looking(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Workshop
         end_all_of(folder / "data")
 
 
-async def test_nothing_is_served_to_whoever_has_no_token(
-    looking: tuple[Workshop, str],
-) -> None:
+async def test_nothing_is_served_to_whoever_has_no_token(looking: tuple[Workshop, str]) -> None:
     _, served = looking
     bare = served.partition("/?")[0]
     async with aiohttp.ClientSession() as nobody:

@@ -190,9 +190,7 @@ async def told(socket: aiohttp.ClientWebSocketResponse, kind: str) -> dict[str, 
             assert message.type in (aiohttp.WSMsgType.TEXT, aiohttp.WSMsgType.BINARY)
 
 
-async def test_a_panel_that_only_looks_shows_the_phone_and_refuses_to_act(
-    tmp_path: Path,
-) -> None:
+async def test_a_panel_that_only_looks_shows_the_phone_and_refuses_to_act(tmp_path: Path) -> None:
     workshop = Workshop(tmp_path / "data", base_environment(tmp_path))
     try:
         with serving(workshop) as served:

@@ -8,14 +8,7 @@ from msgspec.structs import replace
 from agent import protocol
 from agent.errors import UsageError, WrongStateError
 from agent.loop.task_context import TaskContext, TurnEnd
-from agent.records import (
-    ActionOutcome,
-    JobStatus,
-    NoticeKind,
-    Question,
-    RunOutcome,
-    SessionState,
-)
+from agent.records import ActionOutcome, JobStatus, NoticeKind, Question, RunOutcome, SessionState
 from tests.jobs.reviewing import (
     PROMPT,
     Act,
@@ -100,9 +93,7 @@ async def test_what_a_run_does_not_finish_without_its_action_is_not_tried_again_
     assert job.last_result.startswith("background.confirmation_timeout: It cannot be done")
 
 
-async def test_a_run_that_is_cancelled_after_its_review_expired_was_cancelled(
-    stage: Stage,
-) -> None:
+async def test_a_run_that_is_cancelled_after_its_review_expired_was_cancelled(stage: Stage) -> None:
     act, cue = Act(), Cue()
 
     async def part(context: TaskContext) -> TurnEnd | str:
@@ -153,9 +144,7 @@ async def test_the_second_review_of_a_run_that_expires_ends_it_and_says_so(stage
     assert act.done == []
 
 
-async def test_a_review_that_expires_in_a_core_that_runs_no_jobs_ends_its_run(
-    stage: Stage,
-) -> None:
+async def test_a_review_that_expires_in_a_core_that_runs_no_jobs_ends_its_run(stage: Stage) -> None:
     act = stage.parts[PROMPT] = Act()
     async with stage.play():
         job, question = await waiting_job(stage)

@@ -3,14 +3,8 @@
 from msgspec.structs import replace
 
 from agent.loop.task_context import TaskContext
-from agent.protocol import (
-    JobRun,
-)
-from agent.records import (
-    JobStatus,
-    RunOutcome,
-    SessionState,
-)
+from agent.protocol import JobRun
+from agent.records import JobStatus, RunOutcome, SessionState
 from tests.jobs.reviewing import (
     PROMPT,
     Act,

@@ -61,9 +61,7 @@ async def test_a_job_that_wants_to_act_waits_with_a_record_that_binds_the_action
     assert act.done == []
 
 
-async def test_an_approval_lets_the_same_session_do_that_one_action_and_go_on(
-    stage: Stage,
-) -> None:
+async def test_an_approval_lets_the_same_session_do_that_one_action_and_go_on(stage: Stage) -> None:
     act = stage.parts[PROMPT] = Act()
     async with stage.play():
         job, question = await waiting_job(stage)

@@ -10,13 +10,7 @@ from hypothesis import strategies as st
 
 from agent.errors import UsageError
 from agent.records import LATEST_MS, Misfire, QuietHours, Schedule
-from agent.schedules import (
-    is_missed,
-    lenient_schedule,
-    next_due_ms,
-    out_of_quiet_ms,
-    read_schedule,
-)
+from agent.schedules import is_missed, lenient_schedule, next_due_ms, out_of_quiet_ms, read_schedule
 
 BERLIN = ZoneInfo("Europe/Berlin")
 HOUR_MS = 3_600_000

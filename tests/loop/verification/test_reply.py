@@ -26,9 +26,7 @@ def called(arguments: str) -> ModelReply:
         ModelReply(text=json.dumps(SAID)),
         ModelReply(text=f"Let me see.\n```json\n{json.dumps(SAID)}\n```"),
         ModelReply(text=f'<tool_call>{{"name": "give_verdict", "arguments": {json.dumps(SAID)}}}'),
-        ModelReply(
-            text=json.dumps({"name": "give_verdict", "arguments": json.dumps(SAID)}),
-        ),
+        ModelReply(text=json.dumps({"name": "give_verdict", "arguments": json.dumps(SAID)})),
         called(json.dumps({**SAID, "evidence": "Use Bluetooth [CHECKED]"})),
         called(json.dumps({**SAID, "evidence": [{"quote": "Use Bluetooth [CHECKED]"}]})),
         called(json.dumps({"met": True, "quotes": ["Use Bluetooth [CHECKED]"]})),

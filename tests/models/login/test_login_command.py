@@ -28,9 +28,7 @@ async def switchboard(home: Path, issuer: TinyIssuer, *args: str) -> asyncio.sub
     )
 
 
-async def test_login_shows_an_address_keeps_the_token_and_logout_forgets_it(
-    tmp_path: Path,
-) -> None:
+async def test_login_shows_an_address_keeps_the_token_and_logout_forgets_it(tmp_path: Path) -> None:
     async with tiny_issuer() as issuer, asyncio.timeout(PATIENCE_S * 4):
         process = await switchboard(tmp_path, issuer, "login", "--no-browser")
         assert process.stderr is not None

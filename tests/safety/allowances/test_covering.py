@@ -16,9 +16,7 @@ SPEND = parse_allowance("spend:20 EUR:Corner Cafe")
 
 def message(to: str, source: Source = Source.SCREEN, text: str = "hello") -> Effect:
     return Effect(
-        verb=EffectVerb.SEND,
-        recipient=Stated(text=to, source=source),
-        content=Stated(text=text),
+        verb=EffectVerb.SEND, recipient=Stated(text=to, source=source), content=Stated(text=text)
     )
 
 
@@ -72,8 +70,7 @@ def test_a_used_up_allowance_covers_nothing_and_the_next_one_does() -> None:
 
 
 @pytest.mark.parametrize(
-    ("amount", "needed"),
-    [("€4.50", 450), ("EUR 20", 2000), ("20,00 €", 2000), ("€0.01", 1)],
+    ("amount", "needed"), [("€4.50", 450), ("EUR 20", 2000), ("20,00 €", 2000), ("€0.01", 1)]
 )
 def test_a_payment_within_the_amount_is_covered(amount: str, needed: int) -> None:
     found = covering(payment(amount), [SPEND], [])

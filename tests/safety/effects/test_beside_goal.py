@@ -15,12 +15,7 @@ from agent.safety.effects.wording import approval_question
         ("Ana Silva", "€20.00", "pay ana 20 € for lunch", ""),
         ("Bob Lee", "€20.00", "Pay Ana €20", 'your words do not name "Bob Lee".'),
         ("Ana Silva", "€200.00", "Pay Ana €20", "your words say €20."),
-        (
-            "Bob Lee",
-            "$5",
-            "Send Ana $7",
-            'your words do not name "Bob Lee"; your words say $7.',
-        ),
+        ("Bob Lee", "$5", "Send Ana $7", 'your words do not name "Bob Lee"; your words say $7.'),
         ("Ana Silva", "€12.00", "Pay Ana what I owe her", ""),
         ("+49 171 2345678", "", "Write 0171 2345678: I am late", ""),
         ("+49 171 2345678", "", "Text mom", 'your words do not name "+49 171 2345678".'),

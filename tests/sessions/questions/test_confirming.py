@@ -4,12 +4,7 @@ import pytest
 
 from agent.errors import UsageError, WrongStateError
 from agent.loop.task_context import TaskContext, TurnEnd
-from agent.protocol import (
-    SessionResume,
-    SessionStateChanged,
-    SessionVerify,
-    VerificationRecorded,
-)
+from agent.protocol import SessionResume, SessionStateChanged, SessionVerify, VerificationRecorded
 from agent.records import GoalVerdict, Session, SessionState, Verification, VerifiedBy
 from agent.sessions.rules.rollup import results, verified
 from agent.state.event_text import UNVERIFIED

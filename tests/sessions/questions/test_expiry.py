@@ -15,11 +15,7 @@ SECOND_MS, MINUTE_MS, HOUR_MS = 1000, 60_000, 3_600_000
 
 def asked(asked_ms: int, deadline_ms: int) -> Question:
     return Question(
-        question_id="q-1",
-        session_id="s",
-        text="Pay?",
-        asked_ms=asked_ms,
-        deadline_ms=deadline_ms,
+        question_id="q-1", session_id="s", text="Pay?", asked_ms=asked_ms, deadline_ms=deadline_ms
     )
 
 

@@ -5,9 +5,7 @@ import asyncio
 import pytest
 
 from agent import protocol
-from agent.errors import (
-    WrongStateError,
-)
+from agent.errors import WrongStateError
 from agent.loop.task_context import TaskContext
 from agent.records import SessionState, TimeSplit, Usage
 from agent.state.session_fold import fold_all
@@ -20,9 +18,7 @@ QUEUED, RUNNING = SessionState.QUEUED, SessionState.RUNNING
 WAITING = SessionState.WAITING_FOR_USER
 
 
-async def test_an_interrupt_waits_for_no_stubborn_task_and_it_can_say_no_more(
-    stage: Stage,
-) -> None:
+async def test_an_interrupt_waits_for_no_stubborn_task_and_it_can_say_no_more(stage: Stage) -> None:
     cue = Cue()
     let_go = asyncio.Event()
     late: list[BaseException] = []

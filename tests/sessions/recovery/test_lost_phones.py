@@ -2,13 +2,9 @@
 
 import pytest
 
-from agent.errors import (
-    DeviceLostError,
-)
+from agent.errors import DeviceLostError
 from agent.loop.task_context import TaskContext
-from agent.protocol import (
-    SessionResume,
-)
+from agent.protocol import SessionResume
 from agent.records import SessionState
 from tests.stage import Cue, Stage
 

@@ -164,9 +164,7 @@ async def test_absurd_figures_of_a_rollout_leave_all_sums_readable(
         assert spent.dearest[0].usage.cost_usd > 0
 
 
-async def test_figures_that_were_stored_before_they_were_bounded_are_added_up(
-    stage: Stage,
-) -> None:
+async def test_figures_that_were_stored_before_they_were_bounded_are_added_up(stage: Stage) -> None:
     usage = records.Usage(input_tokens=1 << 62, output_tokens=1 << 62, cost_usd=1.0, calls=1 << 62)
     async with stage.play():
         for _ in range(3):

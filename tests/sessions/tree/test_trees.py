@@ -139,9 +139,7 @@ async def test_a_settled_parent_resumes_what_did_not_succeed_and_only_that_count
     assert "2 of 2" in parent.latest_result
 
 
-async def test_a_child_that_is_resumed_alone_takes_its_settled_parent_with_it(
-    stage: Stage,
-) -> None:
+async def test_a_child_that_is_resumed_alone_takes_its_settled_parent_with_it(stage: Stage) -> None:
     cue = Cue()
     stage.parts["fail"] = fails
     async with stage.play():

@@ -52,9 +52,7 @@ async def test_facts_of_no_session_have_no_sequence(store: Store) -> None:
     assert await store.events(after=0, limit=10) == (first, second)
 
 
-async def test_concurrent_appends_keep_each_sessions_sequence_without_gaps(
-    store: Store,
-) -> None:
+async def test_concurrent_appends_keep_each_sessions_sequence_without_gaps(store: Store) -> None:
     names = [f"s{number}" for number in range(8)]
     await store.append(*(session_draft(name) for name in names))
     await asyncio.gather(

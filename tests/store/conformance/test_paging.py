@@ -2,9 +2,7 @@
 
 import pytest
 
-from agent.protocol import (
-    SessionStateChanged,
-)
+from agent.protocol import SessionStateChanged
 from agent.records import SessionState
 from agent.store.store import EventDraft, Store
 from tests.store.conformance.stores import DATABASES
@@ -37,9 +35,7 @@ async def test_a_window_of_a_long_session_is_read_from_either_side(
     assert [event.seq for event in events] == expected
 
 
-async def test_pages_of_sessions_follow_each_other_without_gap_or_repetition(
-    store: Store,
-) -> None:
+async def test_pages_of_sessions_follow_each_other_without_gap_or_repetition(store: Store) -> None:
     await store.append(*(session_draft(f"s{number:02}") for number in range(25)))
     listed: list[str] = []
     while page := await store.sessions(limit=10, before=listed[-1] if listed else ""):
@@ -47,9 +43,7 @@ async def test_pages_of_sessions_follow_each_other_without_gap_or_repetition(
     assert listed == [f"s{number:02}" for number in reversed(range(25))]
 
 
-async def test_a_tree_is_never_cut_and_what_is_at_work_is_always_listed(
-    store: Store,
-) -> None:
+async def test_a_tree_is_never_cut_and_what_is_at_work_is_always_listed(store: Store) -> None:
     for number in range(12):
         await store.append(session_draft(f"p{number}"))
         for child in "abc":

@@ -33,9 +33,7 @@ async def test_a_session_is_found_by_id_and_by_a_unique_prefix(store: Store) -> 
             await store.session(unknown)
 
 
-async def test_sessions_are_listed_newest_first_and_children_oldest_first(
-    store: Store,
-) -> None:
+async def test_sessions_are_listed_newest_first_and_children_oldest_first(store: Store) -> None:
     await store.append(session_draft("p"), session_draft("c1", parent_id="p"))
     await store.append(session_draft("c2", parent_id="p"))
     done = protocol.SessionStateChanged(state=records.SessionState.COMPLETED)

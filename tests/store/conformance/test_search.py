@@ -19,9 +19,7 @@ def said(session_id: str, text: str) -> EventDraft:
     return EventDraft(session_id, AgentMessage(step=1, text=text))
 
 
-async def test_words_are_found_in_any_case_and_without_accents_newest_first(
-    store: Store,
-) -> None:
+async def test_words_are_found_in_any_case_and_without_accents_newest_first(store: Store) -> None:
     await store.append(session_draft("s1", goal="Order a Café crème"))
     await store.append(said("s1", "The CAFE is closed today"))
     hits = await store.search("cafe")

@@ -149,10 +149,7 @@ def contents(place: str, like: Contents | None = None) -> Contents:
     """Read all rows; with `like`, only the tables and columns that it has."""
     shape = like or {table: (columns_of(place, table), []) for table in tables_of(place)}
     return {
-        table: (
-            columns,
-            sorted(ask(place, f"SELECT {', '.join(columns)} FROM {table}"), key=repr),
-        )
+        table: (columns, sorted(ask(place, f"SELECT {', '.join(columns)} FROM {table}"), key=repr))
         for table, (columns, _) in shape.items()
     }
 

@@ -127,9 +127,7 @@ def test_an_interrupt_from_the_keyboard_closes_in_order(tmp_path: Path) -> None:
 # --- ownership ----------
 
 
-async def test_a_second_process_is_refused_and_told_who_owns_the_directory(
-    tmp_path: Path,
-) -> None:
+async def test_a_second_process_is_refused_and_told_who_owns_the_directory(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "tests.store.appender", str(tmp_path), "honest"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, cwd=ROOT) as process:  # noqa: ASYNC220
         assert process.stdout is not None

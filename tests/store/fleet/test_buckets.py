@@ -270,10 +270,7 @@ async def test_the_doctor_finds_a_bucket_that_is_another_or_away_or_takes_nothin
     assert "this store's" in ours.detail
     assert objects(folder) == []
     other = tmp_path / "other"
-    for bucket, why in (
-        (None, "store.blobs names none"),
-        (Bucket(other.as_uri()), "not the one"),
-    ):
+    for bucket, why in ((None, "store.blobs names none"), (Bucket(other.as_uri()), "not the one")):
         found = await examined(dsn, bucket)
         assert not found.ok
         assert why in found.detail

@@ -12,11 +12,7 @@ from tests.store.postgres_server import PostgresServer, running_server
 pytest.importorskip("dbos", reason="the extra fleet is not installed")
 from tests.store.fleet.fleet_chaos import Fleet, fleet, freeze_and_move, kill_hosts
 
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.timeout(900),
-    pytest.mark.xdist_group("postgres"),
-]
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(900), pytest.mark.xdist_group("postgres")]
 
 
 async def checked(one: Fleet) -> None:

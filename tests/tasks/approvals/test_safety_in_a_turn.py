@@ -6,12 +6,7 @@ from msgspec.structs import replace
 
 from agent.loop.task_context import Limits
 from agent.models.model import ModelReply
-from agent.protocol import (
-    BudgetExtended,
-    ObservationRecorded,
-    ToolCallRequested,
-    WarningEvent,
-)
+from agent.protocol import BudgetExtended, ObservationRecorded, ToolCallRequested, WarningEvent
 from agent.records import AtLimit, Autonomy, Budget, Question, QuestionKind, UiNode, Usage
 from agent.safety.app_rules import AppDecision, AppRule
 from agent.safety.redacting.secrets import SECRET
@@ -130,11 +125,7 @@ async def test_a_secret_asked_for_in_the_models_words_is_typed_once_and_kept_by_
 async def test_a_secret_is_asked_for_only_where_it_will_be_typed() -> None:
     login = Login()
     model = scripted(
-        asks_for(3),
-        asks_for(99),
-        asks_for(1, " "),
-        asks_for(1, options=["a", "b"]),
-        DONE,
+        asks_for(3), asks_for(99), asks_for(1, " "), asks_for(1, options=["a", "b"]), DONE
     )
     context = await run(model, login.phone)
     assert context.questions == []
@@ -324,10 +315,7 @@ async def test_tokens_and_money_are_budgets_too() -> None:
         ]
         return made
 
-    for budget, said in (
-        (Budget(tokens=1000), "1,000 tokens"),
-        (Budget(cost_usd=1.0), "$1.00"),
-    ):
+    for budget, said in ((Budget(tokens=1000), "1,000 tokens"), (Budget(cost_usd=1.0), "$1.00")):
         context = MemoryContext(model(), Login().phone, budget=budget)
         end = await task().run(context)
         assert not end.completed

@@ -21,12 +21,7 @@ from agent.loop.task_context import TurnEnd
 from agent.loop.turn.observation_cache import SWITCHED_ON
 from agent.loop.turn.touch_guard import TOUCHED
 from agent.models.pilot import Pilot
-from agent.protocol import (
-    SessionFlagsChanged,
-    ToolCallFinished,
-    ToolCallRequested,
-    WarningEvent,
-)
+from agent.protocol import SessionFlagsChanged, ToolCallFinished, ToolCallRequested, WarningEvent
 from agent.records import Question, QuestionKind
 from agent.tasks.regular import RegularTask
 from tests.tasks.context import MemoryContext

@@ -59,11 +59,9 @@ def test_days_and_times_that_are_named_are_those_it_is_due_at(fields: list[str])
             break
         due.append(at)
     assert {f"{at:%H:%M}" for at in due} == set(re.findall(r"\d\d:\d\d", said[2]))
-    named = {
-        "daily": set(_DAYS),
-        "weekdays": set(_DAYS[:5]),
-        "weekends": set(_DAYS[5:]),
-    }.get(said[1], {day for day in _DAYS if day in said[1]})
+    named = {"daily": set(_DAYS), "weekdays": set(_DAYS[:5]), "weekends": set(_DAYS[5:])}.get(
+        said[1], {day for day in _DAYS if day in said[1]}
+    )
     assert {f"{at:%a}" for at in due} == named
 
 

@@ -29,12 +29,7 @@ def test_the_newest_run_is_at_the_right_and_each_has_its_column_in_every_line() 
         ran(3, DENIED, took_s=40),
         ran(2, DONE, took_s=40, tokens=400),
         ran(1, DONE, took_s=20, tokens=400),
-    ) == [
-        "2 of the last 4 runs finished",
-        "✓✓–×●",
-        "▃▅▅█▁  at most 1:20",
-        "▅▅▁█▂  at most 800 tok",
-    ]
+    ) == ["2 of the last 4 runs finished", "✓✓–×●", "▃▅▅█▁  at most 1:20", "▅▅▁█▂  at most 800 tok"]
 
 
 def test_one_run_is_told_by_its_line_alone_and_old_ones_are_left_out() -> None:

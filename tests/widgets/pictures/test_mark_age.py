@@ -72,8 +72,7 @@ def test_numbers_are_not_put_on_a_picture_that_stopped_before_the_look() -> None
 
 
 @given(
-    st.floats(allow_nan=True, allow_infinity=True),
-    st.floats(allow_nan=True, allow_infinity=True),
+    st.floats(allow_nan=True, allow_infinity=True), st.floats(allow_nan=True, allow_infinity=True)
 )
 def test_foreign_bounds_break_nothing(top: float, bottom: float) -> None:
     age = MarkAge()

@@ -89,9 +89,7 @@ async def test_video_stops_while_the_fault_is_there_and_goes_on_after(
         assert await video.next()
 
 
-async def test_a_frozen_screen_is_one_picture_to_every_way_of_looking(
-    connected: Connected,
-) -> None:
+async def test_a_frozen_screen_is_one_picture_to_every_way_of_looking(connected: Connected) -> None:
     before = await connected("exec-out", "screencap", "-p")
     raw_before = await connected("exec-out", "screencap")
     connected.host.fault(connected.serial, FaultKind.FROZEN_SCREEN)

@@ -224,10 +224,7 @@ def _switch(view: View, canvas: Canvas, m: Metrics) -> None:
 
 def _check(view: View, canvas: Canvas) -> None:
     canvas.clip_to(view.clip)
-    names = {
-        (Kind.RADIO, True): "radio_on",
-        (Kind.RADIO, False): "radio_off",
-    }
+    names = {(Kind.RADIO, True): "radio_on", (Kind.RADIO, False): "radio_off"}
     color = canvas.color("accent" if view.checked else "text2")
     canvas.icon(names[view.kind, view.checked], view.rect, color)
 
