@@ -11,8 +11,7 @@ from typing import NamedTuple
 _STAT = Path("/proc/stat")
 _IDLE, _IOWAIT, _STOLEN = 3, 4, 7
 
-FAIR = 0.9
-"""A time measured with less than this share says more of the host than of the program."""
+FAIR = 0.9  # A time measured with less than this share says more of the host than of the program.
 
 
 class Ticks(NamedTuple):

@@ -39,8 +39,7 @@ _STARTS = 3
 _ROUNDS = 5
 _BOUND_S = 120.0
 _CORE = "from console.cli import main; main()"
-_PIDS = "BENCH_PIDS"
-"""The processes whose CPU counts beside the console's own."""
+_PIDS = "BENCH_PIDS"  # The processes whose CPU counts beside the console's own.
 _DAYS_AGO = 1
 Took = dict[str, float]
 

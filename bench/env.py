@@ -33,8 +33,7 @@ RESETS = 3
 STEPS = 20
 TASK = "dark-theme"
 IN_PROCESS, OVER_ADB = "in-process", "over-adb"
-PEERS = 4
-"""How many phones the peer has where nothing else is measured over adb."""
+PEERS = 4  # How many phones the peer has where nothing else is measured over adb.
 EPISODES, EPISODE_STEPS = 1000, 60
 TREE = Look(xml=False, picture=False)
 

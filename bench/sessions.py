@@ -27,8 +27,7 @@ from agent.store.store import EventDraft
 
 ROUNDS = 5
 PHONES = 3
-TAP = Point(x=0.5, y=0.01)
-"""In the status bar: nothing opens by it."""
+TAP = Point(x=0.5, y=0.01)  # In the status bar: nothing opens by it.
 RATE_HZ = 500
 OPS_HZ = 25
 SUBMIT_SECONDS = 20.0

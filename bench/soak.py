@@ -34,8 +34,7 @@ from tests.fakes import FakeFleet
 
 SESSIONS = 200
 STEPS = 100
-FRAMES = 72_000
-"""Two hours at ten a second."""
+FRAMES = 72_000  # Two hours at ten a second.
 PHONES = 4
 SAMPLES = 20
 COLUMNS, ROWS = 160, 50

@@ -47,8 +47,7 @@ LINES: tuple[tuple[str, ...], ...] = (
     ("press", "BACK"),
     ("press", "BACK"),
 )
-Newest = Callable[[], Awaitable[Session]]
-"""Read the session of the line that was run last."""
+Newest = Callable[[], Awaitable[Session]]  # Read the session of the line that was run last.
 
 
 class Took(NamedTuple):
@@ -59,8 +58,7 @@ class Took(NamedTuple):
     cpu: float
 
 
-Taken = dict[str, list[Took]]
-"""By verb."""
+Taken = dict[str, list[Took]]  # By verb.
 
 
 def main() -> None:

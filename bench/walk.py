@@ -36,17 +36,13 @@ sys.path.insert(0, str(Path(__file__).parent.parent / "scripts"))
 BOUND_S = 90.0
 _LOOK_S = 0.05
 _CHUNK_BYTES = 65_536
-_READ_S = 0.6
-"""A card is read before it is answered."""
-_TURN_S = 0.15
-"""Between two notches of the wheel."""
+_READ_S = 0.6  # A card is read before it is answered.
+_TURN_S = 0.15  # Between two notches of the wheel.
 _KITTY = re.compile(rb"\x1b\[[<>=?][0-9;]*u")
 ENTER, ESC, DOWN = "\r", "\x1b", "\x1b[B"
-_SHIFT = 4
-"""Held while the mouse is pressed (xterm's ctlseqs, mode 1006)."""
+_SHIFT = 4  # Held while the mouse is pressed (xterm's ctlseqs, mode 1006).
 _WHEEL_UP, _WHEEL_DOWN = 64, 65
-_MOST_TURNS = 40
-"""Of the wheel, until what is looked for must have been seen."""
+_MOST_TURNS = 40  # Of the wheel, until what is looked for must have been seen.
 
 
 class Link(NamedTuple):

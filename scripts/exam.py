@@ -202,8 +202,7 @@ TANGO = (
     "@yume-chan/stream-extra",
 )
 
-APPIUM = "12.13.1"
-"""The newest whose package can be loaded by any Node since 18."""
+APPIUM = "12.13.1"  # The newest whose package can be loaded by any Node since 18.
 
 
 def tango(hall: Hall, serial: str) -> Report:

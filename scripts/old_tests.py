@@ -17,8 +17,7 @@ from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
-BEFORE = "4c78171d05825025b6294fc467fd13b47d3c9a61"
-"""The last commit before the rooms were moved."""
+BEFORE = "4c78171d05825025b6294fc467fd13b47d3c9a61"  # The last commit before the rooms were moved.
 OLD = ROOT / "tests" / "data" / "old_tests.txt.gz"
 BY_HAND = ROOT / "tests" / "data" / "old_tests.tsv"
 FOLDERS = ("tests", "virtual_phone/tests")

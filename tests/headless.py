@@ -24,8 +24,7 @@ from textual.screen import Screen
 
 _QUIET_TURNS = 3
 """How often the loop must find nothing to do: a task takes two turns to be woken by another."""
-_TURNS = 5_000
-"""What never rests is looked at as it is."""
+_TURNS = 5_000  # What never rests is looked at as it is.
 
 
 async def at_rest(*_: object) -> None:

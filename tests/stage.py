@@ -21,8 +21,7 @@ from tests.fakes import FakeFleet, FakeModel, Part, PlayedTask
 
 T = TypeVar("T")
 
-PATIENCE_S = 30.0
-"""How long a test waits for what must come; only a failing test waits so long."""
+PATIENCE_S = 30.0  # How long a test waits for what must come; only a failing test waits so long.
 
 
 class Stage:

@@ -180,8 +180,7 @@ LOOP_MAY_SEE = (
     "agent.models.retry",
     "agent.models.verifying",
 )
-EMBEDDED = "virtual_phone.embedded"
-"""The one door to a phone inside the process."""
+EMBEDDED = "virtual_phone.embedded"  # The one door to a phone inside the process.
 BUILDS_A_RUNTIME = "console/core/host.py"
 
 

@@ -23,8 +23,7 @@ GENESIS = "0" * 64
 CUT_BYTES = 256 * 1024
 _HEAD = "head.json"
 _FILES = "audit-*.jsonl"
-_MAX_LINE_BYTES = 1024 * 1024
-"""A line that names ten thousand deleted sessions has a sixth of it."""
+_MAX_LINE_BYTES = 1024 * 1024  # A line that names ten thousand deleted sessions has a sixth of it.
 
 
 class Flaw(StrEnum):

@@ -38,8 +38,7 @@ MODEL = f"{records.DIRECT}episode"
 TAG = "episode"
 EPISODES = "episodes"
 """The folder of them in the operator's data directory."""
-_AT_ONCE = 8
-"""How many episodes are written at the same time; ending one more waits."""
+_AT_ONCE = 8  # How many episodes are written at the same time; ending one more waits.
 _TITLE_CHARS = 80
 _SESSION_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,79}")
 _UNTASKED = "An episode without a task"

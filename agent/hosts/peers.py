@@ -29,8 +29,7 @@ from agent.store.store import EventDraft
 
 LOOK_S = 0.5
 """How often it is looked who is there."""
-_NOTICE_S = 0.5
-"""How long an op, or its answer, may go unseen where its notice was lost."""
+_NOTICE_S = 0.5  # How long an op, or its answer, may go unseen where its notice was lost.
 _TIDY_LOOKS = 240
 ANSWER_S = 110.0
 """How long an answer is waited for, of a host that is there: clients wait 120 s for theirs."""

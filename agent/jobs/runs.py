@@ -30,10 +30,8 @@ from agent.state.commit import Commit
 from agent.store.store import EventDraft, Store
 from agent.text import one_line
 
-_LEAST_S = 15.0
-"""What an approved action is given, however much of its time the run has used up."""
-_STORING_S = 2.0
-"""How long a closing core waits for runs that only have to be stored."""
+_LEAST_S = 15.0  # What an approved action is given, however much of its time the run has used up.
+_STORING_S = 2.0  # How long a closing core waits for runs that only have to be stored.
 _log = logging.getLogger(__name__)
 
 Told = Callable[[Job, RunRecord], None]

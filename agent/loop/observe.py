@@ -36,8 +36,7 @@ _MAX_TOAST = 300
 _OFF = "the screen is off"
 _KEYBOARD_TOP = 0.58
 """Below this share of the height stands a keyboard that is shown, whose letters are not read."""
-_QUICK_LOOK_S = 0.25
-"""A look that took longer is not repeated beside the picture."""
+_QUICK_LOOK_S = 0.25  # A look that took longer is not repeated beside the picture.
 
 
 @dataclass(frozen=True, slots=True)

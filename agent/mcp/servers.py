@@ -30,8 +30,7 @@ if TYPE_CHECKING:
     from agent.mcp.connection import OpenStreams, ServerConnection
 
 KEYRING_SERVICE = "switchboard-mcp"
-_LEAST_CHARS = 6
-"""Shorter values are words that any text may hold."""
+_LEAST_CHARS = 6  # Shorter values are words that any text may hold.
 _NAMES_A_SECRET = re.compile(r"(?i)key|token|secret|passw|passphrase|auth|bearer|credential")
 
 

@@ -33,8 +33,7 @@ MAX_LIFE_S = 10 * 366 * 86400.0
 EARLY_S = 60.0
 """A token is renewed so long before it ends."""
 MAX_METADATA_BYTES = 1_000_000
-_CHUNK_BYTES = 64
-"""Read in so small pieces that one which comes byte by byte is noticed in time."""
+_CHUNK_BYTES = 64  # Read in so small pieces that one which comes byte by byte is noticed in time.
 _LOOPBACK = ("127.0.0.1", "localhost", "::1")
 _DISCOVERY = (".well-known/openid-configuration", ".well-known/oauth-authorization-server")
 

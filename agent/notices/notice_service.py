@@ -30,8 +30,7 @@ from agent.sessions.rules.rollup import counting, guarded, rollup
 from agent.settings import Settings
 from agent.store.store import EventDraft
 
-_PAST_MS = 60_000
-"""What began longer ago than this before it was stored was not begun here."""
+_PAST_MS = 60_000  # What began longer ago than this before it was stored was not begun here.
 _log = logging.getLogger(__name__)
 
 

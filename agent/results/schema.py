@@ -31,8 +31,7 @@ PROBE_LIMIT_S = 1.0
 _PROBE_CHARS = 64
 _MAX_PLACE_CHARS = 100
 _MOST_PROBES = 16
-_DATA = frozenset({"const", "enum", "default", "examples"})
-"""Keywords whose values are no schemas."""
+_DATA = frozenset({"const", "enum", "default", "examples"})  # Keywords whose values are no schemas.
 _MAPS = frozenset(
     {"properties", "patternProperties", "$defs", "definitions", "dependentSchemas", "dependencies"}
 )

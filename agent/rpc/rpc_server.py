@@ -41,8 +41,7 @@ SPARE_S = 30.0
 _REFUSED_AT_ONCE = 16
 _REFUSAL_S = 2.0
 _GRACE_S = 2.0
-_PATH_LOOK_S = 1.0
-"""How often it is looked whether clients can still find the socket."""
+_PATH_LOOK_S = 1.0  # How often it is looked whether clients can still find the socket.
 _log = logging.getLogger(__name__)
 
 

@@ -24,8 +24,7 @@ class Tone(StrEnum):
     ERROR = "error"
 
 
-_NOTICEABLY_MS = 1000
-"""From this on it is said how late a question closed."""
+_NOTICEABLY_MS = 1000  # From this on it is said how late a question closed.
 _ABORTED = {
     protocol.AbortReason.INTERRUPTED: "Stopped; it can be resumed.",
     protocol.AbortReason.REPLACED: "Replaced by a newer turn.",

@@ -39,11 +39,9 @@ __all__ = ["ActionArguments", "ResolvedAction", "carry_out", "resolve", "swipe_f
 LONG_PRESS_MS = 1000
 SWIPE_MS = 700
 """Slow enough that lists glide on by less than the part of them that the swipe leaves out."""
-_TYPED_CHARS = 80
-"""How much of a typed text its result repeats."""
+_TYPED_CHARS = 80  # How much of a typed text its result repeats.
 _SHOWN_FIELDS = 6
-_MARGIN = 0.15
-"""Share of an area that a swipe keeps clear of at either end."""
+_MARGIN = 0.15  # Share of an area that a swipe keeps clear of at either end.
 
 
 def resolve(

@@ -15,8 +15,7 @@ from agent.tools.arguments import BadArguments
 
 SHOWN_APPS = 20
 _COMPARED_CHARS = 60
-_SHORT_WORD = 3
-"""Words of so many letters stand in many names."""
+_SHORT_WORD = 3  # Words of so many letters stand in many names.
 
 
 def find_app(name: str, apps: Sequence[AppInfo], library: Library) -> AppInfo:

@@ -592,8 +592,7 @@ def _tidied(value: object, tidy: Callable[[str], str], depth: int = 0) -> object
     return value
 
 
-_FAR = 100_000
-"""A bound that protects the reader and tells a model nothing."""
+_FAR = 100_000  # A bound that protects the reader and tells a model nothing.
 
 
 def schema(kind: type[Arguments]) -> dict[str, Any]:

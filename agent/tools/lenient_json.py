@@ -12,8 +12,7 @@ from collections.abc import Iterator
 
 MAX_CHARS = 100_000
 _NEAR_CHARS = 24
-_AFTER = " \t\r\n;}])`"
-"""What may stand behind a value and means nothing."""
+_AFTER = " \t\r\n;}])`"  # What may stand behind a value and means nothing.
 _CLOSERS = {"{": "}", "[": "]"}
 _TYPOGRAPHIC = str.maketrans({"“": '"', "”": '"', "„": '"', "‟": '"'})
 _DECODER = json.JSONDecoder(strict=False)

@@ -6,8 +6,7 @@ this machine, its neighbours or nobody is not public, in whatever other address 
 
 from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address
 
-_NAT64 = IPv6Network("64:ff9b::/96")
-"""RFC 6052: the last four bytes are an IPv4 address."""
+_NAT64 = IPv6Network("64:ff9b::/96")  # RFC 6052: the last four bytes are an IPv4 address.
 _LOCAL_NAT64 = IPv6Network("64:ff9b:1::/48")
 """RFC 8215: translates to whatever the local network likes."""
 

@@ -20,8 +20,7 @@ from bench.exercises.runner import Plan, run
 from bench.exercises.trial import Outcome
 from console.evaluation.statistics import wilson
 
-MAX_STEPS = 25
-"""Enough for each exercise to be done in twice the steps that it takes."""
+MAX_STEPS = 25  # Enough for each exercise to be done in twice the steps that it takes.
 
 
 @dataclass(frozen=True)

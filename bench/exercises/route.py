@@ -16,8 +16,7 @@ from agent.text import one_line
 GONE_ELSEWHERE = ("NEW SCREEN", "NEW APP")
 _OUT_OF_APP = "this session belongs to"
 """What a refusal says that is about being in the wrong app, and so no answer of anybody's."""
-_PATIENCE = 3
-"""How often one waits for something that is not there before one looks elsewhere."""
+_PATIENCE = 3  # How often one waits for something that is not there before one looks elsewhere.
 
 
 @dataclass(frozen=True)

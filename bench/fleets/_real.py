@@ -20,8 +20,7 @@ from tests.end_to_end.chaos.rack import Rack, rack
 from tests.orphans import folder_prefix
 from tests.store.postgres_server import PostgresServer
 
-_IDLE_S = 30.0
-"""So much that what hosts do now and then, as looking at batteries, is in it."""
+_IDLE_S = 30.0  # So much that what hosts do now and then, as looking at batteries, is in it.
 
 
 class _Notes:

@@ -12,8 +12,7 @@ from typing import NamedTuple
 from bench._host import FAIR
 from bench.frames.terminal import Ran
 
-APP_PEERS = ("rich-pixels", "textual-image")
-"""Those that draw pictures in an app."""
+APP_PEERS = ("rich-pixels", "textual-image")  # Those that draw pictures in an app.
 
 
 class Bar(NamedTuple):

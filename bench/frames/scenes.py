@@ -9,8 +9,7 @@ import numpy.typing as npt
 from PIL import Image, ImageDraw
 from platformdirs import user_cache_path
 
-Packet = tuple[bool, bytes]
-"""Whether it refers to no other, and an access unit in annex B."""
+Packet = tuple[bool, bytes]  # Whether it refers to no other, and an access unit in annex B.
 
 WIDTH, HEIGHT = 360, 800
 NAMES = ("list", "feed", "static", "video")

@@ -29,8 +29,7 @@ from agent.records import FrameSource, FrameStatus, LiveFrame
 from bench.frames.scenes import HEIGHT, WIDTH, Rgb, decoded
 from console.frames.images import Images, KittyImages, Place, SixelImages
 
-Draw = Callable[[Rgb], int]
-"""Draws a picture; returns how many bytes go to the terminal."""
+Draw = Callable[[Rgb], int]  # Draws a picture; returns how many bytes go to the terminal.
 CELL_PX = (8, 16)
 GRIDS = ((20, 22), (45, 50), (90, 100))
 SCENES = ("list", "feed")

@@ -15,11 +15,9 @@ from virtual_phone.scrcpy.stream import frame_packet, header
 
 VERSION = "3.3.4"
 HZ = 30
-ASK = struct.Struct("!BHB")
-"""Scene, longer side in pixels, pictures a second."""
+ASK = struct.Struct("!BHB")  # Scene, longer side in pixels, pictures a second.
 NAMES = ("feed", "list", "static")
-_SPREAD = 17
-"""Phones do not take their pictures at the same moment."""
+_SPREAD = 17  # Phones do not take their pictures at the same moment.
 
 
 async def main() -> None:

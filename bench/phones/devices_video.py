@@ -45,8 +45,7 @@ MYSC = Peer(
     python=newer_python,
     needs=("av", "numpy"),
 )
-PLACE = Point(x=0.5, y=0.02)
-"""On the status bar, where a tap changes nothing."""
+PLACE = Point(x=0.5, y=0.02)  # On the status bar, where a tap changes nothing.
 
 PEER = """
 import json, socket, sys, time

@@ -25,8 +25,7 @@ from agent.tools.gestures.pointing import DragTo, TapPoint
 from bench.redteam.screens import observe
 
 CASES = Path(__file__).with_name("cases")
-HELD_OUT = "held_out"
-"""Begins the names of files that were written without a look at the rules."""
+HELD_OUT = "held_out"  # Begins the names of files that were written without a look at the rules.
 
 
 class Written(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -26,10 +26,8 @@ ORDER = (
 TEXT = {"type": "object", "properties": {"text": {"type": "string"}}}
 LINE_BYTES = 64 * 1024 * 1024
 NOISE = "\x1b[2Jhello\n{]\n" + "[" * 50_000 + "\n"
-Say = Callable[[str], None]
-"""Sends text as it is."""
-Tell = Callable[[dict[str, Any]], None]
-"""Sends one message of the protocol."""
+Say = Callable[[str], None]  # Sends text as it is.
+Tell = Callable[[dict[str, Any]], None]  # Sends one message of the protocol.
 
 
 def deep(levels: int) -> dict[str, Any]:

@@ -21,8 +21,7 @@ _SHOWN = {
     "disabled": ("[DISABLED]",),
 }
 _MIDDLE = 0.5
-_NEAR = 2
-"""How many lines below a label a switch without a name of its own still belongs to it."""
+_NEAR = 2  # How many lines below a label a switch without a name of its own still belongs to it.
 
 
 def derive(question: Question, written: Written) -> tuple[str, ...]:

@@ -43,8 +43,7 @@ from agent.store.queries.search_words import text_of
 from bench.storage.store import step_draft
 
 HOSTS = 20
-PHONES = 25
-"""Of each host."""
+PHONES = 25  # Of each host.
 MODELS = ("openai/gpt-5", "anthropic/claude-sonnet", "qwen/qwen-vl-max")
 _GOALS = (
     "Turn on Bluetooth",

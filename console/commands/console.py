@@ -39,8 +39,7 @@ def need_a_terminal(instead: str) -> None:
 
 _LINE_BY_LINE = frozenset({"dumb", "unknown"})
 """Names of terminals without any cursor: the shells of editors, consoles of build machines."""
-_FEWEST_COLOURS = 8
-"""What every terminal with colours has."""
+_FEWEST_COLOURS = 8  # What every terminal with colours has.
 
 
 def has_no_colours() -> bool:

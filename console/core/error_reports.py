@@ -10,10 +10,8 @@ from collections.abc import Callable
 from console.core.op_client import Say
 
 _log = logging.getLogger(__name__)
-_FATAL_AFTER = 25
-"""Errors in ten seconds that mean the console can no longer draw itself."""
-_SAID = 3
-"""Errors in ten seconds that are said, not only logged."""
+_FATAL_AFTER = 25  # Errors in ten seconds that mean the console can no longer draw itself.
+_SAID = 3  # Errors in ten seconds that are said, not only logged.
 
 
 class ErrorReports:

@@ -33,8 +33,7 @@ from console.latency_stats import LatencyStats
 _log = logging.getLogger(__name__)
 TICK_HZ = 30
 _RETRY_S = 1.0
-_REACHED_S = 5.0
-"""How long an event may take from the core to the picture."""
+_REACHED_S = 5.0  # How long an event may take from the core to the picture.
 _FOLDED_AT_ONCE = 500
 KEPT_TRANSCRIPTS = 20
 """How many settled sessions keep what they did at hand; older ones are read when looked at."""

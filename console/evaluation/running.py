@@ -27,8 +27,7 @@ from console.evaluation.trial import Outcome, Trial, attempt
 
 TRIAL_BOUND_S = 240.0
 SHELL_BOUND_S = 30.0
-_AT_ONCE = 8
-"""Requests to the phones' channel at once; it takes sixteen."""
+_AT_ONCE = 8  # Requests to the phones' channel at once; it takes sixteen.
 
 
 class Told(Protocol):

@@ -22,14 +22,10 @@ from textual.message import Message
 
 from widgets.cells.direct_route import is_known_textual
 
-_MOST_CHARS = 1_024
-"""Longer than any answer that is wanted."""
-_TORN_S = 0.5
-"""How long the rest of a sequence may take; what is incomplete then is dropped."""
-_LATE_S = 3.0
-"""How long what comes may be the rest of what was dropped, or given out as a key."""
-_ESCAPE_S = 0.05
-"""How long a lone escape is held, less than Textual itself waits."""
+_MOST_CHARS = 1_024  # Longer than any answer that is wanted.
+_TORN_S = 0.5  # How long the rest of a sequence may take; what is incomplete then is dropped.
+_LATE_S = 3.0  # How long what comes may be the rest of what was dropped, or given out as a key.
+_ESCAPE_S = 0.05  # How long a lone escape is held, less than Textual itself waits.
 _AWAITED_S = 10.0
 _BODY = rf"[^\x1b\x07]{{0,{_MOST_CHARS}}}"
 # APC G … ST of kitty's protocol; CSI ? … c (DA1); CSI ? … S (XTSMGRAPHICS); and what programs
@@ -53,10 +49,8 @@ _TORN = re.compile(
 )
 _PERHAPS = re.compile(r"\x1b(?:[_\[O]|\]\d{0,4}|P[01>!]?)?\Z")
 """May be the beginning of an answer, or keys."""
-_ONE_KEY = 2
-"""An escape and a character: longer than that it is hardly what somebody pressed."""
-_BARE = "\x1b["
-"""Begins nearly everything; alone it is a key that hardly anybody presses."""
+_ONE_KEY = 2  # An escape and a character: longer than that it is hardly what somebody pressed.
+_BARE = "\x1b["  # Begins nearly everything; alone it is a key that hardly anybody presses.
 _WHOLE = re.compile(r"\x1b\[[?<>=]?[\d;:$-]{0,80}[A-HMRSmctuny~]")
 """A sequence of ours or of Textual's. None ends with a letter that stops or pauses."""
 _MORE_THAN_KEYS = 4
@@ -68,8 +62,7 @@ _AFTER_SS3 = frozenset("PQRS")
 _NORMAL_KEYS = "\x1b[?1l\x1b>"
 """DECCKM and DECKPNM: a program before us may have left the application modes on."""
 _PASTE = re.compile(r"\x1b\[20([01])~\Z")
-_TEXTUAL_WAITS_S = 0.25
-"""How long Textual may still put an escape together with what comes."""
+_TEXTUAL_WAITS_S = 0.25  # How long Textual may still put an escape together with what comes.
 
 Hear = Callable[[str, str], None]
 """Gets the kind of an answer (kitty, attributes, graphics) and what it says, which is foreign."""

@@ -15,8 +15,7 @@ DA1 = "\x1b[c"
 COLOUR_REGISTERS = "\x1b[?1;1;0S"
 """XTSMGRAPHICS: how many colours a sixel image may have (xterm, ctlseqs)."""
 SIXEL_COLOURS = 216
-_SIXEL = "4"
-"""DA1's attribute of sixel graphics (DEC VT340)."""
+_SIXEL = "4"  # DA1's attribute of sixel graphics (DEC VT340).
 _KITTY = re.compile(r"i=(?P<id>\d{1,10})(?:,[A-Za-z]=\d{1,10})*;(?P<said>[^;]{1,200})")
 
 

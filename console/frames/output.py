@@ -13,8 +13,7 @@ from typing import Any, TextIO, cast
 
 from textual.driver import Driver
 
-_MEASURED_CHARS = 2_048
-"""Less than this says nothing of how fast a terminal is."""
+_MEASURED_CHARS = 2_048  # Less than this says nothing of how fast a terminal is.
 _FASTEST = 50_000_000.0
 
 

@@ -38,8 +38,7 @@ REST_S = 1.0
 """A picture that has not changed for so long is drawn as an image; longer than a cursor's blink."""
 LOOK_HZ = 4.0
 _USUAL_CELL_PX = (8, 16)
-_MOST_PX = 4_000_000
-"""Of one image; twelve megabytes."""
+_MOST_PX = 4_000_000  # Of one image; twelve megabytes.
 
 Read = Callable[[int, int], Awaitable[LiveFrame | None]]
 

@@ -7,8 +7,7 @@ Textual inserts only what Python calls printable, which those are not (UAX #29, 
 from textual.events import Event, Key
 
 _JOINERS = frozenset("\u200c\u200d")
-_TAGS = range(0xE0020, 0xE0080)
-"""Of the flags of regions: UTS #51, emoji tag sequences."""
+_TAGS = range(0xE0020, 0xE0080)  # Of the flags of regions: UTS #51, emoji tag sequences.
 
 
 class _Joiner(Key):

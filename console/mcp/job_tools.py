@@ -27,8 +27,7 @@ from console.mcp.phone_tools import PATIENCE_S, ask_here
 from console.mcp.tool import Answer, Asker, Connection, McpTool, op_of, tool_of
 
 _SLICE_S = 1.0
-_AT_ONCE = 8
-"""How many jobs of one client may wait for the operator."""
+_AT_ONCE = 8  # How many jobs of one client may wait for the operator.
 
 
 class CreateJob(Arguments, frozen=True, kw_only=True):

@@ -28,8 +28,7 @@ SCHEME = "switchboard://"
 ATTENTION = f"{SCHEME}attention"
 PHONES = f"{SCHEME}phones"
 _LISTED = 20
-_MAX_CHARS = 100_000
-"""The most text that one reading brings; of a longer transcript, its end."""
+_MAX_CHARS = 100_000  # The most text that one reading brings; of a longer transcript, its end.
 _WAITS = (
     *(
         protocol.RequestUserInput,

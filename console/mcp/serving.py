@@ -24,8 +24,7 @@ from console.mcp.server import PhoneServer
 
 MAX_MESSAGE_BYTES = 16 * 1024 * 1024
 """The longest line; a call over 1 MiB is refused by the core, which says so in its answer."""
-_LAST_WORDS_S = 2.0
-"""How long the end waits for a client to take what was written."""
+_LAST_WORDS_S = 2.0  # How long the end waits for a client to take what was written.
 
 
 async def serve_stdio(server: PhoneServer) -> None:

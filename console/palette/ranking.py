@@ -11,8 +11,7 @@ from textual.fuzzy import FuzzySearch
 from console.palette.entry import Entry
 
 MOST_SHOWN = 200
-_FUZZY_FROM = 3
-"""Fewer letters in order are found in nearly every name."""
+_FUZZY_FROM = 3  # Fewer letters in order are found in nearly every name.
 _EXACT, _BEGINS, _WORDS, _PARTS, _SAID, _LETTERS, _NO = range(7)
 
 

@@ -25,8 +25,7 @@ _CODECS = ("libx264", "libopenh264", "mpeg4")
 FILM_HZ = 10
 _MOST_PIXELS = 32_000_000
 """A stored frame may come from anybody's rollout: a few bytes can say that they are gigabytes."""
-_LONGEST_PX = 4_000
-"""What a scaled picture may be high; no phone is so narrow."""
+_LONGEST_PX = 4_000  # What a scaled picture may be high; no phone is so narrow.
 
 Progress = Callable[[int, int], None]
 """Told how many frames are done, of how many."""

@@ -12,8 +12,7 @@ R = TypeVar("R")
 
 HELD = 3
 """How many pages are held."""
-_REFRESH_S = 1.0
-"""How soon a list that changes is read again."""
+_REFRESH_S = 1.0  # How soon a list that changes is read again.
 
 
 class Page(NamedTuple, Generic[R]):

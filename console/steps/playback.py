@@ -14,8 +14,7 @@ from typing import NamedTuple
 from agent import protocol
 from agent.state.reducer import State, reduce_all
 
-_EVERY = 64
-"""Events between the states that are kept, so that going back folds few events again."""
+_EVERY = 64  # Events between the states that are kept, so that going back folds few events again.
 LONGEST_GAP_MS = 3_000
 """Waiting for a person or for tomorrow is not replayed at length."""
 

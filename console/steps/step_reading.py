@@ -19,8 +19,7 @@ from console.steps.step_record import (
 from widgets.base.rows import Parts
 
 _PAGE = 200
-_MOST_EVENTS = 5_000
-"""Of one step; a step that tells more is read as far as that."""
+_MOST_EVENTS = 5_000  # Of one step; a step that tells more is read as far as that.
 WHOLE_CHARS = 50_000_000
 """Of a part that is read whole, for a file."""
 

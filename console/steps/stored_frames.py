@@ -16,8 +16,7 @@ from agent.records import Frame, FrameSource, FrameStatus, LiveFrame
 from console.input.gate import Wait
 
 _KEPT = 32
-_BLOB = re.compile(r"^Blob \S+ ")
-"""How the store names what it lacks."""
+_BLOB = re.compile(r"^Blob \S+ ")  # How the store names what it lacks.
 
 
 class StoredFrames:

@@ -32,8 +32,7 @@ _WAITING = (
     "sh",
 )
 """Runs the words after it, and waits for enter, so that their last lines can be read."""
-_CLOSE_S = 2.0
-"""How long an editor may take to end when the console is ended under it."""
+_CLOSE_S = 2.0  # How long an editor may take to end when the console is ended under it.
 
 
 class Drawing(Protocol):

@@ -20,8 +20,7 @@ CODES = {
 }
 
 
-_lent: list[None] = []
-"""One entry while another program has the keyboard."""
+_lent: list[None] = []  # One entry while another program has the keyboard.
 
 
 @contextmanager

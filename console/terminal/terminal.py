@@ -20,13 +20,11 @@ from textual.drivers._writer_thread import WriterThread
 
 from console.terminal.ascii_fallback import Ascii, has_unicode, own_locale
 
-_LAST_WORDS_S = 1.0
-"""How long a console that ends waits for a terminal that takes nothing at all."""
+_LAST_WORDS_S = 1.0  # How long a console that ends waits for a terminal that takes nothing at all.
 _SLOWEST_S = 10.0
 """How long it waits for one that goes on taking, which is to be given back as it was."""
 _LOOK_S = 0.05
-_LOOKS_TO_BE_SURE = 2
-"""The signal, where there is one, has come before the second look."""
+_LOOKS_TO_BE_SURE = 2  # The signal, where there is one, has come before the second look.
 
 
 class _Lenient:

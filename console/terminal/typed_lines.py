@@ -13,8 +13,7 @@ from contextlib import contextmanager
 
 import click
 
-_ECHO_AT = 3
-"""Where the local modes stand in what `tcgetattr` returns."""
+_ECHO_AT = 3  # Where the local modes stand in what `tcgetattr` returns.
 _LINE_BYTES = 65_536
 
 

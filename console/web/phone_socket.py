@@ -27,8 +27,7 @@ _MESSAGE_LIMIT_BYTES = 64 * 1024
 _DRAWN_BOUND_S = 10.0
 """A page that is hidden draws nothing; it is sent a frame now and then all the same."""
 _HEARTBEAT_S = 20.0
-_MOST_WAITING = 64
-"""Gestures that wait for the phone."""
+_MOST_WAITING = 64  # Gestures that wait for the phone.
 
 OpenCore = Callable[[], Awaitable[Core]]
 

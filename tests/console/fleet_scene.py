@@ -26,8 +26,7 @@ _GOALS = (
     "Tidy the downloads",
 )
 _SETTLED = (SessionState.COMPLETED, SessionState.FAILED, SessionState.CANCELLED)
-_TREE = 10
-"""One session in so many has the next as its subtask."""
+_TREE = 10  # One session in so many has the next as its subtask.
 
 
 def play_fleet(

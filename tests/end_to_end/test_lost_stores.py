@@ -18,8 +18,7 @@ from tests.end_to_end.servers.test_mcp import Pipes
 from tests.end_to_end.test_daemon import daemon
 
 MOST_S = 2.0
-LOADED_S = 10.0
-"""What a loaded machine may add."""
+LOADED_S = 10.0  # What a loaded machine may add.
 WHY = "its hold on the store failed"
 
 

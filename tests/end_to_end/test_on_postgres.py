@@ -19,8 +19,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("postgres")]
 PILOT = ("--model", "pilot")
 PASSWORD = "hunter2-of-the-fleet"
 GONE_S = 5.0
-LOADED_S = 15.0
-"""What a loaded machine may add."""
+LOADED_S = 15.0  # What a loaded machine may add.
 
 
 @pytest.fixture(scope="module")

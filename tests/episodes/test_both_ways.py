@@ -24,8 +24,7 @@ from virtual_phone.phone import Phone
 from virtual_phone.server.serve import PhoneHost
 
 WHOLE = Look(size_px=(1080, 2400))
-TOASTED_S = 6.0
-"""After it toasts and notices have gone, and what loads is there."""
+TOASTED_S = 6.0  # After it toasts and notices have gone, and what loads is there.
 SHARE = st.floats(0, 1).map(lambda share: round(share, 3))
 PLACE = st.fixed_dictionaries({"x": SHARE, "y": SHARE})
 TYPED = st.fixed_dictionaries({"text": st.sampled_from(["a b", "\u4e16\U0001f30d", "x\ny"])})

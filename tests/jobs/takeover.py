@@ -30,8 +30,7 @@ from tests.fakes import FakeFleet, FakeModel, PlayedTask
 GOAL = "write it down"
 DEEDS = "deeds.txt"
 OWNERS = "owners.txt"
-PATIENCE_S = 60.0
-"""How much longer the first kill is waited for, on a machine that is busy."""
+PATIENCE_S = 60.0  # How much longer the first kill is waited for, on a machine that is busy.
 
 
 def settings_of(directory: Path) -> Settings:

@@ -6,8 +6,7 @@ import pytest
 
 from tests.jobs.week import KILLS_A_DAY, play, sheet
 
-DAYS = 3
-"""Both seasons change their clocks in them; the long form is `python -m tests.jobs.week`."""
+DAYS = 3  # Both seasons change their clocks in them; the long form is `python -m tests.jobs.week`.
 
 
 @pytest.mark.slow

@@ -42,8 +42,7 @@ BEGINS = {
 MINUTE_MS = 60_000
 HOUR_MS = 60 * MINUTE_MS
 LONGEST_STEP_MS = 10 * MINUTE_MS
-RING_MS = 16_000
-"""A wake rings 15 s after the one before it at the earliest."""
+RING_MS = 16_000  # A wake rings 15 s after the one before it at the earliest.
 KILLS_A_DAY = 2
 CLOCK, DEEDS, AWAY, STARTS = "clock", "deeds", "away", "starts"
 BOUND_S = 120.0

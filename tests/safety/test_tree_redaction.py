@@ -10,8 +10,7 @@ from agent.safety.redacting.secrets import Secrets
 from agent.safety.redacting.tree_redaction import redact_tree
 
 DUMPS = sorted((Path(__file__).parent.parent / "data").rglob("*.xml"))
-COMMENT = b"<!-- -->"
-"""Android writes none, so a tree with one is gone through tag by tag."""
+COMMENT = b"<!-- -->"  # Android writes none, so a tree with one is gone through tag by tag.
 
 VALUES = st.sampled_from(
     (

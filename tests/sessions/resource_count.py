@@ -34,8 +34,7 @@ from agent.tasks.regular import RegularTask
 from tests.sessions.lifecycle.words import Gates, WordModel, said
 
 PHONES = 3
-CORE_LIFE = 40
-"""How many sessions a core lives for."""
+CORE_LIFE = 40  # How many sessions a core lives for.
 BOUND_S = 120.0
 APP = "com.android.settings"
 PACE = Pace(initial_s=0, poll_s=0.02, settle_s=0.1, react_s=0, first_s=1, first_interactive=1)

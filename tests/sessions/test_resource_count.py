@@ -10,8 +10,7 @@ from agent.devices.frames.shared_segment import PREFIX, create, new_name
 from tests.sessions import resource_count
 from tests.sessions.resource_count import play, segments
 
-SESSIONS = 24
-"""The long form is `python -m tests.sessions.resource_count --sessions 500`."""
+SESSIONS = 24  # The long form is `python -m tests.sessions.resource_count --sessions 500`.
 
 
 @pytest.mark.slow

@@ -26,8 +26,7 @@ from tests.sessions.scripted import call, propose
 from tests.stage import PATIENCE_S, Stage
 
 STARTS = st.sampled_from([True, True, True, False])
-LATELY = 5
-"""Ops go to one of so many sessions, the newest, so that each gets a long life."""
+LATELY = 5  # Ops go to one of so many sessions, the newest, so that each gets a long life.
 PHONES = ("phone-1", "phone-2", "phone-3", "phone-4")
 GOALS = ("quick", "fails", "hangs", "asks", "breaks", "loses", "stubborn")
 PLANNED = "plans"

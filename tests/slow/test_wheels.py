@@ -16,8 +16,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(900), pytest.mark.xdist_grou
 
 ROOT = Path(__file__).parents[2]
 UV = Path(sys.executable).with_name("uv")
-MOST_MB = 200
-"""What the console alone may take on a disk, as it is installed."""
+MOST_MB = 200  # What the console alone may take on a disk, as it is installed.
 
 
 def run(

@@ -44,8 +44,7 @@ from tests.store.conftest import (
 )
 from tests.store.postgres_server import PostgresServer
 
-_BEFORE_FACTS = 8
-"""The last schema whose sessions and jobs were found by less."""
+_BEFORE_FACTS = 8  # The last schema whose sessions and jobs were found by less.
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("postgres")]
 
 

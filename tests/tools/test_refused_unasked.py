@@ -21,8 +21,7 @@ from tests.stage import Stage
 from tests.tasks.context import MemoryContext
 from tests.tasks.scripted import DONE, says, scripted, task
 
-NONSENSE: dict[str, Any] = {"no": [{"such": None}]}
-"""What no field of any tool takes."""
+NONSENSE: dict[str, Any] = {"no": [{"such": None}]}  # What no field of any tool takes.
 SCHEMAS = {tool.name: tool.parameters for tool in schemas()}
 
 

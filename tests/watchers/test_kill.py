@@ -11,8 +11,7 @@ from tests.fakes import FakeFleet
 from tests.stage import PATIENCE_S, Stage
 
 WATCHERS = 60
-KILLED_AFTER = (1, 7, 13)
-"""After how many matches each process is killed."""
+KILLED_AFTER = (1, 7, 13)  # After how many matches each process is killed.
 
 
 async def run(directory: Path, matches: int) -> list[int]:

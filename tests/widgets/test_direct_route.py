@@ -11,10 +11,8 @@ import pytest
 from tests.staged import StagedApp
 
 COLUMNS, ROWS = 100, 26
-SETTLED_S = 30.0
-"""How long an order may go on to change the screen after it was answered."""
-STAYS_S = 3.0
-"""What is wrong for so long although nothing more is drawn stays wrong."""
+SETTLED_S = 30.0  # How long an order may go on to change the screen after it was answered.
+STAYS_S = 3.0  # What is wrong for so long although nothing more is drawn stays wrong.
 _STRANGE = re.compile(rb"\x1b\[[<>=?][0-9;]*[u$p]+")
 
 

@@ -23,8 +23,7 @@ from widgets.base.row_places import SEEN_S
 from widgets.base.rows import Parts
 
 _COUNT = re.compile(r"[0-9]+")
-_REMEMBERED = 16
-"""How many former layouts are remembered, where a press waits long to be handled."""
+_REMEMBERED = 16  # How many former layouts are remembered, where a press waits long to be handled.
 
 
 class Target(NamedTuple):

@@ -215,8 +215,7 @@ def tool_words(tool: str) -> str:
     return known or one_line(tool.replace("_", " ").capitalize(), 30)
 
 
-_UNLABELED = "unlabeled"
-"""How the model reads the label of an element that has none."""
+_UNLABELED = "unlabeled"  # How the model reads the label of an element that has none.
 
 
 def action_object(action: ActionView) -> str:

@@ -16,8 +16,7 @@ from widgets.cells.cells import BLANK, HOLE, LETTERS, Cells, Mask, Packed
 from widgets.cells.colour_codes import COLOUR_BYTES, Codes, Records
 
 RESET = "\x1b[0m"
-_FARTHEST = 512
-"""Cells; the cursor is moved farther by naming its place."""
+_FARTHEST = 512  # Cells; the cursor is moved farther by naming its place.
 _WORD = 4
 _RECORD = np.dtype(
     {

@@ -12,12 +12,10 @@ import numpy as np
 import numpy.typing as npt
 from textual.geometry import Region
 
-_LEVELS = 6
-"""Of each channel; 6³ = 216 colours."""
+_LEVELS = 6  # Of each channel; 6³ = 216 colours.
 _NONE = 255
 _BAND_PX = 6
-_SHORT = 4
-"""A run that is shorter is written out: `!4x` is no shorter than `xxx`."""
+_SHORT = 4  # A run that is shorter is written out: `!4x` is no shorter than `xxx`.
 _SIXELS = "".join(chr(63 + value) for value in range(64))
 _PLAIN = 1 / 6
 """Of a step: a shade this near to a colour is that colour, so that white paper has no dots."""

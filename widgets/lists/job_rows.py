@@ -36,8 +36,7 @@ _BESIDE = 5
 _RESULT_LEAST = 12
 _WHY_CHARS = 160
 _RUNS_LISTED = 10
-_NAME_CELLS = 10
-"""Of a fact in the detail."""
+_NAME_CELLS = 10  # Of a fact in the detail.
 
 
 def wake(job: Job, now_ms: int) -> str:

@@ -17,8 +17,7 @@ class MarkingList(RowList):
             self.key = key
             self.since = since
 
-    _clicked = ""
-    """The row that was clicked last, in whichever way."""
+    _clicked = ""  # The row that was clicked last, in whichever way.
 
     def on_click(self, event: Click) -> None:
         key = self.meant_at(event.get_content_offset_capture(self).y)

@@ -26,12 +26,9 @@ from widgets.lists.session_rows import delegating, device_name, session_title, s
 from widgets.lists.wanted import EVERYTHING, Wanted
 
 _MOST_PHONE_CELLS = 16
-_STATE_CELLS = 16
-"""As wide as the longest word of a state."""
-_SPARE_ROWS = 1_000
-"""How many rows that are listed no more may be kept."""
-_WIDE = 56
-"""Cells from which the state has a column of its own on the one line of a row."""
+_STATE_CELLS = 16  # As wide as the longest word of a state.
+_SPARE_ROWS = 1_000  # How many rows that are listed no more may be kept.
+_WIDE = 56  # Cells from which the state has a column of its own on the one line of a row.
 
 
 class Look(NamedTuple):

@@ -8,10 +8,8 @@ from msgspec.structs import replace
 from agent.records import Bounds, LiveFrame
 from widgets.pictures.zoom import WHOLE
 
-_MOST_SIDE_PX = 4_096
-"""The most that is given of a side (`agent.devices.frames.subscribers`)."""
-_MOST_PX = 4_000_000
-"""Of a whole picture; twelve megabytes."""
+_MOST_SIDE_PX = 4_096  # The most that is given of a side (`agent.devices.frames.subscribers`).
+_MOST_PX = 4_000_000  # Of a whole picture; twelve megabytes.
 
 
 def whole_px(drawn_px: tuple[int, int], part: Bounds) -> tuple[int, int]:

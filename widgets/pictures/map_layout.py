@@ -26,8 +26,7 @@ _KINDS = {
     "webview": "web page",
 }
 """The words of the kinds of `agent.loop.screen.elements` where those are not words."""
-_SAME_LINE = 0.012
-"""Centres at most so far apart, as a share of the height, stand in one line."""
+_SAME_LINE = 0.012  # Centres at most so far apart, as a share of the height, stand in one line.
 
 
 class Entry(NamedTuple):

@@ -23,12 +23,9 @@ if TYPE_CHECKING:
 NEAR_MS = 1_000
 """A picture of at most so long after the look is of the same screen."""
 _ACROSS, _DOWN = 32, 64
-_SAME = 24
-"""Less of 255 is noise of coding, or a cursor."""
-_ENOUGH = 6
-"""Pixels of a side of a part, from which its brightness is known well enough."""
-_MOST_CHANGED = 0.04
-"""The share of what elements cover that may be another: a clock that ticks."""
+_SAME = 24  # Less of 255 is noise of coding, or a cursor.
+_ENOUGH = 6  # Pixels of a side of a part, from which its brightness is known well enough.
+_MOST_CHANGED = 0.04  # The share of what elements cover that may be another: a clock that ticks.
 
 
 class Seen(NamedTuple):

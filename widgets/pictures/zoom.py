@@ -13,8 +13,7 @@ from agent.records import Bounds, Point
 FACTORS = (1, 2, 4, 8)
 """At 8 a line of a phone's text is about eight rows of half blocks high on a pane of 40 columns."""
 WHOLE = Bounds(left=0.0, top=0.0, right=1.0, bottom=1.0)
-_PAN = 0.5
-"""The share of what is seen that one step pans."""
+_PAN = 0.5  # The share of what is seen that one step pans.
 _EDGE = 0.02
 
 

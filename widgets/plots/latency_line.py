@@ -13,8 +13,7 @@ from widgets.base.rows import Parts
 NONE_YET = "looks: none yet"
 _LEAST_CELLS, _MOST_CELLS = 4, 30
 _SMALL_CELLS = 8
-_SLOW = 3
-"""So many times the usual, and the newest look stands out."""
+_SLOW = 3  # So many times the usual, and the newest look stands out.
 
 
 def latency_line(took_ms: Sequence[int], width: int) -> Parts:

@@ -14,8 +14,7 @@ from widgets.base.scroll_pane import ScrollPane
 from widgets.plots.spending_plot import Measure, spending_parts, telling
 
 DAYS = 14
-_MARGIN = 2
-"""Columns that are not text: the padding at both sides."""
+_MARGIN = 2  # Columns that are not text: the padding at both sides.
 
 
 class SpendingPane(ScrollPane):

@@ -16,8 +16,7 @@ from widgets.base.rows import Parts
 from widgets.lists.session_rows import session_title
 
 NOTHING = "No sessions in these days. Press 1, then n, to start one."
-_OUTCOMES_FROM = 56
-"""Columns from which the sessions of a day are told apart by how they ended."""
+_OUTCOMES_FROM = 56  # Columns from which the sessions of a day are told apart by how they ended.
 _LEAST_BAR = 6
 
 

@@ -94,10 +94,8 @@ _STYLES = {
 MOST_CHARS = 20_000
 """As much as the core takes as a goal; a field that holds more answers no key for seconds."""
 _HANDLES = {"@": "phone", "#": "tag of a phone", "+": "MCP server"}
-_BEGINS = frozenset({Mode.NEW, Mode.DRAFT})
-"""The modes in which a device is chosen."""
-_RECALLS = frozenset({Mode.NEW, Mode.PROMPT, Mode.NEXT})
-"""The modes in which a goal is written."""
+_BEGINS = frozenset({Mode.NEW, Mode.DRAFT})  # The modes in which a device is chosen.
+_RECALLS = frozenset({Mode.NEW, Mode.PROMPT, Mode.NEXT})  # The modes in which a goal is written.
 
 
 class _Field(TextArea):

@@ -34,13 +34,11 @@ from widgets.base.rich_parts import to_content
 from widgets.base.rows import Parts
 
 GRACE_S = 0.5
-_SHORT_ROWS = 24
-"""Rows of a screen that is too short for more than the least of a card."""
+_SHORT_ROWS = 24  # Rows of a screen that is too short for more than the least of a card.
 _TALL_ROWS = 40
 """Rows of a screen on which an approval is read whole, with its options, beside the transcript."""
 _MOST_ROWS_TALL, _MOST_ROWS, _MOST_ROWS_SHORT = 18, 14, 9
-_UNLAID = 1_000
-"""The width of lines before the card has one."""
+_UNLAID = 1_000  # The width of lines before the card has one.
 Given = tuple[tuple[str, str], ...]
 """The parts of a question that are answered already, each by its name and its answer."""
 

@@ -10,8 +10,7 @@ from enum import IntEnum
 from agent.state.reducer import Item, StepItem
 from widgets.transcript.transcript_lines import Paragraph
 
-_KEPT = 20
-"""Records at hand; older ones are read again when they are looked at."""
+_KEPT = 20  # Records at hand; older ones are read again when they are looked at.
 READING = Paragraph((("       ", ""),), (("reading its record …", "$faint"),))
 _Key = tuple[str, str]
 

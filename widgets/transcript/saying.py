@@ -7,8 +7,7 @@ from agent.text import clean
 from widgets.transcript.paragraph_strips import strips_of
 from widgets.transcript.transcript_lines import Paragraph
 
-_MOST = 2_000
-"""Characters that are drawn: the last."""
+_MOST = 2_000  # Characters that are drawn: the last.
 
 
 class Saying:

@@ -38,8 +38,7 @@ class Paragraph(NamedTuple):
     right: Parts = ()
 
 
-_INDENT = "     "
-"""Five cells: a cursor, three digits of a step number, a space."""
+_INDENT = "     "  # Five cells: a cursor, three digits of a step number, a space.
 
 
 def paragraphs(

@@ -28,8 +28,7 @@ from widgets.transcript.transcript_lines import Paragraph, first_holding
 
 WINDOW = 120
 """Items laid out at first, and each time the reader reaches the top."""
-_LINES_A_KEY = 3
-"""How far a key goes in an item that is taller than the view."""
+_LINES_A_KEY = 3  # How far a key goes in an item that is taller than the view.
 
 
 class TranscriptView(FaultIsolated, ScrollView, can_focus=True):

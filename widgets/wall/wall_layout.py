@@ -16,8 +16,7 @@ GROUP_ROWS = 1
 GAP_COLUMNS = 1
 LEAST_COLUMNS, MOST_COLUMNS = 12, 48
 _LEAST_PICTURE_ROWS = 7
-_TEXT_COLUMNS = 26
-"""How wide the text of a tile wishes to be."""
+_TEXT_COLUMNS = 26  # How wide the text of a tile wishes to be.
 
 
 class Tile(NamedTuple):

@@ -8,8 +8,7 @@ from agent.errors import ConfigError
 from agent.text import one_line
 
 _PORT = re.compile(r"[0-9]{1,5}")
-_UNIX = "localfilesystem:"
-"""adb's own name for a unix socket that has a path (SERVICES.TXT)."""
+_UNIX = "localfilesystem:"  # adb's own name for a unix socket that has a path (SERVICES.TXT).
 
 
 @dataclass(frozen=True, slots=True)

@@ -49,8 +49,7 @@ _OF_AN_EMULATOR = {
     "again.",
     DeviceState.GONE: "The adb server lists it no longer: start the emulator again.",
 }
-_VIRTUAL_PRODUCT = "vphone"
-"""What a virtual phone of this repository says to be, in adb's listing."""
+_VIRTUAL_PRODUCT = "vphone"  # What a virtual phone of this repository says to be, in adb's listing.
 _OF_A_VIRTUAL_PHONE = {
     DeviceState.OFFLINE: "The virtual phone has ended, as it does with the process that started "
     "it: start that again.",

@@ -15,8 +15,7 @@ MDNS_CONNECT = "_adb-tls-connect._tcp"
 _PORT = re.compile(r".+:\d{1,5}")
 _MDNS = re.compile(r"adb-.+\._adb(-tls-connect)?\._tcp\.?")
 _EMULATOR = re.compile(r"emulator-\d+")
-_LOOPBACK = ("127.", "localhost:", "[::1]:")
-"""What makers left in when they gave no serial."""
+_LOOPBACK = ("127.", "localhost:", "[::1]:")  # What makers left in when they gave no serial.
 
 
 @dataclass(frozen=True, slots=True)

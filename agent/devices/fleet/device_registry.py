@@ -38,8 +38,7 @@ PROFILE_ATTEMPTS = 120
 """A phone that boots is asked about for two minutes."""
 _IDENTIFY_TIMEOUT_S = 3.0
 _RECOGNISING = "The phone is asked whether it is the one that was here before."
-_SURE_S = TTL_S - 2.0
-"""So long after it was looked after, a mark still keeps everybody else away."""
+_SURE_S = TTL_S - 2.0  # So long after it was looked after, a mark still keeps everybody else away.
 ENVIRONMENTS = "elsewhere: environment"
 """Who drives the phones of an environment, as far as a core that looks at them knows."""
 _COMING = frozenset(

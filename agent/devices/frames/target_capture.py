@@ -11,8 +11,7 @@ from agent.errors import DeviceError
 LONG_EDGE_PX = 480
 MAX_BYTES = 48 * 1024
 MEDIA_TYPE = "image/jpeg"
-_QUALITIES = (65, 58, 51, 44, 38)
-"""In steps of seven, down to the least."""
+_QUALITIES = (65, 58, 51, 44, 38)  # In steps of seven, down to the least.
 _SHRINK = 0.8
 _MAX_PIXELS = 64_000_000
 

@@ -29,8 +29,7 @@ SKEW_S = 60
 SLOW_SHELL_MS, SLOW_CAPTURE_MS, SLOW_TREE_MS = 500, 3000, 5000
 _FINDING_TIMEOUT_S = 25.0
 _STATE_TIMEOUT_S = 20.0
-_WORD_TIMEOUT_S = 6.0
-"""They are asked at the same time, so this bounds them all."""
+_WORD_TIMEOUT_S = 6.0  # They are asked at the same time, so this bounds them all.
 _WHOLE_NUMBER = re.compile(r"[0-9]{1,15}")
 _TEMPORARY = "rm -f /data/local/tmp/switchboard-*.apk /sdcard/window_dump.xml"
 _NO_SUCH_SERVICE = "Can't find service"

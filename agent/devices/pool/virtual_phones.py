@@ -34,15 +34,13 @@ STOP_TIMEOUT_S = 5.0
 PORT_TIMEOUT_S = 5.0
 """How long the phones of a killed Switchboard may take to free their ports."""
 _PAUSE_S = 0.05
-_FORGET_S = 3.0
-"""How long an adb server may take to let a connection go that is to be replaced."""
+_FORGET_S = 3.0  # How long an adb server may take to let a connection go that is to be replaced.
 # Below the range from which systems take ports for outgoing connections, above adb's own.
 _FIRST_PORTS = range(20_000, 30_000)
 _TRIES = 50
 _RESTARTS = 5
 _FIRST_RESTART_S = 0.2
-_LONG_LIFE_S = 60.0
-"""A child that lived longer may be restarted as often again."""
+_LONG_LIFE_S = 60.0  # A child that lived longer may be restarted as often again.
 
 
 class PortRecord(msgspec.Struct, frozen=True, kw_only=True):

@@ -19,8 +19,7 @@ SPARE_S = 10.0
 start, and whoever looks back soon wants the old one."""
 _BITS_PER_PIXEL_AT_30_HZ = 12
 _LEAST_BIT_RATE = 1_000_000
-_FULL_SIDE_PX = 2400
-"""What is reckoned with where the display's own size is asked for."""
+_FULL_SIDE_PX = 2400  # What is reckoned with where the display's own size is asked for.
 
 
 class StreamFit:

@@ -21,8 +21,7 @@ from agent.devices.scrcpy.video_run import VideoRun, need_decoder, open_decoded
 from agent.devices.scrcpy.video_watch import Probe
 from agent.errors import DeviceError
 
-_CAPTURES_S = 60.0
-"""A stream is kept large enough for captures so long after the last one."""
+_CAPTURES_S = 60.0  # A stream is kept large enough for captures so long after the last one.
 
 OpenSession = Callable[[SessionOptions], Awaitable[ScrcpySession]]
 

@@ -30,8 +30,7 @@ from agent.errors import DeviceTimeoutError, TreeUnavailableError
 DEEPEST = 200
 """How many levels are asked for; the library's own default of 50 cuts real screens of web views."""
 _WARM_SHARE = 0.5
-_LONGEST_ANSWER_S = 3.0
-"""How long a service that is up is waited for; heavy apps take it a second."""
+_LONGEST_ANSWER_S = 3.0  # How long a service that is up is waited for; heavy apps take it a second.
 _SHORTEST_START_S = 3.0
 _EXPLAIN_TIMEOUT_S = 5.0
 _HEAD_BYTES = 1024

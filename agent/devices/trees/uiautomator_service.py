@@ -27,8 +27,7 @@ _PING_TIMEOUT_S = 2.0
 _FIRST_PAUSE_S = 0.02
 _LONGEST_PAUSE_S = 0.25
 _OUTPUT_LIMIT_BYTES = 16 * 1024
-_FIRST_SDK = 21
-"""The server is several dex files in one jar, which Android reads since 5."""
+_FIRST_SDK = 21  # The server is several dex files in one jar, which Android reads since 5.
 _MAIN = "com.wetest.uia2.Main"
 
 

@@ -48,8 +48,7 @@ from agent.tools.arguments import (
 from agent.tools.gestures.keypad import PressKeys, keys_for
 from agent.tools.planned_action import PhoneTool
 
-_KEYPAD_TRIES = 2
-"""How often the operator is asked for what fits a keypad."""
+_KEYPAD_TRIES = 2  # How often the operator is asked for what fits a keypad.
 
 
 class Ruling(msgspec.Struct, frozen=True, kw_only=True):

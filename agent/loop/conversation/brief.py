@@ -17,8 +17,7 @@ START = "[Screen:"
 MAX_CHARS = 480
 _PHASE = re.compile(r"^Phase: \w+", re.MULTILINE)
 _LABEL_CHARS = 48
-_PLAIN_LABELS = 6
-"""How many labels are kept that have neither a value nor a state."""
+_PLAIN_LABELS = 6  # How many labels are kept that have neither a value nor a state.
 
 
 def brief_of(seen: Observation) -> str:

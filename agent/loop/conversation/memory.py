@@ -90,11 +90,9 @@ class Memory:
     _hints: dict[str, protocol.UserMessage] = field(default_factory=dict)
     _asked: dict[str, records.Question] = field(default_factory=dict)
     _orders: list[str] = field(default_factory=list)
-    _moved_on: bool = False
-    """Something else was said since the newest order, or its work is over."""
+    _moved_on: bool = False  # Something else was said since the newest order, or its work is over.
     _words: list[str] = field(default_factory=list)
-    _not_begun: bool = False
-    """No step was made since the newest order."""
+    _not_begun: bool = False  # No step was made since the newest order.
     _asked_for: AskedFor = field(default_factory=AskedFor)
     _generation: int = 0
     _deferred: list[Message] = field(default_factory=list)

@@ -30,8 +30,7 @@ _LEAST_SCORE = 0.6
 _MAX_TEXTS = 150
 _MAX_CHARS = 200
 _KEPT = 8
-_STATUS_BAR = 0.04
-"""The share of the height at the top that is the system's, not the app's."""
+_STATUS_BAR = 0.04  # The share of the height at the top that is the system's, not the app's.
 
 Line: TypeAlias = tuple[tuple[float, float, float, float], str, float]
 """Left, top, right and bottom in pixels, what stands there, and how sure that is, in [0, 1]."""

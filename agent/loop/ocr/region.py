@@ -12,11 +12,9 @@ from agent.records import Bounds, Element, UiNode
 
 _LEAST_AREA = 0.3
 """The share of the screen from which on a silent view is worth a look at its picture."""
-_FEW_LABELS = 1
-"""So many names inside a view still say nothing: the title of a web page."""
+_FEW_LABELS = 1  # So many names inside a view still say nothing: the title of a web page.
 _MOST = 0.8
-_HALF = 0.5
-"""A view of which a text or a field fills so much is not silent."""
+_HALF = 0.5  # A view of which a text or a field fills so much is not silent.
 WHOLE = Bounds(left=0.0, top=0.0, right=1.0, bottom=1.0)
 
 

@@ -10,10 +10,8 @@ from collections.abc import Sequence
 from agent.loop.screen.list_rows import is_editable
 from agent.records import Bounds, UiNode
 
-_NEAR = 0.03
-"""How far, as a share of the display, a caption may lie from its field."""
-_BELOW = 1.5
-"""A text below counts as so much farther: most forms write the name over the field."""
+_NEAR = 0.03  # How far, as a share of the display, a caption may lie from its field.
+_BELOW = 1.5  # A text below counts as so much farther: most forms write the name over the field.
 _OVERLAP = 0.5
 _MAX_CHARS = 60
 _MAX_FIELDS = 40

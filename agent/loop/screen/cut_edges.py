@@ -12,8 +12,7 @@ from agent.records import Element
 
 _TOUCHES = 0.003
 """How near, as a share of the display's height, a row's edge lies to that of its list."""
-_LOWER = 0.9
-"""A row that is cut off is at most so high, compared with the rows beside it."""
+_LOWER = 0.9  # A row that is cut off is at most so high, compared with the rows beside it.
 _LEAST_SIBLINGS = 2
 AT_TOP = "cut off at the top: scroll up"
 AT_BOTTOM = "cut off at the bottom: scroll down"

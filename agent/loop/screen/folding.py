@@ -12,8 +12,7 @@ from agent.records import Element
 MAX_ROWS = 60
 """How many lines of elements a screen may have before its lists are folded."""
 _KEPT_HEAD, _KEPT_TAIL = 6, 3
-_LEAST = 3
-"""Fewer rows than this are not worth a fold."""
+_LEAST = 3  # Fewer rows than this are not worth a fold.
 
 Fold = tuple[Element, ...]
 Row = tuple[Element, ...]

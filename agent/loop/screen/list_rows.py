@@ -11,8 +11,7 @@ from dataclasses import dataclass, field
 from agent.records import UiNode
 from agent.safety.words import has_phrase, words
 
-_MAX_PARTS = 6
-"""A clickable container with more texts than this is a page, not a row."""
+_MAX_PARTS = 6  # A clickable container with more texts than this is a page, not a row.
 _MAX_ROW_HEIGHT = 0.4
 _MAX_OWN_CHARS = 300
 _CLIMB = 3

@@ -11,10 +11,8 @@ from typing import NamedTuple
 
 from agent.records import Element
 
-_MOVED = 0.01
-"""From this share of the screen on an element has moved."""
-_ALIKE = 0.015
-"""Parts of one area move by the same way but for this share."""
+_MOVED = 0.01  # From this share of the screen on an element has moved.
+_ALIKE = 0.015  # Parts of one area move by the same way but for this share.
 _SAME_PLACE = 0.02
 
 

@@ -15,8 +15,7 @@ _OVERLAP = 0.006
 _DEEPEST = 40
 _PAGE = 0.4
 """A box under others is a page from this height on, with a bar over its top; else it is a card."""
-_BAR = 0.15
-"""How much of a page's height a bar over it takes at most."""
+_BAR = 0.15  # How much of a page's height a bar over it takes at most.
 
 Edges = Callable[[Bounds], tuple[float, float]]
 

@@ -23,18 +23,15 @@ _COLLAPSED = 8
 MAX_VALUE_CHARS = 300
 MAX_TEXT_CHARS = 1000
 """How much of a long text is written; a label that can be pressed ends at 120 characters."""
-_LONG_TEXTS_CHARS = 6000
-"""How much all long texts of a screen may take together."""
-_LISTED = 40
-"""How many folded elements `more_elements` writes at a time."""
+_LONG_TEXTS_CHARS = 6000  # How much all long texts of a screen may take together.
+_LISTED = 40  # How many folded elements `more_elements` writes at a time.
 _LISTED_LABEL_CHARS = 60
 _INDENT = "  "
 _DEEPEST_INDENT = 3
 _STRONG = "  >>> "
 _PLAIN = "  "
 _UNMARKED = "     "
-_TABS = 3
-"""So many buttons at the foot of a screen are a bar that leads to its pages."""
+_TABS = 3  # So many buttons at the foot of a screen are a bar that leads to its pages.
 CHAT = "Layout: chat; (me) is on the right, (them) on the left"
 
 

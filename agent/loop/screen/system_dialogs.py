@@ -10,8 +10,7 @@ from agent.safety.words import has_phrase, words
 _CRASHED = (("keeps", "stopping"), ("has", "stopped"))
 _HANGS = (("isn", "t", "responding"), ("not", "responding"))
 _UPDATES = (("system", "update"), ("software", "update"), ("restart", "to", "update"))
-_SMALL = 12
-"""A dialog has few elements; a page that speaks of updates has many."""
+_SMALL = 12  # A dialog has few elements; a page that speaks of updates has many.
 
 
 def dialog_note(observation: Observation) -> str:

@@ -19,13 +19,11 @@ if TYPE_CHECKING:
     from PIL.Image import Image
 
 _COLUMNS, _ROWS = 36, 80
-_STATUS_ROWS = 4
-"""Rows of cells at the top that are left out: 5 % of the height."""
+_STATUS_ROWS = 4  # Rows of cells at the top that are left out: 5 % of the height.
 _CELL_LEVELS = 12
 """How many of 256 grey levels the mean of a cell must differ by to count as another."""
 _LEAST_TEXTS = 3
-_FLAT_LEVELS = 10
-"""A box whose grey levels lie within this range has no text drawn in it."""
+_FLAT_LEVELS = 10  # A box whose grey levels lie within this range has no text drawn in it.
 _MISSING_SHARE = 0.6
 _BLACK = 4
 _INK_LEVELS, _INK_SHARE = 24, 0.004

@@ -11,10 +11,8 @@ from agent.records import Element, Observation
 from agent.text import one_line
 
 _MAX_CHARS = 160
-_MOST_NEW = 3
-"""A page that shows more new texts than this went on to something else."""
-_MOST_GONE = 2
-"""What a refusal may take the place of, such as the words that asked for a PIN."""
+_MOST_NEW = 3  # A page that shows more new texts than this went on to something else.
+_MOST_GONE = 2  # What a refusal may take the place of, such as the words that asked for a PIN.
 _REFUSES = re.compile(
     r"\b(?:can(?:no|')t|can not|could ?n(?:o|')t|could not|unable to|fail(?:ed|ure)|error|invalid"
     r"|incorrect|wrong|not (?:valid|allowed|accepted|possible|available|found|enough|saved|sent)"

@@ -26,14 +26,11 @@ KEPT_TRACES_CHARS = 80_000
 MAX_SUMMARY_CHARS = 8000
 OUTPUT_TOKENS = 8192
 """Room that is left for the answer, where the window is large enough."""
-_FULL = 0.85
-"""The share of the room at which a conversation is compacted."""
-_TIGHT = 0.6
-"""The share above which old screens are shortened harder."""
+_FULL = 0.85  # The share of the room at which a conversation is compacted.
+_TIGHT = 0.6  # The share above which old screens are shortened harder.
 _TOO_LONG = frozenset({400, 413})
 _SHORTENINGS = 6
-_CHARS_A_TOKEN = 3
-"""Careful: fewer than most texts have."""
+_CHARS_A_TOKEN = 3  # Careful: fewer than most texts have.
 _DEFAULT_WINDOW = 65_536
 _RATIO = (0.8, 4.0)
 
@@ -66,14 +63,10 @@ class Compactor:
     sleep: Sleep
     random: Callable[[], float]
     window: int = 0
-    _ratio: float = 1.0
-    """Tokens that the endpoint counts for one that is estimated."""
-    _left: int = 0
-    """What the conversation had after it was compacted last."""
-    _beside: int = 0
-    """Tokens of the tools, estimated."""
-    _tools: tuple[ToolSchema, ...] = ()
-    """The tools of the newest call."""
+    _ratio: float = 1.0  # Tokens that the endpoint counts for one that is estimated.
+    _left: int = 0  # What the conversation had after it was compacted last.
+    _beside: int = 0  # Tokens of the tools, estimated.
+    _tools: tuple[ToolSchema, ...] = ()  # The tools of the newest call.
 
     def sent(self, request: ModelRequest, usage: Usage) -> None:
         """Learn the endpoint's token count from a call."""

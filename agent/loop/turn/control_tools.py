@@ -35,8 +35,7 @@ ControlArguments: TypeAlias = (
     args.UpdatePlan | args.Wait | args.AskUser | args.MoreElements | args.Remember | args.MoreTools
 )
 
-_WAIT_SLICE_S = 5.0
-"""How long what the operator says may wait for a wait to end."""
+_WAIT_SLICE_S = 5.0  # How long what the operator says may wait for a wait to end.
 _MAX_QUESTION_CHARS = 2000
 _MAX_SECRET_QUESTION_CHARS = 300
 """Short, so that what is said of the field stays in sight below it."""

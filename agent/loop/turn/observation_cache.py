@@ -40,8 +40,7 @@ SILENT = (
     "show there what is not listed."
 )
 UNREAD = "The UI tree says nothing of a large part of this screen. To have the text in it read:"
-_WAKE_KEY = "WAKEUP"
-"""Unlike POWER, it never switches a screen off."""
+_WAKE_KEY = "WAKEUP"  # Unlike POWER, it never switches a screen off.
 _TRIES = 3
 
 
@@ -55,8 +54,7 @@ class ObservationCache:
     pace: Pace
     sleep: Sleep
     seconds: Seconds
-    _waiting: Seen | None = None
-    """The newest observation, when no step has used it."""
+    _waiting: Seen | None = None  # The newest observation, when no step has used it.
     _shown: Seen | None = None
     _held_at: float = 0.0
     in_zones: bool = False
@@ -64,8 +62,7 @@ class ObservationCache:
     _told_of_silence: bool = False
     _hides_picture: bool = False
     """Whether the newest screen showed nothing in its picture, which is said once."""
-    _looked: bool = False
-    """Whether the first look of the turn is over."""
+    _looked: bool = False  # Whether the first look of the turn is over.
 
     def hold(self, seen: Seen) -> None:
         """Store an observation for the next step, and its duration for this one."""

@@ -102,10 +102,8 @@ class Past:
     _asked: dict[str, Question] = field(default_factory=dict)
     _approved: dict[str, str] = field(default_factory=dict)
     _begun: bool = False
-    _over: bool = False
-    """The turn of this goal came to its end."""
-    _waited: tuple[int, str] | None = None
-    """What a wait came to that no screen was seen after yet."""
+    _over: bool = False  # The turn of this goal came to its end.
+    _waited: tuple[int, str] | None = None  # What a wait came to that no screen was seen after yet.
 
     def __post_init__(self) -> None:
         self._first_goal = self.goal

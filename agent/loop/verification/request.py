@@ -25,8 +25,7 @@ MAX_FULL_CHARS = 12_000
 """How much of long texts is shown in full, about 3,000 tokens; the newest come first."""
 MAX_LINES = 20
 MAX_ANSWERS = 10
-_CUT_CHARS = 800
-"""How much of a call is shown beyond that."""
+_CUT_CHARS = 800  # How much of a call is shown beyond that.
 
 _SWITCHED = ("[CHECKED]", "[UNCHECKED]")
 _EARLIER_CHARS = 160

@@ -10,8 +10,7 @@ from agent.loop.verification.quotes import StoredScreen, normalised
 from agent.records import FieldSource
 
 MAX_VALUES = 500
-_PLAIN_ABOVE = 10**15
-"""No screen writes such a number in more than one way."""
+_PLAIN_ABOVE = 10**15  # No screen writes such a number in more than one way.
 ON_NO_SCREEN = "Not on any stored screen"
 _STATES = {True: ("checked", "on", "enabled", "yes"), False: ("unchecked", "off", "disabled", "no")}
 

@@ -17,8 +17,7 @@ from agent.tools.tool_groups import groups_for
 
 NOT_OF_GOAL = "What it quotes says nothing of the goal."
 NOT_NEW = "What it quotes was there before anything was done."
-_FEW_WORDS = 2
-"""So few words are a title, a tab or a button, unless they are new."""
+_FEW_WORDS = 2  # So few words are a title, a tab or a button, unless they are new.
 _STATES = ("[CHECKED]", "[UNCHECKED]", "[SELECTED]")
 _TELLING_CHARS = 3
 _HYPHENATED = re.compile(r"[^\W_]+(?:[-\u2010\u2011][^\W_]+)+")

@@ -32,8 +32,7 @@ _FINISHED = {
     "max_tokens": FinishReason.LENGTH,
     "model_context_window_exceeded": FinishReason.LENGTH,
 }
-_MAX_BLOCKS = 64
-"""Of reasoning in one answer."""
+_MAX_BLOCKS = 64  # Of reasoning in one answer.
 _KINDS = ("message_", "content_block_")
 PAUSED = "pause_turn"
 """The model wants to go on in a call of its own."""

@@ -23,8 +23,7 @@ Turn = dict[str, Any]
 
 THINKING = ("thinking", "redacted_thinking")
 """Kinds of blocks that a model reasons in; they go back as they came."""
-_LOOKBACK = 18
-"""The API looks for a cached prefix at most 20 blocks before a mark."""
+_LOOKBACK = 18  # The API looks for a cached prefix at most 20 blocks before a mark.
 _MARK = {"type": "ephemeral"}
 _NOT_A_NAME = re.compile(r"[^a-zA-Z0-9_-]")
 _MAX_NAME_CHARS = 128

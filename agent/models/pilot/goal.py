@@ -65,10 +65,8 @@ _ARTICLE = re.compile(r"^(?:the|my|a|an)\s+", re.IGNORECASE)
 _ENTRY = re.compile(
     r"(note|memo|conversation|thread|chat)\s+(?:(?:with|from|called|titled|named)\s+)?", re.I
 )
-_MAX_NAME_WORDS = 4
-"""More of them are no app's name, but something else to be shown."""
-_TELLING_CHARS = 4
-"""Shorter names stand in packages by chance."""
+_MAX_NAME_WORDS = 4  # More of them are no app's name, but something else to be shown.
+_TELLING_CHARS = 4  # Shorter names stand in packages by chance.
 _PACKAGE = re.compile(r"\w+(?:\.\w+)+", re.ASCII)
 _PAGE = re.compile(r"\s+(?:page|screen|section|menu|settings)$", re.IGNORECASE)
 

@@ -24,8 +24,7 @@ _APP = re.compile(r"^- (?:(?P<label>.*) )?\((?P<package>[\w.]+)\)$")
 _CLICKED = re.compile(r'(?:Clicked|Long-pressed) \[\d+\] "(?P<label>[^"]*)"')
 _HIDDEN = re.compile(r"^(?:  \((\d+) more items\.\.\.\)|… (\d+) rows like .* …)$")
 _HEAD_KINDS = frozenset({"text", "icon-btn", "nav-btn"})
-_GUESSED = "~"
-"""What stands before the name of an app that was made from its package."""
+_GUESSED = "~"  # What stands before the name of an app that was made from its package.
 _HINT = "The operator says: "
 _ANSWER = "The operator answers: "
 _SEEN = "\n\nWhat was seen follows. "

@@ -19,8 +19,7 @@ MAX_ANSWER_BYTES = 16 * 2**20
 """Of one answer, unpacked: several times what the longest one has in its events."""
 MAX_ERROR_BYTES = 64 * 2**10
 """Of the page that explains a refusal; the rest of it is not read."""
-_MAX_COPIED_BYTES = 2**31
-"""What an SDK may copy to put one event together: a second's work."""
+_MAX_COPIED_BYTES = 2**31  # What an SDK may copy to put one event together: a second's work.
 _BLANKS = (b"\n\n", b"\r\n\r\n", b"\r\r")
 _TAIL = "switchboard.tail"
 _TAIL_BYTES = 64

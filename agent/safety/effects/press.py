@@ -154,8 +154,7 @@ _SAME_LINE = 0.02
 """How far apart, in heights of the screen, the middles of buttons of one line are."""
 _ANSWERS = range(2, 5)
 _THREE_WAYS = 3
-_SHORT_WORDS = 3
-"""A button of so few words says what it does anywhere in them: "Jetzt kündigen"."""
+_SHORT_WORDS = 3  # A button of so few words says what it does anywhere in them: "Jetzt kündigen".
 
 
 def find_press(

@@ -20,8 +20,7 @@ from agent.safety.redacting.normal_form import normal_form
 from agent.text import one_line
 
 _MOST_CHARS = 4000
-_ROUNDS = 5
-"""How often something may be percent-encoded."""
+_ROUNDS = 5  # How often something may be percent-encoded.
 _DOTS = str.maketrans({"\u3002": ".", "\uff0e": ".", "\uff61": ".", "\\": "/"})
 _SCHEME = re.compile(r"([a-z][a-z0-9+.-]{1,20}):", re.IGNORECASE)
 _BARE_HOST = re.compile(

@@ -24,8 +24,7 @@ _NAMES = (
     *(("contrasena",), ("motdepasse",), ("mot", "de", "passe"), ("cvv",), ("cvc",)),
     *(("pin", "code"), ("security", "code"), ("enter", "pin"), ("your", "pin")),
 )
-_SHORTEST = 4
-"""A shorter secret would be found in every other word."""
+_SHORTEST = 4  # A shorter secret would be found in every other word.
 
 
 def is_secret_field(field: Element | UiNode) -> bool:
@@ -46,8 +45,7 @@ def is_placeholder(text: str) -> bool:
     return bool(_PLACEHOLDER.fullmatch(text)) and ("[" in text or "<" in text or "{" in text)
 
 
-_KEYPAD = "\0keypad"
-"""No element has such a key."""
+_KEYPAD = "\0keypad"  # No element has such a key.
 
 
 class Secrets:

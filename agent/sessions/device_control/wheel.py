@@ -31,8 +31,7 @@ from agent.store.store import EventDraft
 from agent.text import one_line
 
 OPERATOR = "operator"
-_HINT = "wheel-"
-"""How the ids of the hints begin that tell of what was done."""
+_HINT = "wheel-"  # How the ids of the hints begin that tell of what was done.
 PARK_S = 30.0
 """How long an act waits for the step that was in flight when the wheel was taken."""
 LEASE_S = 10.0

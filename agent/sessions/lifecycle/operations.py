@@ -30,8 +30,7 @@ from agent.sessions.turns.turns import Turns
 from agent.store.store import EventDraft
 
 _STOPPED = "stopped by the operator; it can be resumed"
-_LOOKED_BACK = 200
-"""So many of the newest sessions are looked through for one that had a phone."""
+_LOOKED_BACK = 200  # So many of the newest sessions are looked through for one that had a phone.
 _CANCELLED = "cancelled by the operator"
 
 

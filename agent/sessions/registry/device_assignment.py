@@ -22,8 +22,7 @@ from agent.records import DeviceInfo, DeviceState
 from agent.text import one_line
 
 _ANY = Needs()
-_RETRY_S = 5.0
-"""How often a phone that did not answer is thought of again while somebody waits."""
+_RETRY_S = 5.0  # How often a phone that did not answer is thought of again while somebody waits.
 
 
 @dataclass(eq=False)

@@ -23,8 +23,7 @@ LONGEST_LINE_BYTES = 1 << 26
 LONGEST_TEXT_CHARS = 100_000
 LARGEST_NUMBER = 1 << 43
 """A time in the year 2248; a session's largest figures, added up, still are 64-bit integers."""
-_DEEPEST = 40
-"""How deep JSON may be nested; records are not half as deep."""
+_DEEPEST = 40  # How deep JSON may be nested; records are not half as deep.
 
 
 class SessionMeta(msgspec.Struct, frozen=True, kw_only=True):

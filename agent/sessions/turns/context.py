@@ -30,8 +30,7 @@ from agent.sessions.rules.answers import REPLY_RULE, checked_parts, shown_text
 from agent.sessions.rules.two_people import people_for
 from agent.sessions.turns.device_losses import losing
 
-_STREAK_S = 20.0
-"""Losses closer than this belong together."""
+_STREAK_S = 20.0  # Losses closer than this belong together.
 _LONGEST_PAUSE_S = 8.0
 
 Place: TypeAlias = Callable[[LiveSession, Device], Awaitable[Device]]

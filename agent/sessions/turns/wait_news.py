@@ -11,8 +11,7 @@ from agent.errors import StoreError, UsageError
 from agent.protocol import SessionWaits
 from agent.sessions.registry.services import Services
 
-_BETWEEN_S = 1.0
-"""Phones come and go in bursts: so long is waited before the next look."""
+_BETWEEN_S = 1.0  # Phones come and go in bursts: so long is waited before the next look.
 _log = logging.getLogger(__name__)
 
 

@@ -16,8 +16,7 @@ from agent.store.embedded.rwlock import Gate
 from agent.store.queries.reader import Reader
 from agent.store.store import Collected
 
-_COLLECTED_AT_ONCE = 64
-"""How many blobs are dropped before those who store some get their turn."""
+_COLLECTED_AT_ONCE = 64  # How many blobs are dropped before those who store some get their turn.
 _REMEMBERED = 1024
 
 

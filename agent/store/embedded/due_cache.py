@@ -16,11 +16,9 @@ from agent.store.queries.reader import Reader
 SOONEST = 1024
 """How many active jobs are read at once; four times as many are held at most."""
 _EVER_MS = 1 << 62
-_OF_JOBS = frozenset({JobChanged, JobsDropped})
-"""Known at once: every committed event passes here."""
+_OF_JOBS = frozenset({JobChanged, JobsDropped})  # Known at once: every committed event passes here.
 
-_Key = tuple[int, int]
-"""When it is due, and its id: the order of the queue."""
+_Key = tuple[int, int]  # When it is due, and its id: the order of the queue.
 
 
 class DueCache:

@@ -7,8 +7,7 @@ maintain it; other changes of a job leave it alone.
 
 from agent.store.queries.job_words import Lookup
 
-_WHOLE = 3
-"""Characters that the index holds at a time; what is shorter begins some of them."""
+_WHOLE = 3  # Characters that the index holds at a time; what is shorter begins some of them.
 _AFTER_ANY = "\U0010ffff"
 
 _WITH = "SELECT rowid AS found FROM job_words WHERE job_words MATCH ?"

@@ -27,10 +27,8 @@ from agent.store.rows import Value
 
 MOST_HITS = 500
 
-_VERSION = 1
-"""Raised when what is indexed, or how, changes: the index is then built anew."""
-_MOST_TOLD = 500
-"""The most events that are taken in at once."""
+_VERSION = 1  # Raised when what is indexed, or how, changes: the index is then built anew.
+_MOST_TOLD = 500  # The most events that are taken in at once.
 _MOST_PASSED = 4000
 """The most events that are looked through for them: few have words, and a backlog of those that
 have none is passed in few commits.
@@ -40,8 +38,7 @@ _PAUSE_S = 0.25
 """How long it lets events gather once it has caught up, so that it does not keep pace with every
 commit; a search ends the pause.
 """
-_CATCH_UP_S = 0.25
-"""How long a search waits for the index to take in what was stored last."""
+_CATCH_UP_S = 0.25  # How long a search waits for the index to take in what was stored last.
 _SNIPPET_WORDS = 16
 
 _PRAGMAS = (

@@ -24,8 +24,7 @@ from agent.store.queries.reader import Reader
 from agent.store.rows import Row, Value
 from agent.store.store import Collected
 
-_AT_ONCE = 64
-"""How many blobs are dropped before those who store some get their turn."""
+_AT_ONCE = 64  # How many blobs are dropped before those who store some get their turn.
 _KNOWN = "UPDATE blob SET put_by = ? WHERE digest = ? RETURNING 1"
 _PUT = (
     "INSERT INTO blob (digest, media_type, size_bytes, stored_ms, put_by, data, place) VALUES ("
@@ -38,8 +37,7 @@ _INSIDE = (
 )
 _MOVE = "UPDATE blob SET place = ?, data = NULL WHERE digest = ? AND data IS NOT NULL RETURNING 1"
 _PLACES = "SELECT place FROM blob WHERE place <> ''"
-_STRAY_S = 3600.0
-"""An object that is younger may be a blob whose row is about to be written."""
+_STRAY_S = 3600.0  # An object that is younger may be a blob whose row is about to be written.
 _LOOSE = (
     "NOT EXISTS (SELECT 1 FROM blob_use WHERE blob_use.digest = blob.digest) "
     "AND NOT EXISTS (SELECT 1 FROM host WHERE host.epoch = blob.put_by AND host.is_open = 1)"

@@ -21,8 +21,7 @@ from agent.store.dispatch.gate import Gate
 from agent.store.postgres.dbos_engine import Engine, running
 from agent.store.store import Store
 
-_LOOK_S = 1.0
-"""How long a run goes on that another host took back."""
+_LOOK_S = 1.0  # How long a run goes on that another host took back.
 _log = logging.getLogger(__name__)
 
 

@@ -23,8 +23,7 @@ from agent.store.postgres.schema import MIGRATIONS
 from agent.store.store import wall_clock_ms
 
 MOST_CLOCK_MS = 2_000
-_FEW_FREE = 10
-"""A host holds up to six connections."""
+_FEW_FREE = 10  # A host holds up to six connections.
 
 
 class Total(msgspec.Struct, frozen=True, kw_only=True):

@@ -38,13 +38,11 @@ from agent.store.record_store import RecordStore
 from agent.store.rows import Rows, Value
 
 MOST_HITS = 500
-_LOOK_S = 2.0
-"""How long a commit of another host may go unseen where its notice was lost."""
+_LOOK_S = 2.0  # How long a commit of another host may go unseen where its notice was lost.
 _REST_S = 0.05
 """How soon after a look at the log comes the next: under load, one takes in many commits."""
 _RETRY_S = 1.0
-_RECORDS_PATIENCE_S = 5.0
-"""How long somebody who only looks waits for a database that is away."""
+_RECORDS_PATIENCE_S = 5.0  # How long somebody who only looks waits for a database that is away.
 _FIND = (
     "SELECT id, session_id, seq, ts_ms, submission_id, body FROM event WHERE id IN ("
     "SELECT event_id FROM words WHERE found @@ ?::tsquery {} ORDER BY event_id DESC LIMIT ?) "

@@ -23,8 +23,7 @@ from agent.store.queries.search_words import (
 )
 
 _TOKEN = re.compile(rf"{UNSPACED.pattern}|(?:(?!{UNSPACED.pattern})[^\W_])+")
-_LONGEST_CHARS = 200
-"""Of a word; PostgreSQL takes 2,046 bytes."""
+_LONGEST_CHARS = 200  # Of a word; PostgreSQL takes 2,046 bytes.
 _LAST_PLACE = 16_383
 _SNIPPET_WORDS = 16
 

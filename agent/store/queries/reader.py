@@ -35,8 +35,7 @@ from agent.store.rows import Row, Rows, Value
 PAGE_EVENTS = 500
 """How many events are fetched and decoded before other tasks get their turn."""
 
-_ASKED_AT_ONCE = 500
-"""How many parents one statement names."""
+_ASKED_AT_ONCE = 500  # How many parents one statement names.
 
 LARGEST_ID = (1 << 63) - 1
 PAGE_ROOTS = 2_000

@@ -11,8 +11,7 @@ from agent.store.changes.row_codec import decode_commitment, decode_watcher
 from agent.store.queries.search_words import folded
 from agent.store.rows import Rows, Value
 
-_LARGEST_ID = (1 << 63) - 1
-"""SQLite's integers have 64 bits; an id beyond them is nobody's."""
+_LARGEST_ID = (1 << 63) - 1  # SQLite's integers have 64 bits; an id beyond them is nobody's.
 
 _LISTED = "SELECT record FROM {} WHERE id < ? AND instr(search, ?) > 0 ORDER BY id DESC LIMIT ?"
 _LIVE = (

@@ -16,8 +16,7 @@ from agent.tools.arguments import BadArguments
 from agent.tools.planned_action import PhoneTool, ResolvedAction, clip, element_at, name_of
 
 MAX_KEYS = 64
-_NEAR = 0.01
-"""How far, in shares of the display, a key may lie from where it was and be the same."""
+_NEAR = 0.01  # How far, in shares of the display, a key may lie from where it was and be the same.
 # Signs that keypads write in several ways, and the words that they say for them.
 _SAME_KEYS = {
     "*": ("×", "x", "✕", "∗", "multiply", "times", "star", "asterisk"),

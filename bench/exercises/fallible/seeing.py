@@ -12,8 +12,7 @@ from agent.loop.signals.recover import SCROLL_BUDGET
 from agent.models.model import Message, MessageKind, Role
 from agent.models.pilot.reading import Item, PastAction, View
 
-FORGETS_AFTER = 6
-"""Messages that a forgetful model keeps in mind beside its instructions and goal."""
+FORGETS_AFTER = 6  # Messages that a forgetful model keeps in mind beside its instructions and goal.
 NARROW_WINDOW_CHARS = 5_500
 """What a narrow model keeps of the newest messages: six screens, or four beside thirty lines."""
 _DONE = re.compile(r"^\[x\] (\d+)\. ", re.MULTILINE)

@@ -14,8 +14,7 @@ from bench.exercises.route import Call, steps_done
 
 LAUNCHER = "com.android.launcher3"
 _TOP_BAR = "TOP BAR"
-WORTH_A_LOOK = 2
-"""With fewer things to use on its first screen, who is hasty gives up."""
+WORTH_A_LOOK = 2  # With fewer things to use on its first screen, who is hasty gives up.
 _REMINDED = "You did not call a tool"
 _ASTRAY = "but this session works in"
 _OUT_OF_SCOPE = "this session belongs to"

@@ -16,8 +16,7 @@ _DIALECTS = (
     "Thought: This is next.\nAction: {name}\nAction Input: {arguments}",
     "{name}({named})",
 )
-LIMIT = 8192
-"""What a request has room for at first; with more, nothing is cut off."""
+LIMIT = 8192  # What a request has room for at first; with more, nothing is cut off.
 
 
 def in_words(name: str, arguments: Mapping[str, object], chance: Random) -> Reply:

@@ -39,8 +39,7 @@ class ConsoleScreen(FramedScreen):
 
     _frame_shown = -1
     _sizes: tuple[tuple[str | None, Size], ...] = ()
-    _got_composed = False
-    """Whether composing came to its end."""
+    _got_composed = False  # Whether composing came to its end.
 
     def __init__(self) -> None:
         super().__init__()

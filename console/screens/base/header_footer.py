@@ -32,8 +32,7 @@ NEXT_QUESTION = "question.next"
 _STOP_ALL = "session.stop_all"
 _WAYS = ["app.help", "app.palette"]
 _AT_THE_END = frozenset({_STOP_ALL, *_WAYS})
-_ROOM_FOR_BOTH = 100
-"""Columns from which the palette's key stands beside that of help."""
+_ROOM_FOR_BOTH = 100  # Columns from which the palette's key stands beside that of help.
 _ROOM_WITHOUT_TABS = 60
 """The same on a screen without a header: the mouse has no other way to the other screens."""
 _SCREENS = {

@@ -16,8 +16,7 @@ from agent.text import counted, one_line
 from console.core.active_sessions import is_tree_under_way
 from widgets.lists.session_rows import session_title
 
-_NAMED = 3
-"""How many sessions of one outcome are named; the rest are counted."""
+_NAMED = 3  # How many sessions of one outcome are named; the rest are counted.
 
 
 class Act(StrEnum):
@@ -84,8 +83,7 @@ class Plan(NamedTuple):
         return f"{len(self.steps)} of {whole}" if self.skipped else f"{whole}"
 
 
-_Chosen = protocol.Op | str
-"""An op for a session, or why it gets none."""
+_Chosen = protocol.Op | str  # An op for a session, or why it gets none.
 
 
 def plan_for(act: Act, ids: Iterable[str], state: State, *, text: str = "") -> Plan:

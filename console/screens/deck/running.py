@@ -15,8 +15,7 @@ from console.screens.deck.batch import PAST, Act, Plan, Step, inverse, sessions,
 if TYPE_CHECKING:
     from console.screens.deck.places import BaseDeck
 
-_KEPT = 20
-"""Acts that can be taken back."""
+_KEPT = 20  # Acts that can be taken back.
 
 
 class _Asked(NamedTuple):
@@ -106,5 +105,4 @@ class BatchRunner(Controller):
         app.spawn(take_back(), "to undo")
 
 
-_FINAL = frozenset({Act.CANCEL, Act.ANSWER, Act.BEGIN, Act.SEND})
-"""What cannot be taken back."""
+_FINAL = frozenset({Act.CANCEL, Act.ANSWER, Act.BEGIN, Act.SEND})  # What cannot be taken back.

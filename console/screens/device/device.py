@@ -31,8 +31,7 @@ from widgets.plots.latency_line import latency_line
 from widgets.questions.composer import Composer, Mode, Purpose
 
 _LOG_EVERY_S = 2.0
-_NOTE_CHARS = 600
-"""As much as says what is wrong with a phone and what to do."""
+_NOTE_CHARS = 600  # As much as says what is wrong with a phone and what to do.
 _EMPTY = {
     Tab.ELEMENTS: "No elements were read yet. Press r to read the screen.",
     Tab.LOG: "The log is empty, or nothing of it matches. / changes the filter.",

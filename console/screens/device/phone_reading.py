@@ -18,8 +18,7 @@ LEAST_S = 1.0
 """Between two readings: a screen that moves always changes."""
 MOST_S = 5.0
 """A change that is too small for the coarse picture is seen after so long at most."""
-_SAME = 24
-"""Less of 255 is the noise of a codec."""
+_SAME = 24  # Less of 255 is the noise of a codec.
 _CHANGED = 0.001
 """The share of pixels from which on a picture is another: a switch, not the dots of a clock."""
 

@@ -25,12 +25,10 @@ if TYPE_CHECKING:
     from console.base_app import ConsoleApp
 
 MOST_LINES = 2000
-_MOST_CHARS = 1000
-"""Of one line."""
+_MOST_CHARS = 1000  # Of one line.
 _CHUNK_BYTES = 65_536
 _SHOW_S = 0.1
-_END_S = 3.0
-"""How long a process may take to end once it was asked to."""
+_END_S = 3.0  # How long a process may take to end once it was asked to.
 
 
 class OutputScreen(Dialog[None]):

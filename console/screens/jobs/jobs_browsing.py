@@ -23,8 +23,7 @@ if TYPE_CHECKING:
     from console.base_app import ConsoleApp
     from console.screens.jobs.context import BaseJobs
 
-_READ_ON_ROWS = 20
-"""So close to the end of what is held, more is read."""
+_READ_ON_ROWS = 20  # So close to the end of what is held, more is read.
 
 
 class JobBrowser(Controller):

@@ -67,8 +67,7 @@ FORMS: dict[Tab, tuple[Field, ...]] = {
 
 _ENOUGH = {Tab.JOBS: "every", Tab.WATCHERS: "react", Tab.COMMITMENTS: "due"}
 """The line at which enter stores; the lines after it, which tab goes to, may stay empty."""
-_FIXED = ("phone", "type")
-"""What a job keeps for good."""
+_FIXED = ("phone", "type")  # What a job keeps for good.
 _TYPES = {
     "": JobType.AGENT_TURN,
     "agent": JobType.AGENT_TURN,

@@ -39,8 +39,7 @@ from tests.end_to_end.harness import end_all_of
 ROOT = Path(__file__).parent.parent.parent.parent
 BOUND_S = 90.0
 CTRL_Q = b"\x11"
-LEFT = b"\x1b[?1049l"
-"""A terminal is given back its own screen (xterm, DECRST 1049)."""
+LEFT = b"\x1b[?1049l"  # A terminal is given back its own screen (xterm, DECRST 1049).
 
 
 async def _never() -> bool:

@@ -324,8 +324,7 @@ def _reply(session_id: str) -> protocol.Reply:
     return protocol.Reply(submission_id="x", session_id=session_id)
 
 
-_LATE = "q5"
-"""The question whose time is over when an answer to it comes."""
+_LATE = "q5"  # The question whose time is over when an answer to it comes.
 
 
 def play(core: FakeCore) -> None:

@@ -100,8 +100,7 @@ _NAMED = {
     "backspace": b"\x7f",
 }
 _FUNCTION_KEY = re.compile(rb"\x1bO[P-S]")
-_NOT_ALONE = "e"
-"""Keys that lend the terminal to another program."""
+_NOT_ALONE = "e"  # Keys that lend the terminal to another program.
 
 
 def script(random: Random, acts: int) -> Act:

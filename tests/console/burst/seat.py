@@ -35,14 +35,10 @@ from console.screens.history import tape
 from tests.console.burst.core import ScriptedCore
 from widgets.questions.question_card import GRACE_S
 
-BOUND_S = 60.0
-"""How long nothing may happen."""
-RESTS_S = 0.1
-"""Longer than three ticks of the console."""
-_STEADY_LOOKS = 13
-"""Lists are read again once a second."""
-_LEFT_OUT = ("request_id", "duration_ms")
-"""What is random, or how long hands took."""
+BOUND_S = 60.0  # How long nothing may happen.
+RESTS_S = 0.1  # Longer than three ticks of the console.
+_STEADY_LOOKS = 13  # Lists are read again once a second.
+_LEFT_OUT = ("request_id", "duration_ms")  # What is random, or how long hands took.
 _SETTINGS = """
 [mcp.servers.notes]
 command = ["notes"]

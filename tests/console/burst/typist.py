@@ -18,13 +18,11 @@ from typing import Any, Self
 from tests.console.burst.grammar import Token
 
 ROOT = Path(__file__).parent.parent.parent.parent
-BOUND_S = 900.0
-"""The console itself says when nothing goes on."""
+BOUND_S = 900.0  # The console itself says when nothing goes on.
 QUICK_S = 0.03
 STOPPED_S = 0.3
 _KEPT_BYTES = 1_000
-TORN_S = 0.02
-"""Less than what the console waits for the rest of a sequence."""
+TORN_S = 0.02  # Less than what the console waits for the rest of a sequence.
 
 
 class Typist:

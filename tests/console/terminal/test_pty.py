@@ -19,8 +19,7 @@ import pytest
 
 ROOT = Path(__file__).parent.parent.parent.parent
 BOUND_S = 90.0
-PATIENCE_S = 5.0
-"""A key is pressed again after so long."""
+PATIENCE_S = 5.0  # A key is pressed again after so long.
 
 
 class Terminal:

@@ -19,8 +19,7 @@ from agent.unix_sockets import short_address
 from support.adb import RealAdb, free_port, real_adb_server
 from virtual_phone.server.channel import SOCKET_NAME
 
-NOBODY = 65534
-"""The uid of `nobody` on Linux and the BSDs: it owns nothing."""
+NOBODY = 65534  # The uid of `nobody` on Linux and the BSDs: it owns nothing.
 IS_ROOT = os.geteuid() == 0
 BOUND_S = 60.0
 

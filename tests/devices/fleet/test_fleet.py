@@ -22,8 +22,7 @@ from agent.errors import AdbError, DeviceLostError, UsageError
 from agent.records import DeviceInfo, DeviceState, FrameStatus
 from tests.devices.conftest import Home, block, scripted_server
 
-NOTICED_WITHIN_S = 30.0
-"""A bound for any machine; on an idle one it takes less than two seconds."""
+NOTICED_WITHIN_S = 30.0  # A bound for any machine; on an idle one it takes less than two seconds.
 
 
 async def until_state(fleet: AdbFleet, serial: str, state: DeviceState) -> DeviceInfo:

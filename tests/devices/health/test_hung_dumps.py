@@ -24,8 +24,7 @@ from agent.tasks.regular import RegularTask
 from virtual_phone.server.faults import FaultKind
 from virtual_phone.server.serve import PhoneHost
 
-LOADED_S = 10.0
-"""What a loaded machine may add."""
+LOADED_S = 10.0  # What a loaded machine may add.
 
 
 @dataclass

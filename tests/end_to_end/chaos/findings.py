@@ -12,8 +12,7 @@ from agent.records import Session, SessionState
 _TELLING = {"error", "turn_aborted", "session_state_changed", "device_lost", "task_complete"}
 
 
-Logs: TypeAlias = Mapping[str, Sequence[protocol.Event]]
-"""The stored events of each session."""
+Logs: TypeAlias = Mapping[str, Sequence[protocol.Event]]  # The stored events of each session.
 
 
 class Recorded(NamedTuple):

@@ -22,8 +22,7 @@ from tests.sessions.lifecycle.hiccups import troubled
 from tests.sessions.lifecycle.machine import Lifecycle
 
 STEPS = 60
-EXAMPLES = 20
-"""The first example of a round is the plainest there is, so one would not do."""
+EXAMPLES = 20  # The first example of a round is the plainest there is, so one would not do.
 
 
 def main(arguments: list[str]) -> int:

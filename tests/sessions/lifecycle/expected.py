@@ -16,8 +16,7 @@ CREATED = State.CREATED
 MOST_WITHHELD = 8
 
 
-PRUNING = "pruning"
-"""Stands for a session's id where it is said how far things come."""
+PRUNING = "pruning"  # Stands for a session's id where it is said how far things come.
 REDACTED, WHOLE = "~", "!"
 """Behind a word: it was written with a secret, which was taken out, or let through."""
 

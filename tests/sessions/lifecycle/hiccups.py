@@ -13,8 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 _SHORT_S, _LONG_S = 0.02, 1.0
-_ONE_IN = 10
-"""How many halts are short for one that is long."""
+_ONE_IN = 10  # How many halts are short for one that is long.
 _APART_S = 0.4
 
 

@@ -56,13 +56,10 @@ LOOKS = 5_000
 so many. Looks and not seconds: a machine that stands still meanwhile is no difference.
 """
 LOOK_EVERY_S = 0.002
-PLAIN_LOOKS = 100
-"""So many looks before finer courses of ops at once are thought of."""
+PLAIN_LOOKS = 100  # So many looks before finer courses of ops at once are thought of.
 LATELY = 4
-KEPT_TREES = 2
-"""How many settled trees keep their displays; few, so that trees go beyond it."""
-KEPT_DAYS = 1
-"""How long frames stay; a clock that jumps goes beyond it."""
+KEPT_TREES = 2  # How many settled trees keep their displays; few, so that trees go beyond it.
+KEPT_DAYS = 1  # How long frames stay; a clock that jumps goes beyond it.
 APP = "org.example.app"
 
 word = st.sampled_from(WORDS)
@@ -88,8 +85,7 @@ AT_ONCE = (
     "stop",
     "tell",
 )
-MOST_FINE = 600
-"""So many courses of ops at once are told apart at most."""
+MOST_FINE = 600  # So many courses of ops at once are told apart at most.
 
 
 @dataclass(frozen=True)

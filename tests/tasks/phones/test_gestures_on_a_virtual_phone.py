@@ -15,8 +15,7 @@ from tests.tasks.context import MemoryContext
 from tests.tasks.phones.test_pilot_on_a_virtual_phone import virtual_phone
 from tests.tasks.scripted import ScriptedModel, says
 
-PIN = "2580"
-"""The Wallet's own."""
+PIN = "2580"  # The Wallet's own.
 END = (says("finish", success=False, summary="Enough."),) * 3
 
 

@@ -25,8 +25,7 @@ from virtual_phone.userland.userland import Userland
 from virtual_phone.well_formed import json_of, well_formed
 
 BAD = b"x\xff\xe2\x82y"
-READ = "x\ufffd\ufffd\ufffdy"
-"""What Java makes of it."""
+READ = "x\ufffd\ufffd\ufffdy"  # What Java makes of it.
 
 Run = Callable[[bytes], Awaitable[tuple[int, bytes, bytes]]]
 

@@ -4,8 +4,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-NAME = "virtual-1"
-"""What the first phone of a home is called."""
+NAME = "virtual-1"  # What the first phone of a home is called.
 
 
 def command() -> str:

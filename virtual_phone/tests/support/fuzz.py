@@ -29,8 +29,7 @@ from virtual_phone.server.served_phone import ServedPhone
 from virtual_phone.shell.call import TABLE
 from virtual_phone.userland.processes import FIRST_PID
 
-LINE_S = 0.25
-"""How long a shell line may go on until its peer hangs up."""
+LINE_S = 0.25  # How long a shell line may go on until its peer hangs up.
 ANSWER_S = 60.0
 """How long a good peer waits, and how long something may be left of one that has gone."""
 HUNG_S = 3 * ANSWER_S

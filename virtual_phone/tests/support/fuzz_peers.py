@@ -30,8 +30,7 @@ from virtual_phone.uiautomator.rpc import MethodTable, answer
 from virtual_phone.uiautomator.selector import Mask, Selector
 from virtual_phone.uiautomator.service import Service
 
-ROUND_S = 0.25
-"""How long a peer waits before it goes."""
+ROUND_S = 0.25  # How long a peer waits before it goes.
 CHECK_EVERY = 50
 VERSIONS = ("1.20", "1.22", "1.24", "2.0", "2.7", "3.0", "3.3.4", "4.0", "4.1")
 TEXTS = (

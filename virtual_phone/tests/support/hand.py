@@ -7,8 +7,7 @@ from virtual_phone.phone import Phone
 from virtual_phone.ui.bind import walk
 from virtual_phone.ui.views import View
 
-NOON = 1_795_262_400.0
-"""A fixed time for tests, in seconds since the epoch: noon UTC."""
+NOON = 1_795_262_400.0  # A fixed time for tests, in seconds since the epoch: noon UTC.
 
 
 def new_phone(home: Path, seed: int = 0) -> Phone:

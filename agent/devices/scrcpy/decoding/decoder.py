@@ -27,8 +27,7 @@ _IDR_SLICE = 5
 _NAL_TYPE = 0x1F
 _BLACK_LUMA = 16 + BLACK_LEVEL
 _EVERY_PX = 4
-_MOVED_LUMA = 24
-"""More than what encoding the same picture anew changes at any place, of 255."""
+_MOVED_LUMA = 24  # More than what encoding the same picture anew changes at any place, of 255.
 
 
 MOST_SCALERS = 8

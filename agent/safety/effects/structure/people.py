@@ -24,8 +24,7 @@ from agent.safety.words import id_words
 
 V = EffectVerb
 M = Meaning
-_HEARTS = frozenset("♥❤♡👍👎★⭐☆✕✖×💬💌")
-"""Signs of which two side by side judge somebody."""
+_HEARTS = frozenset("♥❤♡👍👎★⭐☆✕✖×💬💌")  # Signs of which two side by side judge somebody.
 _LIKING = frozenset("♥❤♡👍⭐★")
 _REACTIONS = range(3, 9)
 """How many pictures side by side are reactions; a keyboard's picker has more of them."""

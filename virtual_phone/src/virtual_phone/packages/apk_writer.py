@@ -28,8 +28,7 @@ _ATTRIBUTES = {
 _STRING_POOL, _XML, _RESOURCE_MAP = 0x0001, 0x0003, 0x0180
 _NAMESPACE_START, _NAMESPACE_END, _ELEMENT_START, _ELEMENT_END = 0x0100, 0x0101, 0x0102, 0x0103
 _TEXT, _NUMBER = 0x03, 0x10
-_ANY_DATE = (2009, 1, 1, 0, 0, 0)
-"""What Android's build stamps on every entry."""
+_ANY_DATE = (2009, 1, 1, 0, 0, 0)  # What Android's build stamps on every entry.
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,8 +15,7 @@ MAX_WORDS = 10_000
 MAX_CHARS = 1024 * 1024
 MAX_DEPTH = 20
 
-_Unit = Part | str
-"""A part as it is, or one character that was not quoted."""
+_Unit = Part | str  # A part as it is, or one character that was not quoted.
 
 
 def expand_braces(word: Word) -> list[Word]:
