@@ -10,7 +10,7 @@ from typing import Any
 
 from agent import protocol
 from agent.records import DeviceInfo, Question, QuestionKind, Session, SessionKind, SessionState
-from agent.sessions.rules.presentation import told_runtime
+from agent.sessions.rules.presentation import shown_runtime
 from agent.text import one_line
 
 STATE_NUMBERS = {
@@ -55,7 +55,7 @@ def session_object(
         "stateLabel": session.state.value,
         "targetPackage": session.target_package or None,
         "targetPresentation": session.presentation.value,
-        "targetRuntime": told_runtime(session).value,
+        "targetRuntime": shown_runtime(session).value,
         "latestQuestion": question.shown if question else session.latest_question or None,
         "latestResult": session.latest_result or None,
         "latestError": session.latest_error or None,

@@ -32,7 +32,7 @@ def job_key(job_id: int) -> str:
 
 def alert_text(job: Job, run: RunRecord) -> str:
     """Return what the notification of a run that came to nothing says; empty for none."""
-    if not job.is_told:
+    if not job.sends_notices:
         return ""
     if run.outcome in _ENDED_BY_A_REVIEW:
         return _ENDED_BY_A_REVIEW[run.outcome]

@@ -215,7 +215,7 @@ class Reviews:
             )
         except WrongStateError:
             return False
-        following = self._runs.go_on_without(running, run, live)
+        following = self._runs.continue_without(running, run, live)
         self._parts.supervisor.start(following, f"run of job {job.id}")
         return True
 

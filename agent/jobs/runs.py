@@ -183,7 +183,7 @@ class Runs:
             call=call_of(job.payload_json),
         )
 
-    async def go_on_without(self, job: Job, run: RunRecord, live: LiveSession) -> None:
+    async def continue_without(self, job: Job, run: RunRecord, live: LiveSession) -> None:
         """Follow a run whose action nobody reviewed, from where its session was sent off again."""
         await self._see_through(job, run, self._follow(job, run, live))
 

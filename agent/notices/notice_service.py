@@ -375,7 +375,7 @@ class NoticeService:
             goes_on = made[0].session_id
         else:
             parent_id = record.parent_id or live.session_id
-            await self._operations.go_on_with(parent_id, prompt, submission_id, said=op.text)
+            await self._operations.continue_with(parent_id, prompt, submission_id, said=op.text)
             goes_on = parent_id
         await self._act(self._shade.remove(live.session_id))
         return goes_on

@@ -153,7 +153,7 @@ class Job(
         return (*((f"{self.host}/",) if self.host else ()), *named, *phones, *tagged)
 
     @property
-    def is_told(self) -> bool:
+    def sends_notices(self) -> bool:
         """Return whether its runs produce notices."""
         mode = self.delivery_json.get("mode", "notification")
         return mode == "notification" and self.type is not JobType.HEARTBEAT
@@ -164,7 +164,7 @@ class Job(
 
         The operator's exact wording wins; it never contains a result or a trace.
         """
-        if not self.is_told:
+        if not self.sends_notices:
             return ""
         wording = self.delivery_json.get("notification_text", "")
         return wording if isinstance(wording, str) and wording else "Run finished."

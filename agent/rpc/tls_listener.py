@@ -37,7 +37,7 @@ HANDSHAKE_S = 10.0
 SIGN_IN_S = 15.0
 """How long the handshake may take, and then the signing in."""
 _SHUTDOWN_S = 2.0
-_TOLD_EVERY_S = 60.0
+_LOG_EVERY_S = 60.0
 _EXHAUSTED_PAUSE_S = 0.2
 _BACKLOG = 64
 SOON = timedelta(days=14)
@@ -126,7 +126,7 @@ class TlsListener:
         """Who has not signed in, oldest first, with their addresses."""
         self._links: dict[Link, asyncio.Task[None]] = {}
         self._refused = 0
-        self._told_s = float("-inf")
+        self._logged_s = float("-inf")
 
     @property
     def links(self) -> tuple[Link, ...]:
@@ -296,11 +296,11 @@ class TlsListener:
         """Log why somebody was hung up on, no oftener than once a minute: strangers write here."""
         now_s = asyncio.get_running_loop().time()
         self._refused += 1
-        if now_s - self._told_s < _TOLD_EVERY_S:
+        if now_s - self._logged_s < _LOG_EVERY_S:
             return
         more = f" ({self._refused - 1} others since)" if self._refused > 1 else ""
         _log.warning("A connection from another computer ended: %s%s.", what, more)
-        self._refused, self._told_s = 0, now_s
+        self._refused, self._logged_s = 0, now_s
 
 
 async def _shaken(

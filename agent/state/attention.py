@@ -222,7 +222,7 @@ def _results(state: State) -> Iterator[Attention]:
     What one came to is read on its page: no result or trace waits where anybody may look.
     """
     for job in state.jobs.values():
-        if job.unread_result and job.is_told:
+        if job.unread_result and job.sends_notices:
             yield Attention(
                 key=f"result:{job.id}:{job.last_run_at}",
                 kind=AttentionKind.RESULT,

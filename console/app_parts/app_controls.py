@@ -36,10 +36,10 @@ class AppControls(Controller):
     def holds_core(self) -> bool:
         """Whether the core lives in this process: it stands still and ends with the console."""
         from agent.rpc.remote_core import Client
-        from console.core.deferred_core import ComingCore
+        from console.core.deferred_core import DeferredCore
 
         core = self._app.core
-        if isinstance(core, ComingCore):
+        if isinstance(core, DeferredCore):
             return core.host is None or not isinstance(core.host.core, Client)
         return not isinstance(core, Client)
 

@@ -146,8 +146,8 @@ async def _show_while_it_lives(settings: Settings, stop: StopRequest) -> tuple[E
     Returns:
         The exit code, and whether there is a core to take over.
     """
-    from console.core.core_opening import carry_out_owed, hold
-    from console.core.deferred_core import ComingCore
+    from console.core.core_opening import flush_pending, hold
+    from console.core.deferred_core import DeferredCore
     from console.core.hangup import leave_terminal, linger
 
     def hung_up() -> None:
@@ -156,7 +156,7 @@ async def _show_while_it_lives(settings: Settings, stop: StopRequest) -> tuple[E
         stop.ask(signal.SIGHUP)
 
     asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, hung_up)
-    coming, left = ComingCore(), asyncio.Event()
+    coming, left = DeferredCore(), asyncio.Event()
     showing = asyncio.ensure_future(
         show(coming, settings, stop, start_phone=coming.start_phone, first_look=coming.first_look)
     )
@@ -166,7 +166,7 @@ async def _show_while_it_lives(settings: Settings, stop: StopRequest) -> tuple[E
         host = coming.host
         if host is not None and stop.asked.is_set() and stop.code is ExitCode.HANGUP and host.owned:
             await linger(host)
-        await carry_out_owed(coming, holding)
+        await flush_pending(coming, holding)
     finally:
         left.set()
         if coming.host is None:

@@ -117,18 +117,18 @@ def set_aside(ctx: click.Context, yes: bool) -> None:
 @store.command("begin-anew")
 @click.option("--yes", is_flag=True, help="Confirm; without it nothing is moved.")
 @click.pass_context
-def begin_anew(ctx: click.Context, yes: bool) -> None:
+def start_empty(ctx: click.Context, yes: bool) -> None:
     """Move everything stored away, blobs and audit too, and start with an empty store."""
 
     async def work(settings: Settings) -> ExitCode:
         from agent.store.database.identity import remains
-        from agent.store.embedded.quarantine import begin_anew
+        from agent.store.embedded.quarantine import start_empty
 
         directory = _files_of(settings)
         if not yes:
             left = ", ".join(("the database", *remains(directory)))
             raise UsageError(f"{left} in {directory} would be moved away.", "Add --yes to do it.")
-        plain.print_text(f"Moved to {begin_anew(directory)}. The next start has an empty store.")
+        plain.print_text(f"Moved to {start_empty(directory)}. The next start has an empty store.")
         return ExitCode.DONE
 
     _run(ctx, work)

@@ -18,7 +18,7 @@ from console.cli_support.exits import say
 if TYPE_CHECKING:
     from agent.config import Settings
     from agent.store.store import Store
-    from console.core.deferred_core import ComingCore
+    from console.core.deferred_core import DeferredCore
     from console.core.device_setup import Devices
 
 _STORE = ("agent.store.embedded.sqlite_store", "agent.rpc.remote_core", "console.core.host")
@@ -35,7 +35,7 @@ _CORE = (
 _BREATH_S = 0.002
 
 
-async def hold(coming: ComingCore, settings: Settings, left: asyncio.Event) -> bool:
+async def hold(coming: DeferredCore, settings: Settings, left: asyncio.Event) -> bool:
     """Open a core once it is wanted, and close it when the console has been left.
 
     Returns:
@@ -73,7 +73,7 @@ async def hold(coming: ComingCore, settings: Settings, left: asyncio.Event) -> b
             closing.cancel()
 
 
-async def carry_out_owed(coming: ComingCore, holding: asyncio.Future[bool]) -> None:
+async def flush_pending(coming: DeferredCore, holding: asyncio.Future[bool]) -> None:
     """Carry out what was asked for while the core was being opened, before the console is gone.
 
     Says on the terminal that it does, what it failed with, and what could not be done.

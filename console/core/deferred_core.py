@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from console.core.host import Host
 
 
-class ComingCore(ForwardingCore):
+class DeferredCore(ForwardingCore):
     """Implements `agent.core.Core` by waiting for another; make it in a running loop."""
 
     def __init__(self) -> None:

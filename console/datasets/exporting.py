@@ -29,7 +29,7 @@ from console.datasets.manifest import (
 )
 from console.datasets.rows import Blobs, Row, blob_rows, episode_row, event_row, step_rows
 from console.datasets.tables import BLOBS, EPISODES, EVENTS, FORMAT, STEPS, TABLES, Table, card
-from console.report.told import Source, read_events
+from console.report.recorded import Source, read_events
 
 EPISODES_A_PART = 16
 _ROWS_AT_ONCE = 32

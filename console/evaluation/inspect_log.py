@@ -40,7 +40,7 @@ from agent.errors import StoreError, SwitchboardError
 from console.evaluation.run_folder import Run
 from console.evaluation.summary import Arm, arms
 from console.evaluation.trial import Outcome
-from console.report.told import Source, read_events
+from console.report.recorded import Source, read_events
 
 SCORER = "checker"
 _PROVIDER = "switchboard"

@@ -17,7 +17,7 @@ from console.evaluation.run_folder import Run
 from console.evaluation.summary import HEADS, Compared, arms, interval, row, within
 from console.evaluation.trial import Outcome
 from console.report.movie import Film, write_movie
-from console.report.told import Source
+from console.report.recorded import Source
 
 PAGE = "report.html"
 FILMS = "films"

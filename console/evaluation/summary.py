@@ -140,7 +140,7 @@ class Compared(msgspec.Struct, frozen=True, kw_only=True):
     only_b: int
 
     @property
-    def is_told_apart(self) -> bool:
+    def is_distinguishable(self) -> bool:
         """Whether the interval leaves out that there is no difference."""
         return self.low > 0 or self.high < 0
 
@@ -229,7 +229,7 @@ def _changes(a: _Twins, b: _Twins, common: Sequence[tuple[str, int]]) -> list[Ch
 
 def told(one: Compared) -> list[str]:
     """Write a comparison for a terminal."""
-    verdict = "a difference" if one.is_told_apart else "these trials show no difference"
+    verdict = "a difference" if one.is_distinguishable else "these trials show no difference"
     lines = [
         f"A  {one.a.name}: {one.a.passed}/{one.a.trials}",
         f"B  {one.b.name}: {one.b.passed}/{one.b.trials}",

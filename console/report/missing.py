@@ -9,7 +9,7 @@ from typing import NamedTuple
 from agent.errors import StoreError
 from agent.protocol import SessionPruned
 from agent.text import counted
-from console.report.told import Source, read_told
+from console.report.recorded import Source, read_recorded
 
 
 class Missing(NamedTuple):
@@ -33,7 +33,7 @@ class Missing(NamedTuple):
 
 async def missing_frames(source: Source, session_id: str) -> Missing:
     """Count the frames of a session that are gone. Raises UsageError for an unknown session."""
-    told = await read_told(source, session_id)
+    told = await read_recorded(source, session_id)
     digests = list(dict.fromkeys(one.frame.digest for one in told.steps if one.frame is not None))
     reasons = [event.msg.reason for event in told.events if isinstance(event.msg, SessionPruned)]
     if not digests or not (reasons or await _is_gone(source, digests[0])):

@@ -16,7 +16,7 @@ from agent.text import one_line
 from console.report.captions import Caption
 from console.report.gestures import gestures_of
 from console.report.pictures import Progress, Still, write_gif, write_mp4
-from console.report.told import Source, read_told
+from console.report.recorded import Source, read_recorded
 from widgets.base.formatting import action_object, action_verb, clock
 
 MOVIE_WIDTH_PX = 360
@@ -52,7 +52,7 @@ async def write_movie(
         UsageError: no such session, or it has no frames.
         StoreError: the file cannot be written.
     """
-    session = await read_told(source, session_id)
+    session = await read_recorded(source, session_id)
     stills: list[Still] = []
     missing = 0
     steps = [step for step in session.steps if step.frame is not None][:MOST_FRAMES]

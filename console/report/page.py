@@ -22,7 +22,7 @@ from console.report.gestures import gestures_of
 from console.report.overlay import overlay
 from console.report.pictures import small_jpeg
 from console.report.plots import LEAST_IDLE_MS, money_plot, time_plot
-from console.report.told import Source, Told, read_told
+from console.report.recorded import RecordedSession, Source, read_recorded
 from widgets.base.formatting import action_object, action_verb, answer_word, cost, duration, tokens
 
 FRAME_WIDTH_PX = 440
@@ -76,7 +76,7 @@ async def write_report(
         UsageError: no such session.
         StoreError: the file cannot be written.
     """
-    session = await read_told(source, session_id)
+    session = await read_recorded(source, session_id)
     frames: dict[str, str] = {}
     missing = 0
     for at, step in enumerate(session.steps):
@@ -110,7 +110,7 @@ async def _picture(source: Source, digest: str) -> str:
     return f"data:image/jpeg;base64,{base64.b64encode(jpeg).decode()}"
 
 
-def render(told: Told, frames: dict[str, str]) -> str:
+def render(told: RecordedSession, frames: dict[str, str]) -> str:
     """Write the page, with frames as data addresses by their digest."""
     session = told.session
     title, goal = _safe(session.title or session.goal, 160), _safe(session.goal, 2_000)
@@ -128,7 +128,7 @@ def render(told: Told, frames: dict[str, str]) -> str:
     )
 
 
-def _facts(session: records.Session, told: Told) -> str:
+def _facts(session: records.Session, told: RecordedSession) -> str:
     idle_ms = sum(step.time.idle_ms for step in told.steps)
     worked_ms = sum(_total_ms(step.time) for step in told.steps) - idle_ms
     used = session.usage.input_tokens + session.usage.output_tokens

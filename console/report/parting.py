@@ -7,14 +7,14 @@ and what the model said beside it do not count.
 import json
 from typing import NamedTuple
 
-from console.report.told import Told, ToldAction
+from console.report.recorded import RecordedAction, RecordedSession
 
 
 class Pair(NamedTuple):
     """What both sessions did in the same place of their order; None where one had ended."""
 
-    left: ToldAction | None
-    right: ToldAction | None
+    left: RecordedAction | None
+    right: RecordedAction | None
 
     @property
     def is_alike(self) -> bool:
@@ -39,7 +39,7 @@ class Parting(NamedTuple):
         return self.at == len(self.pairs)
 
 
-def compare(left: Told, right: Told) -> Parting:
+def compare(left: RecordedSession, right: RecordedSession) -> Parting:
     """Lay the actions of two sessions side by side."""
     mine, theirs = _acts(left), _acts(right)
     longest = max(len(mine), len(theirs))
@@ -51,12 +51,12 @@ def compare(left: Told, right: Told) -> Parting:
     return Parting(pairs, at)
 
 
-def _acts(told: Told) -> list[ToldAction]:
+def _acts(told: RecordedSession) -> list[RecordedAction]:
     # Plans and questions are words; what was done to the phone is what can be compared.
     return [act for act in told.acts if act.kind == "action"]
 
 
-def identity(act: ToldAction) -> tuple[str, ...]:
+def identity(act: RecordedAction) -> tuple[str, ...]:
     """Name what an action is, whatever number its element had then."""
     given = _arguments(act.arguments)
     if act.element is not None:

@@ -3,13 +3,15 @@
 from agent.state.reducer import ActionView
 from agent.text import counted, one_line
 from console.report.parting import Parting
-from console.report.told import Told, ToldAction
+from console.report.recorded import RecordedAction, RecordedSession
 from widgets.base.formatting import action_object, action_verb
 
 _AROUND = 3
 
 
-def parting_lines(left: Told, right: Told, parting: Parting, *, around: int = _AROUND) -> list[str]:
+def parting_lines(
+    left: RecordedSession, right: RecordedSession, parting: Parting, *, around: int = _AROUND
+) -> list[str]:
     """Write what is alike before the parting, and what each did from there."""
     sides = ", ".join(
         f"{one.session.session_id} ({counted(len(one.steps), 'step')})" for one in (left, right)
@@ -26,7 +28,7 @@ def parting_lines(left: Told, right: Told, parting: Parting, *, around: int = _A
     return lines
 
 
-def said(act: ToldAction | None) -> str:
+def said(act: RecordedAction | None) -> str:
     """Return what an action was, in a line."""
     if act is None:
         return "no more actions"

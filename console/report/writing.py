@@ -8,7 +8,7 @@ from typing import assert_never
 from agent.sessions.rollout.rollout_write import export_rollout
 from console.report.movie import Film, write_movie
 from console.report.page import write_report
-from console.report.told import Source
+from console.report.recorded import Source
 
 
 class Kind(StrEnum):

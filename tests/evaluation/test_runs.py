@@ -68,7 +68,7 @@ def test_two_runs_are_compared_trial_by_trial(tmp_path: Path) -> None:
     keep(tmp_path / "b", outcome("stranger"))
     [told] = summary.compare(read_run(tmp_path / "a"), read_run(tmp_path / "b"))
     assert (told.a.passed, told.b.passed, told.difference) == (4, 11, pytest.approx(7 / 12))
-    assert told.is_told_apart and told.p == pytest.approx(2 / 2**7)
+    assert told.is_distinguishable and told.p == pytest.approx(2 / 2**7)
     assert [change.exercise for change in told.better] == list(names[4:11]) and not told.worse
     assert told.a.cost_usd == pytest.approx(6.0)
     said = "\n".join(summary.told(told))

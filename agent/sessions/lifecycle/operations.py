@@ -269,7 +269,7 @@ class Operations:
             )
         text = "\n\n".join(written)
         if live.record.state.is_terminal and not live.record.parent_id:
-            await self.go_on_with(live.session_id, text, submission_id, let_through=True)
+            await self.continue_with(live.session_id, text, submission_id, let_through=True)
         else:
             await self.tell(live.session_id, text, submission_id, let_through=True, by=by)
         self._parts.withheld.drop(live.session_id)
@@ -423,7 +423,7 @@ class Operations:
                 self._parts.assignment.let_pass(live.turn.turn_id)
             return live.turn
 
-    async def go_on_with(
+    async def continue_with(
         self,
         session_id: str,
         prompt: str,

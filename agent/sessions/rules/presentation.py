@@ -38,7 +38,7 @@ def agrees(required: TargetPresentation, actual: TargetPresentation) -> bool:
     return required in {TargetPresentation.AGENT_CHOICE, actual}
 
 
-def told_runtime(session: Session) -> TargetRuntime:
+def shown_runtime(session: Session) -> TargetRuntime:
     """Return where a session's app is: as observed, else as the session's target says."""
     if session.target_runtime is not TargetRuntime.NONE or not session.target_package:
         return session.target_runtime

@@ -51,7 +51,7 @@ def quarantine(directory: Path, *, fleet_store: str = "") -> Path:
         lock.release()
 
 
-def begin_anew(directory: Path) -> Path:
+def start_empty(directory: Path) -> Path:
     """Move all remains of a store, with blobs and audit, into a new directory; returns it.
 
     Raises:

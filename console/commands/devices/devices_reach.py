@@ -141,13 +141,13 @@ class Progress:
     def __init__(self, what: str, total_bytes: int) -> None:
         self._what = what
         self._total = total_bytes
-        self._told_percent = -1
+        self._shown_percent = -1
 
     def __call__(self, done_bytes: int) -> None:
         percent = 100 if self._total <= 0 else min(100, done_bytes * 100 // self._total)
-        if percent == self._told_percent or not sys.stderr.isatty():
+        if percent == self._shown_percent or not sys.stderr.isatty():
             return
-        self._told_percent = percent
+        self._shown_percent = percent
         sys.stderr.write(f"\r{self._what} {percent} %{chr(10) if percent == 100 else ''}")
         sys.stderr.flush()
 

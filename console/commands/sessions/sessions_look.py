@@ -195,7 +195,7 @@ def _print_session(
     from agent.codex_bridge.session_object import held_by
     from agent.safety.allowances.wording import allowance_words
     from agent.safety.redacting.notice import named_kinds
-    from agent.sessions.rules.presentation import told_runtime
+    from agent.sessions.rules.presentation import shown_runtime
     from agent.state.event_text import verified_mark
     from console.runs.narration import narrate
     from widgets.base.status import state_word
@@ -222,7 +222,7 @@ def _print_session(
     if session.account:
         lines.append(f"account   {one_line(session.account)}")
     if session.target_package:
-        lines.append(f"app       {session.target_package}, {term(told_runtime(session))}")
+        lines.append(f"app       {session.target_package}, {term(shown_runtime(session))}")
     if session.forked_from:
         where = f" from step {session.forked_step}" if session.forked_step else ""
         lines.append(f"branch    of {session.forked_from}{where}")

@@ -16,7 +16,7 @@ from console.cli_support.options import JSON_OPTION
 from console.commands.sessions.sessions_shared import (
     SESSION_ID,
     YES,
-    Told,
+    CommandResult,
     act_on,
     act_on_core,
     confirm,
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 def keep(ctx: click.Context, session_id: str, release: bool, as_json: bool) -> None:
     """Keep a tree's frames and caches for ever; --not reverses it."""
 
-    async def act(core: Core, session: Session) -> Told:
+    async def act(core: Core, session: Session) -> CommandResult:
         await core.request(protocol.SessionKeep(session_id=session.session_id, kept=not release))
         done = "No longer keeps" if release else "Keeps"
         return f"{done} {session.session_id}.", {"ok": True, "kept": not release}
@@ -52,7 +52,7 @@ def keep(ctx: click.Context, session_id: str, release: bool, as_json: bool) -> N
 def tag_session(ctx: click.Context, session_id: str, tags: tuple[str, ...], as_json: bool) -> None:
     """Replace the tags of a session; without TAGS it has none."""
 
-    async def act(core: Core, session: Session) -> Told:
+    async def act(core: Core, session: Session) -> CommandResult:
         await core.request(protocol.SessionTag(session_id=session.session_id, tags=tags))
         said = f"Tagged {session.session_id}: {' '.join(tags) or 'no tags'}."
         return said, {"ok": True, "tags": list(tags)}
@@ -68,7 +68,7 @@ def tag_session(ctx: click.Context, session_id: str, tags: tuple[str, ...], as_j
 def rename(ctx: click.Context, session_id: str, title: tuple[str, ...], as_json: bool) -> None:
     """Set a session's title; without TITLE, reset it to the goal."""
 
-    async def act(core: Core, session: Session) -> Told:
+    async def act(core: Core, session: Session) -> CommandResult:
         await core.request(
             protocol.SessionRename(session_id=session.session_id, title=" ".join(title))
         )
@@ -87,7 +87,7 @@ def rename(ctx: click.Context, session_id: str, title: tuple[str, ...], as_json:
 def dismiss(ctx: click.Context, session_id: str, undo: bool, as_json: bool) -> None:
     """Remove an ended session from every Deck; the history keeps it."""
 
-    async def act(core: Core, session: Session) -> Told:
+    async def act(core: Core, session: Session) -> CommandResult:
         await core.request(
             protocol.SessionDismiss(session_id=session.session_id, dismissed=not undo)
         )
@@ -120,7 +120,7 @@ def confirm_result(
     by = VerifiedBy.CHECKER if checker else VerifiedBy.OPERATOR
     verdict = GoalVerdict.NOT_MET if wrong else GoalVerdict.MET
 
-    async def act(core: Core, session: Session) -> Told:
+    async def act(core: Core, session: Session) -> CommandResult:
         await core.request(
             protocol.SessionVerify(
                 session_id=session.session_id, verdict=verdict, verified_by=by, reason=reason
@@ -168,7 +168,7 @@ def fork(
     """Copy a session's past into a new one that waits for its next prompt."""
     from agent.codex_bridge.session_object import session_object
 
-    async def act(core: Core, session: Session) -> Told:
+    async def act(core: Core, session: Session) -> CommandResult:
         op = protocol.SessionFork(
             session_id=session.session_id,
             before_message=-1 if before is None else before,
@@ -189,7 +189,7 @@ def fork(
 def rollback(ctx: click.Context, session_id: str, turns: int, as_json: bool) -> None:
     """Hide the newest TURNS (1) of a session from its model; undoes nothing on a phone."""
 
-    async def act(core: Core, session: Session) -> Told:
+    async def act(core: Core, session: Session) -> CommandResult:
         await core.request(protocol.SessionRollback(session_id=session.session_id, turns=turns))
         return f"Rolled back {turns} of {session.session_id}.", {"ok": True, "turns": turns}
 
@@ -253,7 +253,7 @@ def import_rollout(ctx: click.Context, file: Path, as_new: bool, as_json: bool) 
 
     op = protocol.SessionImport(path=str(file.resolve()), as_new=as_new)
 
-    async def act(core: Core) -> Told:
+    async def act(core: Core) -> CommandResult:
         reply = await core.request(op)
         made = await core.session(reply.session_id)
         skipped = f" Broken lines left out: {reply.skipped_lines}." * bool(reply.skipped_lines)
@@ -271,7 +271,7 @@ def import_rollout(ctx: click.Context, file: Path, as_new: bool, as_json: bool) 
 def delete(ctx: click.Context, session_id: str, yes: bool, as_json: bool) -> None:
     """Delete a settled session, its children and their data."""
 
-    async def act(core: Core, session: Session) -> Told:
+    async def act(core: Core, session: Session) -> CommandResult:
         await confirm(f"Delete {session.session_id} for ever?", yes=yes)
         reply = await core.request(protocol.SessionDelete(session_id=session.session_id))
         deleted = list(reply.session_ids or (session.session_id,))

@@ -24,20 +24,20 @@ YES = click.option("--yes", is_flag=True, help="Do not ask first.")
 TASK_BOUND_S = 600.0
 T = TypeVar("T")
 
-Told = tuple[str, dict[str, Any]]
+CommandResult = tuple[str, dict[str, Any]]
 """What was done: a line for people, and an object for scripts."""
 
 
 def act_on(
     ctx: click.Context,
     session_id: str,
-    act: Callable[[Core, Session], Awaitable[Told]],
+    act: Callable[[Core, Session], Awaitable[CommandResult]],
     *,
     as_json: bool,
 ) -> None:
     """Do something with a session that needs no phone here, and tell what came of it."""
 
-    async def work(core: Core) -> Told:
+    async def work(core: Core) -> CommandResult:
         return await act(core, await core.session(session_id))
 
     act_on_core(ctx, work, as_json=as_json)
@@ -45,7 +45,7 @@ def act_on(
 
 def act_on_core(
     ctx: click.Context,
-    act: Callable[[Core], Awaitable[Told]],
+    act: Callable[[Core], Awaitable[CommandResult]],
     *,
     as_json: bool,
     sees_phones: bool = False,

@@ -103,9 +103,9 @@ def diff(ctx: click.Context, session_id: str, other_id: str, as_json: bool) -> N
     async def work(core: Records) -> ExitCode:
         from console.report.parting import compare
         from console.report.parting_words import parting_lines
-        from console.report.told import read_told
+        from console.report.recorded import read_recorded
 
-        left, right = await read_told(core, session_id), await read_told(core, other_id)
+        left, right = await read_recorded(core, session_id), await read_recorded(core, other_id)
         parting = compare(left, right)
         if as_json:
             sides = (left.session.session_id, right.session.session_id)

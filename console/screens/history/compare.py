@@ -17,7 +17,7 @@ from console.keys import actions
 from console.keys.controllers import Controller
 from console.report.parting import Pair, Parting, compare
 from console.report.parting_words import parting_lines
-from console.report.told import Told, ToldAction, read_told
+from console.report.recorded import RecordedAction, RecordedSession, read_recorded
 from console.screens.base.console_screen import ConsoleScreen
 from console.steps.stored_frames import FrameReader
 from widgets.base import status
@@ -36,13 +36,13 @@ _NOTHING = "Neither of them has done anything on a phone."
 class Compared(NamedTuple):
     """Both sessions, and where they part."""
 
-    left: Told
-    right: Told
+    left: RecordedSession
+    right: RecordedSession
     parting: Parting
     places: tuple[Place, ...]
 
     @property
-    def sides(self) -> tuple[Told, Told]:
+    def sides(self) -> tuple[RecordedSession, RecordedSession]:
         """Both, in order."""
         return self.left, self.right
 
@@ -67,7 +67,7 @@ class FramesController(Controller):
         for side, act, told in zip(SIDES, acts, compared.sides, strict=True):
             self._show(side, act, told.session.serial)
 
-    def _show(self, side: str, act: ToldAction | None, serial: str) -> None:
+    def _show(self, side: str, act: RecordedAction | None, serial: str) -> None:
         app = self._screen.console_app
         phone = self._screen.query_one(f"#{side}-phone", PhonePane)
         kept, size_px = act.frame if act is not None else None, phone.wanted_px
@@ -130,7 +130,7 @@ class CompareScreen(ConsoleScreen):
 
     async def _read(self) -> None:
         core = self.console_app.core
-        left, right = [await read_told(core, one) for one in self.ids]
+        left, right = [await read_recorded(core, one) for one in self.ids]
         parting = compare(left, right)
         places = tuple(
             Place(_done(pair.left), _done(pair.right), pair.is_alike) for pair in parting.pairs
@@ -218,7 +218,7 @@ class CompareScreen(ConsoleScreen):
             self.console_app.copy("\n".join(parting_lines(left, right, parting)))
 
 
-def _done(act: ToldAction | None) -> Done | None:
+def _done(act: RecordedAction | None) -> Done | None:
     if act is None:
         return None
     action = ActionView(

@@ -25,8 +25,8 @@ from agent.errors import StoreError
 from agent.protocol import Interrupt, JobList
 from agent.store.database.schema import APPLICATION_ID
 from console.app import SwitchboardApp
-from console.core.core_opening import carry_out_owed
-from console.core.deferred_core import ComingCore
+from console.core.core_opening import flush_pending
+from console.core.deferred_core import DeferredCore
 from console.core.device_setup import Phones
 from console.core.host import Host
 from support.adb import free_port
@@ -54,7 +54,7 @@ def _host(core: FakeCore) -> Host:
 async def test_the_console_says_that_it_opens_and_fills_in_when_the_core_is_there(
     tmp_path: Path,
 ) -> None:
-    core, coming = FakeCore(), ComingCore()
+    core, coming = FakeCore(), DeferredCore()
     evening(core)
     settings = load_settings(environ={"SWITCHBOARD_DATA_DIR": str(tmp_path)})
     app = SwitchboardApp(coming, settings=settings)
@@ -89,7 +89,7 @@ async def test_keys_for_a_phone_or_a_question_wait_until_the_core_has_told_of_th
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("textual.constants.COLOR_SYSTEM", "truecolor")
-    idle, core, coming = Phone(), FakeCore(), ComingCore()
+    idle, core, coming = Phone(), FakeCore(), DeferredCore()
     idle.play(core)
     settings = load_settings(environ={"SWITCHBOARD_DATA_DIR": str(tmp_path)})
     app = SwitchboardApp(coming, settings=settings)
@@ -111,7 +111,7 @@ async def test_keys_for_a_phone_or_a_question_wait_until_the_core_has_told_of_th
 
 
 async def test_keys_that_move_in_a_list_wait_until_there_is_one(tmp_path: Path) -> None:
-    core, coming = FakeCore(), ComingCore()
+    core, coming = FakeCore(), DeferredCore()
     evening(core)
     settings = load_settings(environ={"SWITCHBOARD_DATA_DIR": str(tmp_path)})
     app = SwitchboardApp(coming, settings=settings)
@@ -135,7 +135,7 @@ async def test_keys_that_move_in_a_list_wait_until_there_is_one(tmp_path: Path) 
 
 
 async def test_what_is_stored_is_shown_while_the_core_is_still_opened(tmp_path: Path) -> None:
-    core, coming = FakeCore(), ComingCore()
+    core, coming = FakeCore(), DeferredCore()
     evening(core)
     settings = load_settings(environ={"SWITCHBOARD_DATA_DIR": str(tmp_path)})
     app = SwitchboardApp(coming, settings=settings)
@@ -159,14 +159,14 @@ async def test_what_is_stored_is_shown_while_the_core_is_still_opened(tmp_path: 
 
 
 async def test_another_process_s_core_is_not_looked_at_before_it_answers() -> None:
-    core, coming = FakeCore(), ComingCore()
+    core, coming = FakeCore(), DeferredCore()
     looking = asyncio.ensure_future(coming.first_look())
     coming.came(_host(core))
     assert await asyncio.wait_for(looking, BOUND_S) is None
 
 
 async def test_a_caller_that_gives_up_does_not_keep_the_core_from_the_others() -> None:
-    core, coming = FakeCore(), ComingCore()
+    core, coming = FakeCore(), DeferredCore()
     evening(core)
     first = asyncio.ensure_future(coming.overview())
     second = asyncio.ensure_future(coming.overview())
@@ -182,7 +182,7 @@ async def test_a_caller_that_gives_up_does_not_keep_the_core_from_the_others() -
 async def test_a_stop_that_was_pressed_is_carried_out_though_the_console_was_left_at_once(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    core, coming = FakeCore(), ComingCore()
+    core, coming = FakeCore(), DeferredCore()
     pressed = asyncio.ensure_future(coming.request(Interrupt()))
     looked = asyncio.ensure_future(coming.request(JobList()))
     await asyncio.wait_for(coming.wanted.wait(), BOUND_S)
@@ -191,7 +191,7 @@ async def test_a_stop_that_was_pressed_is_carried_out_though_the_console_was_lef
     await asyncio.wait({pressed, looked})
     assert coming.owed == 1
     holding = asyncio.ensure_future(_never())
-    leaving = asyncio.ensure_future(carry_out_owed(coming, holding))
+    leaving = asyncio.ensure_future(flush_pending(coming, holding))
     coming.came(_host(core))
     await asyncio.wait_for(leaving, BOUND_S)
     holding.cancel()
@@ -205,11 +205,11 @@ async def test_what_cannot_be_carried_out_because_no_core_came_is_said(
     async def failing() -> bool:
         raise StoreError("It is another program's.", "Look.")
 
-    coming = ComingCore()
+    coming = DeferredCore()
     pressed = asyncio.ensure_future(coming.request(Interrupt()))
     await asyncio.wait_for(coming.wanted.wait(), BOUND_S)
     holding = asyncio.ensure_future(failing())
-    await asyncio.wait_for(carry_out_owed(coming, holding), BOUND_S)
+    await asyncio.wait_for(flush_pending(coming, holding), BOUND_S)
     assert "were not executed" in capsys.readouterr().err
     assert isinstance(holding.exception(), StoreError)
     pressed.cancel()

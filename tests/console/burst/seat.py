@@ -109,7 +109,7 @@ class UntimedStats(LatencyStats):
         return
 
 
-def settings_anew(home: Path) -> Settings:
+def fresh_settings(home: Path) -> Settings:
     """Make a data directory as it is before anything was done in it."""
     rmtree(home, ignore_errors=True)
     home.mkdir(parents=True)
@@ -123,7 +123,7 @@ def settings_anew(home: Path) -> Settings:
 async def one_console(ask: Callable[[], Any], answer: Callable[[object], None]) -> bool:
     """Serve one script; False when nothing more comes."""
     core = ScriptedCore()
-    app = BurstApp(core, settings=settings_anew(Path.home() / "burst"), title="burst")
+    app = BurstApp(core, settings=fresh_settings(Path.home() / "burst"), title="burst")
     app.bridge.latencies = UntimedStats()
     app.note_what_keys_meet(core)
     opened = asyncio.create_task(app.run_async())

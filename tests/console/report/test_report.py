@@ -15,7 +15,7 @@ from console.report.movie import Film, write_movie
 from console.report.page import write_report
 from console.report.parting import compare
 from console.report.parting_words import parting_lines
-from console.report.told import read_told
+from console.report.recorded import read_recorded
 from tests.console.fakes import FakeCore
 from tests.console.script import configure, evening, run, step
 from tests.pictures import claiming
@@ -160,7 +160,7 @@ async def test_two_sessions_part_at_the_first_different_deed() -> None:
         step(core, session_id, 1, tool="launch_app", arguments='{"package": "x"}')
         step(core, session_id, 2, arguments='{"element": 2, "expected": "' + session_id + '"}')
     step(core, "b", 3, tool="press_button", arguments='{"button": "BACK"}')
-    a, b, c = [await read_told(core, one) for one in "abc"]
+    a, b, c = [await read_recorded(core, one) for one in "abc"]
     assert compare(a, c).is_same
     parting = compare(a, b)
     assert (parting.at, parting.is_same) == (2, False)

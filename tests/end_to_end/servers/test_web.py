@@ -156,7 +156,7 @@ class Tab:
         except TimeoutError:
             raise AssertionError(f"{what} did not come\n{self.text}") from None
 
-    def begin_anew(self) -> None:
+    def restart(self) -> None:
         """Forget what was drawn: the page is about to be loaded again."""
         self._screen.reset()
 
@@ -353,7 +353,7 @@ async def test_a_reloaded_tab_and_a_second_one_come_back_and_see_the_jobs_too(
     async with tab(served) as console:
         await console.wait_for("No sessions yet")
         # The token has left the address bar: what is loaded again is let in by its cookie.
-        console.begin_anew()
+        console.restart()
         await console.page.reload()
         await console.wait_for("No sessions yet")
         second = Tab(await console.page.context.new_page())

@@ -90,7 +90,7 @@ async def test_a_tab_comes_back_by_itself_after_its_network_was_cut(workshop: Wo
             await console.page.click("#phone-close")
             await link.cut()
             await until(console.page, f"{WHY}.startsWith('No connection')")
-            console.begin_anew()
+            console.restart()
             await link.join()
             await console.wait_for("No sessions yet")
             assert console.columns == columns, "in the letters that were asked for"
@@ -99,7 +99,7 @@ async def test_a_tab_comes_back_by_itself_after_its_network_was_cut(workshop: Wo
             await console.page.keyboard.press("Control+q")
             await until(console.page, CLOSED)
             assert await console.page.evaluate(WHY) == "The console has ended."
-            console.begin_anew()
+            console.restart()
             await console.page.click("#again")
             await console.wait_for("No sessions yet")
 
@@ -116,6 +116,6 @@ async def test_a_tab_of_a_server_that_was_started_again_says_which_address_to_op
             await until(console.page, f"{WHY}.startsWith('No connection')")
             with serving(workshop, "--port", port) as address:
                 await until(console.page, f"{WHY}.endsWith('Open the address that it prints now.')")
-                console.begin_anew()
+                console.restart()
                 await console.page.goto(address)
                 await console.wait_for("No sessions yet")

@@ -12,7 +12,7 @@ import pytest
 
 from agent.errors import StoreError, StoreGoneError, UsageError
 from agent.store.database.identity import MARK_NAME, SEARCH_NAME, read_mark
-from agent.store.embedded.quarantine import adopt, begin_anew, quarantine
+from agent.store.embedded.quarantine import adopt, quarantine, start_empty
 from agent.store.embedded.sqlite_store import DATABASE_NAME, SqliteStore
 from agent.store.embedded.upkeep import check
 from tests.store.conftest import session_draft
@@ -89,7 +89,7 @@ async def test_an_empty_database_in_its_place_is_not_taken_for_it(tmp_path: Path
             # The marks of the blobs and the audit say it too.
             (tmp_path / MARK_NAME).unlink()
             del before[MARK_NAME]
-    begin_anew(tmp_path)
+    start_empty(tmp_path)
     await a_store(tmp_path)
 
 
@@ -109,14 +109,14 @@ async def test_marks_alone_tell_of_a_store(tmp_path: Path) -> None:
         async with SqliteStore.open(tmp_path):
             raise AssertionError("it opened")
     assert "begin-anew" in refusal.value.remedy
-    begin_anew(tmp_path)
+    start_empty(tmp_path)
     await a_store(tmp_path)
 
 
 async def test_to_begin_anew_moves_everything_and_then_a_store_begins(tmp_path: Path) -> None:
     await a_store(tmp_path)
     gone(tmp_path)
-    aside = begin_anew(tmp_path)
+    aside = start_empty(tmp_path)
     assert any((aside / "blobs").glob("??/*"))
     async with SqliteStore.open(tmp_path) as store:
         assert await store.sessions() == ()

@@ -25,7 +25,7 @@ class Source(Protocol):
     async def blob(self, digest: str) -> bytes: ...
 
 
-class ToldAction(NamedTuple):
+class RecordedAction(NamedTuple):
     """One tool call as it was chosen, on the screen it was chosen on."""
 
     step: int
@@ -42,14 +42,14 @@ class ToldAction(NamedTuple):
     """The screen it was chosen on, where that was kept."""
 
 
-class Told(NamedTuple):
+class RecordedSession(NamedTuple):
     """One session, whole."""
 
     session: Session
     events: tuple[Event, ...]
     transcript: Transcript
     steps: tuple[StepItem, ...]
-    acts: tuple[ToldAction, ...]
+    acts: tuple[RecordedAction, ...]
 
 
 async def read_events(source: Source, session_id: str) -> tuple[Event, ...]:
@@ -64,24 +64,24 @@ async def read_events(source: Source, session_id: str) -> tuple[Event, ...]:
     return tuple(events)
 
 
-async def read_told(source: Source, session_id: str) -> Told:
+async def read_recorded(source: Source, session_id: str) -> RecordedSession:
     """Read a session. Raises UsageError for an unknown one."""
     session = await source.session(session_id)
     return told_of(session, await read_events(source, session.session_id))
 
 
-def told_of(session: Session, events: tuple[Event, ...]) -> Told:
+def told_of(session: Session, events: tuple[Event, ...]) -> RecordedSession:
     """Fold a session's events."""
     transcript = Transcript()
     for event in events:
         transcript = follow(transcript, event)
     steps = tuple(item for item in transcript.items if isinstance(item, StepItem))
-    return Told(session, events, transcript, steps, acts_of(events))
+    return RecordedSession(session, events, transcript, steps, acts_of(events))
 
 
-def acts_of(events: tuple[Event, ...]) -> tuple[ToldAction, ...]:
+def acts_of(events: tuple[Event, ...]) -> tuple[RecordedAction, ...]:
     """List the tool calls, each with the screen it was chosen on and what was said beside it."""
-    acts: list[ToldAction] = []
+    acts: list[RecordedAction] = []
     seen: Observation | None = None
     thought: tuple[int, str] = (0, "")
     for event in events:
@@ -91,7 +91,7 @@ def acts_of(events: tuple[Event, ...]) -> tuple[ToldAction, ...]:
             case AgentMessage(step=step, text=text):
                 thought = (step, text)
             case ToolCallRequested() as call:
-                act = ToldAction(
+                act = RecordedAction(
                     call.step,
                     call.tool,
                     call.kind,
