@@ -242,8 +242,7 @@ class Peers(Protocol):
 
     host: str
     is_guest: bool
-    unhosted: str
-    """The host to which belongs what is marked as no host's."""
+    unhosted: str  # The host to which belongs what is marked as no host's.
 
     def hosts(self) -> tuple[records.HostInfo, ...]: ...
 

@@ -32,8 +32,7 @@ class ErrorKind(StrEnum):
     ADB = "adb"
     MODEL = "model"
     WEB = "web"
-    GOAL = "goal"
-    """Nothing broke: the goal could not be met, or not within its limits."""
+    GOAL = "goal"  # Nothing broke: the goal could not be met, or not within its limits.
 
 
 class SwitchboardError(Exception):
@@ -46,8 +45,7 @@ class SwitchboardError(Exception):
 
     kind = ErrorKind.INTERNAL
     code = RpcCode.INTERNAL
-    event_id = 0
-    """The newest event that was stored when an op was refused with this; 0 elsewhere."""
+    event_id = 0  # The newest event that was stored when an op was refused with this; 0 elsewhere.
 
     def __init__(self, message: str, remedy: str = "") -> None:
         super().__init__(message)

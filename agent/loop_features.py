@@ -49,7 +49,6 @@ class Pattern(StrEnum):
     """Refuse a first claim of success while items of the plan are open."""
 
 
-Without: TypeAlias = Set[Pattern]
-"""The patterns that are switched off."""
+Without: TypeAlias = Set[Pattern]  # The patterns that are switched off.
 
 NOTHING: Without = frozenset()

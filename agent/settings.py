@@ -32,12 +32,9 @@ Wait = Annotated[float, Meta(ge=0, le=31_536_000)]
 class Wire(StrEnum):
     """Which protocol is spoken."""
 
-    CHAT = "chat"
-    """OpenAI's chat completions."""
-    RESPONSES = "responses"
-    """OpenAI's responses."""
-    MESSAGES = "messages"
-    """Anthropic's messages."""
+    CHAT = "chat"  # OpenAI's chat completions.
+    RESPONSES = "responses"  # OpenAI's responses.
+    MESSAGES = "messages"  # Anthropic's messages.
 
 
 class _Section(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -410,10 +407,8 @@ class McpServer(_Section, frozen=True, kw_only=True):
 class DispatcherKind(StrEnum):
     """What hands sessions their phones on a database."""
 
-    LOCAL = "local"
-    """The core by itself: a turn begins within milliseconds."""
-    DBOS = "dbos"
-    """Queues in the database, run by DBOS: a turn begins within a third of a second."""
+    LOCAL = "local"  # The core by itself: a turn begins within milliseconds.
+    DBOS = "dbos"  # Queues in the database, run by DBOS: a turn begins within a third of a second.
 
 
 class StoreSettings(_Section, frozen=True, kw_only=True):
@@ -578,8 +573,7 @@ class LogForm(StrEnum):
     """How a line of the log is written."""
 
     TEXT = "text"
-    JSON = "json"
-    """One object a line: time, level, logger, message and traceback."""
+    JSON = "json"  # One object a line: time, level, logger, message and traceback.
 
 
 class LogSettings(_Section, frozen=True, kw_only=True):
@@ -663,8 +657,7 @@ class Settings(_Section, frozen=True, kw_only=True):
             "platform's data directory."
         ),
     ]
-    config_file: Path
-    """The settings file, whether it exists or not; no key of its own."""
+    config_file: Path  # The settings file, whether it exists or not; no key of its own.
     adb: AdbSettings = AdbSettings()
     scrcpy: ScrcpySection = ScrcpySection()
     model: ModelSettings = ModelSettings()
@@ -694,8 +687,7 @@ class Key(msgspec.Struct, frozen=True):
     type: Any
     default: object
     description: str
-    is_secret: bool = False
-    """Whether its value may hold a password: it is never shown."""
+    is_secret: bool = False  # Whether its value may hold a password: it is never shown.
 
     @property
     def variable(self) -> str:

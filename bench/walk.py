@@ -49,8 +49,7 @@ class Link(NamedTuple):
     """What lies between the operator and the console."""
 
     round_trip_s: float = 0.0
-    bytes_per_s: float = 0.0
-    """0: as fast as it goes."""
+    bytes_per_s: float = 0.0  # 0: as fast as it goes.
 
 
 class Taken(NamedTuple):

@@ -72,8 +72,7 @@ from widgets.pictures.phone_pane import is_driven_at
 if TYPE_CHECKING:
     from agent.settings import Settings
 
-NOTICE_S = 6.0
-"""How long a notice stays."""
+NOTICE_S = 6.0  # How long a notice stays.
 
 
 async def run_console(

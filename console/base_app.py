@@ -63,8 +63,7 @@ class TopScreen(Dispatched, Protocol):
 class Navigates(Protocol):
     """Goes from screen to screen."""
 
-    picked: str
-    """The session that another is to be compared with."""
+    picked: str  # The session that another is to be compared with.
 
     def do_screen_deck(self) -> None:
         """Show the Deck."""

@@ -85,8 +85,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "mcp": ("console.commands.mcp:mcp", "Serve phones and sessions to any MCP client."),
     "completion": ("console.commands.completion:completion", "Print a shell's completion script."),
 }
-OPEN = "console.commands.console:open_console"
-"""What the command does by itself."""
+OPEN = "console.commands.console:open_console"  # What the command does by itself.
 
 
 def _load(place: str) -> Any:

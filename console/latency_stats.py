@@ -10,8 +10,7 @@ from agent.protocol import DeviceChanged, Event, ObservationRecorded
 from agent.records import DeviceState
 from agent.state.reducer import State
 
-KEPT = 60
-"""Times of one phone: what a line of a terminal can show."""
+KEPT = 60  # Times of one phone: what a line of a terminal can show.
 
 
 class LatencyStats:

@@ -72,8 +72,7 @@ class OpenAIServer:
     requests: list[dict[str, Any]] = field(default_factory=list)
     headers: list[dict[str, str]] = field(default_factory=list)
     models: tuple[str, ...] = ("gpt-5-mini", "other")
-    models_page: bytes = b""
-    """What stands where the list of models should, when something does."""
+    models_page: bytes = b""  # What stands where the list of models should, when something does.
     port: int = 0
     _tasks: set[asyncio.Task[None]] = field(default_factory=set)
 

@@ -59,24 +59,18 @@ class UiTree(msgspec.Struct, frozen=True, kw_only=True):
 class TextWay(StrEnum):
     """How text reached a field."""
 
-    KEYS = "keys"
-    """The shell's `input text`: characters that keys write."""
-    INPUT_METHOD = "input_method"
-    """An input method that was borrowed for it."""
-    ACCESSIBILITY = "accessibility"
-    """The field's text was set by the service that reads the tree."""
-    CLIPBOARD = "clipboard"
-    """It was pasted."""
+    KEYS = "keys"  # The shell's `input text`: characters that keys write.
+    INPUT_METHOD = "input_method"  # An input method that was borrowed for it.
+    ACCESSIBILITY = "accessibility"  # The field's text was set by the service that reads the tree.
+    CLIPBOARD = "clipboard"  # It was pasted.
 
 
 class Typed(msgspec.Struct, frozen=True, kw_only=True):
     """The result of typing; text that is known not to have arrived is an error instead."""
 
     way: TextWay = TextWay.KEYS
-    is_read_back: bool = False
-    """The field was read afterwards and holds the text."""
-    note: str = ""
-    """Why it was not read back, or what else happened to it."""
+    is_read_back: bool = False  # The field was read afterwards and holds the text.
+    note: str = ""  # Why it was not read back, or what else happened to it.
 
 
 class Display(Protocol):

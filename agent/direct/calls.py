@@ -12,8 +12,7 @@ from agent.core import Core
 from agent.protocol import DirectCall, SessionCreate
 from agent.records import DirectStatus, DirectView
 
-SHELL = "shell"
-"""The program of the shell's verbs."""
+SHELL = "shell"  # The program of the shell's verbs.
 _SLICE_S = 1.0
 
 OnWait = Callable[[float, str], Awaitable[None]]

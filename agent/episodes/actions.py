@@ -44,8 +44,7 @@ class Parameter(NamedTuple):
     """One parameter: a number unless it is named otherwise."""
 
     name: str
-    default: float | str | None = None
-    """None: it must be given."""
+    default: float | str | None = None  # None: it must be given.
     is_text: bool = False
 
 

@@ -33,8 +33,7 @@ from agent.exercises.exercise import Exercise, State
 from agent.records import Bounds, Point, UiNode
 from virtual_phone.embedded import EmbeddedHost, EmbeddedPhone, FingerStep, PhoneError, TreeRow
 
-STEP_S = 1.0
-"""What a step takes on the phone's clock: who acts looks and thinks meanwhile."""
+STEP_S = 1.0  # What a step takes on the phone's clock: who acts looks and thinks meanwhile.
 _ACTIONS = {FingerAction.DOWN: "down", FingerAction.MOVE: "move", FingerAction.UP: "up"}
 _KEPT_TREES = 256
 _Nodes = tuple[UiNode, ...]

@@ -18,12 +18,9 @@ class Look(msgspec.Struct, frozen=True, kw_only=True):
     """What is looked at."""
 
     tree: bool = True
-    xml: bool = True
-    """The tree as XML too, which costs more where it does not come as XML anyway."""
-    picture: bool = True
-    """The screen at its own size as a PNG."""
-    size_px: tuple[int, int] | None = None
-    """Width and height of `Seen.rgb`; None for none."""
+    xml: bool = True  # The tree as XML too, which costs more where it does not come as XML anyway.
+    picture: bool = True  # The screen at its own size as a PNG.
+    size_px: tuple[int, int] | None = None  # Width and height of `Seen.rgb`; None for none.
 
 
 class EpisodePhone(Protocol):

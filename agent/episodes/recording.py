@@ -36,8 +36,7 @@ from agent.text import clean, one_line
 
 MODEL = f"{records.DIRECT}episode"
 TAG = "episode"
-EPISODES = "episodes"
-"""The folder of them in the operator's data directory."""
+EPISODES = "episodes"  # The folder of them in the operator's data directory.
 _AT_ONCE = 8  # How many episodes are written at the same time; ending one more waits.
 _TITLE_CHARS = 80
 _SESSION_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,79}")
@@ -49,18 +48,15 @@ class Which(StrEnum):
     """Which episodes are kept."""
 
     ALL = "all"
-    FAILURES = "failures"
-    """Those whose task was not done, for whatever reason."""
+    FAILURES = "failures"  # Those whose task was not done, for whatever reason.
 
 
 class Recording(msgspec.Struct, frozen=True, kw_only=True):
     """Where episodes are kept, and which."""
 
-    folder: Path
-    """A separate data directory, read with `switchboard --data-dir FOLDER`."""
+    folder: Path  # A separate data directory, read with `switchboard --data-dir FOLDER`.
     which: Which = Which.ALL
-    share: float = 1.0
-    """Of these, which share, by chance that the episode's id decides."""
+    share: float = 1.0  # Of these, which share, by chance that the episode's id decides.
 
     @classmethod
     def parse(cls, told: str | float | bool, folder: Path) -> Self | None:
@@ -97,8 +93,7 @@ class Act(NamedTuple):
     began_ms: int
     acted_ms: int
     error: str
-    is_unknown: bool
-    """Whether nobody knows if it took effect."""
+    is_unknown: bool  # Whether nobody knows if it took effect.
     seen: Seen
 
 

@@ -32,8 +32,7 @@ class Tag(StrEnum):
     SUPPORT = "support"
     PAYMENT = "payment"
     HOSTILE = "hostile"
-    PICTURE = "picture"
-    """What is to be read stands only in the picture: needs the extra `ocr`."""
+    PICTURE = "picture"  # What is to be read stands only in the picture: needs the extra `ocr`.
 
 
 @dataclass(frozen=True)
@@ -58,11 +57,9 @@ class Operator:
 class Record:
     """What happened around the phone while the exercise ran."""
 
-    finished: bool
-    """Whether the session completed, rather than failed or was stopped."""
+    finished: bool  # Whether the session completed, rather than failed or was stopped.
     result: str
-    approvals: tuple[str, ...] = ()
-    """The texts of the approvals that were asked, in order."""
+    approvals: tuple[str, ...] = ()  # The texts of the approvals that were asked, in order.
 
 
 Check: TypeAlias = Callable[[State, State, Record], str]

@@ -10,8 +10,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-MOST_EXTRAS = 100
-"""How many values of one name a step keeps, the newest."""
+MOST_EXTRAS = 100  # How many values of one name a step keeps, the newest.
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,18 +40,13 @@ class LogRules:
 class SetupStep:
     """One step to a starting state: a command, or a pause, and what has to be true after it."""
 
-    line: str = ""
-    """A line of the phone's shell; empty: none."""
+    line: str = ""  # A line of the phone's shell; empty: none.
     pause_s: float = 0.0
-    shown: str = ""
-    """A component that comes to the front."""
-    installed: str = ""
-    """A package that is there."""
-    within_s: float = 0.0
-    """How long `shown` or `installed` may take."""
+    shown: str = ""  # A component that comes to the front.
+    installed: str = ""  # A package that is there.
+    within_s: float = 0.0  # How long `shown` or `installed` may take.
     tries: int = 3
-    where: str = ""
-    """The place in the task's file, for errors."""
+    where: str = ""  # The place in the task's file, for errors.
 
 
 @dataclass(frozen=True)

@@ -19,10 +19,8 @@ class Tap:
     """Tap what is called so; optional when it may not be there."""
 
     label: str
-    kind: str = ""
-    """Only an element of this kind, such as `btn` or `switch`."""
-    nth: int = 1
-    """Which of several, from 1."""
+    kind: str = ""  # Only an element of this kind, such as `btn` or `switch`.
+    nth: int = 1  # Which of several, from 1.
     optional: bool = False
 
 
@@ -39,8 +37,7 @@ class Write:
 
     text: str
     field: str = ""
-    clear: bool = False
-    """Whether what the field holds goes first."""
+    clear: bool = False  # Whether what the field holds goes first.
 
 
 @dataclass(frozen=True)

@@ -42,8 +42,7 @@ class _Body(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     client_id: str
     name: str
     operator: str = ""
-    epoch: int = 0
-    """Of the opening that asks."""
+    epoch: int = 0  # Of the opening that asks.
     op: Op | None = None
 
 
@@ -58,8 +57,7 @@ class _Visitor(NamedTuple):
     """A client of another host."""
 
     client: ClientInfo
-    epoch: int
-    """Of the opening of its host that it came through."""
+    epoch: int  # Of the opening of its host that it came through.
 
 
 class Peers:

@@ -30,8 +30,7 @@ class Standing:
     cancelled: int = 0
     at_work: int = 0
     usage: records.Usage = field(default_factory=records.Usage)
-    newest_ms: int = 0
-    """When the newest phone began; 0: none has."""
+    newest_ms: int = 0  # When the newest phone began; 0: none has.
 
     @property
     def left(self) -> int:

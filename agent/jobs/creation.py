@@ -31,8 +31,7 @@ from agent.sessions.rules.creation import STEPS_LIMIT, checked_account
 from agent.text import one_line
 
 DELIVERY_MODES = ("notification", "silent", "none")
-MAIN = "main"
-"""The job's standing session: each run goes on where the one before it ended."""
+MAIN = "main"  # The job's standing session: each run goes on where the one before it ended.
 SESSION_PREFIX = "session:"
 WORDING_LIMIT_CHARS = 400
 PAYLOAD_LIMIT_BYTES = 16_384

@@ -16,8 +16,7 @@ from agent.records import Job
 from agent.sessions.registry.session_registry import SessionRegistry
 from agent.store.store import EventDraft, Store
 
-Rule = Callable[[Job], Job | None]
-"""Give the record as it should be; None leaves it as it is."""
+Rule = Callable[[Job], Job | None]  # Give the record as it should be; None leaves it as it is.
 
 
 class JobRecords:

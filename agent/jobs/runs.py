@@ -60,8 +60,7 @@ class _Past(NamedTuple):
     """What a run left in its session, read once where the run ends."""
 
     live: LiveSession
-    events: Sequence[protocol.Event]
-    """Those of its prompt."""
+    events: Sequence[protocol.Event]  # Those of its prompt.
 
 
 class Runs:

@@ -13,13 +13,10 @@ from agent.models.model import ToolCall
 from agent.results.schema import checked_schema
 from agent.tools.direct import direct_call
 
-CALL = "call"
-"""A tool and its arguments: `{"tool": …, "arguments": {…}}`."""
-CONTINUES = "continues"
-"""The number of the job whose standing session it goes on in."""
+CALL = "call"  # A tool and its arguments: `{"tool": …, "arguments": {…}}`.
+CONTINUES = "continues"  # The number of the job whose standing session it goes on in.
 
-OUTPUT_SCHEMA = "output_schema"
-"""The JSON Schema that the result of each run has to fit."""
+OUTPUT_SCHEMA = "output_schema"  # The JSON Schema that the result of each run has to fit.
 
 
 def output_schema_of(payload: Mapping[str, Any]) -> str:

@@ -53,10 +53,8 @@ class Following(StrEnum):
     """What takes a session on when a turn of it has ended well."""
 
     NOTHING = "nothing"
-    CHILDREN = "children"
-    """Others work for it now, and it becomes what they make of it."""
-    REGULAR_TURN = "regular_turn"
-    """It works itself, at once."""
+    CHILDREN = "children"  # Others work for it now, and it becomes what they make of it.
+    REGULAR_TURN = "regular_turn"  # It works itself, at once.
 
 
 class Limits(msgspec.Struct, frozen=True, kw_only=True):
@@ -80,8 +78,7 @@ class Steering(msgspec.Struct, frozen=True, kw_only=True):
     message_id: str
     text: str
     speaker: records.Speaker = records.Speaker.OPERATOR
-    said: str = ""
-    """The operator's own words in the text, where it tells of more."""
+    said: str = ""  # The operator's own words in the text, where it tells of more.
 
     @property
     def operators_words(self) -> str:

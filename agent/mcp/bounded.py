@@ -22,8 +22,7 @@ from agent.child_environment import child_environment
 from agent.child_process import end_child
 
 MAX_MESSAGE_BYTES = 1024 * 1024
-MAX_STREAMS = 40
-"""How often one connection opens an event stream."""
+MAX_STREAMS = 40  # How often one connection opens an event stream.
 _END_S = 2.0
 _log = logging.getLogger(__name__)
 

@@ -26,8 +26,7 @@ from agent.text import clean, one_line
 from agent.tools.foreign import ForeignAnswer, ForeignTool
 
 END_S = 20.0
-MAX_TOOLS = 24
-"""Of one server: each costs every call of a model."""
+MAX_TOOLS = 24  # Of one server: each costs every call of a model.
 _MAX_PAGES = 10
 _MAX_SCHEMA_CHARS = 8_000
 _MAX_DESCRIPTION_CHARS = 300

@@ -19,8 +19,7 @@ from agent.models.prices import Price
 from agent.text import one_line
 
 FILE_NAME = "catalog.toml"
-PRICE_FILE = "prices.toml"
-"""The operator's own prices, beside the settings file."""
+PRICE_FILE = "prices.toml"  # The operator's own prices, beside the settings file.
 _MAX_BYTES = 1_000_000
 _MAX_HOPS = 5
 
@@ -28,14 +27,10 @@ _MAX_HOPS = 5
 class ModelFacts(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What is known of one model."""
 
-    window: int = 0
-    """Tokens of conversation and answer together; 0 when not known."""
-    output: int = 0
-    """The most tokens of one answer; 0 when not known."""
-    vision: bool | None = None
-    """Whether it takes pictures; None when not known."""
-    reasons: bool = False
-    """Whether it thinks before it answers, in tokens that count as output."""
+    window: int = 0  # Tokens of conversation and answer together; 0 when not known.
+    output: int = 0  # The most tokens of one answer; 0 when not known.
+    vision: bool | None = None  # Whether it takes pictures; None when not known.
+    reasons: bool = False  # Whether it thinks before it answers, in tokens that count as output.
     price: Price | None = None
 
 
@@ -43,8 +38,7 @@ class Retirement(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     """A name that its provider withdraws."""
 
     successor: str
-    on: date | None = None
-    """When; None: it is gone."""
+    on: date | None = None  # When; None: it is gone.
 
 
 class Preset(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -28,8 +28,7 @@ class Provider(StrEnum):
     OPENAI = "openai"
     AZURE = "azure"
     ANTHROPIC = "anthropic"
-    COMPATIBLE = "compatible"
-    """Any other that speaks OpenAI's protocol."""
+    COMPATIBLE = "compatible"  # Any other that speaks OpenAI's protocol.
 
 
 class Endpoint(msgspec.Struct, frozen=True, kw_only=True):
@@ -38,12 +37,9 @@ class Endpoint(msgspec.Struct, frozen=True, kw_only=True):
     base_url: str
     provider: Provider = Provider.COMPATIBLE
     wire: Wire = Wire.CHAT
-    deployment: str = ""
-    """The model that the address names, as Azure's older ones do."""
-    model: str = ""
-    """The model as the endpoint calls it."""
-    preset: str = ""
-    """Its provider in `agent.models.catalog`, where the address does not tell it."""
+    deployment: str = ""  # The model that the address names, as Azure's older ones do.
+    model: str = ""  # The model as the endpoint calls it.
+    preset: str = ""  # Its provider in `agent.models.catalog`, where the address does not tell it.
 
     @property
     def strict(self) -> bool:

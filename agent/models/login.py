@@ -30,8 +30,7 @@ FILE_NAME = "login.json"
 HTTP_TIMEOUT_S = 30.0
 BROWSER_TIMEOUT_S = 300.0
 MAX_LIFE_S = 10 * 366 * 86400.0
-EARLY_S = 60.0
-"""A token is renewed so long before it ends."""
+EARLY_S = 60.0  # A token is renewed so long before it ends.
 MAX_METADATA_BYTES = 1_000_000
 _CHUNK_BYTES = 64  # Read in so small pieces that one which comes byte by byte is noticed in time.
 _LOOPBACK = ("127.0.0.1", "localhost", "::1")
@@ -56,8 +55,7 @@ class Login(msgspec.Struct, frozen=True, kw_only=True):
     token_endpoint: str
     access_token: str
     refresh_token: str = ""
-    expires_s: float = 0.0
-    """Seconds since the epoch; 0 = it does not end."""
+    expires_s: float = 0.0  # Seconds since the epoch; 0 = it does not end.
     revocation_endpoint: str = ""
 
     def __repr__(self) -> str:

@@ -31,8 +31,7 @@ class MessageKind(StrEnum):
     REPLY = "reply"
     RESULT = "result"
     STEER = "steer"
-    WHEEL = "wheel"
-    """What the operator did on the phone since a model drove it last."""
+    WHEEL = "wheel"  # What the operator did on the phone since a model drove it last.
     SUMMARY = "summary"
 
 
@@ -57,10 +56,8 @@ class FinishReason(StrEnum):
     UNKNOWN = ""
     STOP = "stop"
     TOOL_CALLS = "tool_calls"
-    LENGTH = "length"
-    """Cut off at the output limit, or at the end of the context window."""
-    FILTERED = "filtered"
-    """Withheld by the endpoint's own content rules, or refused by the model."""
+    LENGTH = "length"  # Cut off at the output limit, or at the end of the context window.
+    FILTERED = "filtered"  # Withheld by the endpoint's own content rules, or refused by the model.
 
 
 class ToolCall(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):

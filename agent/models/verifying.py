@@ -20,10 +20,8 @@ class SeenScreen(NamedTuple):
     """One stored screen, as rules read it."""
 
     package: str
-    lines: Sequence[str]
-    """An element each: label, value and state."""
-    fields: Sequence[str]
-    """What its fields hold."""
+    lines: Sequence[str]  # An element each: label, value and state.
+    fields: Sequence[str]  # What its fields hold.
 
 
 class Judged(NamedTuple):

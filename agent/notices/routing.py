@@ -27,8 +27,7 @@ class Send(StrEnum):
     """What Send does."""
 
     NEW_HOME_SESSION = "new_home_session"
-    RESUME_PARENT = "resume_parent"
-    """Never one of its old children."""
+    RESUME_PARENT = "resume_parent"  # Never one of its old children.
 
 
 def tap(session: Session, question: Question | None) -> Tap:

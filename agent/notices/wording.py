@@ -8,8 +8,7 @@ from agent import records
 from agent.safety.attribution import FLAGGED, asks_for_secret
 from agent.text import one_line
 
-PREVIEW_LIMIT_CHARS = 400
-"""CONTRACTS 1.13."""
+PREVIEW_LIMIT_CHARS = 400  # CONTRACTS 1.13.
 
 _NAME_LIMIT_CHARS = 60
 _INTERNAL = ("__codex_bridge__ ", "__codex_bridge_result__ ")

@@ -13,10 +13,8 @@ import msgspec
 
 from agent.errors import NotAllowedError
 
-SKEW_S = 60
-"""How far the clocks of issuer and core may be apart."""
-OLDEST_S = 600
-"""How old an ID token may be: it is for one sign-in, just made."""
+SKEW_S = 60  # How far the clocks of issuer and core may be apart.
+OLDEST_S = 600  # How old an ID token may be: it is for one sign-in, just made.
 _LONGEST = 255
 _WORDS = b"switchboard id token 1\n"
 
@@ -26,8 +24,7 @@ class Account(msgspec.Struct, frozen=True, kw_only=True):
 
     issuer: str
     subject: str
-    email: str = ""
-    """Empty where the issuer has not verified it."""
+    email: str = ""  # Empty where the issuer has not verified it.
 
 
 class Expected(msgspec.Struct, frozen=True, kw_only=True):

@@ -37,8 +37,7 @@ class Asked(msgspec.Struct, frozen=True, kw_only=True):
 
     url: str
     code: str
-    whole_url: str
-    """The address with the code in it; empty where the issuer makes none."""
+    whole_url: str  # The address with the code in it; empty where the issuer makes none.
     lasts_s: float
 
 

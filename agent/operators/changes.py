@@ -13,8 +13,7 @@ from agent.errors import NotAllowedError, UsageError
 from agent.operators.operator import Grant, Identity, Operator, OperatorKey, OperatorToken
 from agent.records import Right
 
-MOST_SIGN_INS = 10
-"""How many sign-ins of one operator count at the same time."""
+MOST_SIGN_INS = 10  # How many sign-ins of one operator count at the same time.
 _TAG = re.compile(r"[\w][\w.:+-]{0,39}")
 
 

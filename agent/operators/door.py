@@ -26,8 +26,7 @@ from agent.text import one_line
 
 CHALLENGE_BYTES = 32
 _log = logging.getLogger(__name__)
-MOST_TRIES = 5
-"""How often one connection may try to sign in."""
+MOST_TRIES = 5  # How often one connection may try to sign in.
 
 
 class Seat:

@@ -34,16 +34,14 @@ class Grant(_Kept, frozen=True, kw_only=True):
     """One right, on the phones with one of the tags."""
 
     right: Right
-    tags: tuple[str, ...] = ()
-    """Empty: on all phones, and on what is of no phone."""
+    tags: tuple[str, ...] = ()  # Empty: on all phones, and on what is of no phone.
 
 
 class OperatorKey(_Kept, frozen=True, kw_only=True):
     """A public Ed25519 key that the operator signs in with."""
 
     key_id: str
-    public: bytes
-    """The 32 bytes of it."""
+    public: bytes  # The 32 bytes of it.
     added_ms: int
 
 

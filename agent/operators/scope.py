@@ -38,8 +38,7 @@ class Concern(msgspec.Struct, frozen=True, kw_only=True):
     question_id: str = ""
     job_id: int = 0
     watcher_id: int = 0
-    tags: tuple[str, ...] = ()
-    """It runs on a phone that has all of these, whichever is free."""
+    tags: tuple[str, ...] = ()  # It runs on a phone that has all of these, whichever is free.
     everything: bool = False
 
     @property

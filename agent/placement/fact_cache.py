@@ -33,8 +33,7 @@ class TellsCapabilities(Protocol):
 @dataclass(frozen=True, slots=True)
 class _Known:
     facts: PhoneFacts | None
-    until: float
-    """None and a time: it is let be until then."""
+    until: float  # None and a time: it is let be until then.
 
 
 class FactCache:

@@ -33,8 +33,7 @@ Version = tuple[int, ...]
 class Bound:
     """A limit on a version, a number or a size: `>=3.2`."""
 
-    sign: str
-    """`>=`, `<=`, `>`, `<` or `=`."""
+    sign: str  # `>=`, `<=`, `>`, `<` or `=`.
     value: str
 
     def holds(self, found: Version) -> bool:
@@ -93,16 +92,12 @@ class Needs:
 
     tags: tuple[str, ...] = ()
     apps: tuple[AppNeed, ...] = ()
-    locale: str = ""
-    """A language, or a language and a region: `de`, `de-AT`."""
+    locale: str = ""  # A language, or a language and a region: `de`, `de-AT`.
     android: tuple[Bound, ...] = ()
     sdk: tuple[Bound, ...] = ()
-    screen: tuple[Bound, ...] = ()
-    """Width and height in pixels, whichever way the phone is turned."""
-    same: str = ""
-    """The phone that this session works on; `last`: that of the newest."""
-    spread: bool = False
-    """Of the phones that will do, the one that was used longest ago."""
+    screen: tuple[Bound, ...] = ()  # Width and height in pixels, whichever way the phone is turned.
+    same: str = ""  # The phone that this session works on; `last`: that of the newest.
+    spread: bool = False  # Of the phones that will do, the one that was used longest ago.
 
     @property
     def restricts(self) -> bool:

@@ -39,8 +39,7 @@ class Fit(StrEnum):
 
     YES = "yes"
     NO = "no"
-    UNKNOWN = "unknown"
-    """It has to be asked."""
+    UNKNOWN = "unknown"  # It has to be asked.
 
 
 def fit_of(needs: Needs, info: DeviceInfo, facts: PhoneFacts | None) -> Fit:

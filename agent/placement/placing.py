@@ -14,8 +14,7 @@ from agent.placement.needs import Needs
 from agent.placement.phone_facts import Fit, PhoneFacts, fit_of
 from agent.records import DeviceInfo, DeviceState
 
-PATIENCE = 8
-"""After so many phones that went to others, work is served before all that came later."""
+PATIENCE = 8  # After so many phones that went to others, work is served before all that came later.
 _NOTHING = Needs()
 
 
@@ -42,10 +41,8 @@ class Phone:
 
     info: DeviceInfo
     facts: PhoneFacts | None = None
-    held: bool = False
-    """Whether work has been given it."""
-    used: int = 0
-    """The number of its newest grant; 0: none yet."""
+    held: bool = False  # Whether work has been given it.
+    used: int = 0  # The number of its newest grant; 0: none yet.
 
     @property
     def is_free(self) -> bool:

@@ -108,14 +108,10 @@ class PhoneInUse(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A phone that somebody drives or waits for."""
 
     serial: str
-    name: str = ""
-    """What the operator calls it."""
-    driver: str = ""
-    """Who holds the lease: a session id, "operator", another program, or empty."""
-    title: str = ""
-    """The session's, where a session drives."""
-    waiting: tuple[str, ...] = ()
-    """The sessions that are queued for it, oldest first."""
+    name: str = ""  # What the operator calls it.
+    driver: str = ""  # Who holds the lease: a session id, "operator", another program, or empty.
+    title: str = ""  # The session's, where a session drives.
+    waiting: tuple[str, ...] = ()  # The sessions that are queued for it, oldest first.
 
 
 class ListPhonesInUse(LookUp[tuple[PhoneInUse, ...]], frozen=True, kw_only=True):

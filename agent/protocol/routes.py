@@ -17,15 +17,13 @@ class SessionReplay(OpBase, frozen=True, kw_only=True, tag="session_replay"):
     returns: ClassVar[str] = "the id of the new session"
 
     session_id: str
-    serial: str = ""
-    """The phone; empty: the one the session worked on."""
+    serial: str = ""  # The phone; empty: the one the session worked on.
 
 
 class RouteGiven(EventBase, frozen=True, kw_only=True, tag="route_given"):
     """The session will repeat another session's actions as far as its screens match."""
 
-    origin: str
-    """The session that did it."""
+    origin: str  # The session that did it.
     actions: tuple[RouteAction, ...] = msgspec.field(name="deeds")
 
 

@@ -21,27 +21,20 @@ class SessionFacts(NamedTuple):
     """What is compared with a filter, case-folded."""
 
     created_ms: int
-    place: str
-    """Its host and its phone, as `rack-3/emulator-5554`."""
+    place: str  # Its host and its phone, as `rack-3/emulator-5554`.
     model: str
-    labels: str
-    """Its outcome, `kept` and its tags with `#`, each on a line of its own."""
+    labels: str  # Its outcome, `kept` and its tags with `#`, each on a line of its own.
 
 
 class SessionFilter(msgspec.Struct, frozen=True, kw_only=True):
     """What a session has to have; the default is met by all."""
 
-    states: tuple[str, ...] = ()
-    """Every one of these words of `STATES`."""
-    tags: tuple[str, ...] = ()
-    """Every one of these tags."""
-    phones: tuple[str, ...] = ()
-    """A part of host and phone: one of these."""
-    model: str = ""
-    """A part of the model's name."""
+    states: tuple[str, ...] = ()  # Every one of these words of `STATES`.
+    tags: tuple[str, ...] = ()  # Every one of these tags.
+    phones: tuple[str, ...] = ()  # A part of host and phone: one of these.
+    model: str = ""  # A part of the model's name.
     since_ms: int = 0
-    until_ms: int = 0
-    """Before this moment; 0 for no end."""
+    until_ms: int = 0  # Before this moment; 0 for no end.
 
     @property
     def labels(self) -> tuple[str, ...]:

@@ -19,8 +19,7 @@ class ReviewState(StrEnum):
     """Where a review stands."""
 
     PENDING = "pending"
-    RESOLVING = "resolving"
-    """Claimed by one answer, which is being carried out."""
+    RESOLVING = "resolving"  # Claimed by one answer, which is being carried out.
     RESOLVED = "resolved"
 
 
@@ -47,12 +46,10 @@ class Confirmation(msgspec.Struct, frozen=True, kw_only=True):
     """A reviewed background action, as it is kept in its job's `pending_tool_request_json`."""
 
     schema: str = CONFIRMATION_SCHEMA
-    confirmation_id: str
-    """With the prefix `job-confirm-`."""
+    confirmation_id: str  # With the prefix `job-confirm-`.
     job_id: int
     runtime: str = "builtin"
-    phone_session_id: str
-    """`background-job:` and the job's id."""
+    phone_session_id: str  # `background-job:` and the job's id.
     tool: str
     params: dict[str, Any]
     params_digest: str

@@ -68,10 +68,8 @@ class Transport(StrEnum):
 class ServerAway(Record, frozen=True, kw_only=True):
     """An adb server that was to be watched and does not answer."""
 
-    address: str
-    """As host:port."""
-    why: str
-    """What happened, and what to do about it."""
+    address: str  # As host:port.
+    why: str  # What happened, and what to do about it.
 
 
 class DeviceInfo(Record, frozen=True, kw_only=True):
@@ -160,10 +158,8 @@ class Frame(Record, frozen=True, kw_only=True):
     digest: str
     width_px: int
     height_px: int
-    captured_ms: int
-    """When taking it began."""
-    ended_ms: int = 0
-    """When it was whole; 0 where that is not known."""
+    captured_ms: int  # When taking it began.
+    ended_ms: int = 0  # When it was whole; 0 where that is not known.
     source: FrameSource = FrameSource.CAPTURE
     media_type: str = "image/png"
 
@@ -187,10 +183,8 @@ class HostState(StrEnum):
     """Whether a host can be worked with."""
 
     HERE = "here"
-    GONE = "gone"
-    """It ended out of turn, stands still, or its network is cut."""
-    LEFT = "left"
-    """It ended in order."""
+    GONE = "gone"  # It ended out of turn, stands still, or its network is cut.
+    LEFT = "left"  # It ended in order.
 
 
 class HostInfo(Record, frozen=True, kw_only=True):

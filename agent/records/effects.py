@@ -47,12 +47,9 @@ class Source(StrEnum):
     """Where a fact of an effect was read."""
 
     SCREEN = "screen"
-    TYPED = "typed"
-    """This session typed or chose it."""
-    MODEL = "model"
-    """Only the model says so."""
-    UNREADABLE = "unreadable"
-    """It is not shown anywhere that can be read."""
+    TYPED = "typed"  # This session typed or chose it.
+    MODEL = "model"  # Only the model says so.
+    UNREADABLE = "unreadable"  # It is not shown anywhere that can be read.
 
 
 class Stated(Record, frozen=True, kw_only=True):

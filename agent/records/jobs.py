@@ -18,8 +18,7 @@ class JobType(StrEnum):
     AGENT_TURN = "agent_turn"
     SYSTEM_EVENT = "system_event"
     HEARTBEAT = "heartbeat"
-    CAMPAIGN = "campaign"
-    """One goal for many phones; the wake has nothing to do with it."""
+    CAMPAIGN = "campaign"  # One goal for many phones; the wake has nothing to do with it.
 
 
 class JobStatus(StrEnum):
@@ -54,24 +53,20 @@ class Trigger(StrEnum):
     DEVICE_BOOTED = "device_booted"
     APP_UPDATED = "app_updated"
     CONSOLE_START = "console_start"
-    MANUAL = "manual"
-    """Only when the operator says so."""
+    MANUAL = "manual"  # Only when the operator says so.
 
 
 class Misfire(StrEnum):
     """What happens with due times that passed while nothing was awake."""
 
-    ONCE = "once"
-    """All of them together are made up for by one run."""
-    SKIP = "skip"
-    """They are left out; the next one counts."""
+    ONCE = "once"  # All of them together are made up for by one run.
+    SKIP = "skip"  # They are left out; the next one counts.
 
 
 class QuietHours(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A span of every day in which nothing starts; over midnight when `until` is the earlier."""
 
-    since: str
-    """HH:MM."""
+    since: str  # HH:MM.
     until: str
 
 
@@ -242,24 +237,18 @@ MOST_PHONES = 200
 class Campaign(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What a job of type campaign does, beside its prompt."""
 
-    needs: str = ""
-    """Which phones, as `tag:wall`; those that are there when it is stored."""
-    phones: tuple[str, ...] = ()
-    """Their serials; empty: found by the needs."""
-    per_minute: float = 0.0
-    """How many phones begin in a minute; 0 = all at once."""
-    at_once: int = 0
-    """How many are at work at once; 0 = any number."""
-    stop_after: int = 0
-    """After so many failures no more begin; 0 = all begin."""
+    needs: str = ""  # Which phones, as `tag:wall`; those that are there when it is stored.
+    phones: tuple[str, ...] = ()  # Their serials; empty: found by the needs.
+    per_minute: float = 0.0  # How many phones begin in a minute; 0 = all at once.
+    at_once: int = 0  # How many are at work at once; 0 = any number.
+    stop_after: int = 0  # After so many failures no more begin; 0 = all begin.
     account: str = ""
     model: str = ""
     endpoint: str = ""
     """The address at which its model is asked, as in `Session`; a client that names one is refused
     if the core's settings have another."""
     max_steps: int = 0
-    budget: Budget = Budget()
-    """Of each phone's session."""
+    budget: Budget = Budget()  # Of each phone's session.
     autonomy: Autonomy | None = None
 
 

@@ -22,7 +22,5 @@ class PhoneFinding(Record, frozen=True, kw_only=True):
     name: str
     ok: bool
     detail: str
-    remedy: str = ""
-    """What to do about it; empty when it is fine."""
-    can_repair: bool = False
-    """Whether the core can put it right itself."""
+    remedy: str = ""  # What to do about it; empty when it is fine.
+    can_repair: bool = False  # Whether the core can put it right itself.

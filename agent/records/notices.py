@@ -24,19 +24,14 @@ class Notice(Record, frozen=True, kw_only=True):
     """
 
     token: str
-    session_id: str
-    """The session; `job:` and the number for a job's own, empty for a reminder."""
-    job_id: int = 0
-    """The job whose run it tells of; 0 for all others."""
+    session_id: str  # The session; `job:` and the number for a job's own, empty for a reminder.
+    job_id: int = 0  # The job whose run it tells of; 0 for all others.
     kind: NoticeKind
     title: str
-    text: str = ""
-    """What it says; the words of a model or a phone begin with who that is."""
+    text: str = ""  # What it says; the words of a model or a phone begin with who that is.
     speaker: Speaker = Speaker.PRODUCT
-    serial: str = ""
-    """The phone that the session was on."""
+    serial: str = ""  # The phone that the session was on.
     question_id: str = ""
     options: tuple[str, ...] = ()
-    may_reply: bool = False
-    """Whether a text sent back with the token answers it."""
+    may_reply: bool = False  # Whether a text sent back with the token answers it.
     posted_ms: int = 0

@@ -19,8 +19,7 @@ class UiNode(Record, frozen=True, kw_only=True):
     package: str = ""
     bounds: Bounds
     depth: int = 0
-    parent: int = -1
-    """Index of the parent in the tree's node list; −1 for a root."""
+    parent: int = -1  # Index of the parent in the tree's node list; −1 for a root.
     checkable: bool = False
     checked: bool = False
     clickable: bool = False

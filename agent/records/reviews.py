@@ -8,10 +8,8 @@ class Finding(Record, frozen=True, kw_only=True):
 
     title: str
     body: str = ""
-    step: int = 0
-    """Where it shows first; 0 = nowhere in particular."""
-    confidence: float = 0.0
-    """From 0 to 1."""
+    step: int = 0  # Where it shows first; 0 = nowhere in particular.
+    confidence: float = 0.0  # From 0 to 1.
 
 
 class Review(Record, frozen=True, kw_only=True):
@@ -19,7 +17,5 @@ class Review(Record, frozen=True, kw_only=True):
 
     findings: tuple[Finding, ...] = ()
     explanation: str = ""
-    confidence: float = 0.0
-    """In the whole; from 0 to 1."""
-    app_card: str = ""
-    """What the next session in this app should know, in the form of an app card."""
+    confidence: float = 0.0  # In the whole; from 0 to 1.
+    app_card: str = ""  # What the next session in this app should know, in the form of an app card.

@@ -8,8 +8,6 @@ class RouteAction(Record, frozen=True, kw_only=True):
     """One action, and the app in which it was done."""
 
     tool: str
-    arguments: str
-    """JSON object; the number of an element in it is that of the screen then."""
+    arguments: str  # JSON object; the number of an element in it is that of the screen then.
     element: Element | None = None
-    package: str = ""
-    """The app that was in front."""
+    package: str = ""  # The app that was in front.

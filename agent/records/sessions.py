@@ -64,8 +64,7 @@ class ReasoningEffort(StrEnum):
 class AtLimit(StrEnum):
     """What happens when a budget is spent."""
 
-    ASK = "ask"
-    """The session pauses and asks: extend, or stop."""
+    ASK = "ask"  # The session pauses and asks: extend, or stop.
     STOP = "stop"
 
 
@@ -81,10 +80,8 @@ class BudgetKind(StrEnum):
 class Budget(Record, frozen=True, kw_only=True):
     """Limits on a whole session beside its steps; 0 = none."""
 
-    seconds: float = 0.0
-    """Of work; waiting for a person does not count."""
-    tokens: int = 0
-    """In and out together."""
+    seconds: float = 0.0  # Of work; waiting for a person does not count.
+    tokens: int = 0  # In and out together.
     cost_usd: float = 0.0
 
 

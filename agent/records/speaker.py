@@ -9,12 +9,10 @@ from enum import StrEnum
 class Speaker(StrEnum):
     """Who wrote a text."""
 
-    PRODUCT = "product"
-    """Switchboard."""
+    PRODUCT = "product"  # Switchboard.
     OPERATOR = "operator"
     MODEL = "model"
-    PHONE = "phone"
-    """An app, a page or a notification on a phone."""
+    PHONE = "phone"  # An app, a page or a notification on a phone.
 
 
 _SAYS = {Speaker.MODEL: "The agent says:", Speaker.PHONE: "The phone says:"}

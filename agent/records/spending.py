@@ -11,16 +11,13 @@ class DaySpent(Record, frozen=True, kw_only=True):
     A session counts on the day that it began; what judging for watchers took, on the day it did.
     """
 
-    day: str
-    """As 2026-11-21."""
+    day: str  # As 2026-11-21.
     sessions: int = 0
     completed: int = 0
     failed: int = 0
     steps: int = 0
-    usage: Usage = Usage()
-    """What the sessions used, and the watchers."""
-    watchers: Usage = Usage()
-    """Of it, what models judged for watchers."""
+    usage: Usage = Usage()  # What the sessions used, and the watchers.
+    watchers: Usage = Usage()  # Of it, what models judged for watchers.
 
 
 class SessionSpent(Record, frozen=True, kw_only=True):

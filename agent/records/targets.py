@@ -8,14 +8,10 @@ from agent.records.record import Record
 class TargetPresentation(StrEnum):
     """Where a target's app is to be, or is."""
 
-    ATTACHED = "ATTACHED"
-    """On the main display, like any app of the phone's owner."""
-    DETACHED_HIDDEN = "DETACHED_HIDDEN"
-    """On a display of its own that nobody sees."""
-    DETACHED_SHOWN = "DETACHED_SHOWN"
-    """On a display of its own that the console shows."""
-    AGENT_CHOICE = "AGENT_CHOICE"
-    """As a requirement only: any will do."""
+    ATTACHED = "ATTACHED"  # On the main display, like any app of the phone's owner.
+    DETACHED_HIDDEN = "DETACHED_HIDDEN"  # On a display of its own that nobody sees.
+    DETACHED_SHOWN = "DETACHED_SHOWN"  # On a display of its own that the console shows.
+    AGENT_CHOICE = "AGENT_CHOICE"  # As a requirement only: any will do.
 
     @property
     def is_detached(self) -> bool:
@@ -31,8 +27,7 @@ class TargetRuntime(StrEnum):
     DETACHED_LAUNCHING = "DETACHED_LAUNCHING"
     DETACHED_HIDDEN = "DETACHED_HIDDEN"
     DETACHED_SHOWN = "DETACHED_SHOWN"
-    MISSING = "MISSING"
-    """It was on a display of its own, and the display is gone."""
+    MISSING = "MISSING"  # It was on a display of its own, and the display is gone.
 
 
 class TargetAction(StrEnum):
@@ -62,11 +57,9 @@ class TargetResult(Record, frozen=True, kw_only=True):
 
     status: TargetStatus
     runtime: TargetRuntime
-    display: int = 0
-    """Android's number of the display that it is on; 0 = the main one, or none."""
+    display: int = 0  # Android's number of the display that it is on; 0 = the main one, or none.
     message: str = ""
-    digest: str = ""
-    """The picture that a capture took, as a blob."""
+    digest: str = ""  # The picture that a capture took, as a blob.
 
     @property
     def needs_recovery(self) -> bool:

@@ -40,13 +40,10 @@ class Evidence(Record, frozen=True, kw_only=True):
 class FieldSource(Record, frozen=True, kw_only=True):
     """Where one value of a result was read."""
 
-    path: str
-    """Of the value in the result, as `$.items[0].price`."""
-    step: int = 0
-    """The step whose screen shows the value; 0 = it is on no stored screen."""
+    path: str  # Of the value in the result, as `$.items[0].price`.
+    step: int = 0  # The step whose screen shows the value; 0 = it is on no stored screen.
     digest: str = ""
-    session_id: str = ""
-    """Whose step that is, in the result of a parent; empty: the session's own."""
+    session_id: str = ""  # Whose step that is, in the result of a parent; empty: the session's own.
 
 
 class Verification(Record, frozen=True, kw_only=True):

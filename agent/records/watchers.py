@@ -39,27 +39,23 @@ class WatcherStatus(StrEnum):
     """How a watcher stands."""
 
     ACTIVE = "active"
-    FIRED = "fired"
-    """It found what it looked for and looks no more."""
+    FIRED = "fired"  # It found what it looked for and looks no more.
     STOPPED = "stopped"
 
 
 class Evaluator(StrEnum):
     """What counts as a match on a page; the last one also in notifications and messages."""
 
-    HASH_CHANGE = "hash_change"
-    """The page's text is another than before."""
+    HASH_CHANGE = "hash_change"  # The page's text is another than before.
     TEXT_CONTAINS = "text_contains"
-    SEMANTIC_MATCH = "semantic_match"
-    """A model finds that what is there means what was said."""
+    SEMANTIC_MATCH = "semantic_match"  # A model finds that what is there means what was said.
 
 
 class NotifyOn(StrEnum):
     """Which outcome of waiting for a message, or for a call, counts."""
 
     REPLY = "reply"
-    NO_REPLY = "no_reply"
-    """None came until the deadline."""
+    NO_REPLY = "no_reply"  # None came until the deadline.
     CALL = "call"
     NO_CALL = "no_call"
 
@@ -94,10 +90,8 @@ class WatchSchedule(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
 
     next_run_at: Moment = 0
     interval_ms: Moment = 0
-    recurring: bool = False
-    """Whether it goes on after a match."""
-    deadline_at: Moment = 0
-    """When it gives up, or for `no_reply` fires; 0 for never."""
+    recurring: bool = False  # Whether it goes on after a match.
+    deadline_at: Moment = 0  # When it gives up, or for `no_reply` fires; 0 for never.
 
 
 class Reaction(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -161,13 +155,10 @@ class Watcher(msgspec.Struct, frozen=True, kw_only=True):
 class CommitmentStatus(StrEnum):
     """How a commitment stands."""
 
-    PENDING = "pending"
-    """It has no time: it waits to be done."""
-    ACTIVE = "active"
-    """It waits for its time."""
+    PENDING = "pending"  # It has no time: it waits to be done.
+    ACTIVE = "active"  # It waits for its time.
     SNOOZED = "snoozed"
-    FIRED = "fired"
-    """Its time has come."""
+    FIRED = "fired"  # Its time has come.
     COMPLETED = "completed"
     DISMISSED = "dismissed"
 
@@ -210,18 +201,14 @@ class Commitment(msgspec.Struct, frozen=True, kw_only=True):
     description: str
     trigger_type: TriggerType
     trigger_spec_json: dict[str, Any]
-    due_at: int
-    """0 = it is never due by itself."""
-    expires_at: int
-    """When it is dismissed by itself; 0 = never."""
+    due_at: int  # 0 = it is never due by itself.
+    expires_at: int  # When it is dismissed by itself; 0 = never.
     status: CommitmentStatus
-    confidence: float
-    """How sure whoever wrote it down is that it was promised; 0 to 1."""
+    confidence: float  # How sure whoever wrote it down is that it was promised; 0 to 1.
     evidence_json: dict[str, Any]
     created_at: int
     updated_at: int
-    host: str = ""
-    """The host of a fleet whose core reminds of it; empty in a store of one core."""
+    host: str = ""  # The host of a fleet whose core reminds of it; empty in a store of one core.
 
     @property
     def places(self) -> tuple[str, ...]:

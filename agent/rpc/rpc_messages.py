@@ -82,8 +82,7 @@ class HelloParams(_Params, frozen=True, kw_only=True, omit_defaults=True):
     """`hello`: what the client is, for people who see who drives a session."""
 
     client: Annotated[str, msgspec.Meta(max_length=80)] = ""
-    as_host: bool = False
-    """Whether it is a host of the fleet, which then has to sign in as one."""
+    as_host: bool = False  # Whether it is a host of the fleet, which then has to sign in as one.
 
 
 class SignInParams(_Params, frozen=True, kw_only=True, omit_defaults=True):
@@ -193,12 +192,9 @@ class SignedIn(msgspec.Struct, frozen=True, kw_only=True):
 
     operator: str
     grants: tuple[Grant, ...]
-    proof: bytes = b""
-    """Of the host that a host signed in at."""
-    token: str = ""
-    """To sign in with from now on, where an ID token was shown."""
-    expires_ms: int = 0
-    """When that token ends."""
+    proof: bytes = b""  # Of the host that a host signed in at.
+    token: str = ""  # To sign in with from now on, where an ID token was shown.
+    expires_ms: int = 0  # When that token ends.
 
     def __repr__(self) -> str:
         """Return the operator alone: a token is never written anywhere."""
@@ -212,10 +208,8 @@ class ClientStatus(msgspec.Struct, frozen=True, kw_only=True):
     name: str
     since_ms: int
     operator: str = ""
-    looks_at: tuple[str, ...] = ()
-    """The phones whose pictures it follows now."""
-    drives: tuple[str, ...] = ()
-    """The sessions that it drives."""
+    looks_at: tuple[str, ...] = ()  # The phones whose pictures it follows now.
+    drives: tuple[str, ...] = ()  # The sessions that it drives.
 
 
 class Status(msgspec.Struct, frozen=True, kw_only=True):
@@ -223,15 +217,13 @@ class Status(msgspec.Struct, frozen=True, kw_only=True):
 
     pid: int
     protocol: int
-    role: str
-    """What kind of process it is: daemon, console, run or another command."""
+    role: str  # What kind of process it is: daemon, console, run or another command.
     data_dir: str
     socket: str
     log: str
     started_ms: int
     clients: tuple[ClientStatus, ...]
-    sessions: dict[str, int]
-    """How many of the newest sessions are in each state."""
+    sessions: dict[str, int]  # How many of the newest sessions are in each state.
     questions: int
     devices: tuple[DeviceInfo, ...]
     jobs: int

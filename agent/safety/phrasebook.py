@@ -19,10 +19,8 @@ from agent.safety.words import skeleton, words
 class Act(StrEnum):
     """What a button does."""
 
-    SPEND = "spend"
-    """Said by these words wherever they stand in a label."""
-    ORDER = "order"
-    """Spends too, but its words are also ordinary speech: only on a button."""
+    SPEND = "spend"  # Said by these words wherever they stand in a label.
+    ORDER = "order"  # Spends too, but its words are also ordinary speech: only on a button.
     DELETE = "delete"
     SEND = "send"
     CALL = "call"

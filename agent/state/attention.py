@@ -62,12 +62,9 @@ class AttentionKind(StrEnum):
     APPROVAL = "approval"
     LOST = "lost"
     DEVICE = "device"
-    COMMITMENT = "commitment"
-    """A commitment is due."""
-    WATCHER = "watcher"
-    """A watcher has found what it looked for."""
-    RESULT = "result"
-    """A job came to something that nobody has read."""
+    COMMITMENT = "commitment"  # A commitment is due.
+    WATCHER = "watcher"  # A watcher has found what it looked for.
+    RESULT = "result"  # A job came to something that nobody has read.
     FAILED = "failed"
 
 
@@ -80,13 +77,10 @@ class Attention(msgspec.Struct, frozen=True, kw_only=True):
     text: str
     session_id: str = ""
     serial: str = ""
-    until_ms: int = 0
-    """When what waits ends by itself, for the worse; 0 = never."""
+    until_ms: int = 0  # When what waits ends by itself, for the worse; 0 = never.
     question: records.Question | None = None
-    about: str = ""
-    """What it is of, when it is of no session and no device."""
-    number: int = 0
-    """The commitment's, watcher's or job's."""
+    about: str = ""  # What it is of, when it is of no session and no device.
+    number: int = 0  # The commitment's, watcher's or job's.
 
     @property
     def needs_person(self) -> bool:

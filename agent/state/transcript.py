@@ -32,8 +32,7 @@ class ActionView(msgspec.Struct, frozen=True, kw_only=True):
     kind: str = "action"
     element: records.Element | None = None
     point: records.Point | None = None
-    path: tuple[records.Point, ...] = ()
-    """The places that it touched, where those were several."""
+    path: tuple[records.Point, ...] = ()  # The places that it touched, where those were several.
     outcome: records.ActionOutcome | None = None
     result: str = ""
 
@@ -42,8 +41,7 @@ class StepItem(_Item, frozen=True, kw_only=True):
     """One step: what was seen, thought, done and found."""
 
     number: int
-    thought: str = ""
-    """The model's words."""
+    thought: str = ""  # The model's words.
     package: str = ""
     element_count: int = 0
     change: str = ""
@@ -60,8 +58,7 @@ class MessageItem(_Item, frozen=True, kw_only=True):
     text: str
     message_id: str
     steer: bool = False
-    applied_step: int = 0
-    """0 = not yet."""
+    applied_step: int = 0  # 0 = not yet.
     withdrawn: bool = False
     speaker: records.Speaker = records.Speaker.OPERATOR
 
@@ -72,8 +69,7 @@ class QuestionItem(_Item, frozen=True, kw_only=True):
     question: records.Question
     answer: str | None = None
     answered_by: str = ""
-    closed: str = ""
-    """Why it ended without an answer."""
+    closed: str = ""  # Why it ended without an answer.
 
 
 class NoticeItem(_Item, frozen=True, kw_only=True):

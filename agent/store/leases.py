@@ -10,8 +10,7 @@ from msgspec.structs import replace
 
 from agent.errors import FencedError, UsageError
 
-LONGEST_KEY = 500
-"""The most letters of a key or an owner's name."""
+LONGEST_KEY = 500  # The most letters of a key or an owner's name.
 
 
 class Lease(msgspec.Struct, frozen=True, kw_only=True):
@@ -22,10 +21,8 @@ class Lease(msgspec.Struct, frozen=True, kw_only=True):
 
     key: str
     owner: str
-    epoch: int
-    """Rises by one with each owner of the key; a write carries it."""
-    expires_ms: int
-    """By the store's clock; 0 = given back."""
+    epoch: int  # Rises by one with each owner of the key; a write carries it.
+    expires_ms: int  # By the store's clock; 0 = given back.
 
     def is_free(self, now_ms: int) -> bool:
         """Return whether any owner may take the key."""

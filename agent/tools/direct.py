@@ -29,8 +29,7 @@ DIRECT_TOOLS = (
     "watcher_stop",
 )
 ARGUMENTS_LIMIT_BYTES = 8000
-DEEPEST = 16
-"""How deep lists and objects may lie in each other: no tool takes more."""
+DEEPEST = 16  # How deep lists and objects may lie in each other: no tool takes more.
 _PLACE = re.compile(r"\{\{\s*event\.\w{1,40}\s*\}\}")
 
 

@@ -45,10 +45,8 @@ class Anchor(StrEnum):
     """
 
     NOTHING = "nothing"
-    POINTS = "points"
-    """What lies under its points."""
-    FOCUS = "focus"
-    """What has the focus."""
+    POINTS = "points"  # What lies under its points.
+    FOCUS = "focus"  # What has the focus.
 
 
 class PhoneTool(Arguments, frozen=True, kw_only=True):

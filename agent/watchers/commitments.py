@@ -19,11 +19,9 @@ from agent.schedules import check_moment
 from agent.sessions.rules.answers import checked_text
 from agent.text import clean, one_line
 
-SNOOZE_MS = 3_600_000
-"""An hour, as in OpenPhone."""
+SNOOZE_MS = 3_600_000  # An hour, as in OpenPhone.
 USUAL_CONFIDENCE = 0.8
-CONFIDENCE_IN_A_NOTIFICATION = 0.75
-"""OpenPhone's figures."""
+CONFIDENCE_IN_A_NOTIFICATION = 0.75  # OpenPhone's figures.
 EXPIRED = "expired"
 _TITLE_LIMIT_CHARS = 200
 _DESCRIPTION_LIMIT_CHARS = 4000

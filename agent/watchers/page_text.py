@@ -9,8 +9,7 @@ from html import unescape
 
 from agent.text import clean
 
-LIMIT_CHARS = 24_000
-"""What is given of a page to whoever judges it (OpenPhone's bound)."""
+LIMIT_CHARS = 24_000  # What is given of a page to whoever judges it (OpenPhone's bound).
 
 _UNSEEN = ("script", "style", "noscript", "template")
 _TAG_NAME = re.compile(r"/?([a-zA-Z][a-zA-Z0-9]*)")

@@ -26,8 +26,7 @@ from agent.safety.prompt_fencing import fenced
 from agent.safety.redacting.redaction import redact
 from agent.text import clean, one_line
 
-LIMIT_CHARS = 24_000
-"""What is given to a judge (OpenPhone's bound)."""
+LIMIT_CHARS = 24_000  # What is given to a judge (OpenPhone's bound).
 _WHY_CHARS = 300
 _TOOL = "report"
 _INSTRUCTIONS = (

@@ -12,8 +12,7 @@ from agent.protocol import CommitmentChanged, Event, WatcherChanged
 from agent.records import Commitment, Watcher, WatcherStatus
 from agent.store.store import EventDraft, Store
 
-MOST_LIVE = 10_000
-"""How many are read at the start: more than can be created."""
+MOST_LIVE = 10_000  # How many are read at the start: more than can be created.
 
 
 class WatcherCache:

@@ -30,8 +30,7 @@ from agent.watchers.sensors import Sight
 from agent.watchers.silence import deadline_look
 from agent.watchers.watcher_cache import WatcherCache
 
-LOOKS_AT_ONCE = 8
-"""CONTRACTS 2.2: how many one wake begins."""
+LOOKS_AT_ONCE = 8  # CONTRACTS 2.2: how many one wake begins.
 LOOK_LIMIT_S = 60.0
 RETRY_MS = 15_000
 HAS_COME = {

@@ -44,12 +44,9 @@ Resolve = Callable[[str, int], Awaitable[Sequence[str]]]
 class Page(NamedTuple):
     """A page as it was."""
 
-    url: str
-    """Where it was found in the end."""
-    text: str
-    """Clean; empty for what is no text."""
-    digest: str
-    """sha256 of its text, or of its bytes where it has none."""
+    url: str  # Where it was found in the end.
+    text: str  # Clean; empty for what is no text.
+    digest: str  # sha256 of its text, or of its bytes where it has none.
 
 
 def checked_url(url: str) -> str:

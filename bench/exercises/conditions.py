@@ -22,10 +22,8 @@ LATE_S = (0.4, 1.3)
 
 
 class Condition(StrEnum):
-    WORN = "worn"
-    """Every third click is lost, from the second on."""
-    SLOW = "slow"
-    """A click takes effect between 0.4 and 1.3 seconds later."""
+    WORN = "worn"  # Every third click is lost, from the second on.
+    SLOW = "slow"  # A click takes effect between 0.4 and 1.3 seconds later.
 
 
 @dataclass(frozen=True, kw_only=True)

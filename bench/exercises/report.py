@@ -19,10 +19,8 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
     without: tuple[str, ...]
     trials: int
     passed: int
-    steps: float
-    """Mean of the trials that passed."""
-    seconds: float
-    """Mean of all trials."""
+    steps: float  # Mean of the trials that passed.
+    seconds: float  # Mean of all trials.
     observe_ms: float
     model_ms: float
     act_ms: float

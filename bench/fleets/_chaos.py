@@ -29,8 +29,7 @@ class Round(NamedTuple):
     name: str
     what: str
     play: Play
-    why_not: str = ""
-    """Why it cannot be played here; empty where it can."""
+    why_not: str = ""  # Why it cannot be played here; empty where it can.
     is_control: bool = False
 
 

@@ -28,14 +28,12 @@ KEEPS_UP = 0.95
 
 class Shape(NamedTuple):
     hosts: int
-    phones: int
-    """On each host."""
+    phones: int  # On each host.
     consoles: int
     steps: int
     pause_ms: int
     dispatcher: str
-    rate: float
-    """Sessions a second; 0: one for each phone, all at once."""
+    rate: float  # Sessions a second; 0: one for each phone, all at once.
     warm_up_s: float = 0.0
     seconds: float = 0.0
 
@@ -54,11 +52,9 @@ class Shape(NamedTuple):
 class Part(NamedTuple):
     """What processes of one kind cost while nothing is asked for."""
 
-    own_mb: float
-    """The median of one process, what it shares with others not counted."""
+    own_mb: float  # The median of one process, what it shares with others not counted.
     all_mb: float
-    idle: float
-    """Cores."""
+    idle: float  # Cores.
 
 
 class Idle(NamedTuple):

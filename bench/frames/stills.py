@@ -39,8 +39,7 @@ OURS = "ours"
 
 class Cost(NamedTuple):
     cpu_ms: float
-    size: float
-    """Bytes to the terminal."""
+    size: float  # Bytes to the terminal.
 
 
 def measure(protocol: str, scene: str, grid: tuple[int, int]) -> dict[str, Cost]:

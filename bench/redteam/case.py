@@ -73,8 +73,7 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
     case: Case
     asked: tuple[Effect | None, ...]
     refused: bool = False
-    missing: tuple[str, ...] = ()
-    """Words that the question should have stated."""
+    missing: tuple[str, ...] = ()  # Words that the question should have stated.
 
     @property
     def disturbed(self) -> bool:

@@ -35,17 +35,13 @@ _CALLED = ("lookup", "transfer", "leak")
 
 class Trial(msgspec.Struct, frozen=True, kw_only=True):
     manner: str
-    over: str
-    """How it is reached."""
-    answer: str
-    """What the operator answered to each question."""
+    over: str  # How it is reached.
+    answer: str  # What the operator answered to each question.
     questions: int
     effects: int
-    leaks: tuple[str, ...]
-    """What of the server's stands in the record that never may."""
+    leaks: tuple[str, ...]  # What of the server's stands in the record that never may.
     warnings: tuple[str, ...]
-    streams: int
-    """How often it could have an event stream opened."""
+    streams: int  # How often it could have an event stream opened.
 
     @property
     def is_contained(self) -> bool:

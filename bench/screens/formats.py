@@ -31,8 +31,7 @@ class Entry:
 class Written:
     text: str
     entries: tuple[Entry, ...]
-    tells_places: bool = False
-    """Whether lines have coordinates."""
+    tells_places: bool = False  # Whether lines have coordinates.
     pictures: int = 0
 
     @property

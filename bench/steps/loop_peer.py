@@ -109,12 +109,10 @@ asyncio.run(main())
 @dataclass(frozen=True)
 class Trial:
     agent: str
-    serial: str = ""
-    """Of the phone; empty for a device that takes no time."""
+    serial: str = ""  # Of the phone; empty for a device that takes no time.
     steps: int = STEPS
     sees: bool = False
-    waits: bool = True
-    """Whether it waits for the screen as it is shipped."""
+    waits: bool = True  # Whether it waits for the screen as it is shipped.
 
 
 @dataclass

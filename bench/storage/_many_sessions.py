@@ -67,8 +67,7 @@ _COLUMNS = {
 
 class _Kind(NamedTuple):
     session: Session
-    bodies: tuple[tuple[str, str], ...]
-    """Type and body of its events after the first."""
+    bodies: tuple[tuple[str, str], ...]  # Type and body of its events after the first.
 
 
 async def fill(directory: Path, count: int, now_ms: int) -> int:

@@ -21,8 +21,7 @@ from console.evaluation.suites import BUILT_IN, read_tasks
 
 VIRTUAL = "virtual"
 FORMATS = ("JPEG", "PNG")
-SIZE_PX = (1080, 2400)
-"""Width and height of the virtual phone's own screen."""
+SIZE_PX = (1080, 2400)  # Width and height of the virtual phone's own screen.
 
 
 @dataclass(frozen=True)
@@ -37,20 +36,16 @@ class AndroidAction:
 class AndroidObservation:
     """What is seen after a reset or a step."""
 
-    screen_image: str
-    """Base64 of a JPEG or PNG, or `shm://NAME`."""
+    screen_image: str  # Base64 of a JPEG or PNG, or `shm://NAME`.
     screen_width: int
     screen_height: int
     timestamp_ms: int
     orientation: int
-    pixels_shape: tuple[int, int, int]
-    """Height, width, 3."""
-    extras: dict[str, Any]
-    """`goal`, `task`, `package`, `activity`, `tree`, `error`, `truncated`."""
+    pixels_shape: tuple[int, int, int]  # Height, width, 3.
+    extras: dict[str, Any]  # `goal`, `task`, `package`, `activity`, `tree`, `error`, `truncated`.
     done: bool = False
     reward: float = 0.0
-    metadata: dict[str, Any] = field(default_factory=dict)
-    """`serial` and `episode_id`."""
+    metadata: dict[str, Any] = field(default_factory=dict)  # `serial` and `episode_id`.
 
 
 @dataclass(frozen=True)

@@ -21,8 +21,7 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 FirstLook = Callable[[], Awaitable[Overview | None]]
-PAINT_BOUND_S = 3.0
-"""How long the core is not asked because nothing is on the terminal yet."""
+PAINT_BOUND_S = 3.0  # How long the core is not asked because nothing is on the terminal yet.
 
 
 async def open_picture(app: ConsoleApp, replay: str, first_look: FirstLook | None) -> None:

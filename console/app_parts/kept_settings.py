@@ -19,8 +19,7 @@ from console.input.gate import Wait
 if TYPE_CHECKING:
     from console.base_app import ConsoleApp
 
-QUIET_S = 0.5
-"""How long changes are gathered before the file is written."""
+QUIET_S = 0.5  # How long changes are gathered before the file is written.
 
 
 class KeptSettings:

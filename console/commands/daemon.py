@@ -38,8 +38,7 @@ if TYPE_CHECKING:
 
 ROLE = "daemon run"
 START_BOUND_S = 45.0
-ORDERLY_S = 15.0
-"""How long a daemon that was asked may take to end."""
+ORDERLY_S = 15.0  # How long a daemon that was asked may take to end.
 INSIST_S = 5.0
 _LAST_WORDS_BYTES = 4096
 _LOOK_S = 0.05

@@ -34,14 +34,10 @@ MOST_PHONES = 64
 class Devices(msgspec.Struct, frozen=True, kw_only=True):
     """Which devices a core is to see."""
 
-    connected: bool = False
-    """Those of the operator's adb servers."""
-    own_server: bool = False
-    """Those of our own adb server, where virtual phones are."""
-    phones: int = 0
-    """Virtual phones to start before anything else."""
-    wakes_jobs: bool = False
-    """Whether due jobs run there: only where somebody stays and watches."""
+    connected: bool = False  # Those of the operator's adb servers.
+    own_server: bool = False  # Those of our own adb server, where virtual phones are.
+    phones: int = 0  # Virtual phones to start before anything else.
+    wakes_jobs: bool = False  # Whether due jobs run there: only where somebody stays and watches.
 
 
 NO_DEVICES = Devices()

@@ -40,10 +40,8 @@ class Exported(msgspec.Struct, frozen=True, kw_only=True):
     """What an export came to."""
 
     path: Path
-    episodes: int
-    """Written now."""
-    known: int
-    """Written before, and left as they are."""
+    episodes: int  # Written now.
+    known: int  # Written before, and left as they are.
     steps: int
     missing_blobs: int
 

@@ -36,10 +36,8 @@ class Imported(msgspec.Struct, frozen=True, kw_only=True):
     """What an import came to."""
 
     episodes: int
-    known: int
-    """In the store already, and left as they are."""
-    skipped_rows: int
-    """Rows of `events` that are no event of this Switchboard."""
+    known: int  # In the store already, and left as they are.
+    skipped_rows: int  # Rows of `events` that are no event of this Switchboard.
 
 
 def open_dataset(folder: Path) -> Manifest:

@@ -26,11 +26,9 @@ from console.datasets.manifest import Manifest, write_whole
 from console.datasets.tables import STEPS
 
 VERSION = "v3.0"
-FPS = 1
-"""Rows a second of LeRobot's clock: a decision is one tick, however long it took."""
+FPS = 1  # Rows a second of LeRobot's clock: a decision is one tick, however long it took.
 IMAGE = "observation.images.screen"
-NO_PLACE = -1.0
-"""A coordinate of an action that touches nothing: no model can take it for a place."""
+NO_PLACE = -1.0  # A coordinate of an action that touches nothing: no model can take it for a place.
 ACTION = ("tool", "x", "y", "to_x", "to_y")
 _ROWS_AT_ONCE = 32
 _FILES_A_CHUNK = 1000
@@ -42,8 +40,7 @@ class Converted(msgspec.Struct, frozen=True, kw_only=True):
     path: Path
     episodes: int
     frames: int
-    without_picture: int
-    """Rows that were left out, because they have no picture that can be read."""
+    without_picture: int  # Rows that were left out, because they have no picture that can be read.
 
 
 async def convert(

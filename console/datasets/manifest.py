@@ -22,8 +22,7 @@ _PATH = re.compile(r"(episodes|steps|events|blobs)/part-\d{5,9}\.parquet")
 class DatasetFile(msgspec.Struct, frozen=True, kw_only=True):
     """A file of the dataset, as a reader checks it."""
 
-    path: str
-    """Below the folder, with slashes."""
+    path: str  # Below the folder, with slashes.
     rows: int
     size_bytes: int
     sha256: str
@@ -32,8 +31,7 @@ class DatasetFile(msgspec.Struct, frozen=True, kw_only=True):
 class Part(msgspec.Struct, frozen=True, kw_only=True):
     """Some episodes: a file of each table."""
 
-    episodes: tuple[str, ...]
-    """Their ids, in the order of their rows."""
+    episodes: tuple[str, ...]  # Their ids, in the order of their rows.
     files: tuple[DatasetFile, ...]
 
 
@@ -42,8 +40,7 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
 
     format: int
     parts: tuple[Part, ...] = ()
-    missing_blobs: int = 0
-    """Bytes that an event names and the store no longer had."""
+    missing_blobs: int = 0  # Bytes that an event names and the store no longer had.
 
     @property
     def episodes(self) -> tuple[str, ...]:

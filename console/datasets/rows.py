@@ -15,8 +15,7 @@ from agent.errors import StoreError, TreeUnavailableError, UsageError
 from agent.records import GoalVerdict, Observation, Session, SessionState
 from agent.store.changes.blob_refs import uses_of
 
-Row = dict[str, Any]
-"""By the names of a table's columns."""
+Row = dict[str, Any]  # By the names of a table's columns.
 Blob = Callable[[str], Awaitable[bytes]]
 
 

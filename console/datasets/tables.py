@@ -13,8 +13,7 @@ import pyarrow as pa
 
 from agent.text import counted
 
-FORMAT = 1
-"""The version of these tables; a reader takes its own and older ones."""
+FORMAT = 1  # The version of these tables; a reader takes its own and older ones.
 
 STRING, INT, LONG, SHARE, TRUTH, PICTURE, BYTES = (
     "string",

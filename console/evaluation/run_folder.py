@@ -59,8 +59,7 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
 
     folder: Path
     plan: RunPlan
-    outcomes: tuple[Outcome, ...]
-    """In the order of the plan."""
+    outcomes: tuple[Outcome, ...]  # In the order of the plan.
 
     @property
     def data_dir(self) -> Path:

@@ -41,8 +41,7 @@ class Paged(msgspec.Struct, frozen=True, kw_only=True):
 
     path: Path
     films: int
-    missing: int
-    """Failures that no film could be made of."""
+    missing: int  # Failures that no film could be made of.
 
 
 async def write_page(

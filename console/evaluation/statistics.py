@@ -28,10 +28,8 @@ class Difference(NamedTuple):
 
     share: float
     low: float
-    high: float
-    """The 95 % interval."""
-    p: float
-    """How likely a difference as large is where there is none (McNemar's exact test)."""
+    high: float  # The 95 % interval.
+    p: float  # How likely a difference as large is where there is none (McNemar's exact test).
 
 
 def paired(both: int, only_a: int, only_b: int, neither: int) -> Difference:

@@ -31,8 +31,7 @@ class Suite(NamedTuple):
     """What a run is of."""
 
     name: str
-    digest: str
-    """Changes with goals, starting states and limits; of a file, with any of its bytes."""
+    digest: str  # Changes with goals, starting states and limits; of a file, with any of its bytes.
     exercises: tuple[Exercise, ...]
 
 
@@ -158,8 +157,7 @@ class _ExerciseRow(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     approves: bool = True
     answers: dict[str, str] = {}
     secret: str = ""
-    completes: bool = True
-    """Whether the session has to end as completed."""
+    completes: bool = True  # Whether the session has to end as completed.
     check: tuple[_CheckRow, ...] = ()
 
 

@@ -126,17 +126,13 @@ class Compared(msgspec.Struct, frozen=True, kw_only=True):
 
     a: Arm
     b: Arm
-    difference: float
-    """How much larger the share is that B passed."""
+    difference: float  # How much larger the share is that B passed.
     low: float
-    high: float
-    """Its 95 % interval, paired."""
-    p: float
-    """McNemar's exact test."""
+    high: float  # Its 95 % interval, paired.
+    p: float  # McNemar's exact test.
     better: tuple[Change, ...]
     worse: tuple[Change, ...]
-    only_a: int
-    """Trials of A that B has no twin of."""
+    only_a: int  # Trials of A that B has no twin of.
     only_b: int
 
     @property

@@ -79,8 +79,7 @@ class Trial(msgspec.Struct, frozen=True, kw_only=True):
     seed: int
     repeat: int
     without: tuple[str, ...] = ()
-    bound_s: float
-    """How long the session may take."""
+    bound_s: float  # How long the session may take.
 
 
 async def attempt(core: Core, phones: Phones, serial: str, trial: Trial) -> Outcome:

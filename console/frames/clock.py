@@ -13,8 +13,7 @@ from console.frames.output import backlog_of, is_suspended
 _CHARS_A_CELL = 16  # About what a changed cell of a moving picture takes.
 _WORTH_S = 0.025  # How long a terminal may work on one turn's pictures.
 LEAST_CELLS, MOST_CELLS = 600, 40_000
-MOST_FOR_KEYS = 3
-"""So many turns in a row are left to keys: a tenth of a second."""
+MOST_FOR_KEYS = 3  # So many turns in a row are left to keys: a tenth of a second.
 
 
 class FrameClock:

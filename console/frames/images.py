@@ -19,23 +19,17 @@ from widgets.cells import kitty_images
 class Place:
     """Where on the terminal an image is seen."""
 
-    x: int
-    """Column of its upper left corner, from 0."""
-    y: int
-    """Row of that corner, from 0."""
-    cells: tuple[int, int]
-    """Columns and rows."""
-    parts: Sequence[Region]
-    """What of it is to be seen, in cells from its corner."""
+    x: int  # Column of its upper left corner, from 0.
+    y: int  # Row of that corner, from 0.
+    cells: tuple[int, int]  # Columns and rows.
+    parts: Sequence[Region]  # What of it is to be seen, in cells from its corner.
 
 
 class Images(Protocol):
     """A way of drawing an image."""
 
-    lies_above: bool
-    """Whether text that is written where the image is stays under it."""
-    needs_cell_px: bool
-    """Whether it must be known how large a cell is."""
+    lies_above: bool  # Whether text that is written where the image is stays under it.
+    needs_cell_px: bool  # Whether it must be known how large a cell is.
 
     def text(self, frame: LiveFrame, cell_px: tuple[int, int], place: Place) -> str:
         """Return the text that draws these parts of a picture. Raises OSError.

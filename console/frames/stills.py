@@ -47,8 +47,7 @@ class Source(NamedTuple):
     """A picture that may rest, and where a larger one of the same moment comes from."""
 
     view: FrameView
-    read: Read
-    """Gets width and height in pixels."""
+    read: Read  # Gets width and height in pixels.
 
 
 class _Shown(NamedTuple):

@@ -41,10 +41,8 @@ from console.loopback.tokens import client_key, is_operators
 DEFAULT_PORT = 8432
 CLIENT_HEADER = "Switchboard-Client"
 UNNAMED = "http"
-BODY_S = 30.0
-"""How long a body may take to arrive."""
-STALL_S = 30.0
-"""How long a stream's reader may take nothing."""
+BODY_S = 30.0  # How long a body may take to arrive.
+STALL_S = 30.0  # How long a stream's reader may take nothing.
 _PING_S = 15
 _MAX_CONNECTIONS = 4 * MAX_CLIENTS
 _NAME_CHARS = 60

@@ -18,8 +18,7 @@ from console.http_api.problems import MEDIA_TYPE, ProblemDetails, refusal
 from console.loopback.listening import NAMES
 from console.loopback.tokens import is_operators
 
-MAX_BODY_BYTES = 1 << 20
-"""As much as the core's socket takes of one call."""
+MAX_BODY_BYTES = 1 << 20  # As much as the core's socket takes of one call.
 _DRAIN_S = 1.0
 _DRAIN_BYTES = 1 << 16
 _SCHEME = "bearer "

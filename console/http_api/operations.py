@@ -24,8 +24,7 @@ class HistoryPage(msgspec.Struct, frozen=True, kw_only=True):
     """Some of a session's stored events, in order."""
 
     events: tuple[Event, ...]
-    more: bool
-    """Whether there are further ones: ask again after the last one's `seq`."""
+    more: bool  # Whether there are further ones: ask again after the last one's `seq`.
 
 
 class EventsQuery(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

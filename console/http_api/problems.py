@@ -22,15 +22,11 @@ STATUS_OF: Mapping[RpcCode, HTTPStatus] = {
 class ProblemDetails(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What went wrong, after RFC 9457."""
 
-    title: str
-    """The status in words."""
+    title: str  # The status in words.
     status: int
-    detail: str
-    """What failed, on what."""
-    remedy: str = ""
-    """What to do about it."""
-    code: int = 0
-    """That of the socket's protocol, where the core refused."""
+    detail: str  # What failed, on what.
+    remedy: str = ""  # What to do about it.
+    code: int = 0  # That of the socket's protocol, where the core refused.
 
 
 def refusal(status: HTTPStatus, detail: str, remedy: str = "") -> ProblemDetails:

@@ -17,8 +17,7 @@ from agent.core import Core
 from agent.errors import SwitchboardError, UsageError
 from console.mcp.resources import changed_by
 
-MAX_SUBSCRIPTIONS = 64
-"""Of one client."""
+MAX_SUBSCRIPTIONS = 64  # Of one client.
 _log = logging.getLogger(__name__)
 
 

@@ -12,8 +12,7 @@ from starlette.types import ASGIApp
 from console.http_api.gate import Gate
 from console.loopback.listening import listening
 
-DEFAULT_PORT = 9464
-"""OpenTelemetry's for a Prometheus exporter."""
+DEFAULT_PORT = 9464  # OpenTelemetry's for a Prometheus exporter.
 _AT_ONCE = 16
 
 

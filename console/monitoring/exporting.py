@@ -24,12 +24,9 @@ from prometheus_client import CollectorRegistry
 from agent.safety.redacting.redaction import redact_secrets
 from agent.text import clean
 
-INTERVAL_S = 15.0
-"""How often a collector gets the metrics; Prometheus asks when it likes."""
-SEND_S = 10.0
-"""How long one delivery to a collector may take."""
-FLUSH_S = 5.0
-"""How long the end waits for the last delivery."""
+INTERVAL_S = 15.0  # How often a collector gets the metrics; Prometheus asks when it likes.
+SEND_S = 10.0  # How long one delivery to a collector may take.
+FLUSH_S = 5.0  # How long the end waits for the last delivery.
 _LINE_CHARS = 300
 
 
@@ -39,8 +36,7 @@ class Exporting:
 
     meter: Meter
     tracer: Tracer
-    registry: CollectorRegistry
-    """What Prometheus is shown."""
+    registry: CollectorRegistry  # What Prometheus is shown.
 
 
 @contextmanager

@@ -15,8 +15,7 @@ from console.monitoring.metrics import Metrics
 from console.monitoring.own_part import OwnPart
 from console.monitoring.traces import Traces
 
-RETRY_S = 2.0
-"""How long after a core was found away it is looked for again."""
+RETRY_S = 2.0  # How long after a core was found away it is looked for again.
 
 
 class Follower:

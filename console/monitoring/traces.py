@@ -19,8 +19,7 @@ from agent.records import ActionOutcome, Session
 from console.monitoring.labels import LabelValues
 from console.monitoring.metrics import MOST_TOOLS
 
-MOST_TURNS = 1_000
-"""How many turns may be open at once; the oldest is ended before one more."""
+MOST_TURNS = 1_000  # How many turns may be open at once; the oldest is ended before one more.
 Value: TypeAlias = str | int | float | bool
 _NOT_DONE = (ActionOutcome.FAILED, ActionOutcome.UNKNOWN)
 

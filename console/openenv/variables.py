@@ -10,8 +10,7 @@ import msgspec
 
 from agent.errors import ConfigError
 
-VIRTUAL = "virtual"
-"""The AVD name that stands for virtual phones."""
+VIRTUAL = "virtual"  # The AVD name that stands for virtual phones.
 
 
 class ImageFormat(StrEnum):

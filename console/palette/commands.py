@@ -38,8 +38,7 @@ IN_BROWSER = "Not from a browser: run it in a shell."
 class Verb(NamedTuple):
     """One verb of the command line."""
 
-    path: str
-    """Its words, as in `jobs create`."""
+    path: str  # Its words, as in `jobs create`.
     command: click.Command
     sentence: str
 
@@ -47,10 +46,8 @@ class Verb(NamedTuple):
 class Line(NamedTuple):
     """A typed line, split."""
 
-    words: tuple[str, ...]
-    """The complete words."""
-    partial: str
-    """The word at the end that is still being typed; empty after a space."""
+    words: tuple[str, ...]  # The complete words.
+    partial: str  # The word at the end that is still being typed; empty after a space.
     error: str = ""
 
     @property

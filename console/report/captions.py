@@ -22,8 +22,7 @@ if TYPE_CHECKING:
 
     Font = FreeTypeFont | ImageFont
 
-BANNER_PX = 78
-"""Under a frame of 360 px: a small line and two large ones."""
+BANNER_PX = 78  # Under a frame of 360 px: a small line and two large ones.
 _EDGE_PX = 10
 _SMALL_PX, _LARGE_PX = 12, 17
 _PAPER, _INK, _DIM = (14, 17, 21), (236, 240, 244), (139, 150, 163)
@@ -37,10 +36,8 @@ _RING_PX = 13
 class Caption(NamedTuple):
     """What stands under a frame."""
 
-    head: str
-    """Which step, and when."""
-    body: str
-    """What is done."""
+    head: str  # Which step, and when.
+    body: str  # What is done.
 
 
 def draw_caption(canvas: Picture, top: int, caption: Caption) -> None:

@@ -21,12 +21,9 @@ _TOWARDS = {"down": (0, -1), "up": (0, 1), "right": (-1, 0), "left": (1, 0)}
 class Gesture(NamedTuple):
     """One touch, or typing."""
 
-    way: tuple[Point, ...]
-    """One place for a tap; the way of the finger for a swipe."""
-    box: Bounds | None = None
-    """The element, where there is one."""
-    is_way: bool = False
-    """Whether the finger moved along its places, rather than pressed each."""
+    way: tuple[Point, ...]  # One place for a tap; the way of the finger for a swipe.
+    box: Bounds | None = None  # The element, where there is one.
+    is_way: bool = False  # Whether the finger moved along its places, rather than pressed each.
     typed: str = ""
 
 

@@ -15,8 +15,7 @@ from console.report.recorded import Source, read_recorded
 class Missing(NamedTuple):
     """What is gone of a session's frames."""
 
-    frames: int
-    """How many its steps had."""
+    frames: int  # How many its steps had.
     gone: int
     why: str = ""
 

@@ -30,8 +30,7 @@ class Parting(NamedTuple):
     """Two sessions side by side."""
 
     pairs: tuple[Pair, ...]
-    at: int
-    """The index of the first pair that differs; the number of pairs when none does."""
+    at: int  # The index of the first pair that differs; the number of pairs when none does.
 
     @property
     def is_same(self) -> bool:

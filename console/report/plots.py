@@ -11,8 +11,7 @@ from widgets.base.formatting import duration
 
 WIDTH, HEIGHT = 880, 180
 _LEFT, _BOTTOM, _TOP = 56, 22, 14
-LEAST_IDLE_MS = 1_000
-"""Less idle time than this is not worth a word."""
+LEAST_IDLE_MS = 1_000  # Less idle time than this is not worth a word.
 _PARTS = (
     ("observe_ms", "observe", "#3b8fc4"),
     ("model_ms", "model", "#8a63c9"),

@@ -34,12 +34,9 @@ class RecordedAction(NamedTuple):
     arguments: str
     element: Element | None
     package: str
-    seq: int = 0
-    """The event that chose it."""
-    thought: str = ""
-    """What the model said beside it."""
-    frame: Frame | None = None
-    """The screen it was chosen on, where that was kept."""
+    seq: int = 0  # The event that chose it.
+    thought: str = ""  # What the model said beside it.
+    frame: Frame | None = None  # The screen it was chosen on, where that was kept.
 
 
 class RecordedSession(NamedTuple):

@@ -37,8 +37,7 @@ from console.runs.drill_ledger import (
 
 GOAL = "open Settings and turn on Bluetooth"
 PHONE = "virtual-1"
-ADB_SERVER_RESTART = "adb-server-restart"
-"""Done to the adb server, which is no part of the phone."""
+ADB_SERVER_RESTART = "adb-server-restart"  # Done to the adb server, which is no part of the phone.
 NAMES = (*FAULTS, ADB_SERVER_RESTART)
 
 TIMEOUT_S = 90.0

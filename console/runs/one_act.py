@@ -28,11 +28,9 @@ _FINGER = {"up": "down", "down": "up", "left": "right", "right": "left"}
 class Came(msgspec.Struct, frozen=True, kw_only=True):
     """What an act came to."""
 
-    outcome: ActionOutcome | None
-    """None: it was not carried out in time."""
+    outcome: ActionOutcome | None  # None: it was not carried out in time.
     text: str
-    is_asked: bool = False
-    """Whether it waits for a person's approval."""
+    is_asked: bool = False  # Whether it waits for a person's approval.
 
     @property
     def code(self) -> ExitCode:

@@ -20,8 +20,7 @@ from console.terminal.signals import StopRequest
 
 TAKEOVERS = 5
 
-Begin = Callable[[Host], Awaitable[str]]
-"""Create a session and give its id."""
+Begin = Callable[[Host], Awaitable[str]]  # Create a session and give its id.
 
 
 async def pursue_new(

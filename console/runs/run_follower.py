@@ -28,10 +28,8 @@ from console.terminal.signals import StopRequest
 
 STOP_BOUND_S = 20.0
 LOOK_S = 1.0
-TROUBLE_S = 3.0
-"""How long the store may refuse what the core has to store."""
-MOVES_S = 30.0
-"""How long a session may rest between the turn that a move ended and the next."""
+TROUBLE_S = 3.0  # How long the store may refuse what the core has to store.
+MOVES_S = 30.0  # How long a session may rest between the turn that a move ended and the next.
 _GOING = frozenset({SessionState.QUEUED, SessionState.RUNNING})
 
 

@@ -13,8 +13,7 @@ if TYPE_CHECKING:
     from agent.settings import Settings
     from console.base_app import ConsoleApp
 
-AT_ONCE = "ui.theme"
-"""What is changed at once; the rest counts from the next start."""
+AT_ONCE = "ui.theme"  # What is changed at once; the rest counts from the next start.
 
 
 def as_typed(value: object) -> str:

@@ -10,8 +10,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 
 R = TypeVar("R")
 
-HELD = 3
-"""How many pages are held."""
+HELD = 3  # How many pages are held.
 _REFRESH_S = 1.0  # How soon a list that changes is read again.
 
 
@@ -19,12 +18,10 @@ class Page(NamedTuple, Generic[R]):
     """What one read gave."""
 
     records: tuple[R, ...]
-    after: str
-    """Where the next page begins; empty at the end."""
+    after: str  # Where the next page begins; empty at the end.
 
 
-Fetch = Callable[[str, str], Awaitable[Page[R]]]
-"""Read a page: of a query, from a place."""
+Fetch = Callable[[str, str], Awaitable[Page[R]]]  # Read a page: of a query, from a place.
 
 
 class Pager(Generic[R]):

@@ -15,8 +15,7 @@ from agent import protocol
 from agent.state.reducer import State, reduce_all
 
 _EVERY = 64  # Events between the states that are kept, so that going back folds few events again.
-LONGEST_GAP_MS = 3_000
-"""Waiting for a person or for tomorrow is not replayed at length."""
+LONGEST_GAP_MS = 3_000  # Waiting for a person or for tomorrow is not replayed at length.
 
 
 class Sign(NamedTuple):

@@ -20,8 +20,7 @@ from widgets.base.rows import Parts
 
 _PAGE = 200
 _MOST_EVENTS = 5_000  # Of one step; a step that tells more is read as far as that.
-WHOLE_CHARS = 50_000_000
-"""Of a part that is read whole, for a file."""
+WHOLE_CHARS = 50_000_000  # Of a part that is read whole, for a file.
 
 
 class Source(Protocol):

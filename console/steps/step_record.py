@@ -33,8 +33,7 @@ class StepRecord(NamedTuple):
     observation: Observation | None
     prompt_digest: str
     reply_digest: str
-    is_whole: bool
-    """Whether the step had ended at this place of the tape."""
+    is_whole: bool  # Whether the step had ended at this place of the tape.
 
     def digest_of(self, part: Part) -> str:
         """Name the stored text of a part; empty when there is none."""

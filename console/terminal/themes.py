@@ -104,5 +104,4 @@ LIGHT = Theme(
     dark=False,
     variables=_SHARED_LIGHT,
 )
-FALLBACK = _SHARED_DARK
-"""What the names mean in a theme that does not define them."""
+FALLBACK = _SHARED_DARK  # What the names mean in a theme that does not define them.

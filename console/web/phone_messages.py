@@ -11,8 +11,7 @@ import msgspec
 from agent.protocol import WheelGesture
 from agent.records import FrameStatus
 
-MOST_PX = 4096
-"""The most pixels a side that a browser may ask for."""
+MOST_PX = 4096  # The most pixels a side that a browser may ask for.
 
 
 class _FromPage(msgspec.Struct, frozen=True, tag_field="type", forbid_unknown_fields=True):
@@ -62,8 +61,7 @@ class PhoneRow(msgspec.Struct, frozen=True):
     serial: str
     name: str
     state: str
-    driver: str
-    """Who acts on it: a session id, "operator", or empty."""
+    driver: str  # Who acts on it: a session id, "operator", or empty.
 
 
 class Phones(_ToPage, frozen=True, tag="phones"):

@@ -127,8 +127,7 @@ class ScriptedPhone:
 
     answers: dict[str, tuple[bytes, int]]
     features: str = "shell_v2,cmd"
-    crlf: bool = False
-    """Old phones turn LF into CR LF, have no exec service and no exit codes."""
+    crlf: bool = False  # Old phones turn LF into CR LF, have no exec service and no exit codes.
     commands: list[str] = field(default_factory=list)
 
     async def handle(

@@ -59,8 +59,7 @@ class Both(NamedTuple):
 
     here: InProcessPhone
     there: AdbPhone
-    inside: Phone
-    """What the adb server leads to."""
+    inside: Phone  # What the adb server leads to.
 
 
 @pytest.fixture

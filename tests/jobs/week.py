@@ -294,8 +294,7 @@ HEAD = (
 class Outcome:
     rows: list[Row]
     kills: int
-    watched: int
-    """How often the watcher fired."""
+    watched: int  # How often the watcher fired.
     faults: list[str]
 
 

@@ -36,10 +36,8 @@ class Agent:
     core: CoreClient
     connection: Connection
     asked: list[str] = field(default_factory=list)
-    client: Any = None
-    """The SDK's own client."""
-    heard: list[Any] = field(default_factory=list)
-    """The notifications that it got."""
+    client: Any = None  # The SDK's own client.
+    heard: list[Any] = field(default_factory=list)  # The notifications that it got.
 
     async def call(self, name: str, **arguments: Any) -> str:
         """Call a tool that is to succeed; returns its text."""

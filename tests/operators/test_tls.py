@@ -39,8 +39,7 @@ class Wire:
 
     house: House
     listener: TlsListener
-    ca: Path
-    """The directory of the authority."""
+    ca: Path  # The directory of the authority.
     host: Made
     caller: Made
     opened: list[asyncio.StreamWriter] = field(default_factory=list)

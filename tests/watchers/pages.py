@@ -14,8 +14,7 @@ class Pages:
     bodies: dict[str, str] = field(default_factory=dict)
     replies: dict[str, bytes] = field(default_factory=dict)
     asked: list[tuple[str, dict[str, str]]] = field(default_factory=list)
-    drips_s: float = 0.0
-    """How long to wait between the bytes of a reply; 0: it is sent at once."""
+    drips_s: float = 0.0  # How long to wait between the bytes of a reply; 0: it is sent at once.
 
     def url(self, path: str = "/", host: str = "127.0.0.1") -> str:
         return f"http://{host}:{self.port}{path}"

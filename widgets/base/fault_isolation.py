@@ -47,8 +47,7 @@ class FaultIsolated(_Drawn):
     Not a widget itself: Textual takes the default styles of the first base that is one.
     """
 
-    drawing_broke = False
-    """Whether drawing it failed, which is said once."""
+    drawing_broke = False  # Whether drawing it failed, which is said once.
 
     async def _dispatch_message(self, message: Message) -> None:
         with causality.dispatching(message):
@@ -136,8 +135,7 @@ def isolate_faults(widget: Widget) -> None:
 class FaultIsolatedApp(_Run):
     """Isolate the faults of an app and all its widgets. Put it before the app class."""
 
-    open_cause: Cause | None = None
-    """The newest key's, until what it caused is over."""
+    open_cause: Cause | None = None  # The newest key's, until what it caused is over.
 
     def follow(self, cause: Cause | None) -> None:
         """Attribute layout and drawing to a cause from now on; None ends that."""

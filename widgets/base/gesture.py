@@ -10,8 +10,7 @@ from typing import NamedTuple
 
 from agent.records import Point
 
-LONG_S = 0.6
-"""From when on a press that stays is a long one; Android's own is 0.4 s."""
+LONG_S = 0.6  # From when on a press that stays is a long one; Android's own is 0.4 s.
 _LEAST_SWIPE_MS, _MOST_SWIPE_MS = 80, 2_000
 
 

@@ -21,5 +21,4 @@ class Row(NamedTuple):
 
     key: str
     lines: tuple[Line, ...]
-    is_heading: bool = False
-    """Whether the cursor passes over it."""
+    is_heading: bool = False  # Whether the cursor passes over it.

@@ -14,8 +14,7 @@ import numpy.typing as npt
 from widgets.cells.rgb565 import Pixels565
 
 Records = npt.NDArray[np.bytes_]
-COLOUR_BYTES = 20
-"""Of a record that sets a colour."""
+COLOUR_BYTES = 20  # Of a record that sets a colour.
 _LEVELS = np.array((0, 95, 135, 175, 215, 255), dtype=np.int32)
 _COLOURS = 1 << 16
 _DIGITS = 3

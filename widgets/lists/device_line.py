@@ -5,8 +5,7 @@ from agent.text import one_line
 from widgets.base.rows import Parts
 from widgets.lists.session_rows import device_rows
 
-ALL = "*"
-"""What is pressed for the phones that there is no room for."""
+ALL = "*"  # What is pressed for the phones that there is no room for.
 _MOST = 6  # How many phones are named where there is little room.
 _LEAST = 3  # How many are named beside a list of sessions that is longer than its pane.
 

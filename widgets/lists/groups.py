@@ -11,8 +11,7 @@ from widgets.base.formatting import natural
 from widgets.base.rows import Line, Row
 from widgets.lists.hosts import host_words
 
-HEADING = "heading:"
-"""What the key of a heading begins with."""
+HEADING = "heading:"  # What the key of a heading begins with.
 NO_HOST = "no host"
 
 

@@ -22,8 +22,7 @@ class Asked(NamedTuple):
     """What a job waits for a person with."""
 
     what: str
-    until_ms: int
-    """When silence becomes a no; 0 for never."""
+    until_ms: int  # When silence becomes a no; 0 for never.
     session_id: str
 
 

@@ -16,8 +16,7 @@ from widgets.base import formatting
 from widgets.base.rich_parts import steady
 from widgets.base.rows import Line, Parts, Row
 
-BESIDE_FROM = 64
-"""Columns from which two stand beside each other."""
+BESIDE_FROM = 64  # Columns from which two stand beside each other.
 _NO_MORE = "– no more actions"
 
 
@@ -26,8 +25,7 @@ class Done(NamedTuple):
 
     step: int
     action: ActionView
-    app: str
-    """Its name, with the package."""
+    app: str  # Its name, with the package.
     thought: str
     frame: Frame | None
 

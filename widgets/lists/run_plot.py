@@ -13,8 +13,7 @@ from widgets.base.bars import sparkline
 from widgets.base.rows import Parts
 from widgets.base.status import Mark
 
-SHOWN = 20
-"""How many runs are drawn: what a narrow pane has room for, with a figure beside it."""
+SHOWN = 20  # How many runs are drawn: what a narrow pane has room for, with a figure beside it.
 _UNDER_WAY = Mark("●", "under way", "$live")
 _FINISHED = Mark("✓", "finished", "$good")
 _CALLED_OFF = Mark("–", "called off", "$warn")

@@ -20,15 +20,13 @@ from widgets.lists.session_rows import device_name
 class Sort(StrEnum):
     """What sessions are sorted by."""
 
-    LIVE = "live"
-    """Who works first, then the newest."""
+    LIVE = "live"  # Who works first, then the newest.
     NEWEST = "newest"
     STATE = "state"
     PHONE = "phone"
     TAG = "tag"
     TITLE = "title"
-    HOST = "host"
-    """By the host of a fleet, live first on each."""
+    HOST = "host"  # By the host of a fleet, live first on each.
 
 
 class Group(StrEnum):
@@ -48,8 +46,7 @@ class Listed(NamedTuple):
     view: SessionView | None
     depth: int = 0
     heading: str = ""
-    members: int = 0
-    """Of a heading: how many sessions stand under it."""
+    members: int = 0  # Of a heading: how many sessions stand under it.
 
 
 NO_TAG = "no tag"

@@ -30,8 +30,7 @@ if TYPE_CHECKING:
     from widgets.cells.cells import Cells
     from widgets.cells.rgb565 import Pixels565
 
-STILL_S = 0.3
-"""After so long without a new picture the noise that was left out is drawn."""
+STILL_S = 0.3  # After so long without a new picture the noise that was left out is drawn.
 
 
 class FrameView(FaultIsolated, LiveCells):

@@ -35,17 +35,14 @@ class Entry(NamedTuple):
     element: Element
     line: int
     column: int
-    text: str
-    """Begins with one cell for the cursor."""
-    key: str
-    """Names the same element when the screen is read anew, and no other of this screen."""
+    text: str  # Begins with one cell for the cursor.
+    key: str  # Names the same element when the screen is read anew, and no other of this screen.
 
 
 class MapLayout(NamedTuple):
     """A screen as text."""
 
-    entries: tuple[Entry, ...]
-    """From top to bottom, and from left to right in a line."""
+    entries: tuple[Entry, ...]  # From top to bottom, and from left to right in a line.
     lines: int
 
     def at(self, line: int, column: int) -> int | None:

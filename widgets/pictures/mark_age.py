@@ -20,8 +20,7 @@ if TYPE_CHECKING:
 
     Look = NDArray[np.float32]
 
-NEAR_MS = 1_000
-"""A picture of at most so long after the look is of the same screen."""
+NEAR_MS = 1_000  # A picture of at most so long after the look is of the same screen.
 _ACROSS, _DOWN = 32, 64
 _SAME = 24  # Less of 255 is noise of coding, or a cursor.
 _ENOUGH = 6  # Pixels of a side of a part, from which its brightness is known well enough.
@@ -32,8 +31,7 @@ class Seen(NamedTuple):
     """Which look numbers are of."""
 
     step: int
-    ended_ms: int
-    """When the look was over, since the epoch."""
+    ended_ms: int  # When the look was over, since the epoch.
 
 
 class MarkAge:

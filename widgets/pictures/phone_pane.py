@@ -52,16 +52,11 @@ class ScreenText(NamedTuple):
     """What the text of a screen is made of."""
 
     elements: Sequence[Element]
-    about: str
-    """Whose look it is, and how old."""
-    empty: str
-    """What is said where there are no elements."""
-    note: str = ""
-    """What is wrong with it, in a few words."""
-    remark: str = ""
-    """What should be known of where it was read."""
-    is_old: bool = False
-    """Whether the screen is known to be another by now."""
+    about: str  # Whose look it is, and how old.
+    empty: str  # What is said where there are no elements.
+    note: str = ""  # What is wrong with it, in a few words.
+    remark: str = ""  # What should be known of where it was read.
+    is_old: bool = False  # Whether the screen is known to be another by now.
 
 
 class FrameBox(Center):
@@ -142,10 +137,8 @@ class PhonePane(FaultIsolated, Vertical, can_focus=True):
     class Viewed(Message):
         """The operator zoomed or panned with the mouse."""
 
-    is_driven = False
-    """Whether the operator drives: then hands on the picture are the phone's."""
-    wants_text = False
-    """Whether the operator wants the screen as text."""
+    is_driven = False  # Whether the operator drives: then hands on the picture are the phone's.
+    wants_text = False  # Whether the operator wants the screen as text.
 
     def __init__(self, *, id: str | None = None, empty: str = "") -> None:
         super().__init__(id=id)

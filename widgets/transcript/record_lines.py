@@ -10,8 +10,7 @@ from agent.text import one_line
 from widgets.base.rows import Parts
 from widgets.transcript.transcript_lines import Paragraph
 
-MOST_LINES = 40
-"""Lines of each section of a record in the transcript."""
+MOST_LINES = 40  # Lines of each section of a record in the transcript.
 _MOST_CHARS_A_LINE = 600
 _INDENT = "       "
 
@@ -21,8 +20,7 @@ class Section(NamedTuple):
 
     title: str
     parts: Parts
-    from_end: bool = False
-    """Whether its end is what the step is about, as of a conversation."""
+    from_end: bool = False  # Whether its end is what the step is about, as of a conversation.
 
 
 def record_paragraphs(sections: tuple[Section, ...], opens: str) -> tuple[Paragraph, ...]:

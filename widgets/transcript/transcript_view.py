@@ -26,8 +26,7 @@ from widgets.transcript.saying import Saying
 from widgets.transcript.selected_text import selectable, selected
 from widgets.transcript.transcript_lines import Paragraph, first_holding
 
-WINDOW = 120
-"""Items laid out at first, and each time the reader reaches the top."""
+WINDOW = 120  # Items laid out at first, and each time the reader reaches the top.
 _LINES_A_KEY = 3  # How far a key goes in an item that is taller than the view.
 
 

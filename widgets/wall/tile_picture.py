@@ -12,8 +12,7 @@ from agent.records import FrameStatus, LiveFrame
 from widgets.cells.blocks import Blocks
 from widgets.cells.rgb565 import Pixels565, fit, of_rgb
 
-STILL_S = 0.3
-"""After so long without a new picture the noise that was left out is drawn."""
+STILL_S = 0.3  # After so long without a new picture the noise that was left out is drawn.
 Size = tuple[int, int]
 _BYTES_PER_PIXEL = 3
 _MISSING = {FrameStatus.LOST: "lost", FrameStatus.ERROR: "error", FrameStatus.SECURE: "secure"}

@@ -50,15 +50,11 @@ class Spot(NamedTuple):
 class WallLayout(NamedTuple):
     """Tiles in rows and columns."""
 
-    across: int
-    """Tiles beside each other."""
-    down: int
-    """Rows of tiles that are seen at once."""
-    columns: int
-    """Of one tile, without the gap."""
+    across: int  # Tiles beside each other.
+    down: int  # Rows of tiles that are seen at once.
+    columns: int  # Of one tile, without the gap.
     picture_rows: int
-    group_rows: int = 0
-    """Lines over each row of tiles that say which group it is of."""
+    group_rows: int = 0  # Lines over each row of tiles that say which group it is of.
 
     @property
     def head_rows(self) -> int:

@@ -67,8 +67,7 @@ class DeviceRow:
     model: str = ""
     product: str = ""
     transport_id: int = 0
-    said: str = ""
-    """The server's own words after the state, when they are not key:value pairs."""
+    said: str = ""  # The server's own words after the state, when they are not key:value pairs.
 
     @property
     def is_virtual(self) -> bool:

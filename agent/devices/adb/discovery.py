@@ -37,8 +37,7 @@ class Service:
 
     name: str
     kind: str
-    target: str
-    """host:port."""
+    target: str  # host:port.
 
     @property
     def pairs(self) -> bool:

@@ -15,8 +15,7 @@ from pathlib import Path
 from agent.errors import AdbError
 
 LOCK_NAME = "start.lock"
-LOCK_TIMEOUT_S = 30.0
-"""More than three tries to start a server take."""
+LOCK_TIMEOUT_S = 30.0  # More than three tries to start a server take.
 _PAUSE_S = 0.02
 
 

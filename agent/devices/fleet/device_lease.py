@@ -20,8 +20,7 @@ from agent.devices.fleet.device_lease_file import RENEW_EVERY_S, DeviceLeaseFile
 from agent.devices.fleet.device_registry import DeviceRegistry, away
 from agent.errors import DeviceError, DeviceLostError
 
-IDLE_EVERY_S = 5.0
-"""How often a phone that nobody drives is asked for a word."""
+IDLE_EVERY_S = 5.0  # How often a phone that nobody drives is asked for a word.
 _ELSEWHERE = "elsewhere: "
 _MEANWHILE = "somebody else, who gave it back"
 _GIVE_BACK_S = 3.0

@@ -60,8 +60,7 @@ class Standing(StrEnum):
     OURS = "ours"
     THEIRS = "theirs"
     FREE = "free"
-    NOT_KEPT = "not kept"
-    """The phone's shell cannot keep one."""
+    NOT_KEPT = "not kept"  # The phone's shell cannot keep one.
 
 
 @dataclass(frozen=True, slots=True)

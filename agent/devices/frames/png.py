@@ -16,11 +16,9 @@ if TYPE_CHECKING:
 
 PNG_SIGNATURE = b"\x89PNG\r\n\x1a\n"
 _PNG_END = b"IEND\xaeB`\x82"
-BLACK_LEVEL = 12
-"""What an encoder may make of black, of 255."""
+BLACK_LEVEL = 12  # What an encoder may make of black, of 255.
 _JPEG_QUALITY = 88
-PIXEL_LIMIT = 64_000_000
-"""Eight times a 4K screen; a header that claims more is broken or hostile."""
+PIXEL_LIMIT = 64_000_000  # Eight times a 4K screen; a header that claims more is broken or hostile.
 
 
 def png_size(serial: str, data: bytes) -> tuple[int, int]:

@@ -51,10 +51,8 @@ class TornFrameError(SharedFrameError):
 class SharedFrame:
     """One frame in shared memory: RGB, row by row, not copied and not to be written."""
 
-    pixels: Pixels
-    """Height × width × 3 bytes, a view of the segment itself."""
-    number: int
-    """Counts up from 1 with each frame that was written."""
+    pixels: Pixels  # Height × width × 3 bytes, a view of the segment itself.
+    number: int  # Counts up from 1 with each frame that was written.
     captured_ms: int
 
 

@@ -31,10 +31,8 @@ class Reader:
     interval_s: float
     newest: LiveFrame | None = None
     arrived: asyncio.Event = field(default_factory=asyncio.Event)
-    due_s: float = 0.0
-    """When it takes its next frame, on the monotonic clock."""
-    picture: int = 0
-    """The number of the last picture it was given, as its maker counts them."""
+    due_s: float = 0.0  # When it takes its next frame, on the monotonic clock.
+    picture: int = 0  # The number of the last picture it was given, as its maker counts them.
 
     @classmethod
     def checked(cls, width_px: int, height_px: int, max_hz: float) -> "Reader":

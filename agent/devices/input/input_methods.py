@@ -19,8 +19,7 @@ class InputMethod:
     id: str
     name: str
     intent: Callable[[str], str]
-    accepted: str
-    """What `am broadcast` says when the text was taken."""
+    accepted: str  # What `am broadcast` says when the text was taken.
 
     def commands(self, text: str) -> list[str]:
         """Return the shell commands that have it type the text, in order."""

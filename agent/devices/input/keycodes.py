@@ -9,8 +9,7 @@ from difflib import get_close_matches
 from agent.devices.protocols import Button
 from agent.errors import UsageError
 
-HIGHEST_CODE = 1000
-"""Android had 320 codes in version 15; what is far beyond is a mistake."""
+HIGHEST_CODE = 1000  # Android had 320 codes in version 15; what is far beyond is a mistake.
 
 KEY_CODES = {
     "SOFT_LEFT": 1, "SOFT_RIGHT": 2, "HOME": 3, "BACK": 4, "CALL": 5, "ENDCALL": 6,

@@ -27,11 +27,9 @@ _DOWN = re.compile(
 class Touch(msgspec.Struct, frozen=True, kw_only=True):
     """A finger that went down on the phone itself, or one of its buttons."""
 
-    seen_ms: int
-    """Wall clock of this machine, milliseconds since the epoch."""
+    seen_ms: int  # Wall clock of this machine, milliseconds since the epoch.
     device: str
-    button: str = ""
-    """The button's name, as the kernel gives it; empty for the panel."""
+    button: str = ""  # The button's name, as the kernel gives it; empty for the panel.
 
 
 def parse_touch(line: bytes, seen_ms: int) -> Touch | None:

@@ -63,12 +63,10 @@ class PooledPhone:
     """A phone that was taken from a pool; it is put back once."""
 
     serial: str
-    server: str
-    """Its adb server, as host:port."""
+    server: str  # Its adb server, as host:port.
     tags: frozenset[str]
     entry: int
-    ticket: int
-    """Which taking this was, so that an old one cannot be put back again."""
+    ticket: int  # Which taking this was, so that an old one cannot be put back again.
 
     def device(self, scrcpy: ScrcpySettings | None = None) -> AdbDevice:
         """Return the phone to drive, in the caller's event loop; the caller closes it.

@@ -31,8 +31,7 @@ from agent.errors import AdbError, DeviceError, UsageError
 
 READY_TIMEOUT_S = 30.0
 STOP_TIMEOUT_S = 5.0
-PORT_TIMEOUT_S = 5.0
-"""How long the phones of a killed Switchboard may take to free their ports."""
+PORT_TIMEOUT_S = 5.0  # How long the phones of a killed Switchboard may take to free their ports.
 _PAUSE_S = 0.05
 _FORGET_S = 3.0  # How long an adb server may take to let a connection go that is to be replaced.
 # Below the range from which systems take ports for outgoing connections, above adb's own.

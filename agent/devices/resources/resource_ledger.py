@@ -20,8 +20,7 @@ from msgspec.structs import replace
 from agent.devices.resources.processes import is_running, start_mark
 from agent.errors import DeviceError
 
-FOLDER = "resources"
-"""Of the data directory."""
+FOLDER = "resources"  # Of the data directory.
 _RECORD_LIMIT_BYTES = 64 * 1024
 _log = logging.getLogger(__name__)
 
@@ -51,14 +50,11 @@ class Resource(msgspec.Struct, frozen=True, kw_only=True):
     resource_id: str
     kind: ResourceKind
     name: str
-    serial: str = ""
-    """The phone that it is on; empty: this computer."""
-    pid: int
-    """The process that took it; 0: it could not be given back."""
+    serial: str = ""  # The phone that it is on; empty: this computer.
+    pid: int  # The process that took it; 0: it could not be given back.
     start_mark: str = ""
     taken_ms: int = 0
-    child_pid: int = 0
-    """The process that it is, where it is one of this computer's."""
+    child_pid: int = 0  # The process that it is, where it is one of this computer's.
     child_mark: str = ""
 
     @property

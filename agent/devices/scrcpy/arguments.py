@@ -12,8 +12,7 @@ from agent.devices.scrcpy.dialect import Dialect
 from agent.errors import DeviceError
 
 SERVER_CLASS = "com.genymobile.scrcpy.Server"
-BUILT_IN_PATH = "/dev/null"
-"""The class path for a phone whose server is built in."""
+BUILT_IN_PATH = "/dev/null"  # The class path for a phone whose server is built in.
 
 
 @dataclass(frozen=True, slots=True)

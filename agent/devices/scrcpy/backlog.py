@@ -25,8 +25,7 @@ class Taken(NamedTuple):
     """Packets to decode at once."""
 
     packets: list[VideoPacket]
-    left_out: bool
-    """Whether packets that these refer to are missing."""
+    left_out: bool  # Whether packets that these refer to are missing.
 
 
 class Backlog:

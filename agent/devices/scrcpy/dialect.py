@@ -12,8 +12,7 @@ from agent.errors import DeviceError
 
 OLDEST = (1, 20)
 NEWEST = (4, 1)
-BUILT_IN = "3.3.4"
-"""The version asked of a server that speaks all of them."""
+BUILT_IN = "3.3.4"  # The version asked of a server that speaks all of them.
 
 _VERSION = re.compile(r"(\d{1,3})\.(\d{1,3})(?:\.(\d{1,3}))?")
 

@@ -16,20 +16,16 @@ from agent.devices.scrcpy.session import ScrcpySession, open_session
 from agent.devices.shell.phone_shell import PhoneShell
 
 PREPARE_TIMEOUT_S = 20.0
-NO_SCID = 0
-"""The id of a run is chosen when it is opened."""
+NO_SCID = 0  # The id of a run is chosen when it is opened.
 
 
 @dataclass(frozen=True, slots=True)
 class ScrcpySettings:
     """What the operator set about scrcpy."""
 
-    server: str = ""
-    """The path of a server file; empty: looked for."""
-    video: bool = True
-    """Whether live pictures come by video where a phone gives it."""
-    control: bool = True
-    """Whether touches and keys go over a control socket where a phone has one."""
+    server: str = ""  # The path of a server file; empty: looked for.
+    video: bool = True  # Whether live pictures come by video where a phone gives it.
+    control: bool = True  # Whether touches and keys go over a control socket where a phone has one.
     max_fps: int = 60
 
 

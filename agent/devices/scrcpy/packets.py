@@ -15,8 +15,7 @@ from agent.errors import DeviceError
 
 H264 = 0x68323634
 NAME_BYTES = 64
-PACKET_LIMIT_BYTES = 16 << 20
-"""Several times the largest key frame of an 8K screen."""
+PACKET_LIMIT_BYTES = 16 << 20  # Several times the largest key frame of an 8K screen.
 SIDE_LIMIT_PX = 8192
 _HEAD = struct.Struct(">QI")
 _SESSION = 1 << 63

@@ -13,8 +13,7 @@ from agent.devices.shell.phone_shell import PhoneShell
 from agent.records.record import Record
 from agent.text import one_line
 
-MOST = 100
-"""How many of the newest calls are read."""
+MOST = 100  # How many of the newest calls are read.
 _URI = "content://call_log/calls"
 _NEWEST = "'date DESC'"
 _ROW = re.compile(
@@ -46,14 +45,11 @@ _KINDS = dict(enumerate(CallKind, start=1))
 class Call(Record, frozen=True, kw_only=True):
     """One call in the log of a phone."""
 
-    call_id: int
-    """The log's own number of it: it stays the same."""
-    age_ms: int
-    """How long ago it was by the phone's own clock."""
+    call_id: int  # The log's own number of it: it stays the same.
+    age_ms: int  # How long ago it was by the phone's own clock.
     kind: CallKind
     number: str = ""
-    name: str = ""
-    """As the phone's contacts have it; empty for a stranger."""
+    name: str = ""  # As the phone's contacts have it; empty for a stranger.
 
 
 async def call_log(shell: PhoneShell, timeout_s: float) -> tuple[Call, ...]:

@@ -11,8 +11,7 @@ import re
 from agent.records.record import Record
 from agent.text import clean, one_line
 
-MOST = 200
-"""Android keeps 50 an app; whatever comes after this many is left out."""
+MOST = 200  # Android keeps 50 an app; whatever comes after this many is left out.
 _TEXT_LIMIT = 2000
 _RECORD_LIMIT_CHARS = 20_000
 # Four blanks stand before a record of the list, and more before what belongs to it.
@@ -32,13 +31,11 @@ _ONGOING = 0x2
 class Notification(Record, frozen=True, kw_only=True):
     """One notification as it is on a phone."""
 
-    key: str
-    """User, package, id, tag and uid: the same for each update of it."""
+    key: str  # User, package, id, tag and uid: the same for each update of it.
     package: str
     title: str = ""
     text: str = ""
-    category: str = ""
-    """As the app says: msg, call, email …; empty when it says nothing."""
+    category: str = ""  # As the app says: msg, call, email …; empty when it says nothing.
     ongoing: bool = False
 
 

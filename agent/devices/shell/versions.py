@@ -21,8 +21,7 @@ class PhoneVersions(Record, frozen=True, kw_only=True):
     """One phone at one moment."""
 
     boot_id: str = ""
-    packages: Mapping[str, int] = {}
-    """The version code of each installed package."""
+    packages: Mapping[str, int] = {}  # The version code of each installed package.
 
 
 def read_versions(text: str) -> PhoneVersions:

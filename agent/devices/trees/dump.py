@@ -25,10 +25,8 @@ class Dump:
     """One dump's XML and the display it is of."""
 
     xml: bytes
-    natural_size: tuple[int, int]
-    """Width and height in pixels before the display is turned."""
-    display: tuple[int, int]
-    """Width and height in pixels as it was turned."""
+    natural_size: tuple[int, int]  # Width and height in pixels before the display is turned.
+    display: tuple[int, int]  # Width and height in pixels as it was turned.
 
 
 def dump_command(features: frozenset[str], *, windows: bool = False) -> str:

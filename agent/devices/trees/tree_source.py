@@ -19,8 +19,7 @@ from agent.devices.trees.tree_parser import parse_tree
 from agent.devices.trees.tree_rest import FAIR_S, Rest
 from agent.errors import DeviceTimeoutError, TreeUnavailableError
 
-LARGE_XML_BYTES = 64 * 1024
-"""Beyond it a tree is parsed in a thread, so that the loop goes on."""
+LARGE_XML_BYTES = 64 * 1024  # Beyond it a tree is parsed in a thread, so that the loop goes on.
 _EXPLAIN_TIMEOUT_S = 5.0
 
 

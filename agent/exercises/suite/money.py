@@ -30,8 +30,7 @@ def one_order_more(before: State, after: State, _record: Record) -> str:
     return "" if found == [[("bottle", 1)]] else f"the new orders hold {found}"
 
 
-PIN = "2580"
-"""The wallet's; a goal that says it is redacted, so it is asked for again."""
+PIN = "2580"  # The wallet's; a goal that says it is redacted, so it is asked for again.
 PAY = (
     Launch(WALLET),
     Tap("Send"),

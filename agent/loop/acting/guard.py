@@ -55,14 +55,10 @@ class Ruling(msgspec.Struct, frozen=True, kw_only=True):
     """What the guard decided; the refusal is what the model reads."""
 
     refusal: str = ""
-    waited: bool = False
-    """A person was waited for, so the screen may have changed."""
-    approved: bool = False
-    """The operator was asked about the act and said yes."""
-    secret: str | None = None
-    """What the operator gave to be typed in the place of a stand-in."""
-    instead: str | None = None
-    """What the operator wants typed in the place of the model's text."""
+    waited: bool = False  # A person was waited for, so the screen may have changed.
+    approved: bool = False  # The operator was asked about the act and said yes.
+    secret: str | None = None  # What the operator gave to be typed in the place of a stand-in.
+    instead: str | None = None  # What the operator wants typed in the place of the model's text.
 
 
 def judge(

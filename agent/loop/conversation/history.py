@@ -12,8 +12,7 @@ from agent.loop.conversation.brief import brief_of
 from agent.loop.conversation.trace import call_line, line_of
 from agent.text import one_line
 
-MAX_CHARS = 400_000
-"""Of lines that are kept: the text of one to two hundred screens."""
+MAX_CHARS = 400_000  # Of lines that are kept: the text of one to two hundred screens.
 _MAX_TRACES = 2000
 _HEADING = "## Screen State\n"
 

@@ -13,12 +13,9 @@ from msgspec.structs import replace
 from agent.loop.conversation.brief import START
 from agent.models.model import Message, MessageKind
 
-KEEP_TURNS = 4
-"""How many screens always stay whole."""
-BLOCK = 8
-"""How many screens are shortened at once: the prefix breaks in one call of so many."""
-TIGHT_KEEP = 2
-"""How many stay whole where the window is too small for more."""
+KEEP_TURNS = 4  # How many screens always stay whole.
+BLOCK = 8  # How many screens are shortened at once: the prefix breaks in one call of so many.
+TIGHT_KEEP = 2  # How many stay whole where the window is too small for more.
 _BYTES_A_TOKEN = 4
 
 

@@ -85,12 +85,9 @@ class Kept:
     """What is stored of an answer."""
 
     text: str
-    arguments: str
-    """Of the call, as a JSON object."""
-    digest: str
-    """Where the whole answer is kept."""
-    prompt_digest: str
-    """Where the conversation that was sent is kept; empty where none was."""
+    arguments: str  # Of the call, as a JSON object.
+    digest: str  # Where the whole answer is kept.
+    prompt_digest: str  # Where the conversation that was sent is kept; empty where none was.
 
 
 async def think(

@@ -13,8 +13,7 @@ from agent.loop.images.set_of_marks import Marked, marked
 from agent.loop.signals.picture_distance import distance, is_drawn, shows, thumbnail
 from agent.records import Bounds, Element
 
-Picturing: TypeAlias = "asyncio.Future[Marked]"
-"""A picture that is being made."""
+Picturing: TypeAlias = "asyncio.Future[Marked]"  # A picture that is being made.
 
 
 class Pictures:

@@ -43,8 +43,7 @@ class SeenText:
     """A line of text in a picture."""
 
     text: str
-    bounds: Bounds
-    """As shares of the picture."""
+    bounds: Bounds  # As shares of the picture.
 
     def node(self, package: str) -> UiNode:
         """Return it as a node that can be pressed in its middle."""

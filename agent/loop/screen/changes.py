@@ -136,16 +136,12 @@ def _difference(
 class Difference(NamedTuple):
     """How one page differs from itself some time before."""
 
-    dialog: str
-    """That a dialog opened or closed; empty when none did."""
+    dialog: str  # That a dialog opened or closed; empty when none did.
     states: Sequence[str]
-    added: Sequence[str]
-    """Labels that came."""
-    shown: Sequence[str]
-    """Labels that a movement or the keyboard uncovered."""
+    added: Sequence[str]  # Labels that came.
+    shown: Sequence[str]  # Labels that a movement or the keyboard uncovered.
     removed: Sequence[str]
-    hidden: Sequence[str]
-    """Labels that a movement or the keyboard took out of sight."""
+    hidden: Sequence[str]  # Labels that a movement or the keyboard took out of sight.
     keyboard: str
 
 

@@ -9,14 +9,12 @@ from itertools import groupby
 
 from agent.records import Element
 
-MAX_ROWS = 60
-"""How many lines of elements a screen may have before its lists are folded."""
+MAX_ROWS = 60  # How many lines of elements a screen may have before its lists are folded.
 _KEPT_HEAD, _KEPT_TAIL = 6, 3
 _LEAST = 3  # Fewer rows than this are not worth a fold.
 
 Fold = tuple[Element, ...]
-Row = tuple[Element, ...]
-"""An element with all that lies in it."""
+Row = tuple[Element, ...]  # An element with all that lies in it.
 
 
 def fold(elements: Sequence[Element], *, is_fresh: bool = True) -> list[Element | Fold]:

@@ -36,8 +36,7 @@ _SUPPORT_GOALS = (
 )
 _SUPPORT = ("support", "contact", "faq")
 _ORDER = ("help", "support", "track", "details")
-COLLAPSE_FROM = 10
-"""Fewer other items than this hide nothing that leads on."""
+COLLAPSE_FROM = 10  # Fewer other items than this hide nothing that leads on.
 
 
 @lru_cache(maxsize=256)

@@ -15,15 +15,11 @@ WINDOW = 6
 MIN_TRACKED = 4
 STAGNATION = 3
 SCROLL_BUDGET = 8
-REPLAN = 5
-"""Screens on the way to support, after each so many of which to plan anew."""
+REPLAN = 5  # Screens on the way to support, after each so many of which to plan anew.
 DUPLICATES = 3
-TYPING = "type_text "
-"""What the name of an action that types begins with."""
-TROUBLED = 4
-"""Warned actions in a row, after which the operator is asked, or the turn ends."""
-FRUITLESS = 2
-"""An element that was opened and left again so often is not opened once more."""
+TYPING = "type_text "  # What the name of an action that types begins with.
+TROUBLED = 4  # Warned actions in a row, after which the operator is asked, or the turn ends.
+FRUITLESS = 2  # An element that was opened and left again so often is not opened once more.
 
 
 @dataclass(slots=True)

@@ -19,8 +19,7 @@ from agent.records import AtLimit, QuestionOption, Speaker
 from agent.safety.capabilities import Capability, Decision, decide
 from agent.tools.relaunch import launch
 
-STRAYS = 2
-"""Screens of another app in a row, after which the session's own is brought back."""
+STRAYS = 2  # Screens of another app in a row, after which the session's own is brought back.
 STOP = "Stop"
 _STUCK = "the session got stuck, and nobody knew better"
 _NOWHERE = (

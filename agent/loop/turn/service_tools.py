@@ -25,8 +25,7 @@ from agent.tools.background_jobs import reply as worded
 from agent.tools.service_tool_args import ServiceCall
 from agent.tools.standing_work import StandingWork
 
-DIGEST = screen_digest("", "", (), acted_on=None)
-"""What it depends on of the screen: nothing."""
+DIGEST = screen_digest("", "", (), acted_on=None)  # What it depends on of the screen: nothing.
 
 
 @dataclass(frozen=True, slots=True)

@@ -57,10 +57,8 @@ class Claims:
     """The claims of success of one turn."""
 
     past: Past
-    verifier: Verifier | None
-    """None: nobody verifies."""
-    checks: bool = True
-    """Whether claims are checked at all; switched off only to measure."""
+    verifier: Verifier | None  # None: nobody verifies.
+    checks: bool = True  # Whether claims are checked at all; switched off only to measure.
 
     async def decide(
         self, open_items: str, *, answer: str = "", values: tuple[str, ...] = ()

@@ -60,8 +60,7 @@ class ApprovedAct:
     """An act that the operator approved, and what was on the screen then."""
 
     element: Element
-    there: frozenset[str]
-    """Keys of the elements of that screen."""
+    there: frozenset[str]  # Keys of the elements of that screen.
     pressed: bool = False
 
 

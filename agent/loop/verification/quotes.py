@@ -39,12 +39,9 @@ class StoredScreen:
     step: int
     digest: str
     package: str
-    lines: tuple[str, ...]
-    """What it shows, an element a line."""
-    fields: tuple[str, ...]
-    """What its fields hold."""
-    where: tuple[str, ...] = ()
-    """The app and the page in front."""
+    lines: tuple[str, ...]  # What it shows, an element a line.
+    fields: tuple[str, ...]  # What its fields hold.
+    where: tuple[str, ...] = ()  # The app and the page in front.
 
     @property
     def is_reply(self) -> bool:

@@ -27,8 +27,7 @@ from agent.records import AppInfo, GoalVerdict, Usage, Verification, VerifiedBy
 from agent.safety.redacting.redaction import redact_secrets
 from agent.text import one_line
 
-ATTEMPTS = 2
-"""Calls of a verifier; the work is not held up longer by one that fails."""
+ATTEMPTS = 2  # Calls of a verifier; the work is not held up longer by one that fails.
 RETRY_S = 2.0
 _NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
 
@@ -36,12 +35,9 @@ _NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
 class Claim(NamedTuple):
     """What is claimed beside success."""
 
-    answer: str = ""
-    """Where the goal asks for an answer or for data, or may do."""
-    values: tuple[str, ...] = ()
-    """Words of the answer."""
-    looks_only: bool = False
-    """Whether the goal needs no change."""
+    answer: str = ""  # Where the goal asks for an answer or for data, or may do.
+    values: tuple[str, ...] = ()  # Words of the answer.
+    looks_only: bool = False  # Whether the goal needs no change.
 
 
 class Verified(NamedTuple):

@@ -31,22 +31,14 @@ class Dialect:
     """What is sent beside the conversation."""
 
     stream_usage: bool = True
-    completion_tokens: bool = True
-    """`max_completion_tokens`; else the older `max_tokens`."""
-    strict: bool = True
-    """Schemas that the endpoint enforces."""
-    effort: str = ""
-    """How long the model may reason; empty says nothing of it."""
-    one_call: bool = True
-    """`parallel_tool_calls=false`; several calls are borne anyway."""
-    required: bool = True
-    """`tool_choice=required`, where the request asks for a call."""
-    cache_key: bool = False
-    """`prompt_cache_key`, which OpenAI's own endpoints know."""
-    limit: bool = True
-    """A limit of the answer's tokens; without one, the endpoint's own holds."""
-    reasoning: bool = True
-    """Reasoning is asked for and sent back."""
+    completion_tokens: bool = True  # `max_completion_tokens`; else the older `max_tokens`.
+    strict: bool = True  # Schemas that the endpoint enforces.
+    effort: str = ""  # How long the model may reason; empty says nothing of it.
+    one_call: bool = True  # `parallel_tool_calls=false`; several calls are borne anyway.
+    required: bool = True  # `tool_choice=required`, where the request asks for a call.
+    cache_key: bool = False  # `prompt_cache_key`, which OpenAI's own endpoints know.
+    limit: bool = True  # A limit of the answer's tokens; without one, the endpoint's own holds.
+    reasoning: bool = True  # Reasoning is asked for and sent back.
 
 
 def plainer(dialect: Dialect, without: Sequence[str]) -> Dialect:

@@ -120,8 +120,7 @@ class Unclear:
 
     words: str
     package: str = ""
-    app: str = ""
-    """What was to be opened, where no app that is installed is called so."""
+    app: str = ""  # What was to be opened, where no app that is installed is called so.
 
     def __str__(self) -> str:
         return self.words

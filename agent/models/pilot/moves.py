@@ -90,8 +90,7 @@ class Trail:
     """Where an intent's work has been: the way in, what was entered, what was scrolled."""
 
     acts: list[PastAction]
-    path: list[str] = field(default_factory=list)
-    """Labels that led to the page in front."""
+    path: list[str] = field(default_factory=list)  # Labels that led to the page in front.
     entered: set[str] = field(default_factory=set)
     here: Here = field(default_factory=Here)
     backs: int = 0

@@ -74,8 +74,7 @@ class PastAction:
     tool: str
     arguments: dict[str, object]
     result: str
-    package: str = ""
-    """The app that was in front when it was called."""
+    package: str = ""  # The app that was in front when it was called.
     activity: str = ""
 
     @property

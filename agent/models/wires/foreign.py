@@ -10,8 +10,7 @@ from typing import Any
 
 from agent.records import Usage
 
-MAX_TOKENS = 10**9
-"""No call has used more; a larger number is no count."""
+MAX_TOKENS = 10**9  # No call has used more; a larger number is no count.
 
 
 def words(value: object) -> str:

@@ -40,8 +40,7 @@ class Gathering:
     failures: Failures
     on_text: Callable[[str], None] | None
     pieces: list[Piece] = field(default_factory=list)
-    finish_reason: str = ""
-    """Why the answer ended, in the endpoint's word."""
+    finish_reason: str = ""  # Why the answer ended, in the endpoint's word.
     _reasoning: list[dict[str, Any]] = field(default_factory=list)
     _thought: list[str] = field(default_factory=list)
     _text: list[str] = field(default_factory=list)

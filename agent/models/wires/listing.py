@@ -12,8 +12,7 @@ from agent.models.wires.foreign import name_text
 from agent.models.wires.gathering import MAX_NAME_CHARS
 from agent.text import one_line
 
-MAX_MODELS = 10_000
-"""Far more than any endpoint offers."""
+MAX_MODELS = 10_000  # Far more than any endpoint offers.
 
 
 def named_in(body: bytes, kind: str, failures: Failures) -> tuple[str, ...]:

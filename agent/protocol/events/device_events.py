@@ -19,10 +19,8 @@ class AdbServerChanged(EventBase, frozen=True, kw_only=True, tag="adb_server_cha
 
     of_no_session: ClassVar[bool] = True
 
-    address: str
-    """As host:port."""
-    why: str = ""
-    """What happened, and what to do about it; empty when it answers again."""
+    address: str  # As host:port.
+    why: str = ""  # What happened, and what to do about it; empty when it answers again.
 
 
 class HostForgotten(EventBase, frozen=True, kw_only=True, tag="host_forgotten"):
@@ -31,10 +29,8 @@ class HostForgotten(EventBase, frozen=True, kw_only=True, tag="host_forgotten"):
     of_no_session: ClassVar[bool] = True
 
     host: str
-    by: str = ""
-    """Who asked for it."""
-    jobs_to: str = ""
-    """The host that got its jobs, watchers and commitments, if it had any."""
+    by: str = ""  # Who asked for it.
+    jobs_to: str = ""  # The host that got its jobs, watchers and commitments, if it had any.
 
 
 class WheelTaken(EventBase, frozen=True, kw_only=True, tag="wheel_taken"):

@@ -10,12 +10,9 @@ from agent.records import Notice
 class WithdrawReason(StrEnum):
     """Why a notice went."""
 
-    SUPPRESSED = "suppressed"
-    """It was answered: it goes before the answer counts."""
-    REMOVED = "removed"
-    """It was done with, or what it told is not so any more."""
-    REPLACED = "replaced"
-    """A newer one of the same session took its place."""
+    SUPPRESSED = "suppressed"  # It was answered: it goes before the answer counts.
+    REMOVED = "removed"  # It was done with, or what it told is not so any more.
+    REPLACED = "replaced"  # A newer one of the same session took its place.
 
 
 class NoticePosted(EventBase, frozen=True, kw_only=True, tag="notice_posted"):
@@ -31,8 +28,7 @@ class NoticeWithdrawn(EventBase, frozen=True, kw_only=True, tag="notice_withdraw
 
     of_no_session: ClassVar[bool] = True
 
-    notice_of: str
-    """The session."""
+    notice_of: str  # The session.
     token: str
     reason: WithdrawReason
 

@@ -30,8 +30,7 @@ class SessionFlagsChanged(EventBase, frozen=True, kw_only=True, tag="session_fla
     paused: bool = False
     held: bool = False
     lost: bool = False
-    lost_until_ms: int = 0
-    """When a session that is lost gives up; 0 = it is not lost."""
+    lost_until_ms: int = 0  # When a session that is lost gives up; 0 = it is not lost.
     driver: str = ""
     reason: str = ""
 
@@ -54,8 +53,7 @@ class SessionHosted(EventBase, frozen=True, kw_only=True, tag="session_hosted"):
 
     host: str
     serial: str = ""
-    goes_on: bool = False
-    """Whether it was at work: that host goes on with it."""
+    goes_on: bool = False  # Whether it was at work: that host goes on with it.
     reason: str = ""
 
 
@@ -71,8 +69,7 @@ class SessionContinued(EventBase, frozen=True, kw_only=True, tag="session_contin
     generation: int
     after_step: int
     reason: str = ""
-    job_id: int = 0
-    """The job that it goes on for; 0 = a person."""
+    job_id: int = 0  # The job that it goes on for; 0 = a person.
 
 
 class AbortReason(StrEnum):
@@ -129,10 +126,8 @@ class UserMessage(EventBase, frozen=True, kw_only=True, tag="user_message"):
 class TextRedacted(EventBase, frozen=True, kw_only=True, tag="text_redacted"):
     """What looks like a secret was redacted in a text of the operator before it was stored."""
 
-    kinds: tuple[str, ...]
-    """CARD, SSN, CVV, PIN, CODE, PASSWORD or KEY."""
-    where: str
-    """The text: goal, message, prompt or answer."""
+    kinds: tuple[str, ...]  # CARD, SSN, CVV, PIN, CODE, PASSWORD or KEY.
+    where: str  # The text: goal, message, prompt or answer.
 
 
 class TextLetThrough(EventBase, frozen=True, kw_only=True, tag="text_let_through"):
@@ -159,8 +154,7 @@ class ApprovalGiven(EventBase, frozen=True, kw_only=True, tag="approval_given"):
     """An operator approved; the question stays open until enough have."""
 
     question_id: str
-    yes_by: tuple[str, ...]
-    """All whose yes counts now, the newest last."""
+    yes_by: tuple[str, ...]  # All whose yes counts now, the newest last.
     people: int
 
 
@@ -171,10 +165,8 @@ class OperatorActed(EventBase, frozen=True, kw_only=True, tag="operator_acted"):
     """
 
     operator: str
-    op: str
-    """The op's type."""
-    serial: str = ""
-    """The phone, where the op names one."""
+    op: str  # The op's type.
+    serial: str = ""  # The phone, where the op names one.
 
 
 class QuestionAnswered(EventBase, frozen=True, kw_only=True, tag="question_answered"):

@@ -74,8 +74,7 @@ class StepCompleted(EventBase, frozen=True, kw_only=True, tag="step_completed"):
     step: int
     time: TimeSplit
     usage: Usage
-    counted: bool = True
-    """Whether the step counts against the limit; updating the plan does not."""
+    counted: bool = True  # Whether the step counts against the limit; updating the plan does not.
 
 
 class PlanUpdate(EventBase, frozen=True, kw_only=True, tag="plan_update"):
@@ -102,12 +101,9 @@ class AllowanceUsed(EventBase, frozen=True, kw_only=True, tag="allowance_used"):
     """An effect passed without asking, under an allowance; stored before the phone is touched."""
 
     call_id: str
-    at: int
-    """The allowance's place among the session's, from 0."""
-    amount: int
-    """In the unit of its limit: messages, or hundredths of the currency."""
-    effect: Effect
-    """What passed, as an approval would state it."""
+    at: int  # The allowance's place among the session's, from 0.
+    amount: int  # In the unit of its limit: messages, or hundredths of the currency.
+    effect: Effect  # What passed, as an approval would state it.
     element: Element | None = None
 
 

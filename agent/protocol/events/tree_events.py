@@ -50,21 +50,17 @@ class ReviewPublished(EventBase, frozen=True, kw_only=True, tag="review_publishe
     """What a review of the session found."""
 
     review: Review
-    usage: Usage = Usage()
-    """What asking for it took."""
+    usage: Usage = Usage()  # What asking for it took.
 
 
 class HistoryCompacted(EventBase, frozen=True, kw_only=True, tag="history_compacted"):
     """This text replaces what the model remembers of everything before it; the events stay."""
 
     text: str
-    usage: Usage = Usage()
-    """What asking for it took."""
-    tokens_before: int = 0
-    """What the conversation had, about; 0: not counted."""
+    usage: Usage = Usage()  # What asking for it took.
+    tokens_before: int = 0  # What the conversation had, about; 0: not counted.
     tokens_after: int = 0
-    automatic: bool = False
-    """Whether nobody asked for it: the context window was nearly full."""
+    automatic: bool = False  # Whether nobody asked for it: the context window was nearly full.
 
 
 AnyTreeEvent: TypeAlias = (

@@ -10,8 +10,7 @@ class VerificationRecorded(EventBase, frozen=True, kw_only=True, tag="verificati
     """A check whether the goal is met; the newest one counts."""
 
     verification: Verification
-    step: int = 0
-    """The step that claimed it; 0 = after the session's end, or on a parent."""
+    step: int = 0  # The step that claimed it; 0 = after the session's end, or on a parent.
 
 
 AnyVerificationEvent: TypeAlias = VerificationRecorded

@@ -13,8 +13,7 @@ class WatcherChanged(EventBase, frozen=True, kw_only=True, tag="watcher_changed"
 
     watcher: Watcher
     reason: str = ""
-    usage: Usage = Usage()
-    """What the look that led to it used of a model, to judge by meaning."""
+    usage: Usage = Usage()  # What the look that led to it used of a model, to judge by meaning.
 
 
 class CommitmentChanged(EventBase, frozen=True, kw_only=True, tag="commitment_changed"):

@@ -15,14 +15,10 @@ class DirectCall(OpBase, frozen=True, kw_only=True, tag="direct_call"):
     waits_for_phone: ClassVar[bool] = True
 
     session_id: str
-    tool: str = ""
-    """Empty: no call, only what is shown now."""
-    arguments: str = "{}"
-    """A JSON object, as a model writes it."""
-    wait_s: float = 50.0
-    """How long the reply may wait for the screen after the call; at most 300."""
-    picture: bool = False
-    """Whether the reply names a picture of the screen."""
+    tool: str = ""  # Empty: no call, only what is shown now.
+    arguments: str = "{}"  # A JSON object, as a model writes it.
+    wait_s: float = 50.0  # How long the reply may wait for the screen after the call; at most 300.
+    picture: bool = False  # Whether the reply names a picture of the screen.
 
 
 AnyDirectOp: TypeAlias = DirectCall

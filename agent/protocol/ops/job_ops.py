@@ -75,19 +75,14 @@ class JobEdit(OpBase, frozen=True, kw_only=True, tag="job_edit"):
     job_id: int
     title: str | None = None
     prompt: str | None = None
-    next_run_at: int | None = None
-    """When it runs next, in ms since the epoch; 0 = by its schedule."""
-    interval_ms: int | None = None
-    """0 takes the interval away."""
-    cron: str | None = None
-    """Empty takes it away."""
+    next_run_at: int | None = None  # When it runs next, in ms since the epoch; 0 = by its schedule.
+    interval_ms: int | None = None  # 0 takes the interval away.
+    cron: str | None = None  # Empty takes it away.
     timezone: str | None = None
     quiet: QuietHours | None = None
-    without_quiet: bool = False
-    """Take the quiet hours away."""
+    without_quiet: bool = False  # Take the quiet hours away.
     delivery_mode: str | None = None
-    notification_text: str | None = None
-    """Empty takes the exact wording away."""
+    notification_text: str | None = None  # Empty takes the exact wording away.
 
 
 class JobQueue(OpBase, frozen=True, kw_only=True, tag="job_queue"):
@@ -97,11 +92,9 @@ class JobQueue(OpBase, frozen=True, kw_only=True, tag="job_queue"):
     returns: ClassVar[str] = "the jobs, and where the next page begins"
     changes_nothing: ClassVar[bool] = True
 
-    query: str = ""
-    """A part of title, prompt, host, phones or status in any case."""
+    query: str = ""  # A part of title, prompt, host, phones or status in any case.
     limit: int = 100
-    after: str = ""
-    """Where the page begins, as the reply before said; empty for the first."""
+    after: str = ""  # Where the page begins, as the reply before said; empty for the first.
 
 
 class JobStop(OpBase, frozen=True, kw_only=True, tag="job_stop"):

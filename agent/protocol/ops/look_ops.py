@@ -51,8 +51,7 @@ class DeviceRepair(OpBase, frozen=True, kw_only=True, tag="device_repair"):
     waits_for_phone: ClassVar[bool] = True
 
     serial: str
-    name: str
-    """The finding's name, as DeviceExamine gave it."""
+    name: str  # The finding's name, as DeviceExamine gave it.
 
 
 AnyLookOp: TypeAlias = DeviceLook | DeviceLog | DeviceExamine | DeviceRepair

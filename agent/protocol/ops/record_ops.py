@@ -63,8 +63,7 @@ class SessionRename(OpBase, frozen=True, kw_only=True, tag="session_rename"):
     returns: ClassVar[str] = "the id of the session"
 
     session_id: str
-    title: str = ""
-    """80 characters at most are kept; empty: the goal is its title again."""
+    title: str = ""  # 80 characters at most are kept; empty: the goal is its title again.
 
 
 class SessionDismiss(OpBase, frozen=True, kw_only=True, tag="session_dismiss"):
@@ -114,8 +113,7 @@ class SessionImport(OpBase, frozen=True, kw_only=True, tag="session_import"):
     returns: ClassVar[str] = "the id of the session, and how many lines were left out"
 
     path: str
-    as_new: bool = False
-    """Give it a new id, so that the same rollout may be read twice."""
+    as_new: bool = False  # Give it a new id, so that the same rollout may be read twice.
 
 
 AnyRecordOp: TypeAlias = (

@@ -34,8 +34,7 @@ class SessionReview(OpBase, frozen=True, kw_only=True, tag="session_review"):
     returns: ClassVar[str] = "the id of the session"
 
     session_id: str
-    request: str = ""
-    """What to look at in particular."""
+    request: str = ""  # What to look at in particular.
 
 
 class SessionCompact(OpBase, frozen=True, kw_only=True, tag="session_compact"):

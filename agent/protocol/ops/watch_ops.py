@@ -61,8 +61,7 @@ class WatcherList(OpBase, frozen=True, kw_only=True, tag="watcher_list"):
 
     query: str = ""
     limit: int = 50
-    before: int = 0
-    """Only those with a smaller id; 0 for the newest."""
+    before: int = 0  # Only those with a smaller id; 0 for the newest.
 
 
 class WatcherShow(OpBase, frozen=True, kw_only=True, tag="watcher_show"):
@@ -133,8 +132,7 @@ class CommitmentUpdate(OpBase, frozen=True, kw_only=True, tag="commitment_update
 
     commitment_id: int
     status: CommitmentStatus
-    due_at: int = 0
-    """When a snoozed or taken-up one is due; 0: a snoozed one in an hour."""
+    due_at: int = 0  # When a snoozed or taken-up one is due; 0: a snoozed one in an hour.
 
 
 AnyWatchOp: TypeAlias = (

@@ -30,8 +30,7 @@ class Money(NamedTuple):
     """An amount of a currency."""
 
     hundredths: int
-    unit: str
-    """The currency as it was written."""
+    unit: str  # The currency as it was written.
 
 
 def read_amount(text: str) -> Money:

@@ -26,10 +26,8 @@ _SIGNS = {"$": "USD", "US$": "USD"}
 class Covered(msgspec.Struct, frozen=True, kw_only=True):
     """An allowance that covers an effect."""
 
-    at: int
-    """Its place among the session's allowances."""
-    amount: int
-    """What the effect uses, in the unit of its limit."""
+    at: int  # Its place among the session's allowances.
+    amount: int  # What the effect uses, in the unit of its limit.
     effect: Effect
 
 

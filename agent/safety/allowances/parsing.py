@@ -18,8 +18,7 @@ from agent.text import clean
 MAX_ALLOWANCES = 16
 MAX_RECIPIENTS = 32
 MAX_MESSAGES = 1000
-MAX_HUNDREDTHS = 100_000_000
-"""One million of a currency."""
+MAX_HUNDREDTHS = 100_000_000  # One million of a currency.
 _NAME_CHARS = 100
 _EXAMPLES = 'Write "send:3:Ana Silva,Mom" or "spend:20 EUR:Corner Cafe".'
 _COUNT = re.compile(r"[0-9]{1,6}")

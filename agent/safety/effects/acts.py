@@ -20,16 +20,12 @@ class ActKind(StrEnum):
     LONG_PRESS = "long_press"
     TYPE = "type"
     KEY = "key"
-    SWIPE = "swipe"
-    """A short stroke over an element or the screen; `direction` says where."""
-    DRAG = "drag"
-    """A stroke from `point` to `end`."""
+    SWIPE = "swipe"  # A short stroke over an element or the screen; `direction` says where.
+    DRAG = "drag"  # A stroke from `point` to `end`.
     LAUNCH = "launch"
     OPEN_LINK = "open_link"
-    VIEW = "view"
-    """A change of how the screen is shown, as by turning it; nothing is touched."""
-    COPY = "copy"
-    """Put `text` on the clipboard."""
+    VIEW = "view"  # A change of how the screen is shown, as by turning it; nothing is touched.
+    COPY = "copy"  # Put `text` on the clipboard.
 
 
 class Act(msgspec.Struct, frozen=True, kw_only=True):
@@ -37,20 +33,15 @@ class Act(msgspec.Struct, frozen=True, kw_only=True):
 
     kind: ActKind
     element: Element | None = None
-    point: Point | None = None
-    """In shares of the display."""
+    point: Point | None = None  # In shares of the display.
     end: Point | None = None
     text: str = ""
-    clear: bool = False
-    """The field is emptied before the text is typed."""
-    key: str = ""
-    """ENTER, DELETE, BACK …"""
+    clear: bool = False  # The field is emptied before the text is typed.
+    key: str = ""  # ENTER, DELETE, BACK …
     direction: str = ""
-    package: str = ""
-    """The app that would be launched."""
+    package: str = ""  # The app that would be launched.
     link: str = ""
-    is_secret: bool = False
-    """The text goes into a field for a secret."""
+    is_secret: bool = False  # The text goes into a field for a secret.
 
 
 ReadActs: TypeAlias = Callable[[ToolCallRequested, Observation | None], tuple[Act, ...]]

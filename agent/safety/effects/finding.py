@@ -14,10 +14,8 @@ class Finding:
 
     verb: EffectVerb
     reason: str
-    element: Element | None = None
-    """What would be pressed, or the field that would be changed."""
-    risk: Risk = Risk.NONE
-    """Where it is another than the verb's."""
+    element: Element | None = None  # What would be pressed, or the field that would be changed.
+    risk: Risk = Risk.NONE  # Where it is another than the verb's.
 
 
 def worst(found: Iterable[Finding | None]) -> Finding | None:

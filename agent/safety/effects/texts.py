@@ -11,8 +11,7 @@ from agent.safety.redacting.finding import Kind
 from agent.safety.redacting.notice import NAMES
 from agent.safety.redacting.redaction import find_secrets
 
-MAX_TEXT_CHARS = 2000
-"""CONTRACTS 5.4: a longer text is blocked."""
+MAX_TEXT_CHARS = 2000  # CONTRACTS 5.4: a longer text is blocked.
 
 
 def judge_text(text: str) -> Verdict:

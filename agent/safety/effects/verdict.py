@@ -21,10 +21,8 @@ class Risk(StrEnum):
     ACCOUNT = "account"
     SECRET = "secret"
     LENGTH = "length"
-    DISGUISED = "disguised"
-    """A label that mixes alphabets to look like another word."""
-    UNSEEN = "unseen"
-    """The screen cannot be read, so what it would do is unknown."""
+    DISGUISED = "disguised"  # A label that mixes alphabets to look like another word.
+    UNSEEN = "unseen"  # The screen cannot be read, so what it would do is unknown.
 
 
 class Verdict(msgspec.Struct, frozen=True, kw_only=True):

@@ -20,8 +20,7 @@ class Cue(StrEnum):
 
     PASSWORD = "PASSWORD"
     PIN = "PIN"
-    CODE = "CODE"
-    """Good once: sent by message or shown by an app."""
+    CODE = "CODE"  # Good once: sent by message or shown by an app.
     CVV = "CVV"
 
 
@@ -195,8 +194,7 @@ class Announced(NamedTuple):
     start: int
     end: int
     cue: Cue
-    value: tuple[int, int]
-    """Where the secret itself stands."""
+    value: tuple[int, int]  # Where the secret itself stands.
 
 
 def announced(text: str, lower: str) -> Iterator[Announced]:

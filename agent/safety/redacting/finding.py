@@ -114,10 +114,8 @@ _IBAN_HINT = re.compile(r"(?<![a-z0-9])[a-z]{2}[^\w\0\n]{0,3}[0-9][^\w\0\n]{0,3}
 class _Reading(NamedTuple):
     """All that was found in a text."""
 
-    found: tuple[Found, ...] = ()
-    """In order and without overlap."""
-    values: tuple[tuple[Found, str], ...] = ()
-    """Each by itself, with the secret as it is written."""
+    found: tuple[Found, ...] = ()  # In order and without overlap.
+    values: tuple[tuple[Found, str], ...] = ()  # Each by itself, with the secret as it is written.
 
 
 @lru_cache(maxsize=4096)

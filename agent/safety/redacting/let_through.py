@@ -14,8 +14,7 @@ from functools import lru_cache
 from agent.safety.redacting.asked_for import showing
 from agent.safety.redacting.normal_form import normal_form
 
-MOST_TEXTS = 32
-"""What one session may have let through; more is no oversight of the redactor."""
+MOST_TEXTS = 32  # What one session may have let through; more is no oversight of the redactor.
 
 
 def _nothing() -> Collection[str]:

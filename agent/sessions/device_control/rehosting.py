@@ -20,8 +20,7 @@ from agent.sessions.tree.app_targets import Targets
 from agent.sessions.turns.turns import Turns
 from agent.store.store import EventDraft
 
-LEASE_S = 25.0
-"""How long the lease of a host that is gone is waited for: it runs out after 15 s."""
+LEASE_S = 25.0  # How long the lease of a host that is gone is waited for: it runs out after 15 s.
 _LOOK_S = 0.25
 _LEASE_MS = 15_000
 

@@ -32,8 +32,7 @@ from agent.text import one_line
 
 OPERATOR = "operator"
 _HINT = "wheel-"  # How the ids of the hints begin that tell of what was done.
-PARK_S = 30.0
-"""How long an act waits for the step that was in flight when the wheel was taken."""
+PARK_S = 30.0  # How long an act waits for the step that was in flight when the wheel was taken.
 LEASE_S = 10.0
 _TOLD_LIMIT = 40
 _PAUSED = "The operator has the wheel."

@@ -24,18 +24,12 @@ class Errand:
     """What a job sends a session off with: nobody may be watching, and it has bounds."""
 
     job_id: int
-    deadline_s: float = 0.0
-    """Seconds for the task; 0 = none."""
-    max_steps: int = 0
-    """Counted steps for the prompt; 0 = the session's."""
-    grant: Grant | None = None
-    """The one action that a person let pass."""
-    call: ToolCall | None = None
-    """What it does in place of asking a model."""
-    output_schema: str = ""
-    """The JSON Schema that its result has to fit; empty: any words will do."""
-    others: Needs | None = None
-    """What phones will do beside the session's own; None: no other one."""
+    deadline_s: float = 0.0  # Seconds for the task; 0 = none.
+    max_steps: int = 0  # Counted steps for the prompt; 0 = the session's.
+    grant: Grant | None = None  # The one action that a person let pass.
+    call: ToolCall | None = None  # What it does in place of asking a model.
+    output_schema: str = ""  # The JSON Schema that its result has to fit; empty: any words will do.
+    others: Needs | None = None  # What phones will do beside the session's own; None: no other one.
 
 
 @dataclass(eq=False)

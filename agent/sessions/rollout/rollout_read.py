@@ -58,8 +58,7 @@ class Rollout(msgspec.Struct, frozen=True, kw_only=True):
     """What a rollout holds but for its blobs."""
 
     session_id: str
-    events: tuple[Event, ...]
-    """In order, numbered as they were; the first configures the session."""
+    events: tuple[Event, ...]  # In order, numbered as they were; the first configures the session.
     skipped_lines: int = 0
 
 

@@ -37,10 +37,8 @@ PAGE_EVENTS = 500
 class Blobs(StrEnum):
     """Where frames, trees, prompts and replies go."""
 
-    INLINE = "inline"
-    """Into the rollout, as base64."""
-    BESIDE = "beside"
-    """Into a directory beside it, each under its digest."""
+    INLINE = "inline"  # Into the rollout, as base64.
+    BESIDE = "beside"  # Into a directory beside it, each under its digest.
     NONE = "none"
 
 
@@ -51,8 +49,7 @@ class Exported(msgspec.Struct, frozen=True, kw_only=True):
     session_id: str
     events: int = 0
     blobs: int = 0
-    missing_blobs: int = 0
-    """Named by an event and gone: pruned, damaged, or never there."""
+    missing_blobs: int = 0  # Named by an event and gone: pruned, damaged, or never there.
 
 
 class Source(Protocol):

@@ -52,8 +52,7 @@ _NEVER_COPIED = (
 class Fork(NamedTuple):
     """What makes a copy a session of its own."""
 
-    origin: str
-    """The session it was forked from."""
+    origin: str  # The session it was forked from.
     created_ms: int
 
 

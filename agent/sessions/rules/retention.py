@@ -12,8 +12,7 @@ import msgspec
 from agent.errors import SwitchboardError
 from agent.records import Session
 
-CLEAR_PASSES = 32
-"""The most rounds of one clear (Codex Android's `sessions clear`)."""
+CLEAR_PASSES = 32  # The most rounds of one clear (Codex Android's `sessions clear`).
 
 
 class TreeView(msgspec.Struct, frozen=True, kw_only=True):

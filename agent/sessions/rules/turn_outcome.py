@@ -45,10 +45,8 @@ class Ending:
     reason: str
     completed: bool = False
     following: Following = Following.NOTHING
-    recovers: bool = False
-    """What ended it may pass: the same turn may go on by itself."""
-    stopped: bool = False
-    """A stop ended it, whether it had begun or not."""
+    recovers: bool = False  # What ended it may pass: the same turn may go on by itself.
+    stopped: bool = False  # A stop ended it, whether it had begun or not.
 
 
 def ended(turn: Turn, end: TurnEnd) -> Ending:

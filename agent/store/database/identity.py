@@ -30,13 +30,10 @@ _ADOPT = "Restore what belongs together from a backup, or take it as it is: swit
 class Mark(msgspec.Struct, frozen=True, kw_only=True):
     """The mark beside a part of a store."""
 
-    store: str = ""
-    """The identity; empty where the operator wants the next start to begin anew."""
+    store: str = ""  # The identity; empty where the operator wants the next start to begin anew.
     epoch: int = 0
-    events: int = 0
-    """The newest event that the database is known to have had."""
-    is_fleet: bool = False
-    """Whether the store is in a fleet's database."""
+    events: int = 0  # The newest event that the database is known to have had.
+    is_fleet: bool = False  # Whether the store is in a fleet's database.
 
 
 class Standing(msgspec.Struct, frozen=True, kw_only=True):

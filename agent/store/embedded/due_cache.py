@@ -13,8 +13,7 @@ from agent.protocol import Event, JobChanged, JobsDropped
 from agent.records import Job, JobStatus
 from agent.store.queries.reader import Reader
 
-SOONEST = 1024
-"""How many active jobs are read at once; four times as many are held at most."""
+SOONEST = 1024  # How many active jobs are read at once; four times as many are held at most.
 _EVER_MS = 1 << 62
 _OF_JOBS = frozenset({JobChanged, JobsDropped})  # Known at once: every committed event passes here.
 

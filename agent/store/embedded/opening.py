@@ -37,12 +37,10 @@ class Opening:
 
     lock: DirectoryLock
     writing: Database
-    reading: Database
-    """The same as `writing` where nothing can be written."""
+    reading: Database  # The same as `writing` where nothing can be written.
     writer: Writer
     file: "OpenedFile"
-    standing: Standing
-    """What the database said of itself when it was opened."""
+    standing: Standing  # What the database said of itself when it was opened.
 
     async def give_up(self) -> None:
         """Close both connections and release the directory. Raises StoreError."""

@@ -25,10 +25,8 @@ class Compacted(msgspec.Struct, frozen=True, kw_only=True):
 
     before_bytes: int
     after_bytes: int
-    blobs: int
-    """Dropped because no event names them."""
-    stray_files: int
-    """Dropped because no row knows them."""
+    blobs: int  # Dropped because no event names them.
+    stray_files: int  # Dropped because no row knows them.
 
 
 async def check(directory: Path) -> Checked:

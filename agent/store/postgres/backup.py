@@ -49,12 +49,9 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
     version: int
     events: int
     epoch: int
-    rows: dict[str, int]
-    """How many rows each table has."""
-    has_operators: bool = False
-    """Whether clients of the store had to sign in."""
-    missing: int = 0
-    """How many blobs a bucket did not have any more, or not as they were stored."""
+    rows: dict[str, int]  # How many rows each table has.
+    has_operators: bool = False  # Whether clients of the store had to sign in.
+    missing: int = 0  # How many blobs a bucket did not have any more, or not as they were stored.
 
 
 async def back_up(dsn: str, path: Path, *, bucket: Bucket | None = None) -> Manifest:

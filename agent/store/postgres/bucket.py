@@ -20,8 +20,7 @@ import msgspec
 
 from agent.errors import ConfigError, StoreError
 
-PATIENCE_S = 30.0
-"""How long one call to a bucket may take."""
+PATIENCE_S = 30.0  # How long one call to a bucket may take.
 _AT_ONCE = 8
 _MARK = "switchboard.json"
 _LOCAL = frozenset({"file", "local"})

@@ -52,8 +52,7 @@ class CarriedOver(msgspec.Struct, frozen=True, kw_only=True):
     events: int
     sessions: int
     blobs: int
-    missing: int
-    """Blobs whose file was gone or damaged already."""
+    missing: int  # Blobs whose file was gone or damaged already.
 
 
 async def carry_over(directory: Path, dsn: str, host: str) -> CarriedOver:

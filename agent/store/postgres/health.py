@@ -31,18 +31,15 @@ class Total(msgspec.Struct, frozen=True, kw_only=True):
 
     store: str
     schema: int
-    active: int
-    """Sessions that are not settled."""
-    questions: int
-    """Those that are open."""
+    active: int  # Sessions that are not settled.
+    questions: int  # Those that are open.
 
 
 class Load(msgspec.Struct, frozen=True, kw_only=True):
     """A host's running and waiting sessions."""
 
     at_work: tuple[str, ...]
-    queued: tuple[str, ...]
-    """Those that wait for a phone, or for their host to begin turns again."""
+    queued: tuple[str, ...]  # Those that wait for a phone, or for their host to begin turns again.
 
 
 class Finding(msgspec.Struct, frozen=True, kw_only=True):

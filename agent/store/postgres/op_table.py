@@ -54,10 +54,8 @@ class Answered(NamedTuple):
     """The state of a request."""
 
     op_id: str
-    reply: str
-    """Empty until it is answered."""
-    is_lost: bool
-    """Whether the opening that took it has ended, so that no answer comes."""
+    reply: str  # Empty until it is answered.
+    is_lost: bool  # Whether the opening that took it has ended, so that no answer comes.
 
 
 class OpTable:

@@ -41,11 +41,9 @@ class HostInUseError(StoreError):
 class Opening(msgspec.Struct, frozen=True, kw_only=True):
     """One opening of a store by a host."""
 
-    store: str
-    """The identity of the store."""
+    store: str  # The identity of the store.
     host: str
-    number: int
-    """Of the host, for its lock."""
+    number: int  # Of the host, for its lock.
     epoch: int
     is_core: bool = False
 
@@ -53,10 +51,8 @@ class Opening(msgspec.Struct, frozen=True, kw_only=True):
 class Core(msgspec.Struct, frozen=True, kw_only=True):
     """How a core opens a database: one on each host does."""
 
-    events: int = 0
-    """The newest event that the database is known to have had."""
-    adopts: bool = False
-    """Whether it may be an older copy."""
+    events: int = 0  # The newest event that the database is known to have had.
+    adopts: bool = False  # Whether it may be an older copy.
 
 
 async def open_host(

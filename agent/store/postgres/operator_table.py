@@ -22,25 +22,20 @@ _NOW_MS = "(extract(epoch FROM clock_timestamp()) * 1000)::bigint"
 class Standing(msgspec.Struct, frozen=True, kw_only=True):
     """The metadata of a database's register."""
 
-    store: str = ""
-    """The identity of the store."""
+    store: str = ""  # The identity of the store.
     confirmed_ms: int = 0
     revision: int = 0
-    mark: str = ""
-    """Of the change that made the revision."""
+    mark: str = ""  # Of the change that made the revision.
 
 
 class RegisterRows(msgspec.Struct, frozen=True, kw_only=True):
     """A snapshot of the register's rows."""
 
     standing: Standing
-    mark_then: str
-    """The mark of the revision that was asked for; empty where there is none."""
+    mark_then: str  # The mark of the revision that was asked for; empty where there is none.
     is_unconfirmed: bool
-    now_ms: int
-    """The database's clock."""
-    records: tuple[tuple[str, str], ...]
-    """Names and records, by name."""
+    now_ms: int  # The database's clock.
+    records: tuple[tuple[str, str], ...]  # Names and records, by name.
 
 
 async def read_register(link: Link, revision: int) -> RegisterRows:

@@ -68,8 +68,7 @@ class JobPage(NamedTuple):
     """A page of the queue."""
 
     jobs: tuple[Job, ...]
-    after: str
-    """Where the next page begins; empty at the end."""
+    after: str  # Where the next page begins; empty at the end.
 
 
 class JobQueue(Protocol):

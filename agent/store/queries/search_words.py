@@ -137,8 +137,7 @@ class Term(NamedTuple):
     """A word of a query, or words that stand together."""
 
     text: str
-    is_beginning: bool
-    """Whether a word that begins with it counts as well."""
+    is_beginning: bool  # Whether a word that begins with it counts as well.
     is_unwanted: bool
 
 

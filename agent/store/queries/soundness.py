@@ -19,8 +19,7 @@ class Checked(msgspec.Struct, frozen=True, kw_only=True):
     sessions: int
     blobs: int
     size_bytes: int
-    findings: tuple[str, ...] = ()
-    """What is wrong, in sentences; the first `MOST_FINDINGS`."""
+    findings: tuple[str, ...] = ()  # What is wrong, in sentences; the first `MOST_FINDINGS`.
 
     @property
     def is_sound(self) -> bool:

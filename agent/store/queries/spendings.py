@@ -13,8 +13,7 @@ from agent.store.changes.row_codec import as_int, as_text, decode_session
 from agent.store.queries.dialect import Dialect
 from agent.store.rows import Row, Rows
 
-DEAREST = 8
-"""How many sessions are named."""
+DEAREST = 8  # How many sessions are named.
 
 
 class SpendingRecords(Protocol):

@@ -13,8 +13,7 @@ from agent.safety.effects.acts import Act, ActKind
 from agent.tools.arguments import BadArguments
 from agent.tools.planned_action import Anchor, PhoneTool, ResolvedAction, clip, element_at, name_of
 
-SCALE = 1000
-"""Points of a picture are counted from 0 to this, from its left top corner."""
+SCALE = 1000  # Points of a picture are counted from 0 to this, from its left top corner.
 LONG_PRESS_MS = 1000
 SLIDE_MS = 700
 

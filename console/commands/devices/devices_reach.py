@@ -39,8 +39,7 @@ class Reached:
     info: DeviceInfo
     device: Device
     client: AdbClient
-    serial: str
-    """What its server lists it as."""
+    serial: str  # What its server lists it as.
     extras: DeviceAdmin
     fleet: AdbFleet
 

@@ -34,8 +34,7 @@ class Choice(msgspec.Struct, frozen=True, kw_only=True):
 
     preset: Preset
     model: str
-    base_url: str = ""
-    """Set for a server of this machine that is not where its kind usually is."""
+    base_url: str = ""  # Set for a server of this machine that is not where its kind usually is.
     key: str = ""
 
 

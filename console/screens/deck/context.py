@@ -14,8 +14,7 @@ from widgets.questions.composer import Purpose
 class DeckOps(OpSender, Protocol):
     """Where the Deck's controllers send ops, and the console's other services."""
 
-    seen: frozenset[str]
-    """What was looked at on this console: the keys of failures and of ends."""
+    seen: frozenset[str]  # What was looked at on this console: the keys of failures and of ends.
 
     def show_reminder(self, one: Attention) -> None:
         """Open the Jobs screen at an attention item."""

@@ -19,10 +19,8 @@ _KEPT = 20  # Acts that can be taken back.
 
 
 class _Asked(NamedTuple):
-    done: asyncio.Future[Plan]
-    """What was done of it; the act is under way until it is known."""
-    before: State
-    """The picture when the act was planned."""
+    done: asyncio.Future[Plan]  # What was done of it; the act is under way until it is known.
+    before: State  # The picture when the act was planned.
 
 
 class BatchRunner(Controller):

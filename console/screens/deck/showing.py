@@ -23,8 +23,7 @@ from widgets.transcript.transcript_view import TranscriptView
 if TYPE_CHECKING:
     from console.screens.deck.places import BaseDeck
 
-READ_S = 3.0
-"""How long a failed session is looked at until its failure counts as read."""
+READ_S = 3.0  # How long a failed session is looked at until its failure counts as read.
 
 
 class SessionPaneController(Controller):

@@ -24,8 +24,7 @@ from widgets.lists.session_rows import device_name
 from widgets.pictures.phone_pane import PhonePane
 from widgets.questions.composer import Mode, Purpose
 
-MOST_WAITING = 64
-"""Gestures that wait for the phone; more hands than that are not listened to."""
+MOST_WAITING = 64  # Gestures that wait for the phone; more hands than that are not listened to.
 _SCROLL_MS = 200
 
 

@@ -29,8 +29,7 @@ _MOST_NAMED = 20
 class Filter(NamedTuple):
     """What is wanted."""
 
-    words: str
-    """What is searched for in what sessions said and did; empty for none."""
+    words: str  # What is searched for in what sessions said and did; empty for none.
     facts: tuple[tuple[str, str], ...] = ()
 
     def holds(self, session: Session, phone: str, now_ms: int) -> bool:

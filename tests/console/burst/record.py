@@ -23,8 +23,7 @@ class Typed(msgspec.Struct, frozen=True, omit_defaults=True):
     acts: int
     keys: int
     modes: tuple[str, ...]
-    code: str
-    """Of the console that it was typed to."""
+    code: str  # Of the console that it was typed to.
     seconds: float
     differences: tuple[str, ...] = ()
 

@@ -49,14 +49,11 @@ class BurstApp(SwitchboardApp):
     """The console, with a clock that stands, counting what is typed."""
 
     CLICK_CHAIN_TIME_THRESHOLD = float("inf")
-    typed = 0
-    """How many events came from the terminal."""
+    typed = 0  # How many events came from the terminal.
 
-    left = 0
-    """How often the operator left; the console stays for what is typed after it."""
+    left = 0  # How often the operator left; the console stays for what is typed after it.
 
-    taken = 0
-    """How many events have been handled."""
+    taken = 0  # How many events have been handled.
 
     def note_what_keys_meet(self, core: ScriptedCore) -> None:
         """Note what each key met: what had the focus, and what had been asked for until then."""
@@ -84,8 +81,7 @@ class BurstApp(SwitchboardApp):
 
         self.gate._handle = noted
 
-    has_terminal_to_lend = False
-    """Another program would read what is typed for the console."""
+    has_terminal_to_lend = False  # Another program would read what is typed for the console.
 
     def exit(self, *about: Any, **options: Any) -> None:
         self.left += 1

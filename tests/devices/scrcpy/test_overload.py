@@ -41,8 +41,7 @@ class Phone:
     sent: int = 0
     is_asked: bool = False
     shown: int = 0
-    latest: int = 0
-    """In how many ticks the slowest answer came."""
+    latest: int = 0  # In how many ticks the slowest answer came.
     asked_at: int = 0
 
 

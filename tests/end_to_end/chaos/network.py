@@ -14,10 +14,8 @@ class Namespace(NamedTuple):
     """A host's place, joined to the rest by two cables."""
 
     name: str
-    database: str
-    """The address of our end of the cable to the database."""
-    phones: str
-    """The address of our end of the cable to the phones."""
+    database: str  # The address of our end of the cable to the database.
+    phones: str  # The address of our end of the cable to the phones.
 
     def around(self) -> tuple[str, ...]:
         """Return the words before a command that is to run there."""

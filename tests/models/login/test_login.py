@@ -31,12 +31,10 @@ class TinyIssuer:
     metadata_issuer: str = ""
     methods: tuple[str, ...] = ("S256",)
     refreshes: int = 0
-    rotates: bool = False
-    """Whether each refresh token is taken once, and another given for it."""
+    rotates: bool = False  # Whether each refresh token is taken once, and another given for it.
     refresh_token: str = "refresh-1"
     lasts: object = 3600
-    page: bytes = b""
-    """What stands where the metadata should, when something does."""
+    page: bytes = b""  # What stands where the metadata should, when something does.
 
     @property
     def url(self) -> str:

@@ -138,8 +138,7 @@ ops_at_once = st.lists(
 class Lifecycle(RuleBasedStateMachine):
     """Any op at any time, two clients, phones that come and go, and cores that die."""
 
-    steps = 0
-    """How many steps all of them took, for whoever counts."""
+    steps = 0  # How many steps all of them took, for whoever counts.
     looks = LOOKS
 
     def __init__(self) -> None:

@@ -34,8 +34,7 @@ class FaultyFileSystem(MemoryFileSystem):
 
     protocol = "faulty"
     is_away = False
-    refuses = False
-    """Whether it only lets read."""
+    refuses = False  # Whether it only lets read.
     slow_s = 0.0
 
     def pipe_file(self, path: str, value: bytes, **more: Any) -> None:

@@ -45,8 +45,7 @@ class Seed:
     """What an app makes its first state from: seeded chance and the time of the reset."""
 
     rng: random.Random
-    now: float
-    """Seconds since the epoch."""
+    now: float  # Seconds since the epoch.
 
 
 class Host(Protocol):

@@ -60,8 +60,7 @@ class FingerStep(NamedTuple):
 
     at_ms: float
     finger: int
-    action: str
-    """`down`, `move` or `up`."""
+    action: str  # `down`, `move` or `up`.
     x: float
     y: float
 

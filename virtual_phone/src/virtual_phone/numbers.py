@@ -3,8 +3,7 @@
 Not a parser. Invariant: `int` takes what passes here, in no time.
 """
 
-MOST_DIGITS = 18
-"""A number that long fits into 64 bits."""
+MOST_DIGITS = 18  # A number that long fits into 64 bits.
 
 
 def is_number(text: str) -> bool:

@@ -18,10 +18,8 @@ from agent.devices.frames.shared_segment import BYTES_PER_PIXEL, SEQUENCE, SLOT,
 from agent.devices.frames.subscribers import Size
 from agent.errors import DeviceError
 
-MEMORY_BYTES = 1 << 30
-"""Of addresses; memory is taken only where pictures were written."""
-THREADS = 2
-"""How many of the process's threads decode, each under a mark of its own."""
+MEMORY_BYTES = 1 << 30  # Of addresses; memory is taken only where pictures were written.
+THREADS = 2  # How many of the process's threads decode, each under a mark of its own.
 _MARK = struct.Struct("<I")
 _HEAD_BYTES = 64
 _LEAST_BYTES = 4096

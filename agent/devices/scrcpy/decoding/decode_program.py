@@ -43,8 +43,7 @@ class _Work:
 
     asked: decode_wire.Decode | decode_wire.Scale | decode_wire.Close
     next_packet: int = 0
-    made: int = 0
-    """How many pictures its packets made so far."""
+    made: int = 0  # How many pictures its packets made so far.
 
 
 class DecodeProgram:

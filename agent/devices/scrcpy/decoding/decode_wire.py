@@ -74,10 +74,8 @@ class Drawn(msgspec.Struct, frozen=True, array_like=True, tag=True):
     """What `Decode` or `Scale` came to."""
 
     call: int
-    made: int
-    """How many pictures the packets of this call made."""
-    pictures: int
-    """How many the stream has made."""
+    made: int  # How many pictures the packets of this call made.
+    pictures: int  # How many the stream has made.
     size: Size | None
     moved: bool
     black: bool

@@ -15,8 +15,7 @@ from virtual_phone.ui.views import MATCH, Align, TextStyle, View
 from virtual_phone.ui.vocabulary import Child, column, row, space, stack, text
 
 SIZE = 3
-LEVELS = ((4,), (0, 8), (1, 3, 5, 7))
-"""Which lamps of a dark board are pressed to deal each level."""
+LEVELS = ((4,), (0, 8), (1, 3, 5, 7))  # Which lamps of a dark board are pressed to deal each level.
 
 
 class Lights(msgspec.Struct):

@@ -17,8 +17,7 @@ if TYPE_CHECKING:
     from virtual_phone.server.channel import Answer, Request
     from virtual_phone.server.served_phone import ServedPhone
 
-FILES = ("phone.json", "claim")
-"""What tells a phone's directory."""
+FILES = ("phone.json", "claim")  # What tells a phone's directory.
 
 
 def home_of(homes: Path, name: str) -> Path:

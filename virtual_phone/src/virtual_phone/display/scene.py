@@ -32,8 +32,7 @@ class Surface:
     touchable: bool = True
     dims: bool = False
     secure: bool = False
-    theme: Theme | None = None
-    """A theme of its own, where it is not the phone's."""
+    theme: Theme | None = None  # A theme of its own, where it is not the phone's.
     on_dismiss: Callable[[], None] | None = None
     on_back: Callable[[], bool] | None = None
     keeps_wallpaper: bool = False
@@ -45,8 +44,7 @@ class Scrolled:
 
     base: "Scene"
     key: str
-    clip: Rect
-    """Where the view is seen, in display pixels."""
+    clip: Rect  # Where the view is seen, in display pixels.
 
 
 @dataclass(eq=False, slots=True)
@@ -61,8 +59,7 @@ class Scene:
     surfaces: list[Surface] = field(default_factory=list)
     wallpaper: bool = False
     off: bool = False
-    still: bool = False
-    """Drawn as it will be once nothing moves."""
+    still: bool = False  # Drawn as it will be once nothing moves.
     scrolled: Scrolled | None = None
 
     def focused(self) -> Surface | None:

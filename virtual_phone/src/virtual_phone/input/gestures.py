@@ -10,8 +10,7 @@ from virtual_phone.input.touch import LONG_PRESS_S, Touch
 from virtual_phone.timing import Timing
 
 TAP_S = 0.05
-SOON_S = 1e-6
-"""What is less is no time: a clock may not be able to tell it."""
+SOON_S = 1e-6  # What is less is no time: a clock may not be able to tell it.
 
 
 class Gestures:

@@ -45,8 +45,7 @@ class RawEvent:
     at_s: float
     type: int
     code: int
-    value: int
-    """Unsigned, 32 bits."""
+    value: int  # Unsigned, 32 bits.
 
 
 @dataclass(slots=True)

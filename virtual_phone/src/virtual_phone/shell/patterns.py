@@ -6,8 +6,7 @@ Invariant: quoted text is always literal.
 import re
 from collections.abc import Callable, Sequence
 
-Piece = tuple[str, bool]
-"""Text and whether it was quoted."""
+Piece = tuple[str, bool]  # Text and whether it was quoted.
 
 _GLOB_LIMIT = 20_000
 

@@ -36,8 +36,7 @@ class KeptFile(msgspec.Struct, frozen=True):
     path: str
     mode: int
     modified_ns: int
-    content: bytes = b""
-    """A file's bytes, or the text of a link."""
+    content: bytes = b""  # A file's bytes, or the text of a link.
     raw_path: bytes = b""
 
     @property

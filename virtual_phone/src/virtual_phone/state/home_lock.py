@@ -14,8 +14,7 @@ from virtual_phone.errors import PhoneError
 FILE_NAME = "claim"
 
 
-PATIENCE_S = 5.0
-"""How long a phone that is just ending may take to let go."""
+PATIENCE_S = 5.0  # How long a phone that is just ending may take to let go.
 _LOOK_S = 0.02
 
 

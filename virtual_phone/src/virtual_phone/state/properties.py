@@ -16,8 +16,7 @@ BUILD_ID = "UP1A.231005.007"
 INCREMENTAL = "11207342"
 MODEL = "Virtual Phone"
 DEVICE = "vphone"
-VALUE_LIMIT = 92
-"""PROP_VALUE_MAX: longer values are refused for keys that are not `ro.*`."""
+VALUE_LIMIT = 92  # PROP_VALUE_MAX: longer values are refused for keys that are not `ro.*`.
 
 
 class Properties(MutableMapping[str, str]):

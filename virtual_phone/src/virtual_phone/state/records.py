@@ -84,16 +84,12 @@ class DisplayState(msgspec.Struct):
 class Policies(msgspec.Struct):
     """What shell programs were told of apps and that no screen of the phone shows."""
 
-    app_ops: dict[str, dict[str, str]] = {}
-    """Mode by operation, by package."""
-    awake_list: list[str] = []
-    """Packages that a person has let run while the phone idles."""
-    buckets: dict[str, int] = {}
-    """Standby bucket by package."""
+    app_ops: dict[str, dict[str, str]] = {}  # Mode by operation, by package.
+    awake_list: list[str] = []  # Packages that a person has let run while the phone idles.
+    buckets: dict[str, int] = {}  # Standby bucket by package.
     data_saver: bool = False
     forced_idle: bool = False
-    idle_off: list[str] = []
-    """Which of `deep` and `light` idling are disabled."""
+    idle_off: list[str] = []  # Which of `deep` and `light` idling are disabled.
 
 
 class LockKind(StrEnum):
@@ -113,8 +109,7 @@ class LockState(msgspec.Struct):
     typed: str = ""
     says: str = ""
     wrong: int = 0
-    paused_until: float = 0.0
-    """Until when nothing is tried, in seconds since the epoch."""
+    paused_until: float = 0.0  # Until when nothing is tried, in seconds since the epoch.
 
 
 class PhoneState(msgspec.Struct):
@@ -177,8 +172,7 @@ class StartResult(msgspec.Struct, frozen=True):
 class WindowInfo(msgspec.Struct, frozen=True):
     """A window as `dumpsys window` lists it; the frame in display pixels."""
 
-    title: str
-    """What stands in `Window{token u0 title}`: a component, or a name such as StatusBar."""
+    title: str  # What stands in `Window{token u0 title}`: a component, or a name such as StatusBar.
     package: str
     activity: str
     token: int

@@ -31,8 +31,7 @@ FOLDERS = (
     "Ringtones",
 )
 PICTURES = frozenset({"png", "jpg", "jpeg", "webp", "gif", "bmp"})
-MAX_SHOWN = 5000
-"""How many files apps look at; a phone with more shows the first ones."""
+MAX_SHOWN = 5000  # How many files apps look at; a phone with more shows the first ones.
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,8 +9,7 @@ from virtual_phone.ui.canvas import Canvas
 from virtual_phone.ui.layout import Metrics, shown_text
 from virtual_phone.ui.views import Align, Kind, Rect, View
 
-SHADOW = (0, 0, 0, 120)
-"""Under text on a wallpaper, so that it can be read on any."""
+SHADOW = (0, 0, 0, 120)  # Under text on a wallpaper, so that it can be read on any.
 
 
 def paint(view: View, canvas: Canvas, m: Metrics) -> None:

@@ -10,8 +10,7 @@ from functools import lru_cache
 from virtual_phone.display import fonts
 from virtual_phone.ui.views import MATCH, NO_INSETS, WRAP, Align, Insets, Kind, Rect, View
 
-FREE = 1 << 20
-"""A length nobody limits, in pixels: what the content of a scrolling view may take."""
+FREE = 1 << 20  # A length nobody limits, in pixels: what the content of a scrolling view may take.
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,8 +21,7 @@ class TreeRow(NamedTuple):
     package: str
     bounds: Rect
     depth: int
-    parent: int
-    """The number of its parent's row; -1 for the root."""
+    parent: int  # The number of its parent's row; -1 for the root.
     checkable: bool
     checked: bool
     clickable: bool

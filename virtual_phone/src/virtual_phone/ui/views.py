@@ -97,8 +97,7 @@ class TextStyle:
     size: float = 14
     weight: int = 400
     color: str = "text"
-    max_lines: int = 0
-    """0 means as many as it takes; text that does not fit ends in an ellipsis."""
+    max_lines: int = 0  # 0 means as many as it takes; text that does not fit ends in an ellipsis.
     align: Align = Align.START
     line_height: float = 1.3
     strike: bool = False

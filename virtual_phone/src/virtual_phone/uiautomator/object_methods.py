@@ -15,8 +15,7 @@ from virtual_phone.uiautomator.selector import Selector
 from virtual_phone.uiautomator.service import LONG_PRESS_S, Service, Target, point_of, steps_of
 
 NAMED_CHILDREN_LIMIT = 500
-FINGER_GAP = 0.1
-"""Where pinching fingers begin, as part of the object's size from its middle."""
+FINGER_GAP = 0.1  # Where pinching fingers begin, as part of the object's size from its middle.
 
 
 class Point(msgspec.Struct):

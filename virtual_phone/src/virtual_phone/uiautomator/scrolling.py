@@ -10,11 +10,9 @@ from virtual_phone.uiautomator.rpc import MethodTable
 from virtual_phone.uiautomator.selector import Selector
 from virtual_phone.uiautomator.service import Service, Target, steps_of
 
-DEAD_ZONE = 0.1
-"""The part of an object's length at each end where no swipe begins."""
+DEAD_ZONE = 0.1  # The part of an object's length at each end where no swipe begins.
 SCROLL_STEPS, FLING_STEPS = 55, 5
-SCROLL_EVENTS_S = 5.0
-"""How long scrolling is waited for."""
+SCROLL_EVENTS_S = 5.0  # How long scrolling is waited for.
 SEARCH_SWIPES, SWIPES_LIMIT = 30, 500
 
 

@@ -19,15 +19,13 @@ if TYPE_CHECKING:
     from virtual_phone.phone import Phone
     from virtual_phone.userland.userland import Userland
 
-STEP_S = 0.005
-"""A gesture's step takes 5 ms, as InteractionController throttles them."""
+STEP_S = 0.005  # A gesture's step takes 5 ms, as InteractionController throttles them.
 STEPS_LIMIT = 20_000
 WAIT_LIMIT_S = 600.0
 HANDLES_LIMIT = 256
 COORDINATE_LIMIT = 100_000
 
-Target = Selector | str
-"""An object: what it is like, or the name that the service gave to one."""
+Target = Selector | str  # An object: what it is like, or the name that the service gave to one.
 
 
 class Service:
@@ -139,8 +137,7 @@ class Service:
                 self.phone.gestures.finger("up", pointer, *path[-1])
 
 
-LONG_PRESS_S = 0.55
-"""A little more than the phone takes for a long press."""
+LONG_PRESS_S = 0.55  # A little more than the phone takes for a long press.
 
 
 def _along(path: list[tuple[float, float]], done: float) -> tuple[float, float]:

@@ -17,13 +17,11 @@ if TYPE_CHECKING:
     from virtual_phone.userland.userland import Userland
 
 CORES = 8
-IDLE_CORES = 7.6
-"""How much of the eight cores has nothing to do, on average."""
+IDLE_CORES = 7.6  # How much of the eight cores has nothing to do, on average.
 PROCESSORS = "/sys/devices/system/cpu"
 FASTEST_KHZ, SLOWEST_KHZ = 2_850_000, 500_000
 TICKS_A_SECOND = 100
-BORN_TICKS = 300
-"""When a process began, after the boot; it is not kept for each."""
+BORN_TICKS = 300  # When a process began, after the boot; it is not kept for each.
 KERNEL = "6.1.23-android14-4-00257-g7e35917775b8-ab9964412"
 RESIDENT_K, VIRTUAL_K, PAGE_K = 98_304, 14_512_340, 4
 FIELDS_OF_STAT = 52

@@ -11,8 +11,7 @@ from virtual_phone.apps.settings import app
 from virtual_phone.ui import patterns
 from virtual_phone.ui.views import View
 
-Row = Callable[[Page[NoState]], View]
-"""A row, or any other part of a page, as it is drawn on one."""
+Row = Callable[[Page[NoState]], View]  # A row, or any other part of a page, as it is drawn on one.
 
 
 def table(name: str, title: str, *parts: Row, **place: Unpack[app.Place]) -> None:

@@ -15,8 +15,7 @@ from virtual_phone.commands.network import WLAN_ADDRESS, WLAN_MAC
 if TYPE_CHECKING:
     from virtual_phone.phone import Phone
 
-FIRST_NETWORK = "Linewire Home"
-"""What the phone is connected to until another network is chosen."""
+FIRST_NETWORK = "Linewire Home"  # What the phone is connected to until another network is chosen.
 ROUTER_MAC = "02:15:b2:00:01:00"
 WIFI_NETWORK, CELL_NETWORK = 100, 101
 _OWNER = "UserInfo{0:Owner:4c13}"

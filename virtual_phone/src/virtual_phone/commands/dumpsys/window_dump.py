@@ -12,8 +12,7 @@ if TYPE_CHECKING:
     from virtual_phone.state.records import PageState, TaskState, WindowInfo
 
 
-SYSTEM_SERVER = 655
-"""The pid of the process that draws what no app draws."""
+SYSTEM_SERVER = 655  # The pid of the process that draws what no app draws.
 
 
 def _window(window: WindowInfo) -> str:

@@ -31,10 +31,8 @@ _OPERATIONS = """
     PICTURE_IN_PICTURE MANAGE_EXTERNAL_STORAGE AUTO_REVOKE_PERMISSIONS_IF_UNUSED
     SCHEDULE_EXACT_ALARM WAKE_LOCK
 """
-OPERATIONS = frozenset(_OPERATIONS.split())
-"""Those of AppOpsManager that programs ask for."""
-SYSTEM_AWAKE = ("com.android.phone", "com.android.shell")
-"""What may run while any phone idles."""
+OPERATIONS = frozenset(_OPERATIONS.split())  # Those of AppOpsManager that programs ask for.
+SYSTEM_AWAKE = ("com.android.phone", "com.android.shell")  # What may run while any phone idles.
 
 
 @command("appops", java=True)

@@ -10,8 +10,7 @@ from virtual_phone.server.pipes import Socket, Source
 from virtual_phone.shell.call import TABLE, Call, CommandError, command, decode
 from virtual_phone.shell.session import Session
 
-FIRST_APP_UID = 10_000
-"""AID_APP: below it are the system's own."""
+FIRST_APP_UID = 10_000  # AID_APP: below it are the system's own.
 
 
 @command("sh", "mksh")

@@ -9,8 +9,7 @@ from virtual_phone.shell.call import CommandError
 if TYPE_CHECKING:
     import regex
 
-LINE_LIMIT_S = 0.25
-"""For one line: what takes longer would hold up every phone of the process."""
+LINE_LIMIT_S = 0.25  # For one line: what takes longer would hold up every phone of the process.
 
 
 class LinePattern:
