@@ -11,13 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agent.errors import ConfigError
-from agent.models.catalog import (
-    PRICE_FILE,
-    catalog,
-    load_prices,
-    own_prices,
-    price_of,
-)
+from agent.models.catalog import PRICE_FILE, catalog, load_prices, own_prices, price_of
 from agent.models.endpoint import Endpoint
 from agent.models.keys import Key, Source, find_key, variables
 from agent.models.login import FILE_NAME as LOGIN_FILE

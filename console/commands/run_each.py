@@ -82,9 +82,7 @@ def run_each(
         model=model or "",
         max_steps=given["max_steps"] or 0,
         budget=Budget(
-            seconds=given["max_seconds"],
-            tokens=given["max_tokens"],
-            cost_usd=given["max_cost"],
+            seconds=given["max_seconds"], tokens=given["max_tokens"], cost_usd=given["max_cost"]
         ),
         autonomy=Autonomy(autonomy) if autonomy else None,
     )

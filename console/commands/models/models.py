@@ -38,14 +38,7 @@ Examples:
 def list_models(ctx: click.Context, as_json: bool) -> None:
     """List the endpoint's models, and the current settings."""
     from agent.models.catalog import own_prices
-    from agent.models.choice import (
-        PILOT,
-        build_client,
-        key_of,
-        login_file,
-        price_at,
-        price_file,
-    )
+    from agent.models.choice import PILOT, build_client, key_of, login_file, price_at, price_file
     from agent.models.login import TokenFile
     from agent.models.session_endpoint import endpoint_of
 

@@ -18,7 +18,7 @@ from console.commands.session_options import (
     permission_options,
     permitted,
 )
-from console.commands.sessions.sessions_shared import SESSION_ID, Told, act_on_core
+from console.commands.sessions.sessions_shared import SESSION_ID, CommandResult, act_on_core
 from console.core.command_settings import settings_for, to_run
 from console.core.device_setup import EVERYTHING
 from console.core.host import Host, run_with_host, run_with_session
@@ -73,7 +73,7 @@ def create(
         account=account,
     )
 
-    async def act(core: Core) -> Told:
+    async def act(core: Core) -> CommandResult:
         made = await Bridge(core, core.request).create(permitted(op, permission))
         started = to_run(f"sessions start {made['sessionId']}")
         return f"Created {made['sessionId']}. Start it: {started}", made

@@ -72,8 +72,6 @@ def compact(ctx: click.Context, session_id: str, as_json: bool) -> None:
 
 
 def _with_session(
-    ctx: click.Context,
-    session_id: str,
-    work: Callable[[Host, StopRequest], Awaitable[ExitCode]],
+    ctx: click.Context, session_id: str, work: Callable[[Host, StopRequest], Awaitable[ExitCode]]
 ) -> None:
     end(run_with_session(settings_for(ctx), session_id, work))

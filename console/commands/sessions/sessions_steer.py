@@ -15,11 +15,7 @@ from console.cli_support.exits import ExitCode, end, say
 from console.cli_support.options import JSON_OPTION
 from console.commands.output_options import Speech, manner_of, manner_options
 from console.commands.session_options import LET_THROUGH
-from console.commands.sessions.sessions_shared import (
-    SESSION_ID,
-    Told,
-    act_on,
-)
+from console.commands.sessions.sessions_shared import SESSION_ID, CommandResult, act_on
 from console.core.command_settings import settings_for, to_run
 from console.core.device_setup import EVERYTHING
 from console.core.host import Host, run_with_host, run_with_session
@@ -139,7 +135,7 @@ def let_through(ctx: click.Context, session_id: str, as_json: bool) -> None:
     Works only while the core that redacted them runs: the console, the daemon, or a 'run'.
     """
 
-    async def act(core: Core, session: Session) -> Told:
+    async def act(core: Core, session: Session) -> CommandResult:
         await core.request(protocol.SessionLetThrough(session_id=session.session_id))
         return f"Session {session.session_id} got it unredacted.", {"ok": True}
 
@@ -167,7 +163,7 @@ def hint(
     """
     said = sys.stdin.read().strip() if text == "-" else text
 
-    async def act(core: Core, session: Session) -> Told:
+    async def act(core: Core, session: Session) -> CommandResult:
         waits = session.state is SessionState.WAITING_FOR_USER and not session.turn_id
         if waits and not session.paused:
             start = to_run(f"sessions start {session.session_id} --prompt TEXT")
@@ -190,7 +186,7 @@ def hint(
 def pause(ctx: click.Context, session_id: str, as_json: bool) -> None:
     """Pause a session before its next step; 'resume' continues it."""
 
-    async def act(core: Core, session: Session) -> Told:
+    async def act(core: Core, session: Session) -> CommandResult:
         await core.request(protocol.SessionPause(session_id=session.session_id))
         return f"Paused {session.session_id}.", {"ok": True}
 
@@ -204,7 +200,7 @@ def pause(ctx: click.Context, session_id: str, as_json: bool) -> None:
 def stop(ctx: click.Context, session_id: str, as_json: bool) -> None:
     """Stop a session now; it can be resumed."""
 
-    async def act(core: Core, session: Session) -> Told:
+    async def act(core: Core, session: Session) -> CommandResult:
         if session.state.is_terminal:
             raise WrongStateError(
                 f"Session {session.session_id} is already {session.state.lower()}; nothing to stop."
@@ -222,7 +218,7 @@ def stop(ctx: click.Context, session_id: str, as_json: bool) -> None:
 def cancel(ctx: click.Context, session_id: str, as_json: bool) -> None:
     """End a session for good, and the whole tree of an agent session."""
 
-    async def act(core: Core, session: Session) -> Told:
+    async def act(core: Core, session: Session) -> CommandResult:
         await core.request(protocol.SessionCancel(session_id=session.session_id))
         line = f"Cancelled {session.session_id}."
         if session.state.is_terminal:
@@ -331,7 +327,7 @@ def attach_target(ctx: click.Context, session_id: str, as_json: bool) -> None:
     """Bring the app of a session to the phone's main display."""
     from agent.codex_bridge.calls import Bridge
 
-    async def act(core: Core, session: Session) -> Told:
+    async def act(core: Core, session: Session) -> CommandResult:
         told = await Bridge(core, core.request).attach_target(session.session_id)
         return f"The app of {session.session_id} is on the main display.", told
 
