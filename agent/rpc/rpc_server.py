@@ -112,11 +112,7 @@ class Daemon:
         return self._far
 
     def _far_link(
-        self,
-        reader: asyncio.StreamReader,
-        writer: asyncio.StreamWriter,
-        peer: str,
-        channel: bytes,
+        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, peer: str, channel: bytes
     ) -> Link:
         return Link(
             self._core,

@@ -55,10 +55,7 @@ async def test_a_claim_that_was_refused_opens_what_was_completed_again() -> None
     [("Finish with result", False), ("then report the number", False), ("Press it", True)],
 )
 async def test_an_item_to_finish_is_done_by_the_claim_itself(last: str, asked: bool) -> None:
-    steps = [
-        {"step": "Read it", "status": "completed"},
-        {"step": last, "status": "in_progress"},
-    ]
+    steps = [{"step": "Read it", "status": "completed"}, {"step": last, "status": "in_progress"}]
     context = await run(scripted(says("update_plan", plan=steps), DONE, DONE))
     refused = [text.startswith("FAILED: These items") for text in results(context)]
     assert any(refused) is asked

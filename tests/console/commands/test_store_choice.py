@@ -18,11 +18,7 @@ from console.app import SwitchboardApp
 from console.cli import cli
 from console.core.core_opening import hold
 from console.core.deferred_core import ComingCore
-from console.core.store_choice import (
-    host_name,
-    open_store,
-    said_on_the_line,
-)
+from console.core.store_choice import host_name, open_store, said_on_the_line
 from console.settings.setting_values import value_in_force, write_typed
 from tests.console.commands.test_cli import call
 from tests.small_core import SmallCore
