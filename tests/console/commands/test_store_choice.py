@@ -17,7 +17,7 @@ from agent.store.embedded.sqlite_store import SqliteStore
 from console.app import SwitchboardApp
 from console.cli import cli
 from console.core.core_opening import hold
-from console.core.deferred_core import ComingCore
+from console.core.deferred_core import DeferredCore
 from console.core.store_choice import host_name, open_store, said_on_the_line
 from console.settings.setting_values import value_in_force, write_typed
 from tests.console.commands.test_cli import call
@@ -176,7 +176,7 @@ async def test_a_console_on_a_fleet_is_not_attached_to_a_core_on_another_store(
     tmp_path: Path,
 ) -> None:
     async with SqliteStore.open(tmp_path) as store, serve(SmallCore(store), socket_path(tmp_path)):
-        left, coming = asyncio.Event(), ComingCore()
+        left, coming = asyncio.Event(), DeferredCore()
         coming.wanted.set()
         with pytest.raises(StoreError, match="only one of the two can be meant"):
             await hold(coming, settings(tmp_path, SWITCHBOARD_STORE_DSN=DSN), left)
