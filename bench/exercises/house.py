@@ -14,6 +14,7 @@ from pathlib import Path
 from agent.devices.adb.client import AdbClient
 from agent.devices.adb.server import AdbServer
 from agent.devices.fleet.fleet import AdbFleet
+from agent.devices.scrcpy.link import ScrcpySettings
 from agent.mcp.servers import McpServers
 from agent.models.choice import model_for
 from agent.models.model import Model
@@ -66,7 +67,7 @@ async def house(
         core = await Runtime.spawn(
             settings,
             store=store,
-            fleet=AdbFleet([address]),
+            fleet=AdbFleet([address], scrcpy=ScrcpySettings(control=settings.scrcpy.control)),
             models=models or (lambda session: model_for(session, settings)),
             verifiers=lambda model, session: verifying_for(model, settings, session),
             task=lambda: RegularTask(

@@ -24,7 +24,7 @@ from bench.exercises.trial import attempt
 
 COUNT = 30
 _BY_THE_CLOCK = {"note-delete-far-below"}
-"""It flings a list: how far that goes is decided by how busy the machine is."""
+"""Its rows say in which minute they were written, and that may be one for all of them or two."""
 CHOSEN = tuple(one for one in EXERCISES if one.name not in _BY_THE_CLOCK)[:COUNT]
 _BOUND_S = 240.0
 _VARIES = re.compile(r"\b(?:mon|tues|wednes|thurs|fri|satur|sun)day\b|[0-9a-f]{8,}|\d+", re.I)
@@ -58,7 +58,9 @@ async def exercises(folder: Path, chosen: tuple[Exercise, ...] = CHOSEN) -> str:
 
 
 async def _played(folder: Path, chosen: tuple[Exercise, ...]) -> AsyncIterator[str]:
-    settings = load_settings(overrides={"data_dir": str(folder / "data")})
+    # Content glides on by the finger's speed. That is taken from when its events come over scrcpy,
+    # and so by how busy the machine is; of `input swipe` the phone knows how fast it should be.
+    settings = load_settings(overrides={"data_dir": str(folder / "data"), "scrcpy.control": False})
     prompts: list[str] = []
 
     def models(session: Session) -> Model:

@@ -41,7 +41,8 @@ def test_what_a_clock_or_chance_decides_is_no_difference_and_a_word_is_one() -> 
 
 @pytest.mark.slow
 async def test_a_session_is_drawn_the_same_twice(tmp_path: Path) -> None:
-    chosen = EXERCISES[:1]
+    # It scrolls through a list, which glides on after the finger.
+    chosen = tuple(one for one in EXERCISES if one.name == "contact-look-alike")
     drawn = [await exercises(tmp_path / name, chosen) for name in ("one", "two")]
     assert drawn[0] == drawn[1]
     assert "prompt 1 " in drawn[0]

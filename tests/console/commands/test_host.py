@@ -3,8 +3,11 @@
 from types import SimpleNamespace
 from typing import cast
 
+import click
+
 from agent.core import Core
 from agent.records import DeviceInfo, DeviceState
+from console.core.command_settings import to_run
 from console.core.device_setup import Phones
 from console.core.host import Host
 
@@ -60,3 +63,16 @@ async def test_beside_a_real_phone_a_virtual_one_is_started() -> None:
     core = Telling((real,), (real, own))
     assert await host(core, phones).start_phone() == "own"
     assert phones.started == 1
+
+
+def test_a_printed_command_leads_where_this_one_did() -> None:
+    root = click.Context(click.Group("switchboard"))
+    root.obj = {"data_dir": "/my data", "config": None, "fleet": None, "core": None}
+    with click.Context(click.Command("run"), parent=root) as run:
+        run.params = {"base_url": "http://user:word@127.0.0.1:8000/v1"}
+        assert to_run("sessions resume 3f2a") == (
+            "switchboard --data-dir '/my data' sessions resume 3f2a "
+            "--base-url http://127.0.0.1:8000/v1"
+        )
+        assert "--base-url" not in to_run("sessions answer 3f2a ANSWER")
+    assert to_run("sessions resume 3f2a") == "switchboard sessions resume 3f2a"
