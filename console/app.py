@@ -56,6 +56,7 @@ from console.keys.keymap import Keymap, read_keymap
 from console.keys.two_acts import TwoActs
 from console.screens.base.console_screen import ConsoleScreen
 from console.screens.deck.deck import DeckScreen
+from console.screens.dialogs.dialog import Dialog
 from console.steps.stored_frames import StoredFrames
 from console.storage.recent import Recent
 from console.storage.usage import PictureUsage
@@ -267,6 +268,8 @@ class SwitchboardApp(ShowsStills, ConsoleApp, inherit_bindings=False):
             # What a key changed may be shown by the clock before the key's own showing.
             with self.in_open_cause():
                 self.errors.guarded(f"showing {type(top).__name__}", top.refresh_all)
+        if isinstance(self.screen, Dialog):
+            self.screen.show_connection()
 
     def on_tick(self, event: Tick) -> None:
         self.refresh_top()

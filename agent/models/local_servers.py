@@ -1,15 +1,17 @@
 """Find model servers that listen on this machine: Ollama, LM Studio, llama.cpp, vLLM.
 
-Only the loopback ports that they use of themselves are asked, without a key. Invariant: what does
-not answer with a list of models in time is not there.
+Only the loopback ports that they use of themselves are asked, without a key. Invariant: what
+answers with anything but a list of models is not there; what hangs is said.
 """
 
 import asyncio
+from collections.abc import Sequence
+from typing import NamedTuple
 
 import msgspec
 
 from agent.errors import ModelError
-from agent.models.catalog import Preset, catalog
+from agent.models.catalog import Preset
 from agent.models.endpoint import endpoint_for
 from agent.models.wires import client_class
 
@@ -27,16 +29,30 @@ class LocalServer(msgspec.Struct, frozen=True, kw_only=True):
     models: tuple[str, ...]
 
 
-async def find_servers() -> tuple[LocalServer, ...]:
-    """Return the servers that answer, in the order of the table."""
-    presets = [preset for preset in catalog().presets.values() if preset.local]
+class Search(NamedTuple):
+    """What was found on this machine, in the order of what was asked."""
+
+    servers: tuple[LocalServer, ...]
+    silent: tuple[Preset, ...]
+    """Those that something listens for which did not answer in time."""
+
+
+async def find_servers(presets: Sequence[Preset]) -> Search:
+    """Ask at the usual address of each kind of server whether one is there."""
     found = await asyncio.gather(
         *(server_at(preset, preset.base_url, timeout_s=LOOK_S) for preset in presets),
         return_exceptions=True,
     )
     if broken := [one for one in found if not isinstance(one, LocalServer | ModelError)]:
         raise broken[0]
-    return tuple(server for server in found if isinstance(server, LocalServer))
+    return Search(
+        servers=tuple(one for one in found if isinstance(one, LocalServer)),
+        silent=tuple(
+            preset
+            for preset, one in zip(presets, found, strict=True)
+            if isinstance(one, ModelError) and isinstance(one.__cause__, TimeoutError)
+        ),
+    )
 
 
 async def server_at(preset: Preset, base_url: str, *, timeout_s: float = NAMED_S) -> LocalServer:

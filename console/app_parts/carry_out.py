@@ -50,7 +50,7 @@ async def carry_out(app: ConsoleApp, entry: Entry) -> None:
             except SwitchboardError as error:
                 app.say(str(error), tone="warning")
         case Kind.EXPORT:
-            _run(app, entry.about.split())
+            _export(app, entry.about)
         case Kind.COMMAND:
             _run(app, commands.split(entry.line).all_words)
         case Kind.OPTION:
@@ -74,6 +74,21 @@ def _show_record(app: ConsoleApp, kind: Kind, number: int) -> None:
     tabs = {Kind.WATCHER: Tab.WATCHERS, Kind.COMMITMENT: Tab.COMMITMENTS}
     app.navigation.do_screen_deck()
     app.push_screen(JobsScreen(tabs.get(kind, Tab.JOBS), number))
+
+
+def _export(app: ConsoleApp, line: str) -> None:
+    """Write a session as a verb does; a browser gets the file, which a process would keep here."""
+    if not app.is_web:
+        _run(app, line.split())
+        return
+    from console.report.writing import Kind as File
+    from console.screens.history.writing_out import export
+
+    verb, _, session_id = line.rpartition(" ")
+    files = {"sessions report": File.PAGE, "sessions movie": File.GIF}
+    app.say("Writing …")
+    work = export(app, session_id, files.get(verb, File.ROLLOUT), lambda done, total: None)
+    app.spawn(work, f"writing {verb}", Wait.NOT)
 
 
 def _run(app: ConsoleApp, words: list[str]) -> None:

@@ -19,6 +19,10 @@ if TYPE_CHECKING:
     from console.base_app import ConsoleApp, TopScreen
 
 
+HOSTS_EVERY_S = 5
+"""How often the hosts of a fleet are read where nothing but the header tells of them."""
+
+
 class Redraw:
     """What is shown by the clock, not by a key.
 
@@ -31,6 +35,7 @@ class Redraw:
         self._frame_clock = FrameClock()
         self.clocks: list[Timer] = []
         """Of frames, of ages and of stills."""
+        self._seconds = 0
         self.is_paused = False
         """Whether another program has the terminal, because the operator asked for it."""
 
@@ -84,8 +89,9 @@ class Redraw:
         app = self._app
         app.refresh_top()
         app.errors.guarded("calling the operator", app.signals.look)
-        top = app.top
-        if app.bridge.hosts and top is not None and _tells_hosts(top):
+        self._seconds += 1
+        is_due = self._seconds % HOSTS_EVERY_S == 0
+        if app.bridge.hosts and (is_due or (app.top is not None and _tells_hosts(app.top))):
             app.spawn(app.bridge.read_hosts(), "reading how the hosts are", Wait.NOT)
         if app.usage is not None and app.usage.is_due and app.painted.is_set():
             app.spawn(app.usage.look(), "reading the size of the pictures", Wait.NOT)

@@ -14,7 +14,7 @@ from contextlib import suppress
 from textual.message import Message
 
 from agent.core import Core, Overview, TextDelta
-from agent.errors import RuntimeDiedError, SwitchboardError, UsageError
+from agent.errors import RuntimeDiedError, StoreError, SwitchboardError, UsageError
 from agent.protocol import Event, ListHosts, SessionStateChanged
 from agent.records import HostInfo
 from agent.state.commit import Commit
@@ -27,6 +27,7 @@ from agent.state.reducer import (
     with_session,
     without_old_transcripts,
 )
+from console.core.connection import NO_ANSWER, NO_DATABASE, RECONNECTING
 from console.core.far_words import FarWords
 from console.latency_stats import LatencyStats
 
@@ -70,7 +71,10 @@ class Bridge:
         self.state = State()
         self.is_opening = True
         """Whether the core's first picture is still to come: what is not in it yet says nothing."""
+        self.trouble = ""
+        """What keeps the picture from being the newest one for now; empty while nothing does."""
         self._has_died = False
+        self._is_reading_hosts = False
         self.saying: dict[str, str] = {}
         """What each session's model is saying just now."""
         self.latencies = LatencyStats()
@@ -108,6 +112,9 @@ class Bridge:
             picture = await self.core.overview()
             self.state = from_overview(picture)
             self.hosts = picture.hosts
+        except Exception:
+            self.trouble = NO_ANSWER
+            raise
         finally:
             self.is_opening = False
             self._opened.set()
@@ -167,6 +174,7 @@ class Bridge:
         while True:
             try:
                 async with self.core.commits(after=self.state.event_id) as commits:
+                    self._clear(RECONNECTING)
                     folded = 0
                     async for commit in commits:
                         await self._take(commit)
@@ -186,7 +194,12 @@ class Bridge:
             except Exception as error:
                 _log.exception("The event listener broke")
                 self._post(Lost(f"The event listener broke: {error}", final=False))
+            self.trouble, self._is_dirty = RECONNECTING, True
             await asyncio.sleep(_RETRY_S)
+
+    def _clear(self, trouble: str) -> None:
+        if self.trouble == trouble:
+            self.trouble, self._is_dirty = "", True
 
     def _end(self, why: str) -> None:
         self._has_died = self._is_dirty = True
@@ -253,12 +266,25 @@ class Bridge:
         self._far_words.want(session_id, host if own and host != own else "")
 
     async def read_hosts(self) -> None:
-        """Read how the hosts of a fleet are now; nothing where there is none."""
-        if not self.hosts:
+        """Read how the hosts of a fleet are now; nothing where there is none.
+
+        They are read from the database that the hosts share, which so is known to be unreachable.
+        """
+        if not self.hosts or self._is_reading_hosts:
             return
-        with suppress(SwitchboardError):
+        self._is_reading_hosts = True
+        try:
             self.hosts = await self.core.look_up(ListHosts())
-            self._is_dirty = True
+        except StoreError:
+            self.trouble = self.trouble or NO_DATABASE
+        except SwitchboardError:
+            # Whether the core is there at all is told by its events.
+            return
+        else:
+            self._clear(NO_DATABASE)
+        finally:
+            self._is_reading_hosts = False
+        self._is_dirty = True
 
     # --- history ----------
 

@@ -150,7 +150,6 @@ def _sessions(app: ConsoleApp) -> Iterator[Entry]:
                 f"Export {session_title(one)}",
                 f"as a {what}" if what != "HTML page" else "as an HTML page",
                 words="write save file report movie gif mp4",
-                why_not=commands.IN_BROWSER if app.is_web else "",
             )
 
 

@@ -1,7 +1,8 @@
 """Order the palette's entries by how well they fit what is typed, then by what was chosen last.
 
-Pure. Invariant: every entry whose name or sentence holds all typed words is found; a name that only
-holds their letters in order comes after those.
+Pure. Invariants: every entry whose name or sentence holds all typed words is found; a name that
+only holds their letters in order comes after those; the first entry can be done where one whose
+name holds the words can; others do not pass a typed name, or enter would do what nobody named.
 """
 
 from collections.abc import Mapping, Sequence
@@ -34,9 +35,12 @@ def search(
         fits = _fit(entry, text, fuzzy) if text else _PARTS
         if fits is not _NO:
             place = places.get(entry.key, last)
-            blocked = bool(entry.why_not) and not (place < last and text)
-            found.append(((fits, blocked, place, at), entry))
+            found.append(((fits, bool(entry.why_not), place, at), entry))
     found.sort(key=lambda pair: pair[0])
+    best = next((one for one in found if one[0][0] <= _PARTS and not one[1].why_not), None)
+    if best is not None:
+        found.remove(best)
+        found.insert(0, best)
     return [entry for _, entry in found[:MOST_SHOWN]]
 
 

@@ -24,6 +24,16 @@ class Kind(StrEnum):
         """What its files end in."""
         return {Kind.PAGE: "html", Kind.MP4: "mp4", Kind.GIF: "gif", Kind.ROLLOUT: "jsonl"}[self]
 
+    @property
+    def mime_type(self) -> str:
+        """What a browser calls it."""
+        return {
+            Kind.PAGE: "text/html",
+            Kind.MP4: "video/mp4",
+            Kind.GIF: "image/gif",
+            Kind.ROLLOUT: "application/jsonl",
+        }[self]
+
 
 async def write(
     source: Source, session_id: str, place: Path, kind: Kind, told: Callable[[int, int], None]

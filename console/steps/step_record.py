@@ -16,6 +16,8 @@ from agent.text import clean, one_line
 from widgets.base.rows import Parts
 
 MOST_CHARS = 24_000
+TREE_HANG = 14
+"""Characters before an element's label: its number and kind."""
 
 
 class Part(StrEnum):
@@ -24,6 +26,11 @@ class Part(StrEnum):
     TREE = "tree"
     PROMPT = "prompt"
     REPLY = "reply"
+
+    @property
+    def hang(self) -> int:
+        """Characters before the text of each of its lines."""
+        return TREE_HANG if self is Part.TREE else 0
 
 
 class StepRecord(NamedTuple):

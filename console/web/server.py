@@ -12,6 +12,7 @@ from pathlib import Path
 
 import aiohttp_jinja2
 from aiohttp import web
+from textual_serve import download_manager
 from textual_serve.server import Server
 
 from agent.errors import UsageError
@@ -22,6 +23,9 @@ _PAGES = Path(__file__).parent / "pages"
 _FILES = ("console.js", "reopen.js", "touch.js", "phone.js", "console.css")
 _FONT_PX = 16
 _LARGEST_FONT_PX = 48
+_DOWNLOAD_S = 60
+"""How long a tab's process may take for the next part of a file. After its own 4 s textual-serve
+ends the answer as if the file ended there."""
 
 
 class ConsoleServer(Server):
@@ -31,6 +35,7 @@ class ConsoleServer(Server):
         self, command: str, gate: Gate, *, title: str, open_core: OpenCore, may_drive: bool
     ) -> None:
         super().__init__(command, title=title, templates_path=_PAGES)
+        download_manager.DOWNLOAD_TIMEOUT = _DOWNLOAD_S
         self._gate = gate
         self._open_core = open_core
         self._may_drive = may_drive

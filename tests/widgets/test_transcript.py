@@ -1,15 +1,18 @@
 """The transcript: follow-tail, what a reader sees when things come or the size changes, windows."""
 
 from textual.app import App, ComposeResult
+from textual.selection import Selection
 
 from agent.protocol import AgentMessage, StepStarted, UserMessage
 from agent.records import Speaker
 from agent.state.reducer import Item, MessageItem, NoticeItem, StepItem, Tone
+from console.steps.step_record import TREE_HANG
 from console.terminal.themes import FALLBACK
 from tests.console.fakes import FakeCore
 from tests.console.script import configure, step
 from tests.console.waiting import wait_for
 from widgets.transcript.record_lines import Section, record_paragraphs
+from widgets.transcript.record_pane import RecordPane
 from widgets.transcript.transcript_lines import paragraphs
 from widgets.transcript.transcript_view import WINDOW, TranscriptView
 
@@ -241,3 +244,52 @@ def test_who_said_something_is_folded_from_its_event() -> None:
     [said] = [i for i in core.state.sessions["s1"].transcript.items if isinstance(i, MessageItem)]
     assert said.speaker is Speaker.PRODUCT, "nobody typed it"
     assert "you" not in lines_of(said, {})
+
+
+async def test_what_is_copied_is_the_text_and_not_the_lines_of_the_screen() -> None:
+    app = Bench()
+    async with app.run_test(size=(44, 30)) as pilot:
+        view = app.query_one(TranscriptView)
+        core = FakeCore()
+        configure(core, "s1", "a goal")
+        thought = "I open the settings of the phone, because Bluetooth is turned on there."
+        core.tell(StepStarted(step=1), "s1")
+        core.tell(AgentMessage(step=1, text=thought), "s1")
+        link = "https://example.org/" + "a" * 60
+        core.tell(UserMessage(message_id="m1", text=f"Read {link} first"), "s1")
+        view.show_items("s1", core.state.sessions["s1"].transcript.items)
+        await pilot.pause()
+        copied = view.get_selection(Selection(None, None))
+        assert copied is not None
+        lines = copied[0].split("\n")
+        assert lines == [line.lstrip() for line in lines]
+        assert f"1 {thought}  …" in lines, lines
+        assert any(f"you Read {link} first" in line for line in lines), lines
+
+
+class Record(App[None]):
+    """Only a record."""
+
+    def get_theme_variable_defaults(self) -> dict[str, str]:
+        return dict(FALLBACK)
+
+    def compose(self) -> ComposeResult:
+        yield RecordPane(id="pane")
+
+
+async def test_a_label_that_wraps_keeps_to_the_column_of_the_labels() -> None:
+    app = Record()
+    async with app.run_test(size=(50, 20)) as pilot:
+        pane = app.query_one(RecordPane)
+        label = "Linewire | Mon | Your bill of $24.00 is ready. It is due on the 28th."
+        parts = (("  8 ", "$ask"), (f"{'btn':<10}", "$muted"), (label, ""), ("\n", ""))
+        pane.show_text("tree:1", parts, TREE_HANG)
+        await pilot.pause()
+        drawn = [strip.text for strip in app.screen._compositor.render_strips()]
+        first = next(at for at, line in enumerate(drawn) if "Linewire" in line)
+        column = drawn[first].index("Linewire")
+        assert drawn[first][:column].split() == ["8", "btn"]
+        below = drawn[first + 1]
+        assert len(below) - len(below.lstrip()) == column
+        [title] = record_paragraphs((Section("tree", parts, hang=TREE_HANG),), "e")
+        assert title.body == ((label, ""),)

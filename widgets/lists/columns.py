@@ -14,21 +14,27 @@ from widgets.base.rows import Parts
 
 _R = TypeVar("_R")
 _READ_CHARS = 200
+Cells = tuple[tuple[int, int], ...]
+"""From which width of the list on a column takes how many cells, the gap behind it among them;
+narrower lists leave it out."""
 
 
 class Column(NamedTuple, Generic[_R]):
     """One column."""
 
     name: str
-    cells: tuple[tuple[int, int], ...]
-    """From which width of the list on it takes how many cells, the gap behind it among them;
-    narrower lists leave it out."""
+    cells: Cells
     text: Callable[[_R, int], tuple[str, str]]
     """What stands in it for a record at a time in ms, and its style."""
 
     def size(self, width: int) -> int:
         """Return the cells that it takes in a list of a width; 0 where it is left out."""
-        return next((size for least, size in reversed(self.cells) if width >= least), 0)
+        return size_at(self.cells, width)
+
+
+def size_at(cells: Cells, width: int) -> int:
+    """Return the cells that a column takes in a list of a width; 0 where it is left out."""
+    return next((size for least, size in reversed(cells) if width >= least), 0)
 
 
 def heading(columns: Iterable[Column[_R]], width: int) -> Parts:

@@ -13,16 +13,17 @@ from agent.records import DeviceInfo, SearchHit, Session, SessionState, Verified
 from agent.text import one_line
 from widgets.base import formatting, status
 from widgets.base.rows import Line, Parts, Row
-from widgets.lists.columns import fit
+from widgets.lists.columns import Cells, fit, size_at
 from widgets.lists.device_names import device_names
 from widgets.lists.session_rows import device_name, session_title
 
 _SNIPPET_CHARS = 300
 COLUMNS_FROM = 130
 """Columns from which on facts stand in columns of their own."""
-_OUTCOME, _WIDE_OUTCOME, _WHEN, _GAP = 34, 42, 12, 2
-_WIDE_FROM = 150
-"""Columns from which there is room for who verified a result and what is gone of it."""
+_WHEN, _GAP = 12, 2
+_OUTCOME = ((0, 28), (150, 30), (180, 34), (200, 42))
+"""Cells of the outcome from which width on; the widest has room for who verified a result and what
+is gone of it."""
 _KIND_CELLS = 11
 _WORKED = re.compile(r"(?:OK|RESOLVED): ?")
 """How the loop begins what it tells the model of a call that worked."""
@@ -128,12 +129,15 @@ def _stored_row(
     outcome = _outcome(session, mark)
     chosen: Parts = (("▣ picked  ", "bold $ask"),) if is_picked else ()
     if width >= COLUMNS_FROM:
-        sizes = (size for _, size, _ in _FACTS)
-        in_columns = "".join(fit(*fact, _GAP) for fact in zip(facts, sizes, strict=True))
+        in_columns = "".join(
+            fit(fact, size, _GAP)
+            for fact, (_, cells, _) in zip(facts, _FACTS, strict=True)
+            if (size := size_at(cells, width))
+        )
         right: Parts = (
             *chosen,
             (in_columns, "$muted"),
-            (fit(outcome, _outcome_cells(width), _GAP), mark.style),
+            (fit(outcome, size_at(_OUTCOME, width), _GAP), mark.style),
             (f"{when:>{_WHEN}}", "$faint"),
         )
         return Row(one, (Line(left, right),))
@@ -142,16 +146,15 @@ def _stored_row(
     return Row(one, (Line(left, (*chosen, (when, "$faint"))), Line(below)))
 
 
-def _outcome_cells(width: int) -> int:
-    return _WIDE_OUTCOME if width >= _WIDE_FROM else _OUTCOME
-
-
 def column_titles(width: int) -> Parts:
     """Name the columns of `stored_rows`; nothing where there are none."""
     if width < COLUMNS_FROM:
         return ()
-    named = "".join(fit(title, size, _GAP) for title, size, _ in _FACTS)
-    return ((f"{named}{fit('outcome', _outcome_cells(width), _GAP)}{'began':>{_WHEN}}", "$faint"),)
+    sizes = ((title, size_at(cells, width)) for title, cells, _ in _FACTS)
+    named = "".join(fit(title, size, _GAP) for title, size in sizes if size)
+    return (
+        (f"{named}{fit('outcome', size_at(_OUTCOME, width), _GAP)}{'began':>{_WHEN}}", "$faint"),
+    )
 
 
 _Devices = Mapping[str, DeviceInfo]
@@ -175,14 +178,22 @@ def _cost(session: Session, devices: _Devices) -> str:
     return formatting.money(session.usage.cost_usd) if session.usage.cost_usd else ""
 
 
-_FACTS: tuple[tuple[str, int, Callable[[Session, _Devices], str]], ...] = (
-    ("phone", 18, _phone),
-    ("model", 18, lambda session, devices: one_line(session.model.rpartition("/")[2], 40)),
-    ("steps", 10, _steps),
-    ("tokens", 12, _tokens),
-    ("cost", 9, _cost),
+_FACTS: tuple[tuple[str, Cells, Callable[[Session, _Devices], str]], ...] = (
+    ("phone", ((0, 16), (180, 18)), _phone),
+    (
+        "model",
+        ((150, 16), (180, 18)),
+        lambda session, devices: one_line(session.model.rpartition("/")[2], 40),
+    ),
+    ("steps", ((0, 10),), _steps),
+    ("tokens", ((180, 12),), _tokens),
+    ("cost", ((0, 9),), _cost),
 )
-"""The facts of a session: name, cells, and what there is to say; empty where there is nothing."""
+"""The facts of a session: name, cells, and what there is to say; empty where there is nothing.
+
+The goal keeps 50 cells: on narrower lists the facts that say least of a session are left out, and
+on two lines there is room for all of them.
+"""
 
 
 _WHO = {

@@ -39,9 +39,16 @@ class Place(NamedTuple):
 
 
 def parting_rows(places: Sequence[Place], *, parts_at: int, width: int) -> list[Row]:
-    """List the places; the first where the two part is marked."""
+    """List the places; the first where the two part is marked.
+
+    That one of them did nothing more is said once.
+    """
     rows: list[Row] = []
+    has_ended: set[str] = set()
     for at, place in enumerate(places):
+        sides = {"left": place.left, "right": place.right}
+        told = {side: "" if side in has_ended else _said(done) for side, done in sides.items()}
+        has_ended |= {side for side, done in sides.items() if done is None}
         sign, style = ("=", "$faint") if place.is_alike else ("≠", "$ask")
         if at == parts_at:
             sign, style = "▶", "bold $ask"
@@ -49,19 +56,22 @@ def parting_rows(places: Sequence[Place], *, parts_at: int, width: int) -> list[
         if width >= BESIDE_FROM:
             column = (width - 3) // 2
             line: Parts = (
-                (_sized(_said(place.left), column), _tone(place.left, tone)),
+                (_sized(told["left"], column), _tone(place.left, tone)),
                 (f" {sign} ", style),
-                (_sized(_said(place.right), column), _tone(place.right, tone)),
+                (_sized(told["right"], column), _tone(place.right, tone)),
             )
             rows.append(Row(str(at), (Line(line),)))
         elif place.is_alike:
             rows.append(Row(str(at), (Line(((f"{sign} ", style), (_said(place.left), tone))),)))
         else:
-            lines = tuple(
-                Line(((f"{mark} ", style), (_said(done), _tone(done, tone))))
-                for mark, done in ((sign + "1", place.left), (" 2", place.right))
-            )
-            rows.append(Row(str(at), lines))
+            lines = [
+                Line(((f"{number} ", style), (told[side], _tone(sides[side], tone))))
+                for number, side in ((1, "left"), (2, "right"))
+                if told[side]
+            ]
+            first = Line(((sign, style), *lines[0].left))
+            rest = (Line(((" ", style), *line.left)) for line in lines[1:])
+            rows.append(Row(str(at), (first, *rest)))
     return rows
 
 

@@ -8,23 +8,22 @@ from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from textual.strip import Strip
 from textual.widget import Widget
 
 from agent.state.reducer import Item
 from widgets.transcript.expansion import Depth, Expansion
-from widgets.transcript.paragraph_strips import strips_of
+from widgets.transcript.paragraph_strips import DrawnLine, lines_of
 from widgets.transcript.transcript_lines import Paragraph, paragraphs
 
 
 class _Laid(NamedTuple):
-    """One item as strips, and what they were made for."""
+    """One item as it is drawn, and what that was made for."""
 
     item: Item
     width: int
     depth: Depth
     record: tuple[Paragraph, ...]
-    strips: list[Strip]
+    lines: list[DrawnLine]
 
 
 class LaidItems:
@@ -75,7 +74,7 @@ class LaidItems:
     def place(self, at: int) -> tuple[int, int]:
         """Return the first line of the item at a place, and how many it has."""
         laid = self._laid.get(self.shown[at].key)
-        return self._tops[at], len(laid.strips) if laid is not None else 0
+        return self._tops[at], len(laid.lines) if laid is not None else 0
 
     def index(self, key: str) -> int | None:
         return next((at for at, item in enumerate(self.shown) if item.key == key), None)
@@ -85,13 +84,13 @@ class LaidItems:
         at = bisect_right(self._tops, line) - 1
         return at if 0 <= at < len(self.shown) else None
 
-    def strip(self, at: int, line: int) -> Strip | None:
+    def line(self, at: int, line: int) -> DrawnLine | None:
         """Return a line of the item at a place; None below its end."""
         laid = self._laid.get(self.shown[at].key)
         within = line - self._tops[at]
-        return laid.strips[within] if laid is not None and within < len(laid.strips) else None
+        return laid.lines[within] if laid is not None and within < len(laid.lines) else None
 
-    def _draw(self, session_id: str, item: Item, width: int) -> list[Strip]:
+    def _draw(self, session_id: str, item: Item, width: int) -> list[DrawnLine]:
         depth = self._opened.depth(session_id, item)
         record = self._opened.record(session_id, item)
         laid = self._laid.get(item.key)
@@ -103,6 +102,6 @@ class LaidItems:
             or laid.record is not record
         ):
             written = [*paragraphs(item, expanded=depth > Depth.BRIEF, names=self._names), *record]
-            strips = [strip for one in written for strip in strips_of(self._widget, one, width)]
-            laid = self._laid[item.key] = _Laid(item, width, depth, record, strips)
-        return laid.strips
+            lines = [line for one in written for line in lines_of(self._widget, one, width)]
+            laid = self._laid[item.key] = _Laid(item, width, depth, record, lines)
+        return laid.lines

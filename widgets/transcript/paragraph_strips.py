@@ -4,6 +4,10 @@ Drawing alone; what a paragraph says is `widgets.transcript.transcript_lines`. I
 has the width that was asked for and one cell more, so a cursor or a scrollbar moves nothing.
 """
 
+from __future__ import annotations
+
+from typing import NamedTuple
+
 from rich.segment import Segment
 from textual.content import Content
 from textual.strip import Strip
@@ -17,7 +21,20 @@ _LEAST_BESIDE = 16
 """Cells that the text keeps beside its right part; with less, that goes to a line of its own."""
 
 
-def strips_of(widget: Widget, paragraph: Paragraph, width: int) -> list[Strip]:
+class DrawnLine(NamedTuple):
+    """One line as it is drawn, and how its text continues that of the line above."""
+
+    strip: Strip
+    indent: int = 0
+    """Characters of its beginning that are there for the screen."""
+    joint: str | None = None
+    """What stood between the line above and this one before it was wrapped; None where the text
+    itself has a new line."""
+    ends_at: int = 0
+    """Where its own text ends, before a right part; 0 without one."""
+
+
+def lines_of(widget: Widget, paragraph: Paragraph, width: int) -> list[DrawnLine]:
     """Draw a paragraph in the styles of a widget."""
     style = widget.visual_style
     head = to_content(paragraph.head)
@@ -29,16 +46,27 @@ def strips_of(widget: Widget, paragraph: Paragraph, width: int) -> list[Strip]:
         body, right, beside = body + Content("\n") + right, Content(""), 0
     strips = Visual.to_strips(widget, body, room - beside, None, style)
     base = style.rich_style
-    [first, *_] = Visual.to_strips(widget, head, head.cell_length, 1, style)
-    drawn: list[Strip] = []
+    first = Strip.blank(0)
+    if head:
+        [first, *_] = Visual.to_strips(widget, head, head.cell_length, 1, style)
+    plain, told = body.plain, 0
+    drawn: list[DrawnLine] = []
     for at, strip in enumerate(strips):
         lead = first if at == 0 else Strip([Segment(" " * head.cell_length, base)])
         line = Strip.join([lead, strip])
+        text = strip.text.strip()
+        begins = max(told, plain.find(text, told))
+        gap, told = plain[told:begins], begins + len(text)
+        joint = None if at == 0 or not text or "\n" in gap else gap
+        indent = len(lead.text) - len(lead.text.lstrip())
+        ends_at = 0
         if at == 0 and beside:
+            ends_at = len(line.text.rstrip())
             [end] = Visual.to_strips(widget, right, right.cell_length, 1, style)
             line = line.adjust_cell_length(width - right.cell_length, base)
             line = Strip.join([line, end])
-        drawn.append(line.adjust_cell_length(width + 1, base))
+        line = line.adjust_cell_length(width + 1, base)
+        drawn.append(DrawnLine(line, indent, joint, ends_at))
     return drawn
 
 

@@ -20,7 +20,10 @@ class Section(NamedTuple):
 
     title: str
     parts: Parts
-    from_end: bool = False  # Whether its end is what the step is about, as of a conversation.
+    from_end: bool = False
+    """Whether its end is what the step is about, as of a conversation."""
+    hang: int = 0
+    """Characters that stand before the text of each line, which wraps under itself."""
 
 
 def record_paragraphs(sections: tuple[Section, ...], opens: str) -> tuple[Paragraph, ...]:
@@ -42,8 +45,41 @@ def record_paragraphs(sections: tuple[Section, ...], opens: str) -> tuple[Paragr
             said = (f"… {count}; {opens} opens all" if opens else f"… {count}", "$faint")
             body = [said, ("\n", ""), *body] if section.from_end else [*body, ("\n", ""), said]
         head: Parts = ((f"{_INDENT}{one_line(section.title, 9):<9}", "$faint"),)
-        written.append(Paragraph(head, tuple(body)))
+        if not section.hang:
+            written.append(Paragraph(head, tuple(body)))
+            continue
+        for line in lines_of_parts(tuple(body)):
+            written.append(hanging(line, section.hang, head))
+            head = ((" " * len(head[0][0]), ""),)
     return tuple(written)
+
+
+def hanging(line: Parts, hang: int, lead: Parts = ()) -> Paragraph:
+    """Return a line, without its end, as a paragraph that wraps under its text.
+
+    Args:
+        line: the line.
+        hang: characters that stand before its text.
+        lead: what stands before it all.
+    """
+    head, body = list(lead), []
+    for text, style in line:
+        if text[:hang]:
+            head.append((text[:hang], style))
+        if text[hang:]:
+            body.append((text[hang:], style))
+        hang = max(0, hang - len(text))
+    return Paragraph(tuple(head), tuple(body))
+
+
+def lines_of_parts(parts: Parts) -> list[Parts]:
+    """Break parts at their line ends; nothing is cut."""
+    lines: list[list[tuple[str, str]]] = [[]]
+    for text, style in parts:
+        first, *rest = text.split("\n")
+        lines[-1].append((first, style))
+        lines += [[(one, style)] for one in rest]
+    return [tuple(line) for line in lines]
 
 
 def _lines(parts: Parts) -> list[list[tuple[str, str]]]:

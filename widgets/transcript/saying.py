@@ -1,10 +1,11 @@
 """What a model is saying just now, drawn below the items of its transcript."""
 
-from textual.strip import Strip
+from __future__ import annotations
+
 from textual.widget import Widget
 
 from agent.text import clean
-from widgets.transcript.paragraph_strips import strips_of
+from widgets.transcript.paragraph_strips import DrawnLine, lines_of
 from widgets.transcript.transcript_lines import Paragraph
 
 _MOST = 2_000  # Characters that are drawn: the last.
@@ -20,7 +21,7 @@ class Saying:
     def __init__(self, widget: Widget) -> None:
         self._widget = widget
         self._said = ""
-        self.strips: list[Strip] = []
+        self.lines: list[DrawnLine] = []
         """As they are drawn; empty while nothing is said."""
 
     def take(self, text: str, width: int) -> bool:
@@ -34,8 +35,8 @@ class Saying:
     def draw(self, width: int) -> None:
         """Draw the words again, in lines of so many cells."""
         if not self._said:
-            self.strips = []
+            self.lines = []
             return
         said = clean(self._said[-_MOST:], _MOST)
         paragraph = Paragraph((("   … ", "$live"),), ((said, "italic $muted"),))
-        self.strips = strips_of(self._widget, paragraph, width)
+        self.lines = lines_of(self._widget, paragraph, width)

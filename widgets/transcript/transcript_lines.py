@@ -263,12 +263,12 @@ def _with_names(text: str, names: Mapping[str, str]) -> str:
     return text
 
 
-def as_text(item: Item) -> str:
-    """Write one item as plain text, whole."""
+def as_text(item: Item, *, indented: bool = True) -> str:
+    """Write one item as plain text, whole; without the indents of the screen for a letter."""
     lines: list[str] = []
     for paragraph in paragraphs(item, expanded=True):
-        parts = (*paragraph.head, *paragraph.body)
-        lines.append("".join(text for text, _ in parts).rstrip())
+        text = "".join(text for text, _ in (*paragraph.head, *paragraph.body)).rstrip()
+        lines.append(text if indented else text.lstrip())
     return "\n".join(lines)
 
 

@@ -21,7 +21,7 @@ from widgets.base.empty_sentence import EmptySentence
 from widgets.base.fault_isolation import FaultIsolated
 from widgets.transcript.expansion import Depth, Expansion
 from widgets.transcript.laid_items import LaidItems
-from widgets.transcript.paragraph_strips import with_cursor
+from widgets.transcript.paragraph_strips import DrawnLine, with_cursor
 from widgets.transcript.saying import Saying
 from widgets.transcript.selected_text import selectable, selected
 from widgets.transcript.transcript_lines import Paragraph, first_holding
@@ -166,7 +166,7 @@ class TranscriptView(FaultIsolated, ScrollView, can_focus=True):
         for item in shown:
             if isinstance(item, StepItem) and self._open.asks_for_record(self.session_id, item):
                 self.post_message(self.Wants(self, self.session_id, item))
-        self.virtual_size = Size(0, height + len(self._saying.strips))
+        self.virtual_size = Size(0, height + len(self._saying.lines))
         self._place(anchor)
         # A rollback may take off what the reader has seen.
         behind = 0 if self._following else max(0, len(self._items) - self._seen)
@@ -324,20 +324,20 @@ class TranscriptView(FaultIsolated, ScrollView, can_focus=True):
     # --- selecting text ----------
 
     def get_selection(self, selection: Selection) -> tuple[str, str] | None:
-        """Return the selected text, as it is drawn, without the space at the ends of lines."""
-        return selected(map(self._strip_at, range(int(self.virtual_size.height))), selection), "\n"
+        """Return the selected text, without what only the screen needs."""
+        return selected(map(self._line_at, range(int(self.virtual_size.height))), selection), "\n"
 
     def selection_updated(self, selection: Selection | None) -> None:
         self.refresh()
 
-    def _strip_at(self, line: int) -> Strip | None:
+    def _line_at(self, line: int) -> DrawnLine | None:
         """Return a line as it is laid out; None where nothing is."""
         at = self._lines.at_line(line)
-        drawn = self._lines.strip(at, line) if at is not None else None
+        drawn = self._lines.line(at, line) if at is not None else None
         if drawn is not None:
             return drawn
-        spoken = line - (self.virtual_size.height - len(self._saying.strips))
-        return self._saying.strips[spoken] if 0 <= spoken < len(self._saying.strips) else None
+        spoken = line - (self.virtual_size.height - len(self._saying.lines))
+        return self._saying.lines[spoken] if 0 <= spoken < len(self._saying.lines) else None
 
     def on_click(self, event: Click) -> None:
         # Textual selects all of a widget that is clicked twice; here that opens a step.
@@ -361,17 +361,17 @@ class TranscriptView(FaultIsolated, ScrollView, can_focus=True):
     def render_line(self, y: int) -> Strip:
         width = self.scrollable_content_region.width
         base = self.visual_style.rich_style
-        if len(self._items) <= self._first and not self._saying.strips:
+        if len(self._items) <= self._first and not self._saying.lines:
             return self._nothing.line(self, self.empty, y, width)
         line = y + self.scroll_offset.y
         at = self._lines.at_line(line)
-        drawn = self._lines.strip(at, line) if at is not None else None
+        drawn = self._lines.line(at, line) if at is not None else None
         if at is not None and drawn is not None:
-            strip = drawn.adjust_cell_length(width, base)
+            strip = drawn.strip.adjust_cell_length(width, base)
             if self.has_focus and self._lines.shown[at].key == self.cursor_key:
                 strip = with_cursor(self, strip)
             return selectable(self, strip, line)
-        spoken = self._strip_at(line)
+        spoken = self._line_at(line)
         if spoken is not None:
-            return selectable(self, spoken.adjust_cell_length(width, base), line)
+            return selectable(self, spoken.strip.adjust_cell_length(width, base), line)
         return Strip.blank(width, base)

@@ -103,7 +103,7 @@ async def _choose(settings: Settings, provider: str, model: str, url: str) -> Ch
         UsageError: what was said names none, or nobody can be asked.
     """
     from agent.models.catalog import catalog
-    from agent.models.local_servers import find_servers, server_at
+    from agent.models.local_servers import LOOK_S, find_servers, server_at
 
     presets = catalog().presets
     head, slash, rest = provider.partition("/")
@@ -128,7 +128,9 @@ async def _choose(settings: Settings, provider: str, model: str, url: str) -> Ch
             ) from error
     elif not provider:
         say("Looking for model servers on this machine …")
-        servers = await find_servers()
+        servers, silent = await find_servers([one for one in presets.values() if one.local])
+        for one in silent:
+            say(f"{one.title} did not answer at {one.base_url} within {LOOK_S:g} s: it hangs.")
         provider = await _ask_provider(list(presets.values()), servers)
         if not provider:
             return None

@@ -16,7 +16,7 @@ from textual.widget import Widget
 
 from agent.state.reducer import State
 from console.screens.base.framed_screen import FramedScreen
-from console.screens.base.header_footer import HeaderFooter, is_small
+from console.screens.base.header_footer import TOO_SMALL, HeaderFooter, is_small
 from widgets.base.action_line import ActionLine
 from widgets.base.header_line import PartsLine
 
@@ -83,9 +83,7 @@ class ConsoleScreen(FramedScreen):
         with Container(id="body"):
             yield from self.compose_body()
         yield ActionLine(id="footer")
-        yield PartsLine(
-            ((" Too small: 40×12 is the minimum. ^x stops all. ", "$warn"),), id="too-small"
-        )
+        yield PartsLine(TOO_SMALL, id="too-small")
         self._got_composed = True
 
     def compose_tabs(self) -> ComposeResult:

@@ -14,9 +14,11 @@ from textual.widgets import Input, TextArea
 from agent.records import DeviceInfo, DeviceState, SessionState
 from agent.state.newest import newest
 from agent.state.reducer import SessionView, attention
+from console.core.connection import connection_part
 from console.keys import actions
 from console.keys.controllers import Controller
 from widgets.base.action_line import ActionLine
+from widgets.base.header_line import PartsLine
 from widgets.base.rows import Parts
 from widgets.pictures.phone_pane import is_driven_at, spread
 from widgets.questions.composer import Composer
@@ -25,7 +27,12 @@ if TYPE_CHECKING:
     from console.screens.base.framed_screen import FramedScreen
 
 LEAST = (40, 12)
-_WRITING = (("esc", "back"), ("^j", "new line"), ("tab", "next pane"))
+TOO_SMALL: Parts = ((" Too small: 40×12 is the minimum. ^x stops all. ", "$warn"),)
+_WRITING = (
+    ("esc", "back"),
+    ("^j", "new line"),
+    ("tab", "next pane"),
+)
 _SEEKING = (("enter", "to what was found"), ("esc", "clear"))
 NEXT_QUESTION = "question.next"
 """What the count of what waits leads to, in the header or on the tabs of a Deck without one."""
@@ -52,6 +59,14 @@ class HeaderFooter(Controller):
 
     def __init__(self, screen: "FramedScreen") -> None:
         self._screen = screen
+        self._tells_connection = True
+        """Whether the header has room for what is wrong with the connection."""
+
+    @property
+    def _connection(self) -> Parts:
+        """What is wrong with the connection to the core; nothing where nothing is."""
+        part = connection_part(self._screen.console_app.bridge)
+        return ((f"{part[0]} ", part[1]),) if part is not None else ()
 
     def on_composer_refused(self, event: Composer.Refused) -> None:
         """Show why what was to be written was not taken."""
@@ -112,12 +127,14 @@ class HeaderFooter(Controller):
         usage = app.usage.newest if app.usage is not None else None
         if usage is not None and usage.is_nearly_full and width >= 100:
             right.append((f"{usage.words}  ", "$warn"))
+        connection = self._connection
         if app.bridge.has_ended:
             # What the picture says of sessions and phones is how it was then.
-            right = [("× the core has ended ", "bold $bad")]
-        elif app.bridge.is_opening:
+            right.clear()
+        right += connection
+        if app.bridge.is_opening:
             right.append(("opening … ", "$muted"))
-        elif width >= 80:
+        elif width >= 80 and not app.bridge.has_ended:
             count = f"{online} of {known}" if online < known else str(known)
             tone = "$warn" if online < known else "$muted"
             phones = (f"{count} device{'' if known == 1 else 's'} ", tone)
@@ -127,6 +144,8 @@ class HeaderFooter(Controller):
             left[:named] = [("", "")] * named
         while len(right) > 1 and _cells(left, right) > width:
             right.pop()
+        self._tells_connection = set(connection) <= set(right)
+        self._screen.query_one("#too-small", PartsLine).show((*connection, *TOO_SMALL))
         parts = spread(tuple(left), tuple(right), width)
         if pressable.pop(0, ""):
             pressable[-len(right)] = NEXT_QUESTION
@@ -143,11 +162,19 @@ class HeaderFooter(Controller):
         width = self._screen.size.width
         armed = self._screen.console_app.two_acts.sentence
         fixed = self._fixed_keys(width, alone=bool(armed))
-        room = width - sum(len(text) for text, _ in fixed) - 1
-        left = ((f" {armed} ", "bold $ask"),) if armed else _keys(self._screen.footer_keys(), room)
+        told: Parts = ()
+        if self._screen.has_class("-short") or not self._tells_connection:
+            # Without a header, or room in it, the connection is told here.
+            told = tuple((f" {text}", style) for text, style in self._connection)
+        room = width - sum(len(text) for text, _ in (*told, *fixed)) - 1
+        keys = ((f" {armed} ", "bold $ask"),) if armed else _keys(self._screen.footer_keys(), room)
+        if _cells(told, keys, fixed) > width:
+            # The sentence that has to be answered is there for a few seconds only.
+            told = ()
+        left = (*told, *keys)
         parts = spread(left, fixed, width)
         # After a key stands its word; both are pressed for it.
-        pressable = {} if armed else _keys_by_part(left, 1, 0)
+        pressable = {} if armed else _keys_by_part(keys, 1, len(told))
         pressable |= _keys_by_part(fixed, 0, -len(fixed))
         self._screen.query_one("#footer", ActionLine).show_pressable(
             parts, _seen(pressable, parts, len(fixed))

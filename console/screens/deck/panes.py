@@ -204,9 +204,8 @@ class PaneController(Controller):
             parts.append((f" {name} ", "bold $foreground on $cursor" if here else "$muted"))
             parts.append((" ", ""))
         parts.append(("tab switches", "$faint"))
-        if self._deck.console_app.bridge.has_ended and self._deck.has_class("-short"):
-            parts.append(("   × the core has ended", "bold $bad"))
-        elif waiting and self._deck.has_class("-short"):
+        has_ended = self._deck.console_app.bridge.has_ended
+        if waiting and not has_ended and self._deck.has_class("-short"):
             if any(one.question for one in self._deck.attention.waiting.values()):
                 pressable[len(parts)] = NEXT_QUESTION
             parts.append((f"   ? {waiting} waiting", "bold $ask"))

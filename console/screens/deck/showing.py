@@ -149,7 +149,7 @@ class SessionPaneController(Controller):
         session = view.session
         if deck.focused is deck.pane.transcript:
             item = deck.pane.transcript.item_under_cursor()
-            text = as_text(item) if item is not None else session.goal
+            text = as_text(item, indented=False) if item is not None else session.goal
         elif deck.places.is_at_card and deck.card.question is not None:
             text = deck.card.question.shown
         else:

@@ -1,4 +1,5 @@
-"""What every dialog has: a way out for the mouse, and keys named at its foot that can be pressed.
+"""What every dialog has: a way out for the mouse, keys at its foot that can be pressed, and over it
+what is wrong with the connection to the core.
 
 Not what a dialog asks. Invariant: what the mouse does is pressed as a key, where every key is
 handled; a press beside the dialog is its esc.
@@ -12,7 +13,9 @@ from textual.screen import ModalScreen
 from textual.style import Style
 
 from console.base_app import ConsoleApp
+from console.core.connection import connection_part
 from widgets.base.fault_isolation import FaultIsolated
+from widgets.base.header_line import PartsLine
 
 T = TypeVar("T")
 
@@ -27,6 +30,18 @@ def foot(*keys: tuple[str, str]) -> Content:
 
 class Dialog(FaultIsolated, ModalScreen[T]):
     """A dialog over any screen."""
+
+    def on_mount(self) -> None:
+        self.mount(PartsLine(id="connection"))
+        self.call_after_refresh(self.show_connection)
+
+    def show_connection(self) -> None:
+        """Show what is wrong with the connection; called at most once a tick."""
+        assert isinstance(self.app, ConsoleApp)
+        for line in self.query("#connection").results(PartsLine):
+            part = connection_part(self.app.bridge)
+            line.show(((f" {part[0]}", part[1]),) if part is not None else ())
+            line.set_class(part is not None, "-shown")
 
     def on_click(self, event: Click) -> None:
         if event.widget is self:

@@ -55,7 +55,7 @@ class RecordController(Controller):
             and (record, part) == (self.at_place(), self.part)
         ):
             key = f"{part.value}:{record.step}:{record.digest_of(part)}"
-            self._screen.query_one(RecordPane).show_text(key, parts)
+            self._screen.query_one(RecordPane).show_text(key, parts, part.hang)
 
     def do_replay_record(self) -> None:
         """Show the next part of the step's record: tree, prompt, reply, none."""

@@ -64,7 +64,12 @@ class StepReader(Controller):
         record = await self._record_of(event.session_id, event.step)
         sections = tuple(
             [
-                Section(part.value, await read_part(core, record, part), part is Part.PROMPT)
+                Section(
+                    part.value,
+                    await read_part(core, record, part),
+                    from_end=part is Part.PROMPT,
+                    hang=part.hang,
+                )
                 for part in Part
             ]
         )

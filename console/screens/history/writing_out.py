@@ -1,8 +1,14 @@
-"""A replayed session as a file: a page, a film or a rollout.
+"""A session as a file: a page, a film or a rollout.
 
-Invariant: a file that is there is never written over.
+Invariants: a file that is there is never written over; one that was asked for in a browser goes to
+that browser, and nothing of it stays on this computer.
 """
 
+from __future__ import annotations
+
+import asyncio
+import tempfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -50,19 +56,40 @@ class ExportController(Controller):
             self._app.spawn(self._write(kind), f"writing {kind.value}", Wait.NOT)
 
     async def _write(self, kind: Kind) -> None:
-        app, session_id = self._app, self._tape.session_id
-        folder = (app.data_dir or Path.cwd()) / _FOLDER
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        place = _free(folder / f"session-{session_id}.{kind.suffix}")
         try:
-            await write(app.core, session_id, place, kind, self._told)
+            await export(self._app, self._tape.session_id, kind, self._told)
         finally:
             self._tape.doing = ""
-        app.say(f"Written: {place}")
 
     def _told(self, done: int, total: int) -> None:
         # From a thread: only a string is set, and the screen's next tick shows it.
         self._tape.doing = f"writing {100 * done // max(1, total)} %"
+
+
+async def export(
+    app: ConsoleApp, session_id: str, kind: Kind, told: Callable[[int, int], None]
+) -> None:
+    """Write a session beside the data, or for the browser that the console is in.
+
+    Raises:
+        UsageError: it has nothing for this kind of file.
+        StoreError: the file cannot be written.
+    """
+    name = f"session-{session_id}.{kind.suffix}"
+    if app.is_web:
+        with tempfile.TemporaryDirectory(prefix="switchboard-") as passing:
+            place = Path(passing) / name
+            await write(app.core, session_id, place, kind, told)
+            # Open, it can be read to its end without a name.
+            file = await asyncio.to_thread(place.open, "rb")
+        app.deliver_binary(file, save_filename=name, mime_type=kind.mime_type)
+        app.say(f"{name} goes to the downloads of this browser.")
+        return
+    folder = (app.data_dir or Path.cwd()) / _FOLDER
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    place = _free(folder / name)
+    await write(app.core, session_id, place, kind, told)
+    app.say(f"Written: {place}")
 
 
 def _free(place: Path) -> Path:

@@ -188,6 +188,8 @@
   wheel.addEventListener("click", () => send(held ? { type: "hand_back", note: "" } : { type: "take" }));
   for (const one of driving.querySelectorAll("[data-button]")) one.addEventListener("click", () => { flush(); act({ do: "button", button: one.dataset.button }); });
   keyboard.addEventListener("click", () => typing.focus()); // A phone shows its own keyboard for it.
-  new ResizeObserver(() => socket?.readyState === WebSocket.OPEN && serial && show()).observe(screen);
+  const refit = () => socket?.readyState === WebSocket.OPEN && serial && show();
+  new ResizeObserver(refit).observe(screen);
+  window.addEventListener("resize", refit); // At another density the same place has other pixels.
   setInterval(tell, 1000);
 })();

@@ -47,7 +47,8 @@ async def test_every_verb_of_the_command_line_is_found_by_its_name(console: Open
         assert len(listed) == len(commands.verbs()) > 100
         for verb in commands.verbs():
             first = [entry for entry in search(offered, verb.path) if entry.kind is Kind.COMMAND]
-            assert first[0].about == verb.path
+            assert verb.path in [entry.about for entry in first[:2]]
+            assert first[0].about == verb.path or first[1].why_not
 
 
 async def test_every_setting_session_phone_and_job_is_found(console: Open) -> None:
@@ -91,6 +92,20 @@ async def test_the_best_fit_comes_first(console: Open, typed: str, first: str) -
 def test_nothing_is_called_what_nothing_is_called() -> None:
     offered = [Entry(Kind.ACTION, "a", "Stop all"), Entry(Kind.ACTION, "b", "Pause")]
     assert search(offered, "zqx") == []
+
+
+def test_what_can_be_done_comes_before_a_better_name_that_cannot() -> None:
+    blocked = Entry(Kind.ACTION, "stop", "Stop", why_not="No running session is selected.")
+    offered = [
+        blocked,
+        Entry(Kind.ACTION, "said", "Pause", "Halt it; it does not stop."),
+        Entry(Kind.ACTION, "all", "Stop all"),
+        Entry(Kind.COMMAND, "command", "sessions stop"),
+    ]
+    found = [one.about for one in search(offered, "stop", {"action:stop": 0})]
+    assert found == ["all", "stop", "command", "said"]
+    # What only mentions the word does not take the place of the name that was typed.
+    assert search([blocked, offered[1]], "stop")[0] is blocked
 
 
 def test_what_was_chosen_last_comes_first_also_after_a_restart(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ import os
 import shutil
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
+from pathlib import Path
 from tempfile import TemporaryDirectory
 from urllib.parse import parse_qs, urlsplit
 
@@ -226,6 +227,70 @@ async def _begin_and_watch(address: str) -> None:
             "[...document.querySelectorAll('canvas')].some(canvas => canvas.width > 600)"
         )
         assert drawn
+
+
+@pytest.mark.slow
+@needs_chromium
+@pytest.mark.parametrize("drives", [True, False], ids=["acts", "looks"])
+async def test_a_film_that_is_asked_for_in_a_browser_comes_to_its_downloads(
+    workshop: Workshop, drives: bool
+) -> None:
+    run = workshop.call("run", "Open the settings", "--virtual", "--json")
+    assert run.code in (0, 5), run.err
+    with serving(workshop, *(["--drive"] if drives else [])) as address:
+        async with tab(address) as console:
+            await console.wait_for("Open the settings")
+            await console.type("R")
+            await console.wait_for("event 0 of")
+            for down, kind in ((2, b"GIF89a"), (3, b"{")):
+                await console.type("E")
+                await console.wait_for("Write as")
+                async with console.page.expect_download() as coming:
+                    for _ in range(down):
+                        await console.page.keyboard.press("ArrowDown")
+                    await console.type("Enter")
+                download = await coming.value
+                assert download.suggested_filename.startswith("session-")
+                written = await asyncio.to_thread(Path(await download.path()).read_bytes)
+                assert written.startswith(kind)
+                await console.until(lambda text: "Write as" not in text, "the end of the dialog")
+            assert written.endswith(b"\n"), "all of it"
+            assert console.errors == []
+            # What was delivered once is not there for the next one.
+            again = await console.page.request.get(download.url)
+            assert again.status == 404
+        assert not (workshop.data / "exports").exists()
+
+
+@pytest.mark.slow
+@needs_chromium
+@pytest.mark.parametrize("zoom", [1.25, 2.0, 0.5])
+async def test_a_zoomed_page_is_laid_out_again_and_sharp(
+    looking: tuple[Workshop, str], zoom: float
+) -> None:
+    _, served = looking
+    async with tab(served) as console:
+        await console.wait_for("No sessions yet")
+        before = console.columns
+        browser = await console.page.context.new_cdp_session(console.page)
+        # What zooming does: the window has fewer and denser pixels.
+        size = {"width": round(1440 / zoom), "height": round(900 / zoom)}
+        metrics = {**size, "deviceScaleFactor": zoom, "mobile": False}
+        await browser.send("Emulation.setDeviceMetricsOverride", metrics)
+        await console.until(lambda _: abs(console.columns - before / zoom) <= 3, "other columns")
+        drawn = """() => {
+          const screen = document.querySelector(".xterm-screen").getBoundingClientRect();
+          const all = [...document.querySelectorAll(".xterm-screen canvas")];
+          return [screen.width, ...all.map((one) => one.width / one.getBoundingClientRect().width)];
+        }"""
+        async with asyncio.timeout(BOUND_S):
+            while True:
+                width, *dense = await console.page.evaluate(drawn)
+                fills = size["width"] - 60 <= width <= size["width"]
+                if fills and all(abs(one - zoom) < 0.02 * zoom for one in dense):
+                    break
+                await asyncio.sleep(0.05)
+        assert console.errors == []
 
 
 @pytest.mark.slow

@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import socket
 import sys
 import tomllib
 from pathlib import Path
@@ -9,10 +10,11 @@ from typing import Any
 from urllib.parse import parse_qs, urlencode, urlsplit
 
 import pytest
+from msgspec.structs import replace
 
 from agent.errors import ModelError
 from agent.models.catalog import catalog
-from agent.models.local_servers import server_at
+from agent.models.local_servers import find_servers, server_at
 from tests.models.login.test_login import TinyIssuer, tiny_issuer
 from tests.openai_server import Reply, openai_server, tool
 
@@ -49,6 +51,29 @@ async def test_a_server_of_this_machine_is_tried_and_kept(tmp_path: Path) -> Non
     assert server.requests[0]["model"] == "other"
     assert written(tmp_path) == {"name": "ollama/other", "base_url": server.base_url}
     assert "called its tool" in said
+
+
+async def test_a_server_that_hangs_is_told_from_one_that_is_not_there() -> None:
+    async def hang(_reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await released.wait()
+        writer.close()
+
+    released = asyncio.Event()
+    kinds = [preset for preset in catalog().presets.values() if preset.local][:3]
+    hanging = await asyncio.start_server(hang, "127.0.0.1", 0)
+    with socket.socket() as refusing:
+        # Bound and not listening: whoever connects is refused.
+        refusing.bind(("127.0.0.1", 0))
+        async with hanging, openai_server([]) as server:
+            ports = (hanging.sockets[0].getsockname()[1], refusing.getsockname()[1])
+            places = [*(f"http://127.0.0.1:{port}/v1" for port in ports), server.base_url]
+            asked = [
+                replace(preset, base_url=place) for preset, place in zip(kinds, places, strict=True)
+            ]
+            found = await find_servers(asked)
+            released.set()
+    assert found.silent == (asked[0],)
+    assert [one.preset for one in found.servers] == [asked[2]]
 
 
 async def test_a_model_that_calls_no_tool_is_not_kept(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 
 from widgets.lists.columns import Column, cells, fit, heading
+from widgets.lists.history_rows import COLUMNS_FROM, column_titles
 
 TEXTS = st.text(max_size=40) | st.sampled_from(["定期的な仕事の状態", "🌱" * 9, "a\x1b[31mb", ""])
 COLUMNS: tuple[Column[str], ...] = (
@@ -40,3 +41,10 @@ def test_columns_stand_under_their_names_at_every_width(text: str, width: int) -
 )
 def test_a_column_takes_what_its_row_says(width: int, sizes: list[int]) -> None:
     assert [column.size(width) for column in COLUMNS] == sizes
+
+
+@given(width=st.integers(COLUMNS_FROM, 300))
+def test_the_columns_of_the_history_leave_a_goal_its_room_at_every_width(width: int) -> None:
+    [(titles, _)] = column_titles(width)
+    assert width - cell_len(titles) >= 50
+    assert {"phone", "steps", "cost", "outcome", "began"} <= set(titles.split())
