@@ -1,7 +1,5 @@
 """Say what is wrong with the connection to the core, as every screen and dialog shows it; pure."""
 
-from __future__ import annotations
-
 from typing import Protocol
 
 from agent.records import HostInfo, HostState

@@ -4,8 +4,6 @@ Drawing alone; what a paragraph says is `widgets.transcript.transcript_lines`. I
 has the width that was asked for and one cell more, so a cursor or a scrollbar moves nothing.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from rich.segment import Segment

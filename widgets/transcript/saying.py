@@ -1,7 +1,5 @@
 """What a model is saying just now, drawn below the items of its transcript."""
 
-from __future__ import annotations
-
 from textual.widget import Widget
 
 from agent.text import clean

@@ -28,11 +28,7 @@ if TYPE_CHECKING:
 
 LEAST = (40, 12)
 TOO_SMALL: Parts = ((" Too small: 40×12 is the minimum. ^x stops all. ", "$warn"),)
-_WRITING = (
-    ("esc", "back"),
-    ("^j", "new line"),
-    ("tab", "next pane"),
-)
+_WRITING = (("esc", "back"), ("^j", "new line"), ("tab", "next pane"))
 _SEEKING = (("enter", "to what was found"), ("esc", "clear"))
 NEXT_QUESTION = "question.next"
 """What the count of what waits leads to, in the header or on the tabs of a Deck without one."""

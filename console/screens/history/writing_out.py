@@ -4,8 +4,6 @@ Invariants: a file that is there is never written over; one that was asked for i
 that browser, and nothing of it stays on this computer.
 """
 
-from __future__ import annotations
-
 import asyncio
 import tempfile
 from collections.abc import Callable
@@ -67,7 +65,7 @@ class ExportController(Controller):
 
 
 async def export(
-    app: ConsoleApp, session_id: str, kind: Kind, told: Callable[[int, int], None]
+    app: "ConsoleApp", session_id: str, kind: Kind, told: Callable[[int, int], None]
 ) -> None:
     """Write a session beside the data, or for the browser that the console is in.
 

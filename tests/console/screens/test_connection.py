@@ -1,7 +1,5 @@
 """What is wrong with the connection to the core is on every screen and dialog, at every size."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
