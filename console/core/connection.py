@@ -3,7 +3,7 @@
 from typing import Protocol
 
 from agent.records import HostInfo, HostState
-from agent.text import one_line
+from agent.text import counted, one_line
 
 Part = tuple[str, str]
 """A text and its style."""
@@ -34,5 +34,5 @@ def connection_part(followed: Followed) -> Part | None:
         return f"! {followed.trouble}", "bold $warn"
     gone = [one.name for one in followed.hosts if one.state is HostState.GONE]
     if len(gone) > 1:
-        return f"! {len(gone)} hosts are gone", "$warn"
+        return f"! {counted(len(gone), 'host')} are gone", "$warn"
     return (f"! host {one_line(gone[0], 24)} is gone", "$warn") if gone else None
