@@ -106,11 +106,17 @@ _ADVICE = re.compile(
 )
 
 
+_NEW_SCREEN = re.compile(r"\bNEW SCREEN: (\S{1,200}) \(was: \S{0,200}\)\.")
+_NEW_APP = re.compile(r"\bNEW APP: Changed from \S{1,200} to (\S{1,200})\.(?=\s|$)")
+"""What `agent.loop.screen.changes` says of another page and of another app."""
+
+
 def call_result_words(text: str) -> str:
     """Return a call's result for a person: without the code before it and the advice after it,
-    which are for the model.
+    which are for the model, and with its change of page or app as a sentence.
     """
-    return _ADVICE.sub("", _RESULT_CODE.sub("", text))
+    said = _ADVICE.sub("", _RESULT_CODE.sub("", text))
+    return _NEW_APP.sub(r"The app is now \1.", _NEW_SCREEN.sub(r"The page is now \1.", said))
 
 
 def one_line(text: str, limit: int = 200) -> str:

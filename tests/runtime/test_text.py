@@ -112,5 +112,10 @@ def test_a_person_reads_a_calls_result_without_what_is_for_the_model() -> None:
             "Tapped, but adb did not answer.",
         ),
         ("It said: FAILED: no", "It said: FAILED: no"),
+        ("OK: Clicked. NEW SCREEN: Detail (was: Main).", "Clicked. The page is now Detail."),
+        (
+            "OK: Clicked. NEW APP: Changed from org.a to org.b. A toast said “Hi”.",
+            "Clicked. The app is now org.b. A toast said “Hi”.",
+        ),
     ):
         assert call_result_words(told) == read
