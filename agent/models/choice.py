@@ -63,9 +63,9 @@ def build_model(
         environ: where the key is looked up; the process's own environment when left out.
 
     Raises:
-        ConfigError: the endpoint needs a key and there is none; the recorded one is another than
-            that of the settings and must not be asked from here; or a key file or price table
-            cannot be used.
+        ConfigError: the endpoint needs a key and there is none; the recorded endpoint differs
+            from that of the settings and must not be asked from here; or a key file or price
+            table cannot be used.
     """
     wanted = name or settings.model.name or PILOT
     if wanted == PILOT:

@@ -1,7 +1,7 @@
 """Find model servers that listen on this machine: Ollama, LM Studio, llama.cpp, vLLM.
 
 Only the loopback ports that they use of themselves are asked, without a key. Invariant: what
-answers with anything but a list of models is not there; what hangs is said.
+answers with anything but a list of models is left out; one that hangs is named.
 """
 
 import asyncio

@@ -11,7 +11,7 @@ from agent.placement.placing import Ask, Phone, Shares
 from agent.records import DeviceState
 from agent.text import one_line
 
-_NAMED = 3  # As many phones are named; of more only the number is said.
+_NAMED = 3  # How many phones are named; of more, only the count.
 
 
 def why_waiting(

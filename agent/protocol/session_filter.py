@@ -23,7 +23,7 @@ class SessionFacts(NamedTuple):
     created_ms: int
     place: str  # Its host and its phone, as `rack-3/emulator-5554`.
     model: str
-    labels: str  # Its outcome, `kept` and its tags with `#`, each on a line of its own.
+    labels: str  # Its outcome, `kept` and its tags with `#`, one per line.
 
 
 class SessionFilter(msgspec.Struct, frozen=True, kw_only=True):

@@ -42,7 +42,7 @@ class Act:
 
     outcome: ActionOutcome
     text: str
-    seen: Seen | None = None  # The screen after it; None when there was none to be had.
+    seen: Seen | None = None  # The screen after it; None if none could be read.
     act_ms: int = 0
     idle_ms: int = 0
 

@@ -73,7 +73,7 @@ def _is_generic(evidence: Evidence, past: Past, *, strict: bool) -> bool:
 
 def _tells(evidence: Evidence, past: Past) -> bool:
     for screen in past.screens:
-        if screen.is_reply and screen.step == evidence.step:
+        if screen.is_reply and screen.step == evidence.step and not evidence.digest:
             # Its words are the model's own, so they count only where something later is asked for.
             reply = msgspec.structs.replace(evidence, quote=" ".join(screen.lines))
             asked = groups_for(" ".join((past.goal, *past.hints)))

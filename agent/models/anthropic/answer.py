@@ -34,7 +34,7 @@ _FINISHED = {
 }
 _MAX_BLOCKS = 64  # Of reasoning in one answer.
 _KINDS = ("message_", "content_block_")
-PAUSED = "pause_turn"  # The model wants to go on in a call of its own.
+PAUSED = "pause_turn"  # The model continues in another call.
 
 
 @dataclass(slots=True)

@@ -53,7 +53,7 @@ class SessionHosted(EventBase, frozen=True, kw_only=True, tag="session_hosted"):
 
     host: str
     serial: str = ""
-    goes_on: bool = False  # Whether it was at work: that host goes on with it.
+    goes_on: bool = False  # Whether it was running; then that host continues it.
     reason: str = ""
 
 

@@ -135,6 +135,15 @@ def test_a_reply_of_a_service_is_evidence_where_the_goal_asks_for_something_late
     assert objection(evidence, with_job(goal), is_same=True) == why
 
 
+def test_a_screen_of_the_same_step_is_no_reply() -> None:
+    evidence = [Evidence(quote="Notes", step=1, digest="ab" * 32)]
+    assert objection(evidence, with_job("Open Notes every Monday"), is_same=True) != NOT_OF_GOAL
+    evidence = [Evidence(quote="Settings", step=1, digest="ab" * 32)]
+    assert (
+        objection(evidence, with_job("Look at the mail every Monday"), is_same=True) == NOT_OF_GOAL
+    )
+
+
 @pytest.mark.parametrize("approved", [True, False])
 @pytest.mark.parametrize("goal", ["Delete all but shopping", "Write down all but shopping"])
 def test_what_the_operator_approved_to_be_removed_is_of_a_goal_that_removes(

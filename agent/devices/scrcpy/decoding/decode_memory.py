@@ -19,7 +19,7 @@ from agent.devices.frames.subscribers import Size
 from agent.errors import DeviceError
 
 MEMORY_BYTES = 1 << 30  # Of addresses; memory is taken only where pictures were written.
-THREADS = 2  # How many of the process's threads decode, each under a mark of its own.
+THREADS = 2  # Decoding threads of the process; each has its own mark.
 _MARK = struct.Struct("<I")
 _HEAD_BYTES = 64
 _LEAST_BYTES = 4096
