@@ -44,7 +44,8 @@ def load_settings(
     said = {name: value for name, value in (overrides or {}).items() if value is not None}
     moved = _directory(str(said.get("data_dir") or env.get("SWITCHBOARD_DATA_DIR") or ""))
     path, must_exist = _find_file(config_file, env, moved)
-    values.update(_from_file(path, must_exist))
+    in_file = _from_file(path, must_exist)
+    values.update(in_file)
     for key in KEYS.values():
         if env.get(key.variable):
             values[key.name] = _from_text(key, env[key.variable])
@@ -52,6 +53,12 @@ def load_settings(
         if name not in KEYS:
             raise ConfigError(f"There is no setting {name!r}.", _nearest(name))
         values[name] = _checked(KEYS[name], value, "The command line")
+    token = KEYS["operator.token_file"]
+    core = in_file.get("core.address")
+    is_in_file = token.name not in said and not env.get(token.variable)
+    if is_in_file and core and values["core.address"] != core:
+        # A token proves who shows it wherever it is shown: the file's is for the file's core.
+        values.pop(token.name, None)
     return _build(values, path, moved, env)
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,7 +16,8 @@ from agent.models.catalog import PRICE_FILE, catalog, load_prices, own_prices, p
 from agent.models.endpoint import Endpoint
 from agent.models.keys import Key, Source, find_key, variables
 from agent.models.login import FILE_NAME as LOGIN_FILE
-from agent.models.login import TokenFile
+from agent.models.login import Login, TokenFile
+from agent.models.login_origin import not_made_for
 from agent.models.model import ImageDetail, Model
 from agent.models.prices import Price
 from agent.models.session_endpoint import (
@@ -63,9 +65,9 @@ def build_model(
         environ: where the key is looked up; the process's own environment when left out.
 
     Raises:
-        ConfigError: the endpoint needs a key and there is none; the recorded endpoint differs
-            from that of the settings and must not be asked from here; or a key file or price
-            table cannot be used.
+        ConfigError: the endpoint needs a key and there is none, or a login that is another's; the
+            recorded endpoint differs from that of the settings and must not be asked from here; or
+            a key file or price table cannot be used.
     """
     wanted = name or settings.model.name or PILOT
     if wanted == PILOT:
@@ -86,19 +88,20 @@ def build_client(
     """Make the client of an endpoint's model. Raises ConfigError, as `build_model` does."""
     env = os.environ if environ is None else environ
     current, notice = catalog().current(wanted)
-    login = TokenFile(login_file(settings))
+    file = TokenFile(login_file(settings))
+    login = file.read()
     if recorded and not is_asked_there(recorded, settings, current):
         endpoint = endpoint_at(recorded, current)
-        key = _own_key(settings, endpoint, recorded, env, is_signed_in=login.read() is not None)
-        is_signed_in = False
+        key = _own_key(settings, endpoint, recorded, env, login=login)
         said = f"Model calls go to {bare(endpoint.base_url)}, where this session was begun."
         notice = f"{notice} {said}".strip()
     else:
         endpoint = endpoint_of(settings, current)
         key = key_of(settings, endpoint, environ=env)
-        is_signed_in = key.source is Source.NONE and login.read() is not None
-        wants_key = not settings.model.base_url and not endpoint.is_local
-        if key.source is Source.NONE and not is_signed_in and wants_key:
+        is_unknown = key.source is Source.NONE and not endpoint.is_local
+        if is_unknown and login is not None and not login.is_for(endpoint.base_url):
+            raise not_made_for(login.origin, login.issuer, endpoint.base_url)
+        if is_unknown and login is None and not settings.model.base_url:
             variable = variables(endpoint, settings.model.api_key_env)[0]
             raise ConfigError(
                 f"The model {endpoint.model} needs a key, and the environment variable {variable} "
@@ -110,9 +113,10 @@ def build_client(
             said = f"Model calls go to {bare(endpoint.base_url)}, because OPENAI_BASE_URL says so."
             notice = f"{notice} {said}".strip()
     facts = endpoint.facts
+    signs_in = key.source is Source.NONE and login is not None and login.is_for(endpoint.base_url)
     return client_class(endpoint.wire)(
         endpoint.model,
-        api_key=login.token if is_signed_in else key.value,
+        api_key=partial(file.token, endpoint.base_url) if signs_in else key.value,
         timeout_s=settings.model.timeout_s,
         vision=settings.model.vision and facts.vision is not False,
         endpoint=endpoint,
@@ -130,11 +134,12 @@ def _own_key(
     recorded: str,
     env: Mapping[str, str],
     *,
-    is_signed_in: bool,
+    login: Login | None,
 ) -> Key:
     """Find the key for an endpoint that the settings do not name: one that is bound to its host.
 
-    The variable that the settings name, and a login, are for the endpoint of the settings.
+    The variable that the settings name is for the endpoint of the settings, and a login for the one
+    that it was made for.
 
     Raises:
         ConfigError: it must not be asked from here, or would be asked without a key it may need.
@@ -155,7 +160,9 @@ def _own_key(
         use_keyring=settings.model.keyring,
         environ=env,
     )
-    withheld = bool(env.get(settings.model.api_key_env)) or is_signed_in
+    if login is not None and login.is_for(endpoint.base_url):
+        return key
+    withheld = bool(env.get(settings.model.api_key_env)) or login is not None
     if key.source is Source.NONE and not endpoint.is_local and (endpoint.key_variable or withheld):
         raise ConfigError(
             f"{session_at}, and the settings here have {here}, whose key is not sent elsewhere; "

@@ -59,9 +59,24 @@ def find_key(
         environ: the process's own environment when left out.
 
     Raises:
-        ConfigError: the file is readable by others, or is no key file; or the keyring is broken.
+        ConfigError: the file is readable by others, or is no key file; or the keyring is broken; or
+            a provider's key would go there without encryption.
     """
     env = os.environ if environ is None else environ
+    key = _found(endpoint, variable, file, env, use_keyring=use_keyring)
+    is_providers = endpoint.row is not None or endpoint.provider is Provider.AZURE
+    is_open = not endpoint.is_local and not endpoint.base_url.lower().startswith("https://")
+    if key.value and is_providers and is_open:
+        raise ConfigError(
+            f"The key of {endpoint.host} is not sent there without encryption.",
+            f"Write model.base_url as https://{endpoint.host}.",
+        )
+    return key
+
+
+def _found(
+    endpoint: Endpoint, variable: str, file: Path, env: Mapping[str, str], *, use_keyring: bool
+) -> Key:
     for name in variables(endpoint, variable):
         value = env.get(name, "").strip()
         if value:

@@ -21,6 +21,7 @@ import msgspec
 from agent.errors import ConfigError, ModelError
 from agent.models.callback import callback
 from agent.models.keys import check_private
+from agent.models.login_origin import is_made_for, not_made_for, secure_origin
 from agent.text import one_line
 
 if TYPE_CHECKING:
@@ -57,6 +58,11 @@ class Login(msgspec.Struct, frozen=True, kw_only=True):
     refresh_token: str = ""
     expires_s: float = 0.0  # Seconds since the epoch; 0 = it does not end.
     revocation_endpoint: str = ""
+    origin: str = ""  # The endpoint that it is for; empty in a login of an older version.
+
+    def is_for(self, address: str) -> bool:
+        """Return whether its token may be sent to an address."""
+        return is_made_for(self.origin, self.issuer, address)
 
     def __repr__(self) -> str:
         return f"Login(issuer={self.issuer!r}, client_id={self.client_id!r})"
@@ -99,6 +105,7 @@ async def sign_in(
     issuer: Issuer,
     *,
     client_id: str,
+    endpoint: str,
     scope: str,
     port: int,
     open_browser: Callable[[str], None],
@@ -107,13 +114,16 @@ async def sign_in(
     """Let a person sign in.
 
     Args:
+        endpoint: the address of the models that the login is for.
         open_browser: shows the address to the person.
         timeout_s: how long they may take.
 
     Raises:
+        ConfigError: the endpoint is reached without encryption.
         ModelError: nobody signed in, or the issuer refused.
         UsageError: the port is taken.
     """
+    origin = secure_origin(endpoint)
     async with callback(issuer.issuer, port) as callback_server:
         session = _session(client_id, scope=scope, redirect_uri=callback_server.address)
         verifier = token_urlsafe(64)
@@ -142,6 +152,7 @@ async def sign_in(
             token_endpoint=issuer.token_endpoint,
             access_token="",
             revocation_endpoint=issuer.revocation_endpoint,
+            origin=origin,
         ),
     )
 
@@ -221,17 +232,23 @@ class TokenFile:
                 f"The login {self._path} could not be written: {error.strerror or error}."
             ) from error
 
-    async def token(self) -> str:
+    async def token(self, endpoint: str) -> str:
         """Return an access token that is still good, renewing it when it is not.
+
+        Args:
+            endpoint: the address that it is sent to.
 
         Raises:
             ModelError: it has ended and cannot be renewed.
-            ConfigError: the file cannot be read or written.
+            ConfigError: it was made for another endpoint; or the file cannot be read or written.
         """
         async with self._lock:
             login = await asyncio.to_thread(self.read)
             if login is None:
                 raise _ended()
+            if not login.is_for(endpoint):
+                # Another login may have taken its place since the endpoint was chosen.
+                raise not_made_for(login.origin, login.issuer, endpoint)
             if login.expires_s and self._now_s() > login.expires_s - EARLY_S:
                 login = await self._renewed(login)
             return login.access_token
@@ -263,9 +280,12 @@ def _nobody(timeout_s: float, strangers: int) -> ModelError:
 def _session(client_id: str, **more: Any) -> "OAuth2Session":
     from authlib.integrations.requests_client import OAuth2Session
 
-    return OAuth2Session(
+    session = OAuth2Session(
         client_id, token_endpoint_auth_method="none", code_challenge_method="S256", **more
     )
+    # A refresh token is sent to the issuer's own address, and not to where that one points.
+    session.max_redirects = 0
+    return session
 
 
 def _fetch(session: "OAuth2Session", url: str, **more: Any) -> Mapping[str, Any]:

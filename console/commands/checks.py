@@ -151,6 +151,7 @@ def _model(settings: Settings) -> Finding:
     from agent.models.choice import key_of, login_file
     from agent.models.keys import Source, variables
     from agent.models.login import TokenFile
+    from agent.models.login_origin import not_made_for
     from agent.models.session_endpoint import endpoint_of
 
     model = settings.model
@@ -167,15 +168,20 @@ def _model(settings: Settings) -> Finding:
         detail += ", from OPENAI_BASE_URL"
     try:
         key = key_of(settings, endpoint)
-        signed_in = TokenFile(login_file(settings)).read() is not None
+        login = TokenFile(login_file(settings)).read()
     except ConfigError as error:
         return Finding(
             name="model", ok=False, detail=f"{detail}; {error.message}", remedy=error.remedy
         )
     if key.source is not Source.NONE:
         detail += f"; key from the {key.source.value}"
-    elif signed_in:
+    elif login is not None and login.is_for(endpoint.base_url):
         detail += "; signed in"
+    elif login is not None and not endpoint.is_local:
+        mismatch = not_made_for(login.origin, login.issuer, endpoint.base_url)
+        return Finding(
+            name="model", ok=False, detail=f"{detail}; {mismatch.message}", remedy=mismatch.remedy
+        )
     elif not model.base_url and not endpoint.is_local:
         variable = variables(endpoint, model.api_key_env)[0]
         return Finding(

@@ -258,3 +258,20 @@ def test_writing_a_key_keeps_comments_and_everything_else(tmp_path: Path) -> Non
     with pytest.raises(ConfigError, match="not TOML"):
         write_setting(file, "ui.theme", "day")
     assert file.read_text() == "[ui\n"
+
+
+def test_the_token_in_a_file_is_shown_to_no_core_but_the_files(tmp_path: Path) -> None:
+    (tmp_path / "config.toml").write_text(
+        '[core]\naddress = "tls://mine.example:7777"\n[operator]\ntoken_file = "token"\n'
+    )
+    env = {"SWITCHBOARD_DATA_DIR": str(tmp_path)}
+
+    def token_file(core: str | None, **more: str) -> str:
+        said = {"core.address": core}
+        return load_settings(overrides=said, environ=env | more).operator.token_file
+
+    assert token_file(None) == token_file("tls://mine.example:7777") == "token"
+    assert token_file("tls://other.example:7777") == ""
+    assert token_file(None, SWITCHBOARD_CORE_ADDRESS="tls://other.example:7777") == ""
+    own = {"SWITCHBOARD_OPERATOR_TOKEN_FILE": "its-token"}
+    assert token_file("tls://other.example:7777", **own) == "its-token"

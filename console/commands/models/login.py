@@ -134,6 +134,7 @@ async def sign_in_at_issuer(settings: Settings, *, no_browser: bool) -> None:
 
     Raises:
         UsageError: no issuer is set. ModelError: it refused, or could not be reached.
+        ConfigError: the issuer or the endpoint is reached without encryption.
     """
     from agent.models.choice import login_file
     from agent.models.login import TokenFile, discover, sign_in
@@ -151,13 +152,15 @@ async def sign_in_at_issuer(settings: Settings, *, no_browser: bool) -> None:
         if not no_browser:
             click.launch(url)
 
+    endpoint = _endpoint(settings)
     issuer = await asyncio.to_thread(discover, wanted.login_issuer)
     found = await sign_in(
         issuer,
         client_id=wanted.login_client_id,
+        endpoint=endpoint.base_url,
         scope=wanted.login_scope,
         port=wanted.login_port,
         open_browser=show,
     )
     TokenFile(login_file(settings)).keep(found)
-    say(f"Signed in at {found.issuer}.")
+    say(f"Signed in at {found.issuer} for {found.origin}.")

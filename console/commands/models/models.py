@@ -50,7 +50,8 @@ def list_models(ctx: click.Context, as_json: bool) -> None:
         endpoint = endpoint_of(settings, asked)
         key = key_of(settings, endpoint)
         source = f"{key.source.value} {key.where}".strip()
-        if not key.value and TokenFile(login_file(settings)).read() is not None:
+        login = None if key.value else TokenFile(login_file(settings)).read()
+        if login is not None and login.is_for(endpoint.base_url):
             source = "login"
         names: tuple[str, ...] = (PILOT,)
         if source != "none" or settings.model.base_url:

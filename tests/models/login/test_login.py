@@ -17,6 +17,7 @@ from agent.models.callback import callback
 from agent.models.login import Login, TokenFile, discover, refreshed, sign_in, sign_out
 
 PATIENCE_S = 30.0
+ENDPOINT = "https://models.example.com/v1"
 
 
 @dataclass
@@ -143,6 +144,7 @@ async def login_at(issuer: TinyIssuer, browser: Browser, *, timeout_s: float = P
     return await sign_in(
         found,
         client_id="switchboard",
+        endpoint=ENDPOINT,
         scope="openid offline_access",
         port=0,
         open_browser=browser.open,
@@ -179,7 +181,12 @@ async def test_a_port_that_is_taken_is_named_before_the_browser_opens() -> None:
         opened: list[str] = []
         with pytest.raises(UsageError, match=str(issuer.port)) as caught:
             await sign_in(
-                found, client_id="c", scope="", port=issuer.port, open_browser=opened.append
+                found,
+                client_id="c",
+                endpoint=ENDPOINT,
+                scope="",
+                port=issuer.port,
+                open_browser=opened.append,
             )
     assert opened == []
     assert "model.login_port" in caught.value.remedy
@@ -271,10 +278,10 @@ async def test_a_login_is_kept_private_and_renewed_before_it_ends(tmp_path: Path
         file = TokenFile(tmp_path / "login.json", now_s=lambda: now)
         file.keep(login)
         assert (tmp_path / "login.json").stat().st_mode & 0o777 == 0o600
-        assert await file.token() == "first"
+        assert await file.token(ENDPOINT) == "first"
         assert issuer.refreshes == 0
         now = login.expires_s - 10
-        assert await file.token() == "second"
+        assert await file.token(ENDPOINT) == "second"
         kept = file.read()
     assert issuer.refreshes == 1
     assert kept is not None
@@ -288,7 +295,7 @@ async def test_a_refresh_token_that_is_taken_once_is_followed_by_the_next(tmp_pa
         file = TokenFile(tmp_path / "login.json", now_s=lambda: login.expires_s + 7200)
         file.keep(login)
         for _ in range(3):
-            assert await file.token() == "second"
+            assert await file.token(ENDPOINT) == "second"
         kept = file.read()
     assert issuer.refreshes == 3
     assert kept is not None
@@ -307,7 +314,7 @@ async def test_of_two_processes_that_renew_at_once_the_second_takes_what_the_fir
         first.keep(login)
         old = second.read()
         assert old is not None
-        assert await first.token() == "second"
+        assert await first.token(ENDPOINT) == "second"
         # What the second had read before the first was done.
         renewed = await second._renewed(old)
         assert renewed.refresh_token == "refresh-2"
