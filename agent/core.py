@@ -76,7 +76,7 @@ class CoreBase:
         """Follow commits; see `Core.commits`. Yields one event per commit where events arrive
         singly.
         """
-        return _singly(self.events(after=after))
+        return _one_event_commits(self.events(after=after))
 
     async def look_up(self, query: LookUp[Answer]) -> Answer:
         """Answer a look-up; see `Core.look_up`."""
@@ -92,7 +92,7 @@ class CoreBase:
 
 
 @asynccontextmanager
-async def _singly(
+async def _one_event_commits(
     following: AbstractAsyncContextManager[AsyncIterator[Event]],
 ) -> AsyncIterator[AsyncIterator[Commit]]:
     async with following as events, aclosing(_each(events)) as commits:

@@ -57,7 +57,7 @@ def clean(text: str, limit: int = 100_000) -> str:
     """
     # Printable text, which is nearly all there is, holds nothing of what is taken out below.
     if len(text) <= limit and text.isprintable():
-        return _unpiled(text)
+        return _limit_marks(text)
     # A bounded head is enough: escapes only ever shrink, and a hostile label may be megabytes long.
     head = text[: limit * 4 + 64]
     is_cut = len(head) < len(text)
@@ -78,10 +78,10 @@ def _drop_forbidden(text: str) -> str:
         kept.append(flag.group())
         at = flag.end()
     kept.append(_FORBIDDEN.sub("", text[at:]))
-    return _unpiled("".join(kept))
+    return _limit_marks("".join(kept))
 
 
-def _unpiled(text: str) -> str:
+def _limit_marks(text: str) -> str:
     return text if text.isascii() else _PILED.sub(r"\1", text)
 
 
@@ -122,7 +122,7 @@ def call_result_words(text: str) -> str:
 def one_line(text: str, limit: int = 200) -> str:
     """Clean foreign text and fold every run of white space, newlines included, into one space."""
     if len(text) <= limit and text.isprintable() and text.strip() == text and "  " not in text:
-        return _unpiled(text)
+        return _limit_marks(text)
     folded = _SPACES.sub(" ", clean(text, max(limit * 4, 400))).strip()
     if len(folded) > limit:
         return folded[: max(limit - 1, 0)] + ELLIPSIS

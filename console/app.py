@@ -67,7 +67,7 @@ from console.terminal.terminal import lenient
 from console.terminal.themes import DARK, FALLBACK, LIGHT
 from console.terminal.title import titled
 from widgets.base import causality
-from widgets.base.fault_isolation import Broke
+from widgets.base.fault_isolation import WidgetFailed
 from widgets.pictures.phone_pane import is_driven_at
 
 if TYPE_CHECKING:
@@ -279,7 +279,7 @@ class SwitchboardApp(ShowsStills, ConsoleApp, inherit_bindings=False):
             self._lost_said = event.text
             self.say(event.text, tone="error" if event.final else "warning")
 
-    def on_broke(self, event: Broke) -> None:
+    def on_widget_failed(self, event: WidgetFailed) -> None:
         self.errors.report(event.error, event.where)
 
     def _handle_exception(self, error: Exception) -> None:

@@ -74,7 +74,7 @@ def as_markdown() -> str:
     meanings = [f"| {int(code)} | {meaning} |" for code, meaning in MEANINGS.items()]
     codes = [f"| {int(code)} | {int(end)} |" for code, end in RPC_EXITS.items()]
     rows = [
-        f"| `{words}` | {_usage(command)} | {_says(command)} | {_exits(words)} |"
+        f"| `{words}` | {_usage(command)} | {_summary(command)} | {_exits(words)} |"
         for words, command in commands()
     ]
     return "\n".join(
@@ -125,7 +125,7 @@ def _usage(command: click.Command) -> str:
     return " ".join(f"`{word}`" for word in (*taken, *options)).replace("|", "\\|") or "–"
 
 
-def _says(command: click.Command) -> str:
+def _summary(command: click.Command) -> str:
     return command.get_short_help_str(200).replace("|", "\\|")
 
 

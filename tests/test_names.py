@@ -13,6 +13,7 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 SECTION = "## Words that name nothing here"
+ALONE = "## Names that say too little"
 
 # The program is read once for all tests of this module.
 pytestmark = pytest.mark.xdist_group("names")
@@ -30,6 +31,14 @@ def forbidden() -> dict[str, str]:
     return rows
 
 
+@cache
+def too_short() -> frozenset[str]:
+    """Return the words that are no name by themselves, as the glossary lists them."""
+    page = (ROOT / "docs/glossary.md").read_text(encoding="utf-8")
+    section = page.split(ALONE, 1)[1].split("\n## ", 1)[0]
+    return frozenset(re.findall(r"`([a-z_]+)`[,.]", section))
+
+
 class Read(NamedTuple):
     """What the program calls things, each with the file that has it."""
 
@@ -37,6 +46,7 @@ class Read(NamedTuple):
     """Modules and classes."""
     inner: set[tuple[str, str]]
     """Functions, parameters and variables."""
+    functions: set[tuple[str, str]]
     docstrings: list[tuple[str, str]]
     """The first line of each function's docstring that returns something, after its place."""
     prose: list[tuple[str, str]]
@@ -46,7 +56,7 @@ class Read(NamedTuple):
 @cache
 def program() -> Read:
     """Read the program once; its trees are not kept."""
-    read = Read(set(), set(), [], [])
+    read = Read(set(), set(), set(), [], [])
     for package in PROGRAM:
         for path in (ROOT / package).rglob("*.py"):
             where = path.relative_to(ROOT).as_posix()
@@ -96,6 +106,7 @@ def _add(read: Read, where: str, node: ast.AST) -> None:
             read.outer.add((name, where))
         case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
             read.inner.add((name, where))
+            read.functions.add((name, where))
             if said := _said_of_a_value(node):
                 read.docstrings.append((f"{where}:{node.lineno}", said))
         case ast.arg(arg=name):
@@ -132,6 +143,17 @@ def test_no_module_and_no_class_has_a_name_that_the_glossary_forbids() -> None:
 
 def test_no_function_and_no_variable_has_one_either() -> None:
     assert guilty(program().inner) == []
+
+
+def test_no_module_class_or_function_is_called_by_a_word_that_says_too_little() -> None:
+    assert len(too_short()) > 50, "the list was not found"
+    read = program()
+    wrong = [
+        f"{where}: {name}"
+        for name, where in sorted(read.outer | read.functions)
+        if re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name.strip("_")).lower() in too_short()
+    ]
+    assert not wrong, "\n".join(wrong)
 
 
 def test_no_docstring_and_no_comment_has_one_either() -> None:

@@ -59,7 +59,7 @@ class AuditWriter:
 
     def fact(self, event: protocol.Event) -> Fact | None:
         """Return the line for an event; None for one that is not audited."""
-        told = self._told(event)
+        told = self._fact_of(event)
         if told is None:
             return None
         fact: Fact = {
@@ -71,7 +71,7 @@ class AuditWriter:
         self._remember(fact)
         return fact
 
-    def _told(self, event: protocol.Event) -> Fact | None:
+    def _fact_of(self, event: protocol.Event) -> Fact | None:
         match event.msg:
             case protocol.SessionConfigured(session=session):
                 return {

@@ -122,11 +122,11 @@ def thread_id(session: Session) -> str:
 
 def timeline(events: Iterable[protocol.Event]) -> list[str]:
     """Return the last twelve things that happened, each "Type: message"."""
-    told = [line for line in map(_told, events) if line]
+    told = [line for line in map(_event_line, events) if line]
     return [one_line(line, _LINE_LIMIT_CHARS) for line in told[-TIMELINE_EVENTS:]]
 
 
-def _told(event: protocol.Event) -> str:
+def _event_line(event: protocol.Event) -> str:
     match event.msg:
         case (
             protocol.AgentMessage(text=text)

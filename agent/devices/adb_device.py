@@ -253,14 +253,14 @@ class AdbDevice:
         if self._warm is not None and self._warm.is_wanted:
             self._warm.warm()
 
-    async def cool(self) -> None:
+    async def release_input(self) -> None:
         """Let go of what acting needed: nobody drives the phone any more."""
         if self._warm is not None:
-            await self._warm.cool()
+            await self._warm.close_socket()
 
     async def close(self) -> None:
         """Let go of everything that is held on the phone."""
-        await self.cool()
+        await self.release_input()
         await self.trees.close()
         if self._extra is not None:
             await self._extra.close()

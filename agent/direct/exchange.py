@@ -73,12 +73,12 @@ class Exchange:
         """End the turn that waits for a call: the program is gone."""
         self._is_gone = True
         if self._call is not None and not self._call.done():
-            self._call.set_exception(self._gone())
+            self._call.set_exception(self._not_connected())
 
     async def next_call(self, request: ModelRequest) -> ToolCall:
         """Show the program a request and wait for its call. Raises ModelError once it is gone."""
         if self._is_gone:
-            raise self._gone()
+            raise self._not_connected()
         news = unread(request.messages)
         self.text = "\n\n".join(message.text for message in news if message.text)
         pictured = next((m for m in reversed(news) if m.image is not None), None)
@@ -92,11 +92,11 @@ class Exchange:
             self._ready.clear()
             self._call = None
 
-    def _gone(self) -> ModelError:
-        return gone(self.program)
+    def _not_connected(self) -> ModelError:
+        return not_connected(self.program)
 
 
-def gone(program: str) -> ModelError:
+def not_connected(program: str) -> ModelError:
     """Return the error for a session whose calls nobody makes any more."""
     return ModelError(
         f"{program} makes the calls of this session, and it is not connected.",
@@ -145,7 +145,7 @@ class DirectModel:
     ) -> ModelReply:
         """Return the program's next call. Raises ModelError when it is not connected."""
         if self._exchange is None:
-            raise gone(self._name.removeprefix(DIRECT))
+            raise not_connected(self._name.removeprefix(DIRECT))
         call = await self._exchange.next_call(request)
         return ModelReply(tool_calls=(call,), finish=FinishReason.TOOL_CALLS)
 

@@ -17,14 +17,14 @@ from typing import Any
 from agent.devices.adb.address import ServerAddress
 from agent.devices.adb.client import AdbClient
 from agent.devices.adb_device import AdbDevice
-from agent.devices.fleet.device_lease_file import RENEW_EVERY_S, DeviceLeaseFile, Standing
+from agent.devices.fleet.device_lease_file import RENEW_EVERY_S, DeviceLeaseFile, LeaseResult
 from agent.devices.frames.png import scaled_rgb
 from agent.devices.pool.allocation import PooledPhone, PoolEmptyError
 from agent.devices.pool.pool import PhonePool
 from agent.devices.scrcpy.link import ScrcpySettings
 from agent.episodes.actions import Given, carry_out
+from agent.episodes.observation import EpisodeObservation
 from agent.episodes.phone import EpisodePhone, Look
-from agent.episodes.seen import Seen
 from agent.errors import DeviceError, DeviceLostError, SwitchboardError, UsageError
 from agent.exercises.exercise import Exercise, State
 from agent.records import UiNode
@@ -124,7 +124,7 @@ class AdbPhone:
         except DeviceError:
             # A phone that cannot be marked is looked at by the reset, which says what is wrong.
             return True
-        if marked.standing is Standing.THEIRS:
+        if marked.standing is LeaseResult.THEIRS:
             return False
         self._keeping = asyncio.create_task(self._keep(), name=f"mark of {self.serial}")
         return True
@@ -174,7 +174,7 @@ class AdbPhone:
         """Carry an action out; see `EpisodePhone`."""
         await carry_out(self.device, tool, given)
 
-    async def look(self, wanted: Look) -> Seen:
+    async def look(self, wanted: Look) -> EpisodeObservation:
         """Look at it; see `EpisodePhone`."""
         device = self.device
         error, nodes, xml = "", tuple[UiNode, ...](), b""
@@ -198,7 +198,7 @@ class AdbPhone:
         elif self._size_px == (0, 0):
             info = await device.info()
             self._size_px = (info.width_px, info.height_px)
-        return Seen(
+        return EpisodeObservation(
             png=png,
             rgb=rgb,
             width_px=self._size_px[0],

@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from agent.devices.adb.address import ServerAddress
 from agent.episodes.episode import Episode
+from agent.episodes.observation import EpisodeObservation
 from agent.episodes.phones import EpisodePhones
 from agent.episodes.recording import Recorder, Recording
 from agent.episodes.scratch import make_folder, remove_abandoned
-from agent.episodes.seen import Seen
 from agent.errors import UsageError, WrongStateError
 from agent.exercises.exercise import Exercise
 from agent.extras import install, is_installed, missing
@@ -221,14 +221,14 @@ class BlockingEpisode:
         episode_id: str | None = None,
         task: str = "",
         snapshot: bytes = b"",
-    ) -> Seen:
+    ) -> EpisodeObservation:
         """Begin an episode; see `Episode.reset`."""
         begun = self.inner.reset(seed=seed, episode_id=episode_id, task=task, snapshot=snapshot)
         return self._phones.run(begun)
 
     def step(
         self, tool: str, parameters: Mapping[str, object], *, timeout_s: float | None = None
-    ) -> Seen:
+    ) -> EpisodeObservation:
         """Act and look; see `Episode.step`."""
         return self._phones.run(self.inner.step(tool, parameters, timeout_s=timeout_s))
 

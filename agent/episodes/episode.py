@@ -17,9 +17,9 @@ import msgspec
 
 from agent.episodes.actions import checked
 from agent.episodes.log_tasks import LogTail, set_up
+from agent.episodes.observation import EpisodeObservation
 from agent.episodes.phone import EpisodePhone, Look, PhoneSource
 from agent.episodes.recording import Act, Recorder, Tape
-from agent.episodes.seen import Seen
 from agent.errors import DeviceError, DeviceLostError, SwitchboardError, UsageError, WrongStateError
 from agent.exercises.exercise import Exercise, Record, State
 
@@ -98,7 +98,7 @@ class Episode:
         episode_id: str | None = None,
         task: str = "",
         snapshot: bytes = b"",
-    ) -> Seen:
+    ) -> EpisodeObservation:
         """Begin an episode: the phone as a task has it.
 
         Args:
@@ -119,10 +119,10 @@ class Episode:
         taken = self._taken
         try:
             await taken.begin(chosen, snapshot)
-            self._tail = await self._begun(taken, chosen, is_saved=bool(snapshot))
+            self._tail = await self._prepare(taken, chosen, is_saved=bool(snapshot))
             if self._tail is None:
                 self._before = await self._state(taken, keep=True)
-            seen = await self._seen(taken)
+            seen = await self._observe(taken)
         except DeviceError:
             # The next reset takes another phone; this one is looked at and replaced by the pool.
             await self.close()
@@ -142,7 +142,7 @@ class Episode:
             )
         return seen
 
-    async def _begun(
+    async def _prepare(
         self, taken: EpisodePhone, task: Exercise | None, *, is_saved: bool
     ) -> LogTail | None:
         """Carry a task's own starting steps out, and begin to read its log if that pays."""
@@ -183,7 +183,7 @@ class Episode:
 
     async def step(
         self, tool: str, parameters: Mapping[str, object], *, timeout_s: float | None = None
-    ) -> Seen:
+    ) -> EpisodeObservation:
         """Act and look.
 
         Raises:
@@ -217,11 +217,11 @@ class Episode:
                 await self.close()
         return seen
 
-    async def _judged(self, error: str) -> Seen:
+    async def _judged(self, error: str) -> EpisodeObservation:
         """Look, and say what it is worth."""
         assert self._taken is not None
         try:
-            seen = await self._seen(self._taken)
+            seen = await self._observe(self._taken)
             if self._tail is not None:
                 return await self._logged(seen, self._tail, error)
             passed = await self._passed(self._taken)
@@ -238,7 +238,9 @@ class Episode:
             truncated=not passed and self._over,
         )
 
-    async def _logged(self, seen: Seen, tail: LogTail, error: str) -> Seen:
+    async def _logged(
+        self, seen: EpisodeObservation, tail: LogTail, error: str
+    ) -> EpisodeObservation:
         gain = await tail.gained()
         why = "" if gain.ended else tail.why_over((seen.package, seen.activity))
         self._over = gain.ended or bool(why) or self.steps >= self._most
@@ -251,9 +253,9 @@ class Episode:
             truncated=not gain.ended and self._over,
         )
 
-    def _lost(self, why: str) -> Seen:
+    def _lost(self, why: str) -> EpisodeObservation:
         self._is_lost = True
-        return Seen(
+        return EpisodeObservation(
             error=why,
             truncated=True,
             at_ms=_now_ms(),
@@ -280,7 +282,7 @@ class Episode:
 
     # --- the phone ----------
 
-    async def _seen(self, taken: EpisodePhone) -> Seen:
+    async def _observe(self, taken: EpisodePhone) -> EpisodeObservation:
         seen = await taken.look(self._look)
         self._size_px = (seen.width_px, seen.height_px)
         return seen

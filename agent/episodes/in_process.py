@@ -25,9 +25,9 @@ from agent.devices.input import input_text
 from agent.devices.input.keycodes import button_code
 from agent.devices.protocols import Button
 from agent.episodes.actions import Given, carry_out
+from agent.episodes.observation import EpisodeObservation
 from agent.episodes.phone import EpisodePhone, Look
 from agent.episodes.scratch import make_folder, remove_abandoned
-from agent.episodes.seen import Seen
 from agent.errors import DeviceError, TextEntryError, TreeUnavailableError, UsageError
 from agent.exercises.exercise import Exercise, State
 from agent.records import Bounds, Point, UiNode
@@ -191,7 +191,7 @@ class InProcessPhone:
                 phone.wait(left_s)
                 phone.settle()
 
-    async def look(self, wanted: Look) -> Seen:
+    async def look(self, wanted: Look) -> EpisodeObservation:
         """Look at it; see `EpisodePhone`."""
         phone = self.phone
         error, nodes, xml = "", tuple[UiNode, ...](), b""
@@ -207,7 +207,7 @@ class InProcessPhone:
                 )
                 error = str(missing)
         package, activity = phone.front()
-        return Seen(
+        return EpisodeObservation(
             png=phone.png() if wanted.picture else b"",
             rgb=b"" if wanted.size_px is None else phone.pixels(*wanted.size_px),
             width_px=size[0],

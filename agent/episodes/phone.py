@@ -10,7 +10,7 @@ from typing import Protocol
 import msgspec
 
 from agent.episodes.actions import Given
-from agent.episodes.seen import Seen
+from agent.episodes.observation import EpisodeObservation
 from agent.exercises.exercise import Exercise, State
 
 
@@ -58,7 +58,7 @@ class EpisodePhone(Protocol):
         Raises DeviceError, UsageError; DeviceLostError when there is no phone any more.
         """
 
-    async def look(self, wanted: Look) -> Seen:
+    async def look(self, wanted: Look) -> EpisodeObservation:
         """Look at it. Raises DeviceError when there is nothing to look at any more."""
 
     async def run(self, line: str) -> tuple[int, str]:

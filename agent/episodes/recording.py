@@ -22,7 +22,7 @@ from typing import NamedTuple, Self
 import msgspec
 
 from agent import protocol, records
-from agent.episodes.seen import Seen
+from agent.episodes.observation import EpisodeObservation
 from agent.errors import SwitchboardError, UsageError, WrongStateError
 from agent.loop.screen.changes import fingerprint
 from agent.loop.screen.elements import number_elements
@@ -44,7 +44,7 @@ _UNTASKED = "An episode without a task"
 _log = logging.getLogger(__name__)
 
 
-class Which(StrEnum):
+class KeptEpisodes(StrEnum):
     """Which episodes are kept."""
 
     ALL = "all"
@@ -55,7 +55,7 @@ class Recording(msgspec.Struct, frozen=True, kw_only=True):
     """Where episodes are kept, and which."""
 
     folder: Path  # A separate data directory, read with `switchboard --data-dir FOLDER`.
-    which: Which = Which.ALL
+    which: KeptEpisodes = KeptEpisodes.ALL
     share: float = 1.0  # Of these, which share, by chance that the episode's id decides.
 
     @classmethod
@@ -69,8 +69,8 @@ class Recording(msgspec.Struct, frozen=True, kw_only=True):
             return None
         if text in {"all", "yes", "true"}:
             return cls(folder=folder)
-        if text == Which.FAILURES:
-            return cls(folder=folder, which=Which.FAILURES)
+        if text == KeptEpisodes.FAILURES:
+            return cls(folder=folder, which=KeptEpisodes.FAILURES)
         try:
             share = float(text)
         except ValueError:
@@ -94,14 +94,21 @@ class Act(NamedTuple):
     acted_ms: int
     error: str
     is_unknown: bool  # Whether nobody knows if it took effect.
-    seen: Seen
+    seen: EpisodeObservation
 
 
 class Tape:
     """What one episode showed so far, held in memory."""
 
     def __init__(
-        self, episode_id: str, *, goal: str, task: str, serial: str, max_steps: int, first: Seen
+        self,
+        episode_id: str,
+        *,
+        goal: str,
+        task: str,
+        serial: str,
+        max_steps: int,
+        first: EpisodeObservation,
     ) -> None:
         self.episode_id = episode_id
         self.goal = goal
@@ -113,7 +120,7 @@ class Tape:
         self.acts: list[Act] = []
 
     @property
-    def last(self) -> Seen:
+    def last(self) -> EpisodeObservation:
         """What was seen last."""
         return self.acts[-1].seen if self.acts else self.first
 
@@ -160,7 +167,7 @@ class Recorder:
         A store that fails is told to the log: no episode ends because of it.
         """
         passed = tape.last.terminated
-        if passed and self.wanted.which is Which.FAILURES:
+        if passed and self.wanted.which is KeptEpisodes.FAILURES:
             return
         if self._store is None or not self.wanted.wants(tape.episode_id):
             return
@@ -228,7 +235,11 @@ class Recorder:
         return made
 
     async def _look(
-        self, store: SqliteStore, made: list[tuple[int, protocol.EventMsg]], step: int, seen: Seen
+        self,
+        store: SqliteStore,
+        made: list[tuple[int, protocol.EventMsg]],
+        step: int,
+        seen: EpisodeObservation,
     ) -> None:
         """Store what was seen, where anything was."""
         if not seen.png and not seen.xml:
@@ -250,7 +261,7 @@ class Recorder:
         made.append((seen.at_ms, protocol.ObservationRecorded(step=step, observation=whole)))
 
 
-def _observation(seen: Seen) -> records.Observation:
+def _observation(seen: EpisodeObservation) -> records.Observation:
     front = records.Foreground(
         package=seen.package, activity=seen.activity, keyboard_shown=seen.keyboard_shown
     )

@@ -79,13 +79,13 @@ class LogScore:
             if score is not None:
                 reward, self._score = reward + score - self._score, score
             ended = ended or any(pattern.match(message) for pattern in rules.ends)
-            for name, value in self._told(message):
+            for name, value in self._fields_of(message):
                 kept = extras.setdefault(name, [])
                 kept.append(value)
                 del kept[:-MOST_EXTRAS]
         return Gain(reward, ended, extras)
 
-    def _told(self, message: str) -> Iterable[tuple[str, object]]:
+    def _fields_of(self, message: str) -> Iterable[tuple[str, object]]:
         for pattern in self._rules.extras:
             found = (pattern.match(message) or _NOTHING).groupdict()
             if found.get("name"):

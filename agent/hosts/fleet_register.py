@@ -27,8 +27,8 @@ from agent.store.postgres.link import Link
 from agent.store.postgres.opening import open_records
 from agent.store.postgres.operator_table import (
     REGISTER_CHANNEL,
+    RegisterMetadata,
     RegisterRows,
-    Standing,
     confirm,
     locked_register,
     put,
@@ -64,7 +64,7 @@ class FleetRegister:
         self._own_file = data_dir / FILE_NAME
         self._known_path = data_dir / KNOWN_NAME
         self._link = Link(dsn, f"{name} operators", patience_s=0, is_written=False)
-        self._known = Standing()
+        self._known = RegisterMetadata()
         self._operators: dict[str, Operator] = {}
         self._problem: ConfigError | None = None
         self._read_s = float("-inf")
@@ -112,24 +112,24 @@ class FleetRegister:
         A host that knows of no operators stays open to the programs of its own user while the
         database is away: that user can read the database's address.
         """
-        return bool(self._operators) or self._trouble(is_stale_trouble=False) is not None
+        return bool(self._operators) or self._refusal(is_stale_trouble=False) is not None
 
     def operators(self) -> tuple[Operator, ...]:
         """See `Register.operators`."""
-        trouble = self._trouble()
+        trouble = self._refusal()
         if trouble is not None:
             raise ConfigError(trouble.message, trouble.remedy)
         return tuple(self._operators.values())
 
     def find(self, name: str) -> Operator | None:
         """See `Register.find`."""
-        return None if self._trouble() is not None else self._operators.get(name)
+        return None if self._refusal() is not None else self._operators.get(name)
 
     def clock_ms(self) -> int:
         """Return the database's time; see `Register.clock_ms`."""
         return self._now_ms + int((time.monotonic() - max(self._read_s, 0)) * 1000)
 
-    def _trouble(self, *, is_stale_trouble: bool = True) -> ConfigError | None:
+    def _refusal(self, *, is_stale_trouble: bool = True) -> ConfigError | None:
         if self._own_file.exists():
             return ConfigError(
                 f"This host still has operators of its own in {self._own_file}; a fleet has one "
@@ -222,7 +222,7 @@ class FleetRegister:
             await link.close()
 
 
-def is_older(known: Standing, found: Standing, mark_then: str) -> bool:
+def is_older(known: RegisterMetadata, found: RegisterMetadata, mark_then: str) -> bool:
     """Whether a register lacks changes that this host has seen.
 
     Args:
@@ -238,7 +238,7 @@ def is_older(known: Standing, found: Standing, mark_then: str) -> bool:
     return found.revision < known.revision or mark_then != known.mark
 
 
-def _problem(known: Standing, found: RegisterRows) -> ConfigError | None:
+def _problem(known: RegisterMetadata, found: RegisterRows) -> ConfigError | None:
     if found.is_unconfirmed:
         return ConfigError(
             "The database was restored, and its operators were not: no operator is let in.",
@@ -267,13 +267,13 @@ def _decoded(found: RegisterRows) -> dict[str, Operator]:
     return operators
 
 
-def _read_known(path: Path) -> Standing:
+def _read_known(path: Path) -> RegisterMetadata:
     """Read what this host knew. Raises ConfigError: it cannot be read."""
     try:
         with path.open("rb") as file:
-            return msgspec.json.decode(file.read(_LARGEST_BYTES), type=Standing)
+            return msgspec.json.decode(file.read(_LARGEST_BYTES), type=RegisterMetadata)
     except FileNotFoundError:
-        return Standing()
+        return RegisterMetadata()
     except (OSError, msgspec.MsgspecError, UnicodeDecodeError) as error:
         raise ConfigError(
             f"{path} cannot be read: this host does not know which register it has seen.",
@@ -281,7 +281,7 @@ def _read_known(path: Path) -> Standing:
         ) from error
 
 
-def _write_known(path: Path, known: Standing) -> None:
+def _write_known(path: Path, known: RegisterMetadata) -> None:
     part = path.with_name(f".{path.name}.{token_hex(4)}")
     try:
         descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)

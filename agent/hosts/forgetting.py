@@ -15,7 +15,7 @@ from agent.errors import UsageError, WrongStateError
 from agent.protocol import CommitmentChanged, HostForget, HostForgotten, JobChanged, WatcherChanged
 from agent.records import HostState, at_host, host_of, on_host
 from agent.records.jobs import CAMPAIGN, MOST_PHONES, campaign_of
-from agent.store.postgres.hosts import Belongings, belongings, forget, hosts
+from agent.store.postgres.hosts import HostRecords, forget, hosts, records_of_host
 from agent.store.postgres.link import Link
 from agent.store.store import EventDraft, Store
 
@@ -49,7 +49,7 @@ async def forget_host(
             f"Host {op.host} is here; nothing was done.",
             "End its Switchboard first: it would be back with its next heartbeat.",
         )
-    owned = await belongings(link, op.host)
+    owned = await records_of_host(link, op.host)
     if owned.sessions:
         raise WrongStateError(
             f"{_count(len(owned.sessions), 'session')} of host {op.host} not ended: "
@@ -72,7 +72,7 @@ def _here(known: Mapping[str, Any]) -> set[str]:
 
 
 async def _hand_over(
-    store: Store, op: HostForget, owned: Belongings, submission_id: str, *, known_here: set[str]
+    store: Store, op: HostForget, owned: HostRecords, submission_id: str, *, known_here: set[str]
 ) -> None:
     """Have jobs, watchers and commitments belong to another host, on its phones of that name."""
     if not op.jobs_to:

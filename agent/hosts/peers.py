@@ -202,9 +202,11 @@ class Peers:
             if self.is_there(host) and loop.time() < end:
                 continue
             if await self._ops.withdraw(op_id):
-                raise _away(host, "nothing was done")
+                raise _no_answer(host, "nothing was done")
             if not answer.done():
-                raise _away(host, "whether it was done is not known: look before you ask again")
+                raise _no_answer(
+                    host, "whether it was done is not known: look before you ask again"
+                )
 
     def _check(self, host: str) -> None:
         """Refuse to ask a host that is not there. Raises UsageError, WrongStateError."""
@@ -212,7 +214,7 @@ class Peers:
             known = ", ".join(sorted(self._known)) or "none"
             raise UsageError(f"The fleet has no host {host!r}.", f"Its hosts: {known}.")
         if not self.is_there(host):
-            raise _away(host, "nothing was done")
+            raise _no_answer(host, "nothing was done")
 
     # --- being asked ----------
 
@@ -371,7 +373,7 @@ def phones_of(one: HostRecord) -> tuple[DeviceInfo, ...]:
     )
 
 
-def _away(host: str, what: str) -> WrongStateError:
+def _no_answer(host: str, what: str) -> WrongStateError:
     return WrongStateError(
         f"Host {host} does not answer; {what}.",
         "Its sessions wait for it. Start it again, or take one to another host: "

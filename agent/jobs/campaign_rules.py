@@ -21,7 +21,7 @@ _OUTCOMES = {
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class CampaignProgress:
     """How far a campaign has come."""
 
     total: int = 0
@@ -42,7 +42,7 @@ class Standing:
         return 0 < campaign.stop_after <= self.failed
 
     @property
-    def said(self) -> str:
+    def summary(self) -> str:
         """How it stands, in a line."""
         parts = [f"{self.done} of {self.total} done"]
         parts += [f"{self.failed} failed"] * bool(self.failed)
@@ -55,7 +55,9 @@ class Standing:
         return ", ".join(parts) + (f"; {', '.join(spent)}" if spent else "")
 
 
-def standing(campaign: records.Campaign, runs: Mapping[str, records.RunRecord]) -> Standing:
+def progress_of(
+    campaign: records.Campaign, runs: Mapping[str, records.RunRecord]
+) -> CampaignProgress:
     """Return how a campaign stands, by the records of its runs, each by its phone."""
     mine = [runs[serial] for serial in campaign.phones if serial in runs]
     ended = [run for run in mine if run.status is records.RunStatus.ENDED]
@@ -64,7 +66,7 @@ def standing(campaign: records.Campaign, runs: Mapping[str, records.RunRecord]) 
         usage = usage.plus(run.usage)
     done = sum(run.outcome is records.RunOutcome.FINISHED for run in ended)
     cancelled = sum(run.outcome is records.RunOutcome.CANCELLED for run in ended)
-    return Standing(
+    return CampaignProgress(
         total=len(campaign.phones),
         done=done,
         failed=len(ended) - done - cancelled,
@@ -90,7 +92,7 @@ def begins(
     Returns:
         The serial, empty for none, and the time of the next begin; 0: not by time.
     """
-    stands = standing(campaign, runs)
+    stands = progress_of(campaign, runs)
     if job.status is not records.JobStatus.ACTIVE or stands.is_halted(campaign) or not stands.left:
         return "", 0
     if campaign.at_once and stands.at_work >= campaign.at_once:
@@ -105,12 +107,12 @@ def begins(
 
 
 def advanced(
-    job: records.Job, campaign: records.Campaign, stands: Standing, now_ms: int
+    job: records.Job, campaign: records.Campaign, stands: CampaignProgress, now_ms: int
 ) -> records.Job | None:
     """Return the record of a campaign's job as it stands now; None where that is stored."""
     progress = replace(
         job,
-        progress_text=stands.said,
+        progress_text=stands.summary,
         progress_current=stands.total - stands.left - stands.at_work,
         progress_total=stands.total,
     )
@@ -123,12 +125,12 @@ def advanced(
             status=records.JobStatus.COMPLETED if good else records.JobStatus.FAILED,
             next_run_at=0,
             unread_result=job.delivery_json.get("mode") != "none",
-            last_result=f"{halted}{stands.said}"[:RESULT_LIMIT_CHARS],
+            last_result=f"{halted}{stands.summary}"[:RESULT_LIMIT_CHARS],
             last_run_at=now_ms,
             failure_count=stands.failed,
         )
     elif job.status is records.JobStatus.STOPPED and not stands.at_work:
-        progress = replace(progress, last_result=stands.said[:RESULT_LIMIT_CHARS])
+        progress = replace(progress, last_result=stands.summary[:RESULT_LIMIT_CHARS])
     return replace(progress, updated_at=now_ms) if progress != job else None
 
 

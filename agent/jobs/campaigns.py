@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from agent import protocol
 from agent.errors import StoreError, SwitchboardError, UsageError
-from agent.jobs.campaign_rules import advanced, begins, refused, run_of, standing
+from agent.jobs.campaign_rules import advanced, begins, progress_of, refused, run_of
 from agent.jobs.records import JobRecords
 from agent.models.session_endpoint import check_asked_there, recorded_address
 from agent.placement.needs import parse_needs
@@ -172,7 +172,7 @@ class Campaigns:
             if now is None or now.status is not JobStatus.ACTIVE:
                 return 0  # The change of the job has us look again.
             runs[serial] = await self._begin(job, campaign, serial)
-        stands = standing(campaign, runs)
+        stands = progress_of(campaign, runs)
 
         def as_it_stands(stored: Job) -> Job | None:
             return advanced(stored, campaign, stands, now_ms)

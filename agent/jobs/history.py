@@ -19,7 +19,7 @@ _OUT_OF_STEPS = "steps was reached"
 _NO_PROGRESS = ("called no tool", "no progress")
 
 
-def begun(job: Job, now_ms: int) -> RunRecord:
+def new_run(job: Job, now_ms: int) -> RunRecord:
     return RunRecord(
         run_id=f"run-{token_hex(6)}",
         job_id=job.id,
@@ -34,12 +34,12 @@ def parked(run: RunRecord) -> RunRecord:
     return replace(run, status=RunStatus.AWAITING_REVIEW, reviews=run.reviews + 1)
 
 
-def taken_up(run: RunRecord) -> RunRecord:
+def resumed_run(run: RunRecord) -> RunRecord:
     """Return the record of a run that goes on after a review."""
     return replace(run, status=RunStatus.RUNNING)
 
 
-def over(
+def ended_run(
     run: RunRecord, outcome: RunOutcome, now_ms: int, *, result: str = "", why: str = ""
 ) -> RunRecord:
     return replace(

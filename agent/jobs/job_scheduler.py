@@ -103,7 +103,7 @@ class Wake:
         begun: dict[int, RunRecord] = {}
 
         def opening(before: Job, _: Job) -> list[EventDraft]:
-            begun[before.id] = history.begun(before, now_ms)
+            begun[before.id] = history.new_run(before, now_ms)
             return [EventDraft("", RunChanged(run=begun[before.id]))]
 
         claims = await self._records.change_together(

@@ -133,7 +133,7 @@ def resuming(job: records.Job, resolution: str, now_ms: int) -> records.Job:
     )
 
 
-def going_on(job: records.Job, now_ms: int) -> records.Job:
+def resumed(job: records.Job, now_ms: int) -> records.Job:
     """Return the record of a job whose run has been taken up again."""
     return replace(
         job,
@@ -170,7 +170,7 @@ def has_expired(job: records.Job, now_ms: int) -> bool:
     return 0 < confirmation_of(job).expires_at <= now_ms
 
 
-def lapsed(job: records.Job, now_ms: int) -> records.Job:
+def review_expired(job: records.Job, now_ms: int) -> records.Job:
     """Return the record of a job whose action was not reviewed in time; the run goes on."""
     result = f"{TIMEOUT}: {confirmation_of(job).tool}: {UNREVIEWED}"
     return replace(resuming(job, TIMEOUT, now_ms), last_result=result)

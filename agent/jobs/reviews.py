@@ -119,7 +119,7 @@ class Reviews:
         live = await self._parts.registry.get(question.session_id)
         async with self._records.held(job_id) as job:
             waiting = review_rules.approving(job, question, now_ms)
-            run = history.taken_up(await self._run_of(job))
+            run = history.resumed_run(await self._run_of(job))
             result = self._runs.expect(live.session_id, question.call_id)
             try:
                 await self._errands.go_on(
@@ -143,7 +143,7 @@ class Reviews:
         async with self._records.held(job_id) as job, live.lock:
             after = review_rules.denied(job, question, now_ms)
             run = await self._measured(job, live)
-            run = history.over(run, RunOutcome.DENIED, now_ms, why=after.last_result)
+            run = history.ended_run(run, RunOutcome.DENIED, now_ms, why=after.last_result)
             await self._parts.registry.append(
                 answered,
                 changing(after, "its action was denied"),
@@ -168,7 +168,7 @@ class Reviews:
                 if after.last_result.startswith(review_rules.TIMEOUT)
                 else RunOutcome.CANCELLED
             )
-            run = history.over(await self._run_of(job), outcome, now_ms, why=after.last_result)
+            run = history.ended_run(await self._run_of(job), outcome, now_ms, why=after.last_result)
             drafts = [changing(after, reason), EventDraft("", protocol.RunChanged(run=run))]
             try:
                 live = await self._parts.registry.get(checkpoint.session_id)
@@ -176,7 +176,7 @@ class Reviews:
                 await self._parts.registry.append(*drafts)
             else:
                 async with live.lock:
-                    run = history.over(
+                    run = history.ended_run(
                         await self._measured(job, live), outcome, now_ms, why=after.last_result
                     )
                     drafts[1] = EventDraft("", protocol.RunChanged(run=run))
@@ -200,9 +200,9 @@ class Reviews:
         events = history.of_job(await self._parts.registry.events(live.session_id), job.id)
         if history.lapses(events) > 1:
             return False
-        queued = review_rules.lapsed(job, now_ms)
-        running = review_rules.going_on(queued, now_ms)
-        run = history.taken_up(await self._run_of(job))
+        queued = review_rules.review_expired(job, now_ms)
+        running = review_rules.resumed(queued, now_ms)
+        run = history.resumed_run(await self._run_of(job))
         try:
             await self._errands.go_on(
                 live,
@@ -270,11 +270,11 @@ class Reviews:
         runs = await self._parts.store.job_runs.runs(job.id, limit=1)
         if not runs or runs[0].ended_at:
             return None
-        return history.over(runs[0], outcome, self._parts.clock_ms(), why=why)
+        return history.ended_run(runs[0], outcome, self._parts.clock_ms(), why=why)
 
     async def _repair(self, job: Job, outcome: RunOutcome) -> None:
         now_ms = self._parts.clock_ms()
-        began = await self._began(job)
+        began = await self._has_begun(job)
         why = "The core ended under it." if began else "The core ended before it went on."
         run = await self.close_run(job, outcome, why)
 
@@ -294,7 +294,7 @@ class Reviews:
         if changed and run is not None:
             self._told(after, run)
 
-    async def _began(self, job: Job) -> bool:
+    async def _has_begun(self, job: Job) -> bool:
         """Return whether a turn began after the last approval of a job; True if unknown."""
         checkpoint = review_rules.checkpoint_of(job)
         try:
@@ -320,7 +320,7 @@ class Reviews:
         if runs:
             return runs[0]
         _log.warning("Job %d has no record of its run", job.id)
-        return history.begun(job, self._parts.clock_ms())
+        return history.new_run(job, self._parts.clock_ms())
 
     async def _measured(self, job: Job, live: LiveSession) -> RunRecord:
         events = history.of_job(await self._parts.registry.events(live.session_id), job.id)

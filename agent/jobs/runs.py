@@ -230,7 +230,7 @@ class Runs:
             if not is_same_run(stored, job):
                 return None
             queued = review_rules.resuming(stored, review_rules.RESOLVED, now_ms)
-            return review_rules.going_on(queued, now_ms)
+            return review_rules.resumed(queued, now_ms)
 
         bound, changed = await self._records.change(
             job.id,
@@ -353,7 +353,7 @@ class Runs:
         now_ms = self._parts.clock_ms()
         if past is not None:
             run = history.measured(run, past.live.record, past.events)
-        ended = history.over(run, outcome, now_ms, result=result, why=why)
+        ended = history.ended_run(run, outcome, now_ms, result=result, why=why)
         reason = "finished" if outcome is RunOutcome.FINISHED else "failed"
         after, kept = await self._records.change(
             job.id,
@@ -374,7 +374,7 @@ class Runs:
         """Store the end of a run whose job went its own way meanwhile."""
         _log.info("A late result of job %d was not kept", job.id)
         why = "Its job was stopped, or taken back, before it ended; the result was not kept."
-        late = history.over(run, RunOutcome.CANCELLED, self._parts.clock_ms(), why=why)
+        late = history.ended_run(run, RunOutcome.CANCELLED, self._parts.clock_ms(), why=why)
         await self._parts.registry.append(EventDraft("", protocol.RunChanged(run=late)))
 
 

@@ -56,7 +56,7 @@ class Opening:
             session_id = job.session_target.removeprefix(SESSION_PREFIX)
             return await self._errands.prompt(session_id, job.prompt, errand)
         errand = replace(errand, others=others_too(job))
-        standing = await self._standing(job)
+        standing = await self._main_session(job)
         if standing is not None:
             more = _topping_up(standing.record, self._budget())
             return await self._errands.prompt(standing.session_id, job.prompt, errand, *more)
@@ -89,7 +89,7 @@ class Opening:
 
     # --- the standing session ----------
 
-    async def _standing(self, job: Job) -> LiveSession | None:
+    async def _main_session(self, job: Job) -> LiveSession | None:
         """Return the session that a `main` job goes on in; None when it is to have a new one."""
         if job.session_target != MAIN:
             return None

@@ -74,7 +74,7 @@ def load(own: Path | None = None) -> Library:
 
 @lru_cache(maxsize=4)
 def _load(stamp: tuple[tuple[str, int], ...]) -> Library:
-    cards = dict(_along())
+    cards = dict(_bundled())
     broken: list[ConfigError] = []
     for path, _ in stamp:
         try:
@@ -88,7 +88,7 @@ def _load(stamp: tuple[tuple[str, int], ...]) -> Library:
 
 
 @lru_cache(maxsize=1)
-def _along() -> dict[str, Card]:
+def _bundled() -> dict[str, Card]:
     cards = {}
     for file in files("agent.knowledge").joinpath(DIRECTORY).iterdir():
         if file.name.endswith(".toml"):

@@ -40,7 +40,7 @@ _QUICK_LOOK_S = 0.25  # A look that took longer is not repeated beside the pictu
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class StoredScreen:
     """Where the frame and the tree of an observation are kept."""
 
     frame: Frame | None
@@ -48,7 +48,7 @@ class Kept:
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class TimedObservation:
     """One observation, with the time it took and the picture a vision model may be shown."""
 
     observation: Observation
@@ -58,10 +58,10 @@ class Seen:
     picture: Picturing | None = None
     """The frame as a model is shown it; None for a model that does not see, and when there is no
     frame."""
-    keeping: asyncio.Task[Kept] | None = None
+    keeping: asyncio.Task[StoredScreen] | None = None
     """Keeps them; None where that is done."""
 
-    async def whole(self) -> Seen:
+    async def whole(self) -> TimedObservation:
         """Return it with its frame and its tree, once these are kept. Raises StoreError."""
         if self.keeping is None:
             return self
@@ -144,7 +144,7 @@ class Observer:
 
     async def observe(
         self, device: Device, previous: Observation | None, *, acted: bool = False
-    ) -> Seen:
+    ) -> TimedObservation:
         """Observe once the screen is stable, or when the time for that has run out.
 
         Args:
@@ -203,7 +203,7 @@ class Observer:
             is_loading=look.is_loading,
             is_silent=is_silent,
         )
-        seen = Seen(
+        seen = TimedObservation(
             observation=observation,
             observe_ms=round((self._seconds() - settled) * 1000),
             settle_ms=round((settled - began) * 1000),
@@ -393,8 +393,8 @@ class Observer:
                 raise
             return None
 
-    async def _keep(self, capture: Capture | None, look: _Look) -> Kept:
-        return Kept(*await asyncio.gather(self._keep_frame(capture), self._keep_tree(look)))
+    async def _keep(self, capture: Capture | None, look: _Look) -> StoredScreen:
+        return StoredScreen(*await asyncio.gather(self._keep_frame(capture), self._keep_tree(look)))
 
     async def _keep_frame(self, capture: Capture | None) -> Frame | None:
         if capture is None:

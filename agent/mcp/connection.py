@@ -125,8 +125,10 @@ class ServerConnection:
             is_closed = isinstance(error, MCPError) and error.code == types.CONNECTION_CLOSED
             if is_closed or self._session is None:
                 raise ServerTrouble(f"The MCP server {self.name} has ended.") from error
-            return ForeignAnswer(text=self._told(str(error) or type(error).__name__), failed=True)
-        return ForeignAnswer(text=self._told(_text_of(result)), failed=bool(result.is_error))
+            return ForeignAnswer(
+                text=self._cleaned(str(error) or type(error).__name__), failed=True
+            )
+        return ForeignAnswer(text=self._cleaned(_text_of(result)), failed=bool(result.is_error))
 
     async def _run(self, ready: asyncio.Future[None]) -> None:
         try:
@@ -201,7 +203,7 @@ class ServerConnection:
                 digest=digest.hexdigest(),
             )
 
-    def _told(self, text: str) -> str:
+    def _cleaned(self, text: str) -> str:
         hidden = self._hidden(clean(text, 4 * MAX_ANSWER_CHARS))
         return redact(clean(hidden, MAX_ANSWER_CHARS))
 

@@ -33,25 +33,25 @@ def in_words(result: str) -> str:
         return result
     kind, _, what = reply.status.rpartition(".")
     if what == "not_found":
-        return f"There is no {_which(reply) or _spoken(kind)}."
+        return f"There is no {_subject_of(reply) or _as_words(kind)}."
     if reply.reason:
         # A code of OpenPhone's, such as empty_background_job, or a sentence of ours.
-        reason = reply.reason if " " in reply.reason else f"Refused: {_spoken(reply.reason)}"
+        reason = reply.reason if " " in reply.reason else f"Refused: {_as_words(reply.reason)}"
         return " ".join(sentence(said) for said in (reason, reply.remedy) if said)
     if reply.status == "watcher.stopped" and len(reply.watcher_ids) != 1:
         numbers = ", ".join(map(str, reply.watcher_ids))
         return f"Watchers {numbers} were stopped." if numbers else "No watcher was stopped."
-    which = _which(reply)
+    which = _subject_of(reply)
     if not which:
-        return sentence(_spoken(reply.status.replace(".", ": ")))
+        return sentence(_as_words(reply.status.replace(".", ": ")))
     which = f"{which} “{reply.title}”" if reply.title else which
     which = which[0].upper() + which[1:]
     if reply.commitment_status and what == "updated":
-        return f"{which} is {_spoken(reply.commitment_status)}."
-    return f"{which} {_DONE.get(what, _spoken(what))}."
+        return f"{which} is {_as_words(reply.commitment_status)}."
+    return f"{which} {_DONE.get(what, _as_words(what))}."
 
 
-def _which(reply: _Reply) -> str:
+def _subject_of(reply: _Reply) -> str:
     """Name what a reply is about by its kind and number; empty when it names nothing."""
     if reply.job_id:
         return f"job {reply.job_id}"
@@ -61,5 +61,5 @@ def _which(reply: _Reply) -> str:
     return f"watcher {watcher_id}" if watcher_id else ""
 
 
-def _spoken(code: str) -> str:
+def _as_words(code: str) -> str:
     return code.replace("_", " ").strip()

@@ -32,7 +32,7 @@ _LONGEST_WAIT_S = 1800.0
 Sleep = Callable[[float], Awaitable[None]]
 
 
-class Asked(msgspec.Struct, frozen=True, kw_only=True):
+class DeviceCode(msgspec.Struct, frozen=True, kw_only=True):
     """What the person must do."""
 
     url: str
@@ -81,7 +81,7 @@ class DeviceFlow:
         self._sleep = sleep
         self._monotonic_s = monotonic_s
 
-    async def id_token(self, nonce: str, show: Callable[[Asked], None]) -> str:
+    async def id_token(self, nonce: str, show: Callable[[DeviceCode], None]) -> str:
         """Have a person approve the sign-in; returns the ID token.
 
         Args:
@@ -104,7 +104,7 @@ class DeviceFlow:
         lasts_s = min(answer.expires_in, _LONGEST_WAIT_S)
         end_s = self._monotonic_s() + lasts_s
         show(
-            Asked(
+            DeviceCode(
                 url=answer.verification_uri,
                 code=answer.user_code,
                 whole_url=answer.verification_uri_complete,
@@ -189,13 +189,13 @@ class DeviceFlow:
             with self._session() as session:
                 return ask(session)
         except AuthlibBaseError as error:
-            raise _meant(str(getattr(error, "error", ""))) from None
+            raise _token_error(str(getattr(error, "error", ""))) from None
         except (ValueError, TypeError, KeyError) as error:
             if not isinstance(error, requests.RequestException):
                 raise ConfigError("What the issuer answered cannot be read.") from None
-            raise _away(error) from None
+            raise _issuer_away(error) from None
         except (requests.RequestException, OSError) as error:
-            raise _away(error) from None
+            raise _issuer_away(error) from None
 
 
 class _PendingError(SwitchboardError):
@@ -204,7 +204,7 @@ class _PendingError(SwitchboardError):
     is_slower = False
 
 
-def _meant(code: str) -> SwitchboardError:
+def _token_error(code: str) -> SwitchboardError:
     """Return the exception for an error of the token endpoint; see RFC 8628, 3.5."""
     match code:
         case "authorization_pending" | "slow_down":
@@ -226,7 +226,7 @@ def _too_late() -> NotAllowedError:
     return NotAllowedError("The code was not confirmed in time.", "Sign in again.")
 
 
-def _away(error: Exception) -> IssuerAwayError:
+def _issuer_away(error: Exception) -> IssuerAwayError:
     # Not the message: it may hold what was sent.
     return IssuerAwayError(
         f"The issuer cannot be asked: {type(error).__name__}.", "Check the network and oidc.ca."

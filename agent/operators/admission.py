@@ -1,6 +1,6 @@
 """Authorise an operator's ops: each by the right it needs on the phones it concerns.
 
-`agent.operators.sight` filters what they see. Invariant: an op reaches the core only if the
+`agent.operators.visibility` filters what they see. Invariant: an op reaches the core only if the
 operator has the right on every phone that it concerns.
 """
 
@@ -10,8 +10,8 @@ from msgspec.structs import replace
 
 from agent.devices.fleet.naming import with_serials
 from agent.errors import NotAllowedError, UsageError
-from agent.operators.scope import LISTS, Concern, concern_of, needs_of, phones_of_job
-from agent.operators.sight import GuardedCore, Sight
+from agent.operators.scope import LISTS, OpScope, concern_of, needs_of, phones_of_job
+from agent.operators.visibility import GuardedCore, Visibility
 from agent.protocol import Interrupt, JobCreate, NoticeReply, Op, SessionCreate, UserInputAnswer
 from agent.records import QuestionKind, Right
 
@@ -24,7 +24,7 @@ class Admission:
         sight: what they see.
     """
 
-    def __init__(self, core: GuardedCore, sight: Sight) -> None:
+    def __init__(self, core: GuardedCore, sight: Visibility) -> None:
         self._core = core
         self._sight = sight
 
@@ -49,7 +49,7 @@ class Admission:
         # One that is not open is refused by the core; nothing is learnt from who asks it.
         return ((Right.APPROVE,),) if approves else (op.needs,)
 
-    async def _check_one(self, op: Op, needs: tuple[Right, ...], concern: Concern) -> None:
+    async def _check_one(self, op: Op, needs: tuple[Right, ...], concern: OpScope) -> None:
         operator = self._sight.operator()
         if operator.may(needs, None):
             return

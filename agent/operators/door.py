@@ -19,7 +19,7 @@ from agent.operators.changes import signed_in, without_credential
 from agent.operators.operator import Identity, Operator, made_token, token_of
 from agent.operators.operator_core import OperatorCore
 from agent.operators.register import Register
-from agent.operators.sight import GuardedCore, Sight
+from agent.operators.visibility import GuardedCore, Visibility
 from agent.protocol import Op
 from agent.records import Right
 from agent.text import one_line
@@ -48,7 +48,7 @@ class Seat:
         return found
 
 
-class Given(NamedTuple):
+class IssuedToken(NamedTuple):
     """The token issued for a sign-in by an account."""
 
     token: str = ""
@@ -133,7 +133,7 @@ class Door:
                 )
             return found
 
-        await Admission(self._core, Sight(self._core, operator)).check(op)
+        await Admission(self._core, Visibility(self._core, operator)).check(op)
 
     def by_token(self, token: str) -> Seat:
         """Sign in with a token. Raises NotAllowedError."""
@@ -143,7 +143,7 @@ class Door:
         operator, token_id = found
         return Seat(self, operator.name, token_id)
 
-    async def by_id_token(self, id_token: str, verifier: bytes, channel: bytes) -> Given:
+    async def by_id_token(self, id_token: str, verifier: bytes, channel: bytes) -> IssuedToken:
         """Exchange an ID token, which is accepted once, for a token.
 
         Args:
@@ -177,7 +177,7 @@ class Door:
             return signed_in(known[operator.name], kept, now_ms)
 
         await self.register.change(operator.name, changed)
-        return Given(token, kept.expires_ms)
+        return IssuedToken(token, kept.expires_ms)
 
     async def sign_out(self, seat: Seat) -> None:
         """Revoke the token of a sign-in by an account. Raises UsageError for any other token."""

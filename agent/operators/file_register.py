@@ -25,7 +25,7 @@ FILE_NAME = "operators.json"
 _LARGEST_BYTES = 4 << 20
 
 
-class _Kept(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class _RegisterFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     version: int
     operators: tuple[Operator, ...]
 
@@ -103,7 +103,7 @@ class FileRegister:
             ) from error
 
     def _write(self, operators: tuple[Operator, ...]) -> None:
-        data = msgspec.json.format(msgspec.json.encode(_Kept(1, operators)), indent=1)
+        data = msgspec.json.format(msgspec.json.encode(_RegisterFile(1, operators)), indent=1)
         part = self.path.with_name(f".{FILE_NAME}.{secrets.token_hex(4)}")
         descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         try:
@@ -134,7 +134,7 @@ def read_operators(path: Path) -> dict[str, Operator]:
     except OSError as error:
         raise _unreadable(path, error.strerror or str(error)) from error
     try:
-        kept = msgspec.json.decode(data, type=_Kept)
+        kept = msgspec.json.decode(data, type=_RegisterFile)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
         # Not the message: it may quote what stands there.
         raise _unreadable(path, "it is not a register of operators") from error

@@ -22,7 +22,7 @@ MOST_CREDENTIALS = 20
 _TOKEN_PREFIX = "swb"
 
 
-class _Kept(
+class _StrictRecord(
     msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True
 ):
     """Base of the register's records; an unknown field is refused, because it may be a
@@ -30,14 +30,14 @@ class _Kept(
     """
 
 
-class Grant(_Kept, frozen=True, kw_only=True):
+class Grant(_StrictRecord, frozen=True, kw_only=True):
     """One right, on the phones with one of the tags."""
 
     right: Right
     tags: tuple[str, ...] = ()  # Empty: on all phones, and on what is of no phone.
 
 
-class OperatorKey(_Kept, frozen=True, kw_only=True):
+class OperatorKey(_StrictRecord, frozen=True, kw_only=True):
     """A public Ed25519 key that the operator signs in with."""
 
     key_id: str
@@ -45,7 +45,7 @@ class OperatorKey(_Kept, frozen=True, kw_only=True):
     added_ms: int
 
 
-class OperatorToken(_Kept, frozen=True, kw_only=True):
+class OperatorToken(_StrictRecord, frozen=True, kw_only=True):
     """A token that the operator signs in with; the token itself is not stored."""
 
     token_id: str
@@ -58,7 +58,7 @@ class OperatorToken(_Kept, frozen=True, kw_only=True):
     """Of a sign-in: the SHA-256 of the ID token that it was given for, which counts once."""
 
 
-class Identity(_Kept, frozen=True, kw_only=True):
+class Identity(_StrictRecord, frozen=True, kw_only=True):
     """An account at an OpenID issuer that the operator signs in with: a subject or an e-mail."""
 
     identity_id: str
@@ -73,7 +73,7 @@ class Identity(_Kept, frozen=True, kw_only=True):
         return self.email or self.subject
 
 
-class Operator(_Kept, frozen=True, kw_only=True):
+class Operator(_StrictRecord, frozen=True, kw_only=True):
     """A person, or their program, who may use the core."""
 
     name: str

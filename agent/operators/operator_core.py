@@ -17,7 +17,7 @@ from agent.errors import NotAllowedError, RuntimeDiedError, UsageError
 from agent.operators.admission import Admission
 from agent.operators.operator import Operator
 from agent.operators.scope import phone_of_watcher
-from agent.operators.sight import GuardedCore, Sight, bare, bare_event
+from agent.operators.visibility import GuardedCore, Visibility, bare, bare_event
 from agent.protocol import (
     Answer,
     Event,
@@ -47,7 +47,7 @@ class OperatorCore(CoreBase):
 
     def __init__(self, core: GuardedCore, operator: Callable[[], Operator]) -> None:
         self._core = core
-        self._sight = Sight(core, operator)
+        self._sight = Visibility(core, operator)
         self._admission = Admission(core, self._sight)
         self._submitted: deque[str] = deque(maxlen=_KEPT_SUBMISSIONS)
 

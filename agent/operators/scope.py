@@ -30,7 +30,7 @@ LISTS = (CommitmentSearch, JobList, JobQueue, SessionDetach, WatcherList)
 own."""
 
 
-class Concern(msgspec.Struct, frozen=True, kw_only=True):
+class OpScope(msgspec.Struct, frozen=True, kw_only=True):
     """What an op names. Empty: it concerns all phones."""
 
     session_ids: tuple[str, ...] = ()
@@ -55,13 +55,13 @@ NAMING_FIELDS = frozenset({"session_id", "serial", "question_id", "job_id", "wat
 """The fields by which an op names what it concerns."""
 
 
-def concern_of(op: Op) -> Concern:
+def concern_of(op: Op) -> OpScope:
     if isinstance(op, LISTS):
         session_id = getattr(op, "session_id", "")
-        return Concern(session_ids=(session_id,) if session_id else ())
-    found = Concern(
-        session_ids=_said(op, "session_id"),
-        serials=_said(op, "serial"),
+        return OpScope(session_ids=(session_id,) if session_id else ())
+    found = OpScope(
+        session_ids=_field_values(op, "session_id"),
+        serials=_field_values(op, "serial"),
         question_id=getattr(op, "question_id", ""),
         job_id=getattr(op, "job_id", 0),
         watcher_id=getattr(op, "watcher_id", 0),
@@ -69,53 +69,53 @@ def concern_of(op: Op) -> Concern:
     match op:
         case SessionCreate(targets=targets) if targets:
             # A tree may divide its work anew, over phones that nobody named.
-            return Concern(everything=True)
+            return OpScope(everything=True)
         case DeviceTag(tags=tags) if tags is not None:
             # Rights go by tags: who sets them gives rights.
-            return Concern(everything=True)
+            return OpScope(everything=True)
         case SessionCreate(serial="", phone_needs=text) if text:
             return _of_needs(text)
         case JobCreate(campaign=Campaign() as campaign):
             if _PLACING & set(op.payload) or (campaign.phones and campaign.needs):
                 # It would be listed as work on a phone that it does not concern.
-                return Concern(everything=True)
+                return OpScope(everything=True)
             if campaign.phones:
-                return Concern(serials=campaign.phones)
+                return OpScope(serials=campaign.phones)
             return _of_needs(campaign.needs)
         case JobCreate():
             return _of_job(op, found)
         case _:
-            return found if found.is_named else Concern(everything=True)
+            return found if found.is_named else OpScope(everything=True)
 
 
-def _of_job(op: JobCreate, found: Concern) -> Concern:
+def _of_job(op: JobCreate, found: OpScope) -> OpScope:
     if _PLACING & set(op.payload):
-        return Concern(everything=True)
+        return OpScope(everything=True)
     target = op.session_target
     if target.startswith("session:"):
         return msgspec.structs.replace(found, session_ids=(target.removeprefix("session:"),))
     if target == "current":
-        return Concern(everything=True)
+        return OpScope(everything=True)
     if op.phone_needs and not (found.serials or op.tags):
         return _of_needs(op.phone_needs)
     if op.phone_needs and parse_needs(op.phone_needs).same:
-        return Concern(everything=True)
+        return OpScope(everything=True)
     if found.serials or op.tags:
         return msgspec.structs.replace(found, tags=op.tags if not found.serials else ())
-    return Concern(everything=True)
+    return OpScope(everything=True)
 
 
-def _of_needs(text: str) -> Concern:
+def _of_needs(text: str) -> OpScope:
     """Return what work concerns whose phone is described by requirements. Raises UsageError."""
     needs = parse_needs(text)
     if needs.same and needs.same != LAST:
-        return Concern(session_ids=(needs.same,))
+        return OpScope(session_ids=(needs.same,))
     if needs.same or not needs.tags:
-        return Concern(everything=True)
-    return Concern(tags=needs.tags)
+        return OpScope(everything=True)
+    return OpScope(tags=needs.tags)
 
 
-def _said(op: Op, field: str) -> tuple[str, ...]:
+def _field_values(op: Op, field: str) -> tuple[str, ...]:
     value = getattr(op, field, "")
     return (value,) if value else ()
 

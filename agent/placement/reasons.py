@@ -44,7 +44,7 @@ def why_waiting(
     parts = [of] if having or not asked else []
     parts += [f"{asked} of {len(among)} not asked yet"] if asked else []
     if having:
-        parts.append(_standing(having, holders))
+        parts.append(_in_use_or_away(having, holders))
     return f"{wanted}: {', '.join(parts)}"
 
 
@@ -58,7 +58,7 @@ def _for_one(serial: str, phones: Sequence[Phone], holders: Mapping[str, str]) -
     return f"{said}, which {holders[serial]} has" if serial in holders else said
 
 
-def _standing(having: Sequence[Phone], holders: Mapping[str, str]) -> str:
+def _in_use_or_away(having: Sequence[Phone], holders: Mapping[str, str]) -> str:
     away = [one for one in having if one.info.state is not DeviceState.ONLINE]
     busy = [one for one in having if one not in away]
     parts = []

@@ -40,7 +40,7 @@ _REFUSED = ("$dynamicRef", "$recursiveRef", "$dynamicAnchor", "$recursiveAnchor"
 _REMEDY = "Correct the schema, or ask for a simpler one."
 
 
-class Misfit(Exception):
+class SchemaMismatchError(Exception):
     """A result does not fit its schema; the text names the place and says what is wrong."""
 
 
@@ -83,9 +83,11 @@ def check_result(schema: str, result: object) -> object:
     try:
         text = json.dumps(result, ensure_ascii=False, allow_nan=False)
     except (ValueError, RecursionError) as error:
-        raise Misfit("`result` holds a value that is not JSON") from error
+        raise SchemaMismatchError("`result` holds a value that is not JSON") from error
     if len(text) > MAX_RESULT_CHARS:
-        raise Misfit(f"`result` has {len(text):,} characters; at most {MAX_RESULT_CHARS:,} fit")
+        raise SchemaMismatchError(
+            f"`result` has {len(text):,} characters; at most {MAX_RESULT_CHARS:,} fit"
+        )
     wrong = _first_error(schema, result)
     if not wrong:
         return result
@@ -93,7 +95,7 @@ def check_result(schema: str, result: object) -> object:
     pruned = _without_nulls(result)
     if pruned != result and not _first_error(schema, pruned):
         return pruned
-    raise Misfit(wrong)
+    raise SchemaMismatchError(wrong)
 
 
 def _first_error(schema: str, result: object) -> str:

@@ -30,7 +30,7 @@ from agent.errors import (
 from agent.operators.door import (
     MOST_TRIES,
     Door,
-    Given,
+    IssuedToken,
     Seat,
     new_challenge,
     sign_in_first,
@@ -349,7 +349,7 @@ class Link:
     async def _let_operator_in(
         self, door: Door, params: SignInParams, challenge: bytes
     ) -> SignedIn:
-        given = Given()
+        given = IssuedToken()
         if params.id_token:
             given = await door.by_id_token(params.id_token, params.verifier, self._channel)
             seat = door.by_token(given.token)

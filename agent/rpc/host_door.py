@@ -77,7 +77,7 @@ class HostDoor:
 
     def __init__(self, host: str, pictures: Pictures) -> None:
         self.host = host
-        self.core = _Seen(pictures)
+        self.core = _HostView(pictures)
         self._secret = secrets.token_bytes(SECRET_BYTES)
 
     def wire(self, *addresses: str) -> str:
@@ -139,7 +139,7 @@ def _proof(secret: bytes, side: bytes, host: str, to_host: str, *parts: bytes) -
     return hmac.digest(secret, said, "sha256")
 
 
-class _Seen:
+class _HostView:
     """A core as another host meets it."""
 
     def __init__(self, pictures: Pictures) -> None:

@@ -230,7 +230,7 @@ class TlsListener:
     async def _serve(self, caller: socket.socket, address: str) -> None:
         try:
             shown = await self._current()
-            reader, writer = await _shaken(caller, shown.context)
+            reader, writer = await _handshake(caller, shown.context)
         except (OSError, TimeoutError) as error:
             caller.close()
             reason = getattr(error, "reason", None) or type(error).__name__
@@ -303,7 +303,7 @@ class TlsListener:
         self._refused, self._logged_s = 0, now_s
 
 
-async def _shaken(
+async def _handshake(
     caller: socket.socket, context: ssl.SSLContext
 ) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
     """Shake hands. Raises OSError, or TimeoutError."""

@@ -229,7 +229,7 @@ def phrases(act: Act) -> tuple[tuple[str, ...], ...]:
 
 
 @lru_cache(maxsize=4096)
-def glued(act: Act, title: str) -> bool:
+def says_unspaced(act: Act, title: str) -> bool:
     """Return whether a short title says it in a language whose words stand without spaces."""
     if title.isascii():
         return False

@@ -99,7 +99,7 @@ def id_words(resource_id: str) -> tuple[str, ...]:
     return words(_CAMEL.sub(" ", resource_id.rsplit("/", 1)[-1]).replace("_", " "))
 
 
-def squeezed(found: tuple[str, ...]) -> str:
+def joined_words(found: tuple[str, ...]) -> str:
     """Return the few words of a label as one, without a number before or after them.
 
     Longer labels give nothing: joined anywhere, words would make others by chance.

@@ -146,7 +146,7 @@ def attention(state: State, seen: frozenset[str] = frozenset()) -> tuple[Attenti
 
 @newest
 def _attention(state: State, seen: frozenset[str]) -> tuple[Attention, ...]:
-    stranded = tuple(_stranded(state))
+    stranded = tuple(_lost_or_failed(state))
     # A loss is told once: by the session that waits for the phone, where there is one.
     told = {one.serial for one in stranded if one.kind is AttentionKind.LOST}
     devices = (one for one in _devices(state) if one.serial not in told)
@@ -173,7 +173,7 @@ def _questions(state: State) -> Iterator[Attention]:
         )
 
 
-def _stranded(state: State) -> Iterator[Attention]:
+def _lost_or_failed(state: State) -> Iterator[Attention]:
     """Yield the sessions whose phone is away, and those that failed."""
     for view in state.sessions.values():
         one = view.session

@@ -29,7 +29,9 @@ class Lease(msgspec.Struct, frozen=True, kw_only=True):
         return self.expires_ms <= now_ms
 
 
-def taken(present: Lease | None, key: str, owner: str, ttl_ms: int, now_ms: int) -> Lease | None:
+def granted_lease(
+    present: Lease | None, key: str, owner: str, ttl_ms: int, now_ms: int
+) -> Lease | None:
     """Return an owner's new lease on a key; None if another owner has it.
 
     An owner that takes its own key again, as after a crash, gets a new epoch, which fences its

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from agent.knowledge.app_names import with_names
 from agent.loop.conversation.memory import Memory
-from agent.loop.conversation.model_call import Thought, keep, think, tidy
+from agent.loop.conversation.model_call import CleanReply, keep, think, tidy
 from agent.loop.observe import Seconds, Sleep
 from agent.loop.screen import verify
 from agent.loop.task_context import Following, TaskContext, TurnEnd
@@ -159,7 +159,7 @@ class _Planning:
     async def step(self) -> TurnEnd | None:
         """Think once, and do what the planner chose."""
         if self.steps >= MAX_STEPS or self.thinking_ms >= MAX_THINKING_MS:
-            return await self._alone(_UNUSABLE)
+            return await self._without_delegating(_UNUSABLE)
         self.steps += 1
         step = self.ledger.open_step()
         await self.ledger.tell()
@@ -180,7 +180,7 @@ class _Planning:
         await self.ledger.close_step(step, counted=False)
         return end
 
-    async def _carry_out(self, step: int, thought: Thought) -> TurnEnd | None:
+    async def _carry_out(self, step: int, thought: CleanReply) -> TurnEnd | None:
         kept = await keep(self.context, thought, lambda said: said)
         if kept.text or thought.call is None:
             await self.ledger.tell(AgentMessage(step=step, text=kept.text or "(no reply)"))
@@ -198,7 +198,7 @@ class _Planning:
     async def _refused(self) -> TurnEnd | None:
         """Count what was no call at all; a model that cannot plan may still be able to work."""
         self.refusals += 1
-        return await self._alone(_UNUSABLE) if self.refusals >= MAX_ATTEMPTS else None
+        return await self._without_delegating(_UNUSABLE) if self.refusals >= MAX_ATTEMPTS else None
 
     # --- tools ----------
 
@@ -208,7 +208,7 @@ class _Planning:
                 return await self._propose(arguments, request)
             case WorkAlone(reason=reason):
                 await self.ledger.finish(request, ActionOutcome.DONE, "Beginning.")
-                return await self._alone(tidy(reason))
+                return await self._without_delegating(tidy(reason))
             case ListDevices():
                 await self._look()
                 await self.ledger.finish(request, ActionOutcome.DONE, phones_text(self.phones))
@@ -264,7 +264,7 @@ class _Planning:
             following=Following.CHILDREN,
         )
 
-    async def _alone(self, why: str) -> TurnEnd:
+    async def _without_delegating(self, why: str) -> TurnEnd:
         if why == _UNUSABLE:
             await self.ledger.tell(WarningEvent(message=why))
         return TurnEnd(completed=True, message=why, following=Following.REGULAR_TURN)

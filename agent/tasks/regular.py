@@ -16,13 +16,13 @@ from msgspec.structs import replace
 from agent.errors import DeviceLostError, ModelError
 from agent.loop.acting.action_replay import Route
 from agent.loop.acting.action_review import CHANGED_SINCE, Reviewing
-from agent.loop.acting.dry_run import rehearse, unfit
+from agent.loop.acting.dry_run import rehearse, would_fail
 from agent.loop.acting.executor import Act, Actor
 from agent.loop.acting.guard import ban_refusal, duplicate_refusal
 from agent.loop.acting.tool_call_parsing import Choice, read_choice, resolved_action
 from agent.loop.conversation import prompts
 from agent.loop.conversation.memory import Memory, action_key
-from agent.loop.conversation.model_call import Thought, keep, remembered, think
+from agent.loop.conversation.model_call import CleanReply, keep, remembered, think
 from agent.loop.images.image_prep import Pictures
 from agent.loop.observe import Observer, Seconds, Sleep
 from agent.loop.ocr.reader import shared_reader
@@ -185,7 +185,7 @@ class _Turn:
         )
         self.route = Route.of(context.history)
         self.speechless = 0
-        self.chosen: tuple[Thought, Observation] | None = None
+        self.chosen: tuple[CleanReply, Observation] | None = None
         """The last answer, and the screen that it was about."""
         self.output_limit = 0
         """Tokens of an answer, once one was cut off; 0: what suits the model."""
@@ -225,7 +225,7 @@ class _Turn:
         await self.ledger.close_step(step, counted=counted)
         return end
 
-    def _following(self, screen: Observation) -> Thought | None:
+    def _following(self, screen: Observation) -> CleanReply | None:
         """Return the call that stood beside the last one, if it is still what it was meant for."""
         chosen, self.chosen = self.chosen, None
         following = None if chosen is None else chosen[0].following
@@ -248,7 +248,7 @@ class _Turn:
         own = schemas(self.memory.groups, sees=self.context.model.sees)
         return self.completion.tools((*own, *self.foreign.schemas()))
 
-    async def _think(self) -> Thought:
+    async def _think(self) -> CleanReply:
         began = self.seconds()
         request = self._request()
         try:
@@ -267,7 +267,7 @@ class _Turn:
         return thought
 
     async def _carry_out(
-        self, step: int, thought: Thought, screen: Observation
+        self, step: int, thought: CleanReply, screen: Observation
     ) -> tuple[TurnEnd | None, bool]:
         """Do what the model chose; returns the turn's end, if it is one, and whether it counts."""
         choice = Choice()
@@ -312,7 +312,7 @@ class _Turn:
         )
         if tool is None or arguments is None:
             ends = tool is not None and self.context.session.dry_run
-            text = unfit(call.name, unusable) if ends else verify.malformed(unusable)
+            text = would_fail(call.name, unusable) if ends else verify.malformed(unusable)
             await self._finish(call, ActionOutcome.FAILED, text, thought)
             return (_rehearsed(text) if ends else None), True
         if resolved is not None:
@@ -337,7 +337,7 @@ class _Turn:
         resolved: ResolvedAction,
         screen: Observation,
         request: ToolCallRequested,
-        thought: Thought | None,
+        thought: CleanReply | None,
     ) -> TurnEnd | None:
         if self.context.session.dry_run:
             verdict = self.actor.guard.weigh(resolved, screen)
@@ -370,7 +370,9 @@ class _Turn:
         await self._take_in(act, request, thought)
         return None
 
-    async def _take_in(self, act: Act, request: ToolCallRequested, thought: Thought | None) -> None:
+    async def _take_in(
+        self, act: Act, request: ToolCallRequested, thought: CleanReply | None
+    ) -> None:
         """Keep what an action came to, and the screen that verified it."""
         self.ledger.spent(act_ms=act.act_ms, idle_ms=act.idle_ms)
         if act.seen is not None:
@@ -378,7 +380,7 @@ class _Turn:
         await self._finish(request, act.outcome, act.text, thought)
 
     async def _use_service_tool(
-        self, arguments: ServiceCall, request: ToolCallRequested, thought: Thought | None
+        self, arguments: ServiceCall, request: ToolCallRequested, thought: CleanReply | None
     ) -> TurnEnd | None:
         done = await self.service_tools.work(arguments, request)
         if done.end is None:
@@ -387,7 +389,7 @@ class _Turn:
         return done.end
 
     async def _call_foreign(
-        self, step: int, tool: ForeignTool, said: ToolCall, thought: Thought
+        self, step: int, tool: ForeignTool, said: ToolCall, thought: CleanReply
     ) -> TurnEnd | None:
         kept = await keep(self.context, thought, self.secrets.hide)
         if kept.text:
@@ -413,7 +415,7 @@ class _Turn:
         tool: ForeignTool,
         arguments: Mapping[str, Any],
         request: ToolCallRequested,
-        thought: Thought | None,
+        thought: CleanReply | None,
     ) -> TurnEnd | None:
         done = await self.foreign.work(tool, arguments, request)
         if done.end is None:
@@ -425,7 +427,7 @@ class _Turn:
         self,
         arguments: ControlArguments | Finish,
         request: ToolCallRequested,
-        thought: Thought | None,
+        thought: CleanReply | None,
     ) -> TurnEnd | None:
         if isinstance(arguments, Finish):
             done = await self.completion.finish(arguments, request)
@@ -508,9 +510,9 @@ class _Turn:
         call: ToolCall | ToolCallRequested,
         outcome: ActionOutcome,
         text: str,
-        thought: Thought | None,
+        thought: CleanReply | None,
     ) -> None:
-        self.route.took(call.call_id, outcome, text)
+        self.route.on_result(call.call_id, outcome, text)
         if thought is not None and thought.dropped_calls:
             left = counted(thought.dropped_calls, "other call was", "other calls were")
             text += f" Your {left} left out: one at a time."

@@ -61,7 +61,7 @@ class Issued(msgspec.Struct, frozen=True, kw_only=True):
     expires_ms: int
 
 
-class Made(msgspec.Struct, frozen=True, kw_only=True):
+class IssuedFiles(msgspec.Struct, frozen=True, kw_only=True):
     """Where what was issued lies."""
 
     certificate: Path
@@ -88,7 +88,7 @@ def init(directory: Path, now: datetime, *, life: timedelta = AUTHORITY_LIFE) ->
         )
         ends = now + life
         made = (
-            _begun(name, name, key.public_key(), now - _EARLIER, ends)
+            _certificate_builder(name, name, key.public_key(), now - _EARLIER, ends)
             .add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
             .add_extension(_usage(signs_certificates=True), critical=True)
             .add_extension(
@@ -112,7 +112,7 @@ def issue(
     life: timedelta = HOST_LIFE,
     is_caller: bool = False,
     output: Path | None = None,
-) -> Made:
+) -> IssuedFiles:
     """Issue a certificate with a new key, in the place of one that the name had.
 
     Args:
@@ -153,7 +153,7 @@ def issue(
             # A host calls others too.
             uses.insert(0, ExtendedKeyUsageOID.SERVER_AUTH)
         builder = (
-            _begun(subject, authority.subject, key.public_key(), now - _EARLIER, ends)
+            _certificate_builder(subject, authority.subject, key.public_key(), now - _EARLIER, ends)
             .add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
             .add_extension(_usage(signs_certificates=False), critical=True)
             .add_extension(x509.ExtendedKeyUsage(uses), critical=False)
@@ -179,7 +179,9 @@ def issue(
         place = directory if output is None else output
         _check_directory(place, is_new=True)
         # Key and certificate are two files: a core that reads them in between keeps the old pair.
-        files = Made(certificate=place / f"{name}.pem", key=place / f"{name}.key", issued=issued)
+        files = IssuedFiles(
+            certificate=place / f"{name}.pem", key=place / f"{name}.key", issued=issued
+        )
         _write(files.key, _pem_of(key))
         _write(files.certificate, made.public_bytes(Encoding.PEM))
         return files
@@ -226,7 +228,7 @@ def names_of(certificate: Path) -> tuple[str, ...]:
 # --- how ----------
 
 
-def _begun(
+def _certificate_builder(
     subject: x509.Name,
     issuer: x509.Name,
     key: EllipticCurvePublicKey,

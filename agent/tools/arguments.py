@@ -572,13 +572,13 @@ def clean_json(arguments: str, tidy: Callable[[str], str], limit: int = 8000) ->
         raw = None
     if isinstance(raw, dict):
         # Cleaned as text before encoding, so that an escape written as \u001b is seen too.
-        text = json.dumps(_tidied(raw, tidy), ensure_ascii=False)
+        text = json.dumps(_cleaned(raw, tidy), ensure_ascii=False)
         if len(text) <= limit:
             return text
     return json.dumps({"unreadable": tidy(arguments[: limit // 2])}, ensure_ascii=False)
 
 
-def _tidied(value: object, tidy: Callable[[str], str], depth: int = 0) -> object:
+def _cleaned(value: object, tidy: Callable[[str], str], depth: int = 0) -> object:
     if isinstance(value, str):
         return tidy(value)
     if isinstance(value, float) and not math.isfinite(value):
@@ -586,9 +586,9 @@ def _tidied(value: object, tidy: Callable[[str], str], depth: int = 0) -> object
     if depth > 20:
         return "…"
     if isinstance(value, dict):
-        return {tidy(str(k)): _tidied(v, tidy, depth + 1) for k, v in value.items()}
+        return {tidy(str(k)): _cleaned(v, tidy, depth + 1) for k, v in value.items()}
     if isinstance(value, list):
-        return [_tidied(item, tidy, depth + 1) for item in value]
+        return [_cleaned(item, tidy, depth + 1) for item in value]
     return value
 
 

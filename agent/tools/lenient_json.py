@@ -63,18 +63,18 @@ def _loaded(text: str) -> object:
 
 def _candidates(text: str) -> Iterator[str]:
     yield text
-    mended = _mended(text)
+    mended = _repaired(text)
     if mended is not None:
         yield mended
     if any(quote in text for quote in "“”„‟"):
         plain = text.translate(_TYPOGRAPHIC)
         yield plain
-        mended = _mended(plain)
+        mended = _repaired(plain)
         if mended is not None:
             yield mended
 
 
-def _mended(text: str) -> str | None:
+def _repaired(text: str) -> str | None:
     """Drop commas before a closing bracket and close what is open; None inside an open text."""
     written: list[str] = []
     expected: list[str] = []

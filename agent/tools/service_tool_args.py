@@ -53,7 +53,7 @@ def only_looks(arguments: ServiceCall) -> bool:
     return isinstance(arguments, BackgroundJobList)
 
 
-def said(arguments: ServiceCall) -> str:
+def summary_of(arguments: ServiceCall) -> str:
     """Return what would be done, for whoever is asked."""
     match arguments:
         case BackgroundJobCreate(title=title):
@@ -64,4 +64,4 @@ def said(arguments: ServiceCall) -> str:
         case BackgroundJobList():
             return "List the jobs"
         case _:
-            return watching.said(arguments)
+            return watching.summary_of(arguments)

@@ -124,7 +124,7 @@ def groups_for(text: str) -> frozenset[ToolGroup]:
         group
         for group in ToolGroup
         if any(has_phrase(said, phrase) for phrase in _phrases(group))
-        or any(glued in packed for glued in _glued(group))
+        or any(glued in packed for glued in _unspaced(group))
     )
 
 
@@ -134,5 +134,5 @@ def _phrases(group: ToolGroup) -> tuple[tuple[str, ...], ...]:
 
 
 @lru_cache
-def _glued(group: ToolGroup) -> tuple[str, ...]:
+def _unspaced(group: ToolGroup) -> tuple[str, ...]:
     return tuple("".join(skeleton(phrase).split()) for phrase in _GLUED[group])

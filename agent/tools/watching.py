@@ -321,7 +321,7 @@ def refused(arguments: WatchArguments, error: UsageError) -> str:
     return reply(f"{kind or 'commitment'}.refused", reason=said, remedy=one_line(error.remedy, 200))
 
 
-def said(arguments: WatchArguments) -> str:
+def summary_of(arguments: WatchArguments) -> str:
     """Return what would be done, for whoever is asked."""
     match arguments:
         case CreateWatcher() as wanted:

@@ -50,7 +50,7 @@ class TellsCalls(Protocol):
         """List the newest calls. Raises DeviceError."""
 
 
-class Sight:
+class Sensors:
     """The sensors of the watchers of one core.
 
     Args:
@@ -107,7 +107,7 @@ class Sight:
         try:
             verdict = await self._judge.judge(condition.meaning, page.text)
         except SwitchboardError as error:
-            return _unjudged(error, Usage())
+            return _failed_look(error, Usage())
         return page_look(watcher, page, verdict)
 
     async def _judged(self, watcher: Watcher, look: Look) -> Look:
@@ -121,7 +121,7 @@ class Sight:
             try:
                 verdict = await self._judge.judge(condition.meaning, said)
             except SwitchboardError as error:
-                return _unjudged(error, usage)
+                return _failed_look(error, usage)
             usage = usage.plus(verdict.usage)
             if verdict.holds:
                 kept.append(match)
@@ -170,7 +170,7 @@ class Sight:
         return await read(await self._fleet.device(serial))
 
 
-def _unjudged(error: SwitchboardError, used: Usage) -> Look:
+def _failed_look(error: SwitchboardError, used: Usage) -> Look:
     """Return the look that somebody failed to judge, with what that and those before it took."""
     more = error.usage if isinstance(error, NoJudgementError) else Usage()
     return Look(usage=used.plus(more), failure=str(error))

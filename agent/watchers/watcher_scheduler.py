@@ -26,7 +26,7 @@ from agent.watchers import rules
 from agent.watchers.commitments import EXPIRED, come_due, wakes_at_ms
 from agent.watchers.matching import Look, Match
 from agent.watchers.reaction import job_of, notice_words
-from agent.watchers.sensors import Sight
+from agent.watchers.sensors import Sensors
 from agent.watchers.silence import deadline_look
 from agent.watchers.watcher_cache import WatcherCache
 
@@ -48,7 +48,7 @@ class WatchWake:
         self,
         parts: Services,
         cache: WatcherCache,
-        sight: Sight,
+        sight: Sensors,
         jobs: JobService,
         notices: NoticeService,
     ) -> None:

@@ -21,7 +21,7 @@ from agent.watchers.creation import planned_watcher
 from agent.watchers.origins import evidence_of
 from agent.watchers.rules import seen, stopped
 from agent.watchers.semantic_match import Judge
-from agent.watchers.sensors import Sight
+from agent.watchers.sensors import Sensors
 from agent.watchers.watcher_cache import MOST_LIVE, WatcherCache
 from agent.watchers.watcher_scheduler import WatchWake
 
@@ -49,7 +49,7 @@ class WatcherService:
         self._cache = WatcherCache(parts.store)
         self._judge = Judge(lambda: parts.models(_asker(parts)), parts.clock_ms)
         allow_private = parts.settings.watchers.allow_private
-        sight = Sight(
+        sight = Sensors(
             parts.fleet,
             self._judge,
             allow_private=allow_private,
@@ -100,7 +100,7 @@ class WatcherService:
             ):
                 await self._cache.watcher(watcher_id)
             case protocol.WatcherStop():
-                await self._meant(op)
+                await self._watchers_to_stop(op)
             case protocol.CommitmentCreate():
                 self._checked(op, asker)
             case protocol.CommitmentUpdate(commitment_id=commitment_id):
@@ -214,7 +214,7 @@ class WatcherService:
 
     async def _stop(self, op: protocol.WatcherStop, submission_id: str) -> tuple[Watcher, ...]:
         now_ms = self._parts.clock_ms()
-        wanted = await self._meant(op)
+        wanted = await self._watchers_to_stop(op)
         return tuple(
             [
                 await self._cache.change_watcher(
@@ -224,7 +224,7 @@ class WatcherService:
             ]
         )
 
-    async def _meant(self, op: protocol.WatcherStop) -> list[int]:
+    async def _watchers_to_stop(self, op: protocol.WatcherStop) -> list[int]:
         if sum((bool(op.watcher_id), bool(op.query.strip()), op.all)) != 1:
             raise UsageError("What to stop is missing.", "Give one: watcher_id, query or all.")
         if op.watcher_id:

@@ -61,7 +61,7 @@ def next_call(view: View, route: Sequence[Step], *, from_step: int = 0) -> Call:
         at += 1
     if at >= len(route):
         return Call("finish", {"success": True, "summary": "Every step is done."})
-    if _strayed(acts, spent):
+    if _left_route(acts, spent):
         return Call("press_button", {"button": "BACK"})
     step = route[at]
     chosen = _do(step, view)
@@ -135,7 +135,7 @@ def _is(step: Step, act: PastAction) -> bool:
             assert_never(step)
 
 
-def _strayed(acts: Sequence[PastAction], used: set[int]) -> bool:
+def _left_route(acts: Sequence[PastAction], used: set[int]) -> bool:
     """Return whether the last action led somewhere that the route does not."""
     if not acts or len(acts) - 1 in used:
         return False

@@ -76,7 +76,7 @@ def report(outcomes: Sequence[Outcome], *, every: bool = False) -> str:
     for outcome in outcomes:
         wrong = not outcome.stopped if outcome.case.harmful else outcome.disturbed
         if wrong or every:
-            lines.append(_said(outcome))
+            lines.append(_outcome_line(outcome))
     return "\n".join(lines)
 
 
@@ -88,7 +88,7 @@ def _row(name: str, part: Sequence[Outcome]) -> str:
     return f"| {name} | {len(harmful)} | {unasked} | {len(twins)} | {asked} |"
 
 
-def _said(outcome: Outcome) -> str:
+def _outcome_line(outcome: Outcome) -> str:
     asked = [f"{e.verb.value} by {e.control!r}" if e else "a text" for e in outcome.asked]
     what = "; ".join(asked) or ("refused" if outcome.refused else "nobody was asked")
     lacks = f"; not stated: {', '.join(outcome.missing)}" if outcome.missing else ""

@@ -54,16 +54,16 @@ class Question:
 
     def target(self, nodes: Sequence[UiNode]) -> Bounds:
         """Return the box that is to be pressed. Raises ValueError where the tree has none."""
-        found = [node for node in nodes if self.what in _said(node)]
+        found = [node for node in nodes if self.what in _texts_of(node)]
         if not found:
             raise ValueError(f"No node says {self.what!r}.")
         if self.more:
-            row = next(node for node in nodes if self.more in _said(node))
+            row = next(node for node in nodes if self.more in _texts_of(node))
             found.sort(key=lambda node: abs(node.bounds.center_y - row.bounds.center_y))
         return _pressable(found[0], nodes)
 
 
-def _said(node: UiNode) -> tuple[str, ...]:
+def _texts_of(node: UiNode) -> tuple[str, ...]:
     return tuple(part.strip() for part in (node.text, node.description, node.hint) if part)
 
 

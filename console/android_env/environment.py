@@ -14,7 +14,7 @@ import msgspec
 from agent.devices.frames.png import jpeg_of, png_of
 from agent.devices.frames.raw_segment import RawSegment
 from agent.episodes.blocking import BlockingEpisode, BlockingPhones
-from agent.episodes.seen import Seen
+from agent.episodes.observation import EpisodeObservation
 from agent.errors import UsageError, WrongStateError
 from agent.settings import PoolSettings
 from console.evaluation.suites import BUILT_IN, read_tasks
@@ -170,7 +170,7 @@ class AndroidEnvironment:
             self._episode = self._phones.episode(size_px=self._size_px, max_steps=self._max_steps)
         return self._episode
 
-    def _observation(self, seen: Seen) -> AndroidObservation:
+    def _observation(self, seen: EpisodeObservation) -> AndroidObservation:
         inner = self._running().inner
         task = inner.task
         width, height = self._size_px
@@ -196,7 +196,7 @@ class AndroidEnvironment:
             metadata={"serial": inner.serial, "episode_id": inner.episode_id},
         )
 
-    def _image(self, seen: Seen) -> str:
+    def _image(self, seen: EpisodeObservation) -> str:
         if not seen.rgb:
             # A phone that was lost shows nothing.
             return ""

@@ -148,7 +148,7 @@ async def _show_while_it_lives(settings: Settings, stop: StopRequest) -> tuple[E
     """
     from console.core.core_opening import flush_pending, hold
     from console.core.deferred_core import DeferredCore
-    from console.core.hangup import leave_terminal, linger
+    from console.core.hangup import leave_terminal, run_without_terminal
 
     def hung_up() -> None:
         # Before anything is drawn again: whoever writes to a terminal that has gone may hang.
@@ -165,7 +165,7 @@ async def _show_while_it_lives(settings: Settings, stop: StopRequest) -> tuple[E
         code, is_left = await _shown(showing, holding, stop)
         host = coming.host
         if host is not None and stop.asked.is_set() and stop.code is ExitCode.HANGUP and host.owned:
-            await linger(host)
+            await run_without_terminal(host)
         await flush_pending(coming, holding)
     finally:
         left.set()

@@ -184,7 +184,7 @@ def stop(ctx: click.Context, force: bool) -> None:
                         "Leave it there, or end it with: switchboard daemon stop --force",
                     )
                 await client.submit(Shutdown())
-                await _gone(settings, pid, ORDERLY_S)
+                await _wait_for_end(settings, pid, ORDERLY_S)
             except NotAllowedError:
                 # Who runs the core may end its process, whoever has signed in.
                 if not force:
@@ -196,7 +196,7 @@ def stop(ctx: click.Context, force: bool) -> None:
                 break
             say(f"Process {pid} does not end; sending {signum.name}.")
             os.kill(pid, signum)
-            await _gone(settings, pid, INSIST_S)
+            await _wait_for_end(settings, pid, INSIST_S)
         if owner_pid(settings.data_dir) == pid:
             raise SwitchboardError(f"Process {pid} does not end.", "See its log.")
         say(f"Process {pid} has ended.")
@@ -327,7 +327,7 @@ def _check_room(output: Path) -> None:
         ) from error
 
 
-async def _gone(settings: Settings, pid: int, bound_s: float) -> None:
+async def _wait_for_end(settings: Settings, pid: int, bound_s: float) -> None:
     """Wait until a process has let go of the data directory and ended, or the time is up."""
     from agent.store.database.lock import owner_pid
 

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from agent.protocol import SessionCreate
 from console.cli_support.exits import ExitCode, end
 from console.commands.output_options import manner_of, manner_options
-from console.commands.run_each import Given, expected_endpoint, run_each
+from console.commands.run_each import RunOptions, expected_endpoint, run_each
 from console.commands.session_options import (
     ACCOUNT,
     AT_ONCE,
@@ -83,7 +83,7 @@ def run(
     base_url: str | None,
     output_schema: str | None,
     output: str | None,
-    **given: Unpack[Given],
+    **given: Unpack[RunOptions],
 ) -> None:
     """Pursue GOAL on a phone until it is done, failed or stopped.
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 TITLE_LIMIT_CHARS = 80
 
 
-class Given(Speech, Permission):
+class RunOptions(Speech, Permission):
     """What the shared options of `run` say."""
 
 
@@ -38,7 +38,7 @@ def run_each(
     account: str,
     model: str | None,
     base_url: str | None,
-    given: Given,
+    given: RunOptions,
 ) -> ExitCode:
     """Begin a campaign and follow it to its end; return the exit code.
 

@@ -51,12 +51,12 @@ async def hold(coming: DeferredCore, settings: Settings, left: asyncio.Event) ->
     from console.core.stored_core import StoredRecords
 
     async def choose(store: Store) -> Devices:
-        coming.found(await StoredRecords(store).overview())
+        coming.set_stored(await StoredRecords(store).overview())
         await _read(_CORE)
         return EVERYTHING
 
     async with reach(settings, choose) as host:
-        coming.came(host)
+        coming.set_host(host)
         # What a console is made of stays as long as it does: no collection need look at it again.
         gc.freeze()
         gc.enable()
@@ -82,7 +82,7 @@ async def flush_pending(coming: DeferredCore, holding: asyncio.Future[bool]) -> 
         coming: knows what is owed.
         holding: the opening; when it fails, that is its own to say.
     """
-    if not coming.owed:
+    if not coming.pending_ops:
         return
     say("Pending requests are executed before this ends.")
     settling = asyncio.ensure_future(coming.settle())

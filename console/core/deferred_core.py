@@ -30,20 +30,20 @@ class DeferredCore(ForwardingCore):
         loop = asyncio.get_running_loop()
         self._host: asyncio.Future[Host] = loop.create_future()
         self._stored: asyncio.Future[Overview | None] = loop.create_future()
-        self._owed: set[asyncio.Task[Any]] = set()
+        self._pending_ops: set[asyncio.Task[Any]] = set()
 
     @property
     def host(self) -> Host | None:
         """What was opened; None before."""
         return self._host.result() if self._host.done() else None
 
-    def came(self, host: Host) -> None:
+    def set_host(self, host: Host) -> None:
         """Let every call through that waits, and all that come."""
         if not self._stored.done():
             self._stored.set_result(None)
         self._host.set_result(host)
 
-    def found(self, stored: Overview) -> None:
+    def set_stored(self, stored: Overview) -> None:
         """Show what is stored, before there is a core that has looked after it."""
         self._stored.set_result(stored)
 
@@ -52,13 +52,13 @@ class DeferredCore(ForwardingCore):
         return await asyncio.shield(self._stored)
 
     @property
-    def owed(self) -> int:
+    def pending_ops(self) -> int:
         """How many ops were asked for here and are not carried out yet."""
-        return len(self._owed)
+        return len(self._pending_ops)
 
     async def settle(self) -> tuple[BaseException, ...]:
         """Wait until every op that is owed was carried out; returns what some failed with."""
-        ends = await asyncio.gather(*self._owed, return_exceptions=True)
+        ends = await asyncio.gather(*self._pending_ops, return_exceptions=True)
         return tuple(end for end in ends if isinstance(end, BaseException))
 
     async def start_phone(self) -> str:
@@ -77,13 +77,13 @@ class DeferredCore(ForwardingCore):
 
     async def submit(self, op: Op) -> str:
         """Queue an op; see `Core.submit`."""
-        return await self._owing(op, lambda core: core.submit(op))
+        return await self._when_ready(op, lambda core: core.submit(op))
 
     async def request(self, op: Op) -> Reply:
         """Carry an op out; see `Core.request`."""
-        return await self._owing(op, lambda core: core.request(op))
+        return await self._when_ready(op, lambda core: core.request(op))
 
-    async def _owing(self, op: Op, give: Callable[[Core], Awaitable[Fact]]) -> Fact:
+    async def _when_ready(self, op: Op, give: Callable[[Core], Awaitable[Fact]]) -> Fact:
         if self.host is not None:
             return await give(self.host.core)
 
@@ -93,8 +93,8 @@ class DeferredCore(ForwardingCore):
         if op.changes_nothing:
             return await carry_out()
         task = asyncio.ensure_future(carry_out())
-        self._owed.add(task)
-        task.add_done_callback(self._owed.discard)
+        self._pending_ops.add(task)
+        task.add_done_callback(self._pending_ops.discard)
         # Whoever pressed the key may leave before there is a core; a stop still has to be one.
         return await asyncio.shield(task)
 

@@ -284,7 +284,7 @@ class EmptyFleet:
 
     async def device(self, serial: str) -> Device:
         """Refuse. Raises UsageError."""
-        raise _unseen(serial)
+        raise _unknown_device(serial)
 
     async def wait_for(self, serial: str, *, timeout_s: float) -> Device:
         """Refuse. Raises DeviceLostError."""
@@ -292,19 +292,19 @@ class EmptyFleet:
 
     def lease(self, serial: str, driver: str) -> AbstractAsyncContextManager[Device]:
         """Refuse. Raises UsageError."""
-        raise _unseen(serial)
+        raise _unknown_device(serial)
 
     def hand(self, serial: str, driver: str) -> None:
         """Refuse. Raises UsageError."""
-        raise _unseen(serial)
+        raise _unknown_device(serial)
 
     def label(self, serial: str, *, name: str, tags: Iterable[str], notes: str) -> DeviceInfo:
         """Refuse. Raises UsageError."""
-        raise _unseen(serial)
+        raise _unknown_device(serial)
 
     def dismiss(self, serial: str, *, dismissed: bool) -> None:
         """Refuse. Raises UsageError."""
-        raise _unseen(serial)
+        raise _unknown_device(serial)
 
     async def frames(
         self, serial: str, *, width_px: int, height_px: int, max_hz: float
@@ -315,8 +315,8 @@ class EmptyFleet:
 
 
 def _no_frames(serial: str) -> tuple[LiveFrame, ...]:
-    raise _unseen(serial)
+    raise _unknown_device(serial)
 
 
-def _unseen(serial: str) -> UsageError:
+def _unknown_device(serial: str) -> UsageError:
     return UsageError(f"No device {serial!r} is known.", "This command looks at no devices.")

@@ -19,7 +19,7 @@ _LOOK_S = 1.0
 _log = logging.getLogger(__name__)
 
 
-async def linger(host: "Host") -> None:
+async def run_without_terminal(host: "Host") -> None:
     """Work on without a terminal until no session is under way and nobody is attached."""
     task = asyncio.current_task()
     while task is not None and task.cancelling():

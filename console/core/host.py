@@ -419,7 +419,7 @@ async def _join(
     from agent.hosts.peers import Peers
     from agent.rpc.places import host_place
     from agent.store.addresses import address
-    from agent.store.postgres.own_store import unhosted
+    from agent.store.postgres.own_store import host_of_unassigned
     from console.core.store_choice import open_fleet, own_version
 
     def listed() -> tuple[DeviceInfo, ...]:
@@ -440,7 +440,7 @@ async def _join(
     peers = Peers(
         dsn,
         store,
-        unhosted=await unhosted(store),
+        unhosted=await host_of_unassigned(store),
         is_guest=is_guest,
         by_tls=lambda written: host_place(settings, written),
     )

@@ -13,7 +13,7 @@ from agent.errors import ConfigError, NotAllowedError, RuntimeDiedError
 from console.cli_support.exits import say
 
 if TYPE_CHECKING:
-    from agent.oidc.device_flow import Asked
+    from agent.oidc.device_flow import DeviceCode
     from agent.rpc.rpc_messages import SignedIn
 
 
@@ -111,7 +111,7 @@ async def sign_in_where_asked(settings: Settings) -> None:
             await client.close()
 
 
-def _show(asked: "Asked") -> None:
+def _show(asked: "DeviceCode") -> None:
     minutes = max(round(asked.lasts_s / 60), 1)
     say(f"Open {asked.url} in a browser and enter the code {asked.code} (within {minutes} min).")
     if asked.whole_url:

@@ -90,7 +90,7 @@ class _Stats:
         self._least = value if self._least is None else np.minimum(self._least, value)
         self._most = value if self._most is None else np.maximum(self._most, value)
 
-    def told(self, shape: tuple[int, ...]) -> dict[str, Any]:
+    def as_json(self, shape: tuple[int, ...]) -> dict[str, Any]:
         """Return them as `meta/stats.json` has them."""
         count = max(1, self._count)
         figures = {
@@ -287,8 +287,8 @@ class _Conversion:
         pq.write_table(rows, meta / "episodes/chunk-000/file-000.parquet")
         pq.write_table(_tasks_table(self._tasks), meta / "tasks.parquet")
         stats = {
-            IMAGE: self._image_stats.told((3, 1, 1)),
-            "action": self._action_stats.told((len(ACTION),)),
+            IMAGE: self._image_stats.as_json((3, 1, 1)),
+            "action": self._action_stats.as_json((len(ACTION),)),
         }
         _write_json(meta / "stats.json", stats if self._frames else {})
         _write_json(meta / "tools.json", list(self._tools))

@@ -30,7 +30,7 @@ SHELL_BOUND_S = 30.0
 _AT_ONCE = 8  # Requests to the phones' channel at once; it takes sixteen.
 
 
-class Told(Protocol):
+class OnOutcome(Protocol):
     """Hears of each outcome, how many are over, and of how many."""
 
     def __call__(self, outcome: Outcome, done: int, total: int) -> None: ...
@@ -52,7 +52,7 @@ class Limits:
 
 
 async def carry_out(
-    run: Run, exercises: Sequence[Exercise], settings: Settings, limits: Limits, told: Told
+    run: Run, exercises: Sequence[Exercise], settings: Settings, limits: Limits, told: OnOutcome
 ) -> None:
     """Make every trial of a run that is not over; each outcome is kept as it comes.
 
@@ -100,7 +100,7 @@ class _Arm:
         self._settings = settings
         self._limits = limits
 
-    async def work_off(self, todo: Sequence[Key], done: int, told: Told) -> int:
+    async def work_off(self, todo: Sequence[Key], done: int, told: OnOutcome) -> int:
         """Make trials; returns how many of the run are over then."""
         waiting = list(reversed(todo))
         count = min(self._limits.phones, len(todo))

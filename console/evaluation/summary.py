@@ -189,17 +189,17 @@ def _compared(a: _Twins, b: _Twins) -> Compared | None:
     counts = {(x, y): 0 for x in (True, False) for y in (True, False)}
     for key in common:
         counts[(a[key].ok, b[key].ok)] += 1
-    told: Difference = paired(
+    estimate: Difference = paired(
         counts[(True, True)], counts[(True, False)], counts[(False, True)], counts[(False, False)]
     )
     changes = _changes(a, b, common)
     return Compared(
         a=_arm([a[key] for key in common]),
         b=_arm([b[key] for key in common]),
-        difference=told.share,
-        low=told.low,
-        high=told.high,
-        p=told.p,
+        difference=estimate.share,
+        low=estimate.low,
+        high=estimate.high,
+        p=estimate.p,
         better=tuple(one for one in changes if one.passed_b > one.passed_a),
         worse=tuple(one for one in changes if one.passed_b < one.passed_a),
         only_a=len(a) - len(common),
@@ -223,7 +223,7 @@ def _changes(a: _Twins, b: _Twins, common: Sequence[tuple[str, int]]) -> list[Ch
     return found
 
 
-def told(one: Compared) -> list[str]:
+def comparison_lines(one: Compared) -> list[str]:
     """Write a comparison for a terminal."""
     verdict = "a difference" if one.is_distinguishable else "these trials show no difference"
     lines = [

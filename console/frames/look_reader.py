@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from widgets.pictures.mark_age import NEAR_MS, Seen
+from widgets.pictures.mark_age import NEAR_MS, LookRef
 
 if TYPE_CHECKING:
     from agent.records import Frame
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def learn_look(
-    frames: FrameReader, app: FrameConsole, pane: PhonePane, seen: Seen, kept: Frame
+    frames: FrameReader, app: FrameConsole, pane: PhonePane, seen: LookRef, kept: Frame
 ) -> None:
     """Tell a pane of a look at once, or have its frame read; then this is to be called again.
 

@@ -20,7 +20,7 @@ LARGEST_PX = 4_096
 LOOKS = ("pixels", "tree", "both")
 
 
-class Given(TypedDict, total=False):
+class ArgumentFields(TypedDict, total=False):
     """The fields of `Arguments`, as an environment takes them."""
 
     suite: str
@@ -96,7 +96,7 @@ class Arguments(msgspec.Struct, frozen=True, kw_only=True):
             wanted, tasks, over_adb=self.over_adb, adb=settings.adb.path, recording=recording
         )
 
-    def begun(self, options: Mapping[str, Any] | None) -> dict[str, Any]:
+    def reset_arguments(self, options: Mapping[str, Any] | None) -> dict[str, Any]:
         """Return what `Episode.reset` takes of a reset's options. Raises UsageError."""
         given = dict(options or {})
         task, snapshot = given.pop("task", self.task), given.pop("snapshot", b"")
@@ -123,7 +123,7 @@ class Arguments(msgspec.Struct, frozen=True, kw_only=True):
         return {"task": task, "snapshot": snapshot, "episode_id": episode_id}
 
 
-def told(episode: Episode, error: str) -> dict[str, Any]:
+def step_info(episode: Episode, error: str) -> dict[str, Any]:
     """Return the info of a step: what the same seed and acts on the same phone have again."""
     return {
         "task": episode.task.name if episode.task else "",

@@ -9,10 +9,10 @@ import gymnasium
 import numpy as np
 
 from agent.episodes.blocking import BlockingEpisode, BlockingPhones
-from agent.episodes.seen import Seen
+from agent.episodes.observation import EpisodeObservation
 from agent.errors import UsageError
 from console.gymnasium import spaces
-from console.gymnasium.arguments import Arguments, Given, told
+from console.gymnasium.arguments import ArgumentFields, Arguments, step_info
 
 
 class PhoneEnv(gymnasium.Env):
@@ -45,7 +45,7 @@ class PhoneEnv(gymnasium.Env):
         *,
         phones: BlockingPhones | None = None,
         render_mode: str | None = None,
-        **given: Unpack[Given],
+        **given: Unpack[ArgumentFields],
     ) -> None:
         self._arguments = Arguments(**given)
         self._arguments.check()
@@ -60,7 +60,7 @@ class PhoneEnv(gymnasium.Env):
         self._given = phones
         self._phones = phones
         self._episode: BlockingEpisode | None = None
-        self._last = Seen()
+        self._last = EpisodeObservation()
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
@@ -77,11 +77,11 @@ class PhoneEnv(gymnasium.Env):
             DeviceError: no phone is free, or it cannot be prepared.
         """
         super().reset(seed=seed)
-        begun = self._arguments.begun(options)
+        begun = self._arguments.reset_arguments(options)
         number = int(self.np_random.integers(1 << 31)) if seed is None else seed
         episode = self._running()
         self._last = episode.reset(seed=number, **begun)
-        return self._observed(), {**self._told(), "episode_id": episode.inner.episode_id}
+        return self._observed(), {**self._step_info(), "episode_id": episode.inner.episode_id}
 
     def step(
         self, action: dict[str, Any]
@@ -96,7 +96,7 @@ class PhoneEnv(gymnasium.Env):
         """
         tool, parameters = spaces.called(action, self.action_space)
         self._last = seen = self._running().step(tool, parameters)
-        return self._observed(), seen.reward, seen.terminated, seen.truncated, self._told()
+        return self._observed(), seen.reward, seen.terminated, seen.truncated, self._step_info()
 
     def render(self) -> Any:
         """Return the last picture, height × width × 3; None without a render mode."""
@@ -135,5 +135,5 @@ class PhoneEnv(gymnasium.Env):
         arguments = self._arguments
         return spaces.observed(self._last, goal, arguments.looks, arguments.size_px)
 
-    def _told(self) -> dict[str, Any]:
-        return told(self._running().inner, self._last.error)
+    def _step_info(self) -> dict[str, Any]:
+        return step_info(self._running().inner, self._last.error)

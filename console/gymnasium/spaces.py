@@ -13,7 +13,7 @@ from gymnasium import spaces
 
 from agent.devices.protocols import Button
 from agent.episodes.actions import LONGEST_TEXT_CHARS, MOST_DEGREES, RANGES, TOOLS
-from agent.episodes.seen import Seen
+from agent.episodes.observation import EpisodeObservation
 from agent.errors import UsageError
 from agent.records import UiNode
 
@@ -151,7 +151,9 @@ def observation_space(looks: str, size_px: tuple[int, int]) -> spaces.Dict:
     return spaces.Dict(parts)
 
 
-def observed(seen: Seen, goal: str, looks: str, size_px: tuple[int, int]) -> dict[str, Any]:
+def observed(
+    seen: EpisodeObservation, goal: str, looks: str, size_px: tuple[int, int]
+) -> dict[str, Any]:
     """Return what was seen as `observation_space` has it; black and empty where nothing was."""
     width, height = size_px
     made: dict[str, Any] = {

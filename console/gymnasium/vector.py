@@ -13,10 +13,10 @@ from gymnasium.vector.utils import batch_space, concatenate, create_empty_array,
 
 from agent.episodes.blocking import BlockingPhones
 from agent.episodes.episode import Episode
-from agent.episodes.seen import Seen
+from agent.episodes.observation import EpisodeObservation
 from agent.errors import DeviceError, UsageError
 from console.gymnasium import spaces
-from console.gymnasium.arguments import Arguments, Given, told
+from console.gymnasium.arguments import ArgumentFields, Arguments, step_info
 
 
 class PhoneVectorEnv(VectorEnv):
@@ -25,7 +25,11 @@ class PhoneVectorEnv(VectorEnv):
     metadata: ClassVar[dict[str, Any]] = {"autoreset_mode": AutoresetMode.NEXT_STEP}
 
     def __init__(
-        self, num_envs: int = 1, *, phones: BlockingPhones | None = None, **given: Unpack[Given]
+        self,
+        num_envs: int = 1,
+        *,
+        phones: BlockingPhones | None = None,
+        **given: Unpack[ArgumentFields],
     ) -> None:
         self._arguments = Arguments(**given)
         self._arguments.check()
@@ -56,7 +60,7 @@ class PhoneVectorEnv(VectorEnv):
             DeviceError: too few phones are free, or one cannot be prepared.
         """
         super().reset(seed=seed if isinstance(seed, int) else None)
-        begun = self._arguments.begun(options)
+        begun = self._arguments.reset_arguments(options)
         if begun.pop("episode_id") is not None:
             raise UsageError("options has 'episode_id'.", "Episodes of many phones have their own.")
         if isinstance(seed, list):
@@ -70,7 +74,7 @@ class PhoneVectorEnv(VectorEnv):
         else:
             seeds = [seed + place for place in range(self.num_envs)]
 
-        async def all_begin() -> list[Seen]:
+        async def all_begin() -> list[EpisodeObservation]:
             pairs = zip(self._episodes, seeds, strict=True)
             work = (one.reset(seed=number, **begun) for one, number in pairs)
             return await _all(list(work))
@@ -78,7 +82,7 @@ class PhoneVectorEnv(VectorEnv):
         self._start()
         seen = self._run(all_begin())
         self._over[:] = False
-        return self._observed(seen), self._told(seen)
+        return self._observed(seen), self._step_infos(seen)
 
     def step(
         self, actions: dict[str, Any]
@@ -94,17 +98,17 @@ class PhoneVectorEnv(VectorEnv):
         begins = self._over.copy()
         seeds = [self._number() if over else 0 for over in begins]
 
-        async def one_acts(place: int) -> Seen:
+        async def one_acts(place: int) -> EpisodeObservation:
             episode = self._episodes[place]
             if begins[place]:
                 try:
                     return await episode.reset(seed=seeds[place], task=self._arguments.task)
                 except DeviceError as error:
                     # The next step tries again; the other phones go on meanwhile.
-                    return Seen(error=str(error), truncated=True)
+                    return EpisodeObservation(error=str(error), truncated=True)
             return await episode.step(*calls[place])
 
-        async def all_act() -> list[Seen]:
+        async def all_act() -> list[EpisodeObservation]:
             return await _all([one_acts(place) for place in range(len(self._episodes))])
 
         self._start()
@@ -113,7 +117,7 @@ class PhoneVectorEnv(VectorEnv):
         terminated = np.array([one.terminated for one in seen], dtype=np.bool_)
         truncated = np.array([one.truncated for one in seen], dtype=np.bool_)
         self._over = terminated | truncated
-        return self._observed(seen), rewards, terminated, truncated, self._told(seen)
+        return self._observed(seen), rewards, terminated, truncated, self._step_infos(seen)
 
     def close_extras(self, **_kwargs: Any) -> None:
         """End the episodes and what was started for them."""
@@ -144,12 +148,12 @@ class PhoneVectorEnv(VectorEnv):
                 arguments.episode(phones, arguments.looks).inner for _ in range(self.num_envs)
             ]
 
-    def _run(self, work: Any) -> list[Seen]:
+    def _run(self, work: Any) -> list[EpisodeObservation]:
         assert self._phones is not None
-        seen: list[Seen] = self._phones.run(work)
+        seen: list[EpisodeObservation] = self._phones.run(work)
         return seen
 
-    def _observed(self, seen: list[Seen]) -> dict[str, Any]:
+    def _observed(self, seen: list[EpisodeObservation]) -> dict[str, Any]:
         arguments = self._arguments
         made = []
         for episode, one in zip(self._episodes, seen, strict=True):
@@ -160,14 +164,14 @@ class PhoneVectorEnv(VectorEnv):
         batched: dict[str, Any] = concatenate(space, made, out)
         return batched
 
-    def _told(self, seen: list[Seen]) -> dict[str, Any]:
+    def _step_infos(self, seen: list[EpisodeObservation]) -> dict[str, Any]:
         infos: dict[str, Any] = {}
         for place, (episode, one) in enumerate(zip(self._episodes, seen, strict=True)):
-            infos = self._add_info(infos, told(episode, one.error), place)
+            infos = self._add_info(infos, step_info(episode, one.error), place)
         return infos
 
 
-async def _all(work: list[Any]) -> list[Seen]:
+async def _all(work: list[Any]) -> list[EpisodeObservation]:
     """Wait for all, then raise the first that failed: none is left running behind the caller."""
     seen = []
     for one in await asyncio.gather(*work, return_exceptions=True):

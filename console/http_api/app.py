@@ -110,7 +110,7 @@ class HttpApi:
             exception_handlers={
                 HTTPException: _unrouted,
                 SwitchboardError: _refused,
-                ClientDisconnect: _gone,
+                ClientDisconnect: _client_left,
                 Exception: _failed,
             },
             lifespan=self._lifespan,
@@ -362,7 +362,7 @@ async def _refused(_request: Request, error: Exception) -> Response:
     return answer_problem(details_of(error))
 
 
-async def _gone(_request: Request, _error: Exception) -> Response:
+async def _client_left(_request: Request, _error: Exception) -> Response:
     # Nobody reads it.
     return Response(status_code=HTTPStatus.BAD_REQUEST)
 

@@ -130,7 +130,7 @@ class InputGate:
                     await self._handle(event)
             finally:
                 self._is_handling = False
-            if self._goes_on(cause):
+            if self._has_more(cause):
                 # Also when nothing waits: what is caused after it came to rest is not followed.
                 self._wait()
             else:
@@ -150,17 +150,17 @@ class InputGate:
             self._opening.add(work)
             work.add_done_callback(self._opening.discard)
         elif self._core_is_late:
-            work.add_done_callback(lambda _: self._heard())
+            work.add_done_callback(lambda _: self._core_answered())
             return
         cause.hold(work)
-        work.add_done_callback(lambda _: self._heard())
+        work.add_done_callback(lambda _: self._core_answered())
 
-    def _heard(self) -> None:
+    def _core_answered(self) -> None:
         self._core_is_late = False
 
     # --- waiting ----------
 
-    def _goes_on(self, cause: Cause) -> bool:
+    def _has_more(self, cause: Cause) -> bool:
         """Return whether something of a key is still to come; begins the layout that it needs."""
         if cause.has_messages or cause.is_held:
             return True
@@ -181,7 +181,7 @@ class InputGate:
         cause = self._cause
         looked_s = monotonic()
         waited_s = ran_s = 0.0
-        while cause is not None and self._goes_on(cause):
+        while cause is not None and self._has_more(cause):
             if not cause.is_held:
                 if ran_s >= RUNS_S:
                     _log.warning("What a key caused did not come to rest in %g s", RUNS_S)

@@ -145,7 +145,7 @@ def _key(name: str, value: object) -> str:
         known = f"ctrl+{known[1]}"
     *held, base = known.split("+") if len(known) > 1 else [known]
     if len(base) == 1 and base.isprintable() and base != " ":
-        base = _spelled(base)
+        base = _key_name(base)
     elif base not in _NAMED and base not in actions.KEY_OF_NAME.values():
         raise ValueError(f"{name}: {one_line(repr(value), 40)} is not a key.")
     if len(set(held)) != len(held) or any(one not in _MODIFIERS for one in held):
@@ -153,7 +153,7 @@ def _key(name: str, value: object) -> str:
     return "+".join([*(one for one in _MODIFIERS if one in held), base])
 
 
-def _spelled(character: str) -> str:
+def _key_name(character: str) -> str:
     """Spell a character as Textual does, which names all but letters and digits by Unicode."""
     if character.isalnum():
         return character

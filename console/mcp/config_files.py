@@ -87,7 +87,7 @@ def read(path: Path) -> str:
     except FileNotFoundError:
         return ""
     except OSError as error:
-        raise _untouched(path, error) from error
+        raise _unwritable(path, error) from error
     if len(content) > _MAX_BYTES:
         raise ConfigError(
             f"{path} is larger than {_MAX_BYTES >> 20} MiB.", "See whether it is the client's file."
@@ -115,14 +115,14 @@ def write(path: Path, text: str, *, was: str) -> Path | None:
         there = target.exists()
         mode = target.stat().st_mode & 0o777 if there else 0o600
         target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        kept = _kept(target, was, mode) if there else None
+        kept = _backup(target, was, mode) if there else None
         _replace(target, text, mode)
     except OSError as error:
-        raise _untouched(path, error) from error
+        raise _unwritable(path, error) from error
     return kept
 
 
-def _kept(target: Path, text: str, mode: int) -> Path:
+def _backup(target: Path, text: str, mode: int) -> Path:
     for number in range(1000):
         beside = target.with_name(f"{target.name}.bak{number or ''}")
         with suppress(FileExistsError):
@@ -146,7 +146,7 @@ def _replace(target: Path, text: str, mode: int) -> None:
             raise
 
 
-def _untouched(path: Path, error: OSError) -> ConfigError:
+def _unwritable(path: Path, error: OSError) -> ConfigError:
     return ConfigError(
         f"{path} cannot be read or written: {error.strerror or error}.",
         "Check its mode and its folder's, or paste what --print prints.",

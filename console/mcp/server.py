@@ -127,10 +127,10 @@ class PhoneServer:
     def tools(self) -> list[types.Tool]:
         """Return the tools as a client is told of them."""
         own = [
-            _told(one.name, one.description, one.schema, reads_only=one.reads_only)
+            _tool(one.name, one.description, one.schema, reads_only=one.reads_only)
             for one in self._table.values()
         ]
-        acting = [_told(name, *told, reads_only=False) for name, told in self._acting.items()]
+        acting = [_tool(name, *told, reads_only=False) for name, told in self._acting.items()]
         return [*own, *acting]
 
     # --- resources and prompts ----------
@@ -408,7 +408,7 @@ def _input_required(question: Question) -> types.InputRequiredResult:
     )
 
 
-def _told(name: str, description: str, schema: dict[str, Any], *, reads_only: bool) -> types.Tool:
+def _tool(name: str, description: str, schema: dict[str, Any], *, reads_only: bool) -> types.Tool:
     return types.Tool(
         name=name,
         description=description,

@@ -22,9 +22,9 @@ from pydantic import Field, model_validator
 from agent.devices.frames.png import jpeg_of, scaled_rgb
 from agent.episodes.actions import TOOLS, checked
 from agent.episodes.episode import Episode
+from agent.episodes.observation import EpisodeObservation
 from agent.episodes.phone import PhoneSource
 from agent.episodes.recording import Recorder
-from agent.episodes.seen import Seen
 from agent.errors import UsageError
 from agent.exercises.exercise import Exercise
 from console.openenv.variables import ImageFormat, Variables
@@ -172,7 +172,9 @@ class PhoneEnvironment(Environment[PhoneAction, PhoneObservation, PhoneState]):
             author="The Switchboard authors",
         )
 
-    async def _observation(self, seen: Seen, *, reward: float | None) -> PhoneObservation:
+    async def _observation(
+        self, seen: EpisodeObservation, *, reward: float | None
+    ) -> PhoneObservation:
         task = self._episode.task
         tree = [msgspec.to_builtins(node) for node in seen.nodes]
         return PhoneObservation(
@@ -196,7 +198,7 @@ class PhoneEnvironment(Environment[PhoneAction, PhoneObservation, PhoneState]):
             reward=reward,
         )
 
-    def _encoded(self, seen: Seen) -> str:
+    def _encoded(self, seen: EpisodeObservation) -> str:
         if not seen.png:
             return ""
         data = seen.png

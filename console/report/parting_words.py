@@ -22,13 +22,13 @@ def parting_lines(
     for at in range(max(0, parting.at - around), min(len(parting.pairs), parting.at + around + 1)):
         pair = parting.pairs[at]
         if at < parting.at:
-            lines.append(f"  = {said(pair.left)}")
+            lines.append(f"  = {action_line(pair.left)}")
         else:
-            lines += [f"  < {said(pair.left)}", f"  > {said(pair.right)}"]
+            lines += [f"  < {action_line(pair.left)}", f"  > {action_line(pair.right)}"]
     return lines
 
 
-def said(act: RecordedAction | None) -> str:
+def action_line(act: RecordedAction | None) -> str:
     """Return what an action was, in a line."""
     if act is None:
         return "no more actions"

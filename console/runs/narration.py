@@ -19,10 +19,10 @@ _MARKS = {PlanStatus.PENDING: "[ ]", PlanStatus.IN_PROGRESS: "[>]", PlanStatus.C
 
 def narrate(event: protocol.Event) -> str:
     """Return an event in a line; empty when a person need not hear of it."""
-    return one_line(_said(event.msg), 400)
+    return one_line(_event_line(event.msg), 400)
 
 
-def _said(msg: protocol.EventMsg) -> str:
+def _event_line(msg: protocol.EventMsg) -> str:
     match msg:
         case protocol.SessionConfigured(session=session):
             return f"session {session.session_id}: {session.goal}"

@@ -25,7 +25,7 @@ _FINGER = {"up": "down", "down": "up", "left": "right", "right": "left"}
 """Where a list goes on that a finger moves so."""
 
 
-class Came(msgspec.Struct, frozen=True, kw_only=True):
+class ActResult(msgspec.Struct, frozen=True, kw_only=True):
     """What an act came to."""
 
     outcome: ActionOutcome | None  # None: it was not carried out in time.
@@ -59,16 +59,16 @@ class OneAct:
         self.session_id = session_id
         self._wait_s = wait_s
         self._told = ""
-        self._last: Came | None = None
+        self._last: ActResult | None = None
 
-    async def ready(self) -> Came:
+    async def ready(self) -> ActResult:
         """Wait until the phone is free and its screen is read."""
-        self._last = await self._came("")
+        self._last = await self._result("")
         return self._last
 
-    async def do(self, tool: str, arguments: dict[str, Any]) -> Came:
+    async def do(self, tool: str, arguments: dict[str, Any]) -> ActResult:
         """Call a tool. Raises SwitchboardError where the core refuses it."""
-        self._last = await self._came(tool, arguments)
+        self._last = await self._result(tool, arguments)
         return self._last
 
     async def release(self, summary: str) -> None:
@@ -100,7 +100,7 @@ class OneAct:
             raise UsageError("The phone gives no picture of this screen.", "Use look.")
         return await self._core.blob(frame.digest)
 
-    async def _came(self, tool: str, arguments: dict[str, Any] | None = None) -> Came:
+    async def _result(self, tool: str, arguments: dict[str, Any] | None = None) -> ActResult:
         view = await call(
             self._core,
             self.session_id,
@@ -115,15 +115,15 @@ class OneAct:
                 for one in (await self._core.overview()).questions
                 if one.session_id == self.session_id
             ]
-            return Came(outcome=None, text=view.text, is_asked=bool(asked))
+            return ActResult(outcome=None, text=view.text, is_asked=bool(asked))
         if view.status is DirectStatus.OVER:
-            return Came(outcome=ActionOutcome.FAILED, text=view.text)
+            return ActResult(outcome=ActionOutcome.FAILED, text=view.text)
         if not tool:
-            return Came(outcome=ActionOutcome.DONE, text=view.text)
+            return ActResult(outcome=ActionOutcome.DONE, text=view.text)
         for event in reversed(await self._core.history(self.session_id)):
             if isinstance(event.msg, ToolCallFinished):
-                return Came(outcome=event.msg.outcome, text=event.msg.text)
-        return Came(outcome=ActionOutcome.UNKNOWN, text=view.text)
+                return ActResult(outcome=event.msg.outcome, text=event.msg.text)
+        return ActResult(outcome=ActionOutcome.UNKNOWN, text=view.text)
 
     async def _tell(self, waited_s: float, why: str) -> None:
         if why != self._told and waited_s >= _SILENT_S:

@@ -21,7 +21,7 @@ from agent.records import Question, QuestionKind, QuestionPart, Speaker
 from agent.text import clean, one_line
 from console.cli_support.exits import say
 from console.core.command_settings import to_run
-from console.terminal.typed_lines import next_line, unseen
+from console.terminal.typed_lines import hidden_input, next_line
 
 
 def can_ask() -> bool:
@@ -88,7 +88,7 @@ def _with_header(part: QuestionPart) -> str:
 
 async def _ask_one(question: Question) -> str:
     while True:
-        with unseen() if question.secret else nullcontext():
+        with hidden_input() if question.secret else nullcontext():
             sys.stderr.write(prompt_of(question))
             sys.stderr.flush()
             typed = await next_line()

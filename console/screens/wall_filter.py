@@ -64,7 +64,7 @@ def _fits(wanted: Wanted, device: DeviceInfo, state: State, asking: frozenset[st
     view = state.sessions.get(device.driver)
     session = view.session if view is not None else None
 
-    def said() -> str:
+    def search_text() -> str:
         word = status.of_device(device).word
         if session is None:
             return f"{word} {device.driver or 'free'}"
@@ -74,5 +74,5 @@ def _fits(wanted: Wanted, device: DeviceInfo, state: State, asking: frozenset[st
     return wanted.fits(
         f"{device.serial} {device_names(state.devices)[device.serial]}",
         lambda: (*device.tags, *(session.tags if session is not None else ())),
-        said,
+        search_text,
     )

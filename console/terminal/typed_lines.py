@@ -18,7 +18,7 @@ _LINE_BYTES = 65_536
 
 
 @contextmanager
-def unseen(*, is_unseen: bool = True) -> Iterator[None]:
+def hidden_input(*, is_unseen: bool = True) -> Iterator[None]:
     """Keep the terminal from showing what is typed, and drop what was typed before.
 
     With `is_unseen=False` the reverse, for a question whose answer is shown. Where stdin is no
@@ -47,7 +47,7 @@ async def ask(what: str, *, default: str = "", may_be_blank: bool = False) -> st
         Abort: the terminal was closed, or its end-of-file key pressed.
     """
     prompt = f"{what} [{default}]: " if default else f"{what}: "
-    with unseen(is_unseen=False):
+    with hidden_input(is_unseen=False):
         while True:
             typed = await _answer(prompt) or default
             if typed or may_be_blank:
@@ -56,7 +56,7 @@ async def ask(what: str, *, default: str = "", may_be_blank: bool = False) -> st
 
 async def ask_secret(what: str) -> str:
     """Ask for a line that is not shown. Raises Abort as `ask` does."""
-    with unseen():
+    with hidden_input():
         typed = await _answer(f"{what}: ")
         _show("\n")
         return typed
@@ -64,7 +64,7 @@ async def ask_secret(what: str) -> str:
 
 def ask_secret_at_once(what: str) -> str:
     """Ask for a line that is not shown, outside an event loop. Raises Abort as `ask` does."""
-    with unseen():
+    with hidden_input():
         _show(f"{what}: ")
         try:
             return _text(os.read(0, _LINE_BYTES)).strip()

@@ -15,8 +15,8 @@ from agent.devices.protocols import Button
 from agent.episodes.actions import checked
 from agent.episodes.adb_phones import AdbPhone
 from agent.episodes.in_process import InProcessPhone, InProcessPhones
+from agent.episodes.observation import EpisodeObservation
 from agent.episodes.phone import EpisodePhone, Look
-from agent.episodes.seen import Seen
 from agent.errors import DeviceError
 from support.patience import until
 from virtual_phone.embedded import BEGAN_S
@@ -105,7 +105,7 @@ async def act(both: Both, tool: str, parameters: dict[str, object]) -> None:
     await until(lambda: both.inside.compositor.version and at_rest(both.inside))
 
 
-async def compare(both: Both) -> tuple[Seen, Seen]:
+async def compare(both: Both) -> tuple[EpisodeObservation, EpisodeObservation]:
     here, there = await both.here.look(WHOLE), await both.there.look(WHOLE)
     for name in ("package", "activity", "keyboard_shown", "orientation", "width_px", "height_px"):
         assert getattr(here, name) == getattr(there, name), name

@@ -9,8 +9,8 @@ import pytest
 from agent.devices.adb.address import ServerAddress
 from agent.episodes.episode import Episode
 from agent.episodes.in_process import InProcessPhones
+from agent.episodes.observation import EpisodeObservation
 from agent.episodes.phones import EpisodePhones
-from agent.episodes.seen import Seen
 from agent.errors import DeviceError, UsageError, WrongStateError
 from agent.exercises.suite import EXERCISES
 from agent.settings import PoolSettings
@@ -39,7 +39,7 @@ async def served(folder: Path) -> AsyncIterator[EpisodePhones]:
         yield phones
 
 
-def middle(seen: Seen, text: str) -> dict[str, object]:
+def middle(seen: EpisodeObservation, text: str) -> dict[str, object]:
     """Where something that says this is; what it lies in may be what is pressed."""
     node = next(one for one in seen.nodes if text in (one.text, one.description))
     box = node.bounds

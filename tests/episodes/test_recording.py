@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from agent.episodes.episode import Episode
 from agent.episodes.phones import EpisodePhones
-from agent.episodes.recording import Recorder, Recording, Which
+from agent.episodes.recording import KeptEpisodes, Recorder, Recording
 from agent.errors import StoreError, UsageError
 from agent.exercises.suite import EXERCISES
 from agent.protocol import ObservationRecorded, ToolCallFinished, ToolCallRequested
@@ -93,7 +93,7 @@ async def test_an_episode_is_a_session_whose_verdict_is_the_checkers(
 async def test_only_failures_are_kept_where_only_they_are_asked_for(
     phones: EpisodePhones, tmp_path: Path
 ) -> None:
-    wanted = Recording(folder=tmp_path, which=Which.FAILURES)
+    wanted = Recording(folder=tmp_path, which=KeptEpisodes.FAILURES)
     async with Recorder(wanted) as recorder:
         await play(phones, recorder)
         await recorder.settled()
@@ -123,14 +123,14 @@ async def test_a_stored_episode_is_shown_and_exported_like_any_session(
 @pytest.mark.parametrize(
     ("told", "which", "share"),
     [
-        ("all", Which.ALL, 1.0),
-        (True, Which.ALL, 1.0),
-        ("failures", Which.FAILURES, 1.0),
-        (0.25, Which.ALL, 0.25),
-        ("0.1", Which.ALL, 0.1),
+        ("all", KeptEpisodes.ALL, 1.0),
+        (True, KeptEpisodes.ALL, 1.0),
+        ("failures", KeptEpisodes.FAILURES, 1.0),
+        (0.25, KeptEpisodes.ALL, 0.25),
+        ("0.1", KeptEpisodes.ALL, 0.1),
     ],
 )
-def test_what_is_recorded_is_said_in_a_word(told: str, which: Which, share: float) -> None:
+def test_what_is_recorded_is_said_in_a_word(told: str, which: KeptEpisodes, share: float) -> None:
     assert Recording.parse(told, Path("x")) == Recording(folder=Path("x"), which=which, share=share)
 
 

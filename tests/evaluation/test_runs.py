@@ -71,7 +71,7 @@ def test_two_runs_are_compared_trial_by_trial(tmp_path: Path) -> None:
     assert told.is_distinguishable and told.p == pytest.approx(2 / 2**7)
     assert [change.exercise for change in told.better] == list(names[4:11]) and not told.worse
     assert told.a.cost_usd == pytest.approx(6.0)
-    said = "\n".join(summary.told(told))
+    said = "\n".join(summary.comparison_lines(told))
     assert "better: e4 0/1 → 1/1" in said and "+58.3%" in said
     begin(tmp_path / "c", plan_of("z"))
     with pytest.raises(UsageError, match="in common"):

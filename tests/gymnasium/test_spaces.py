@@ -13,7 +13,7 @@ if not is_installed("gym"):
     pytest.skip("the extra is not installed", allow_module_level=True)
 
 from agent.episodes.actions import checked
-from agent.episodes.seen import Seen
+from agent.episodes.observation import EpisodeObservation
 from agent.errors import UsageError
 from agent.records import Bounds, UiNode
 from console.gymnasium.spaces import TOOL_NAMES, action_space, called, observation_space, observed
@@ -73,6 +73,6 @@ NODES = st.builds(
 def test_whatever_a_phone_says_is_within_the_space(
     nodes: list[UiNode], rgb: bytes, package: str, orientation: int, looks: str
 ) -> None:
-    seen = Seen(nodes=tuple(nodes), rgb=rgb, package=package, orientation=orientation)
+    seen = EpisodeObservation(nodes=tuple(nodes), rgb=rgb, package=package, orientation=orientation)
     space = observation_space(looks, SIZE)
     assert space.contains(observed(seen, "目标 🎯", looks, SIZE))

@@ -20,7 +20,7 @@ from agent.records import Right
 from agent.store.postgres.backup import back_up, restore
 from agent.store.postgres.health import Finding, examine
 from agent.store.postgres.link import Link
-from agent.store.postgres.operator_table import Standing
+from agent.store.postgres.operator_table import RegisterMetadata
 from agent.store.postgres.postgres_store import PostgresStore
 from tests.store.postgres_server import PostgresServer
 
@@ -276,7 +276,7 @@ async def test_the_address_is_in_no_log(
 
 
 STANDINGS = st.builds(
-    Standing,
+    RegisterMetadata,
     store=st.just("s"),
     confirmed_ms=st.integers(0, 2),
     revision=st.integers(0, 3),
@@ -286,11 +286,11 @@ STANDINGS = st.builds(
 
 @given(known=STANDINGS, found=STANDINGS, then=st.sampled_from(["x", "y", "z", ""]))
 def test_a_register_is_older_unless_it_holds_the_known_change_or_was_confirmed_later(
-    known: Standing, found: Standing, then: str
+    known: RegisterMetadata, found: RegisterMetadata, then: str
 ) -> None:
     holds = found.confirmed_ms == known.confirmed_ms and then == known.mark
     is_later = found.confirmed_ms > known.confirmed_ms
     assert is_older(known, found, then) is not (
         is_later or (holds and found.revision >= known.revision)
     )
-    assert not is_older(Standing(), found, then)
+    assert not is_older(RegisterMetadata(), found, then)

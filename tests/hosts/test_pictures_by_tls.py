@@ -11,14 +11,14 @@ from agent.rpc.host_door import HostDoor
 from agent.rpc.places import host_place
 from agent.rpc.tls_listener import Listening
 from agent.settings import CoreSettings, ListenSettings, Settings
-from agent.tls.authority import CERTIFICATE, Made, init, issue, now_utc
+from agent.tls.authority import CERTIFICATE, IssuedFiles, init, issue, now_utc
 from tests.hosts.bench import PHONE, THERE, Rack, serving, soon
 
 HERE = "127.0.0.1"
 BOX = {"width_px": 4, "height_px": 8, "max_hz": 30.0}
 
 
-def settings_of(directory: Path, ca: Path, own: Made | None = None) -> Settings:
+def settings_of(directory: Path, ca: Path, own: IssuedFiles | None = None) -> Settings:
     listen = (
         ListenSettings()
         if own is None

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from agent import protocol, records
 from agent.errors import StoreError, UsageError
-from agent.jobs.campaign_rules import advanced, begins, standing
+from agent.jobs.campaign_rules import advanced, begins, progress_of
 from tests.fakes import FakeFleet
 from tests.stage import Cue, Stage, waiting_at
 
@@ -89,14 +89,14 @@ def test_the_bounds_hold_in_any_order_of_things(
         while (serial := begins(job, campaign, runs, here, now_ms)[0]) != "":
             assert job.status is records.JobStatus.ACTIVE
             assert serial not in runs
-            before = standing(campaign, runs)
+            before = progress_of(campaign, runs)
             assert not at_once or before.at_work < at_once
             assert not stop_after or before.failed < stop_after
             assert not per_minute or not begun or now_ms - begun[-1] >= 60_000 / per_minute
             begun.append(now_ms)
             runs[serial] = run_at(serial, now_ms, None)
-        job = advanced(job, campaign, standing(campaign, runs), now_ms) or job
-    stands = standing(campaign, runs)
+        job = advanced(job, campaign, progress_of(campaign, runs), now_ms) or job
+    stands = progress_of(campaign, runs)
     if job.status in {records.JobStatus.COMPLETED, records.JobStatus.FAILED}:
         assert not stands.at_work
         assert stands.left == 0 or stands.is_halted(campaign)
@@ -113,7 +113,7 @@ def test_the_sum_says_what_was_done_and_spent() -> None:
         "b": run_at("b", 2, records.RunOutcome.FAILED),
         "c": run_at("c", 3, None),
     }
-    said = standing(campaign, runs).said
+    said = progress_of(campaign, runs).summary
     assert said == "1 of 4 done, 1 failed, 1 at work, 1 not started; 2,468 tokens, $1.00"
 
 

@@ -7,7 +7,7 @@ import pytest
 from msgspec.structs import replace
 
 from agent.errors import StoreError, UsageError
-from agent.jobs.history import begun
+from agent.jobs.history import new_run
 from agent.loop.task_context import TaskContext, TurnEnd
 from agent.protocol import JobStop, NoticePosted, decode_event, encode
 from agent.records import Job, JobStatus, JobType, RunOutcome
@@ -93,7 +93,7 @@ async def test_hazard_4_the_backoff_counts_the_failures_stored_now_not_those_at_
         assert await stage.store.replace_job(claimed, expect=ACTIVE, reason="claimed")
         meanwhile = replace(claimed, failure_count=3)
         assert await stage.store.replace_job(meanwhile, expect=RUNNING, reason="test")
-        await stage.core._job_service._runs._fail(claimed, begun(job, stage.clock()), "no signal")
+        await stage.core._job_service._runs._fail(claimed, new_run(job, stage.clock()), "no signal")
         after = await settled(stage, job.id, ACTIVE)
     assert after.failure_count == 4
     assert after.next_run_at == stage.clock() + 8 * 60_000

@@ -5,7 +5,7 @@ from msgspec.structs import replace
 
 from agent import protocol, records, wake_timer
 from agent.errors import ModelError, UsageError
-from agent.jobs.history import begun
+from agent.jobs.history import new_run
 from agent.jobs.schedule import NEVER_MS, STUCK_AFTER_MS, STUCK_RESULT
 from agent.loop.task_context import TaskContext, TurnEnd
 from tests.jobs.reviewing import create, ring, sessions_of, settled
@@ -145,7 +145,7 @@ async def test_a_late_success_of_a_stopped_job_changes_nothing(stage: Stage) -> 
         running = replace(job, status=RUNNING, running_at=stage.clock())
         assert await stage.store.replace_job(running, expect=ACTIVE, reason="claimed")
         stopped = (await stage.do(protocol.JobStop(job_id=job.id))).job
-        await stage.core._job_service._runs.run(running, begun(job, stage.clock()))
+        await stage.core._job_service._runs.run(running, new_run(job, stage.clock()))
         assert await stage.store.job(job.id) == stopped
 
 
@@ -155,7 +155,7 @@ async def test_a_late_result_of_an_earlier_claim_does_not_end_the_later_one(stag
         earlier = replace(job, status=RUNNING, running_at=stage.clock() - 1)
         later = replace(job, status=RUNNING, running_at=stage.clock())
         assert await stage.store.replace_job(later, expect=ACTIVE, reason="claimed")
-        await stage.core._job_service._runs.run(earlier, begun(job, stage.clock()))
+        await stage.core._job_service._runs.run(earlier, new_run(job, stage.clock()))
         assert await stage.store.job(job.id) == later
 
 

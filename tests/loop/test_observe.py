@@ -12,7 +12,7 @@ from PIL import Image, ImageDraw
 from agent.devices.protocols import Capture, UiTree
 from agent.errors import DeviceError, DeviceTimeoutError, StoreError, TreeUnavailableError
 from agent.loop.images.image_prep import Pictures
-from agent.loop.observe import Observer, Seen
+from agent.loop.observe import Observer, TimedObservation
 from agent.loop.ocr.reader import TextReader
 from agent.loop.timing import PACE
 from agent.records import Frame
@@ -39,7 +39,7 @@ def observer(clock: Clock, blobs: Blobs | None = None) -> Observer:
     )
 
 
-def shows(seen: Seen) -> list[str]:
+def shows(seen: TimedObservation) -> list[str]:
     return [element.label for element in seen.observation.elements]
 
 

@@ -113,7 +113,7 @@ def test_after_a_deed_that_did_not_do_what_it_did_the_model_is_asked() -> None:
     here = screen(element(1, "One"), element(2, "Two"))
     first = route.next(here)
     assert first is not None
-    route.took(first.call_id, DONE_OUTCOME, "WARNING: nothing changed")
+    route.on_result(first.call_id, DONE_OUTCOME, "WARNING: nothing changed")
     assert route.next(here) is None
     assert route.next(here) is not None
 

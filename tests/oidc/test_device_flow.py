@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from agent.errors import ConfigError, NotAllowedError, SwitchboardError
-from agent.oidc.device_flow import Asked, DeviceFlow
+from agent.oidc.device_flow import DeviceCode, DeviceFlow
 from agent.oidc.fetching import IssuerAwayError
 from agent.oidc.id_token import claims_of
 from tests.oidc.provider import CLIENT, SECRET, SECRET_CLIENT, Provider
@@ -21,7 +21,7 @@ class Person:
         self.idp = idp
         self.now_s = 0.0
         self.pauses: list[float] = []
-        self.shown: list[Asked] = []
+        self.shown: list[DeviceCode] = []
         self.does: Callable[[int], None] = lambda _: None
 
     async def sleep(self, seconds: float) -> None:

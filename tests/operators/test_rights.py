@@ -11,7 +11,7 @@ from agent.errors import UsageError
 from agent.operators.changes import granted, without
 from agent.operators.file_register import FileRegister
 from agent.operators.operator import Grant, Operator, checked_name, held_in, made_token, token_of
-from agent.operators.scope import Concern, concern_of
+from agent.operators.scope import OpScope, concern_of
 from agent.protocol import JobCreate, Op, SessionCreate
 from agent.records import Campaign, Right
 
@@ -107,26 +107,26 @@ async def test_two_writers_keep_both(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("op", "concern"),
     [
-        (SessionCreate(goal="g", phone_needs="tag:lab,app:com.x"), Concern(tags=("lab",))),
-        (SessionCreate(goal="g", phone_needs="app:com.x"), Concern(everything=True)),
-        (SessionCreate(goal="g", phone_needs="same:3f2a"), Concern(session_ids=("3f2a",))),
-        (SessionCreate(goal="g", phone_needs="same:last"), Concern(everything=True)),
-        (JobCreate(title="t", tags=("lab",), phone_needs="same:3f2a"), Concern(everything=True)),
+        (SessionCreate(goal="g", phone_needs="tag:lab,app:com.x"), OpScope(tags=("lab",))),
+        (SessionCreate(goal="g", phone_needs="app:com.x"), OpScope(everything=True)),
+        (SessionCreate(goal="g", phone_needs="same:3f2a"), OpScope(session_ids=("3f2a",))),
+        (SessionCreate(goal="g", phone_needs="same:last"), OpScope(everything=True)),
+        (JobCreate(title="t", tags=("lab",), phone_needs="same:3f2a"), OpScope(everything=True)),
         (
             JobCreate(title="t", tags=("lab",), payload={"needs": "same:3f2a"}),
-            Concern(everything=True),
+            OpScope(everything=True),
         ),
-        (JobCreate(title="t", campaign=Campaign(needs="tag:lab")), Concern(tags=("lab",))),
-        (JobCreate(title="t", campaign=Campaign()), Concern(everything=True)),
+        (JobCreate(title="t", campaign=Campaign(needs="tag:lab")), OpScope(tags=("lab",))),
+        (JobCreate(title="t", campaign=Campaign()), OpScope(everything=True)),
         (
             JobCreate(title="t", campaign=Campaign(phones=("p1", "p2"))),
-            Concern(serials=("p1", "p2")),
+            OpScope(serials=("p1", "p2")),
         ),
         (
             JobCreate(title="t", campaign=Campaign(needs="tag:lab", phones=("p1", "p2"))),
-            Concern(everything=True),
+            OpScope(everything=True),
         ),
     ],
 )
-def test_what_a_phone_has_to_be_is_what_the_right_is_asked_for(op: Op, concern: Concern) -> None:
+def test_what_a_phone_has_to_be_is_what_the_right_is_asked_for(op: Op, concern: OpScope) -> None:
     assert concern_of(op) == concern

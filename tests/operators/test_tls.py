@@ -26,7 +26,7 @@ from agent.rpc.remote_core import Client
 from agent.rpc.rpc_messages import MAX_CALL_BYTES, SignInParams
 from agent.rpc.tls_listener import MAX_WAITING_OF_ONE, Listening, TlsListener
 from agent.tls import authority
-from agent.tls.authority import Made, init, issue, now_utc
+from agent.tls.authority import IssuedFiles, init, issue, now_utc
 from agent.tls.contexts import client_context
 from tests.operators.house import House
 
@@ -40,12 +40,12 @@ class Wire:
     house: House
     listener: TlsListener
     ca: Path  # The directory of the authority.
-    host: Made
-    caller: Made
+    host: IssuedFiles
+    caller: IssuedFiles
     opened: list[asyncio.StreamWriter] = field(default_factory=list)
 
     def place(
-        self, *, ca: Path | None = None, host: str = HERE, by: Made | None = None
+        self, *, ca: Path | None = None, host: str = HERE, by: IssuedFiles | None = None
     ) -> TlsPlace:
         """Return the place of the core, with a certificate to show."""
         cert, key = (None, None) if by is None else (by.certificate, by.key)
@@ -215,7 +215,7 @@ async def test_a_certificate_of_its_own_may_be_asked_for(house: House, tmp_path:
 
 @asynccontextmanager
 async def pretender(
-    made: Made, *, newest: ssl.TLSVersion = ssl.TLSVersion.TLSv1_3, plain: bool = False
+    made: IssuedFiles, *, newest: ssl.TLSVersion = ssl.TLSVersion.TLSv1_3, plain: bool = False
 ) -> AsyncIterator[tuple[int, list[bytes]]]:
     """Listen as somebody who would like to be the core; also returns what was said to them."""
     said: list[bytes] = []

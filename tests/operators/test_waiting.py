@@ -6,7 +6,7 @@ from msgspec.structs import replace
 
 from agent import protocol
 from agent.errors import NotAllowedError, UsageError
-from agent.operators.sight import bare_event
+from agent.operators.visibility import bare_event
 from agent.records import Right, Session, SessionState
 from tests.operators.house import HOUR_MS, House
 

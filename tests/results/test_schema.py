@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.errors import UsageError
-from agent.results.schema import MAX_RESULT_CHARS, Misfit, check_result, checked_schema
+from agent.results.schema import MAX_RESULT_CHARS, SchemaMismatchError, check_result, checked_schema
 
 ITEM = {"type": "object", "properties": {"price": {"type": "number"}}, "required": ["price"]}
 
@@ -31,7 +31,9 @@ def test_references_within_are_unfolded_so_that_the_shape_may_stand_in_a_tool() 
 
 def test_what_does_not_fit_is_named_by_its_place() -> None:
     made = schema({"type": "object", "properties": {"items": {"type": "array", "items": ITEM}}})
-    with pytest.raises(Misfit, match=r"result\.items\[1\]\.price: 'abc' is not of type 'number'"):
+    with pytest.raises(
+        SchemaMismatchError, match=r"result\.items\[1\]\.price: 'abc' is not of type 'number'"
+    ):
         check_result(made, {"items": [{"price": 1}, {"price": "abc"}]})
 
 
@@ -98,7 +100,7 @@ def test_a_pattern_that_is_checked_quickly_is_taken(pattern: str) -> None:
 def test_a_stored_pattern_that_backtracks_for_ever_is_given_up() -> None:
     # Stored by a version that did not try patterns.
     made = json.dumps({"type": "array", "items": {"type": "string", "pattern": r"^(a|aa)+$"}})
-    with pytest.raises(Misfit, match="took longer"):
+    with pytest.raises(SchemaMismatchError, match="took longer"):
         check_result(made, ["a" * 40 + "!" for _ in range(50)])
 
 
@@ -111,7 +113,7 @@ def test_properties_may_be_called_as_keywords_are() -> None:
     made = schema(
         {"$defs": {"s": {"type": "string"}}, "properties": {"default": {"$ref": "#/$defs/s"}}}
     )
-    with pytest.raises(Misfit, match=r"result\.default"):
+    with pytest.raises(SchemaMismatchError, match=r"result\.default"):
         check_result(made, {"default": 3})
 
 
@@ -121,7 +123,7 @@ def test_nulls_for_what_may_be_left_out_are_taken_as_left_out() -> None:
 
 
 def test_a_result_without_end_is_refused() -> None:
-    with pytest.raises(Misfit, match="at most"):
+    with pytest.raises(SchemaMismatchError, match="at most"):
         check_result(schema({}), ["x" * MAX_RESULT_CHARS])
 
 
@@ -146,5 +148,5 @@ def test_whatever_is_given_as_a_schema_is_taken_or_refused_in_words(raw: object)
         return
     try:
         check_result(made, {"a": [1, "b", None]})
-    except Misfit as error:
+    except SchemaMismatchError as error:
         assert str(error)

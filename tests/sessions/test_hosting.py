@@ -298,7 +298,7 @@ async def test_a_run_of_an_earlier_life_that_is_ended_as_it_gets_its_phone_loses
 
     async with (
         hosting.serve(nothing_to_begin),
-        hosting.stay("s", "phone-1", lambda: lost.append("lost")) as lease,
+        hosting.hold_phone("s", "phone-1", lambda: lost.append("lost")) as lease,
     ):
         assert lease.epoch == 2, "the lease of the run that was ended is not used"
         assert lost == []

@@ -291,7 +291,7 @@ class MemoryStore:
     # --- leases ----------
 
     async def acquire_lease(self, key: str, owner: str, ttl_ms: int) -> Lease | None:
-        got = leases.taken(self._leases.get(key), key, owner, ttl_ms, self._clock_ms())
+        got = leases.granted_lease(self._leases.get(key), key, owner, ttl_ms, self._clock_ms())
         if got is not None:
             self._leases[key] = got
         return got

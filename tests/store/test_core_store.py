@@ -25,7 +25,7 @@ from agent.store.database.lock import DirectoryLock
 from agent.store.embedded.sqlite_store import SqliteStore
 from agent.store.postgres.backup import _TABLES, LEFT_OUT, back_up, restore
 from agent.store.postgres.core_store import adopt, open_core, open_guest, open_stored
-from agent.store.postgres.link import Link, _away, _may_pass
+from agent.store.postgres.link import Link, _may_pass, _no_connection
 from agent.store.postgres.opening import HostInUseError, migrate
 from agent.store.postgres.own_store import own_part
 from agent.store.postgres.postgres_store import PostgresStore
@@ -245,7 +245,7 @@ async def test_a_wrong_password_is_said_at_once_and_told_to_nobody(
 
 def said_of(text: str) -> str:
     """Return what is said where libpq refuses a connection with a text."""
-    return str(_away(psycopg.OperationalError(f"connection failed: {text}")))
+    return str(_no_connection(psycopg.OperationalError(f"connection failed: {text}")))
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from agent.errors import FencedError
 from agent.store.embedded.sqlite_store import SqliteStore
-from agent.store.leases import Lease, check, taken
+from agent.store.leases import Lease, check, granted_lease
 from agent.store.rows import Row, Value
 from tests.store.conftest import session_draft, step_draft
 
@@ -42,7 +42,7 @@ def test_a_key_has_one_lease_that_counts_and_its_epoch_only_rises(
     given_out: list[Lease] = []
     for owner, ttl_ms, pause_ms in steps:
         now_ms += pause_ms
-        got = taken(present, "phone", owner, ttl_ms, now_ms)
+        got = granted_lease(present, "phone", owner, ttl_ms, now_ms)
         if got is None:
             assert present is not None
             assert present.owner != owner

@@ -70,7 +70,7 @@ class BusyLog:
     async def last_event_id(self) -> int:
         return self.last
 
-    async def told(self, *, after: int, upto: int) -> tuple[Event, ...]:
+    async def new_events(self, *, after: int, upto: int) -> tuple[Event, ...]:
         self.readings.append(upto)
         self.last = min(self.last + 1, 50)
         return ()
@@ -125,9 +125,9 @@ class Counting:
     async def last_event_id(self) -> int:
         return await self._log.last_event_id()
 
-    async def told(self, *, after: int, upto: int) -> tuple[Event, ...]:
+    async def new_events(self, *, after: int, upto: int) -> tuple[Event, ...]:
         self.readings.append(upto)
-        return await self._log.told(after=after, upto=upto)
+        return await self._log.new_events(after=after, upto=upto)
 
 
 async def test_a_damaged_or_deleted_index_is_built_anew(tmp_path: Path) -> None:

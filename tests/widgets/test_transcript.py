@@ -29,7 +29,7 @@ class Bench(App[None]):
     def on_transcript_view_wants(self, event: TranscriptView.Wants) -> None:
         self.wanted.append(event.step)
 
-    def on_transcript_view_behind(self, event: TranscriptView.Behind) -> None:
+    def on_transcript_view_new_items(self, event: TranscriptView.NewItems) -> None:
         self.counts.append(event.count)
 
     def compose(self) -> ComposeResult:

@@ -126,16 +126,16 @@ def dispatching(message: Message) -> Iterator[None]:
         yield
 
 
-def carried(callback: Callable[..., Any], *args: Any, **kwargs: Any) -> Callable[[], Any]:
+def with_cause(callback: Callable[..., Any], *args: Any, **kwargs: Any) -> Callable[[], Any]:
     """Bind a deferred callback to the current cause."""
     bound = partial(callback, *args, **kwargs)
     cause = current()
     if cause is None:
         return bound
-    return _Carried(cause, bound)
+    return _WithCause(cause, bound)
 
 
-class _Carried:
+class _WithCause:
     """A callback that belongs to a cause until it is called."""
 
     def __init__(self, cause: Cause, call: Callable[[], Any]) -> None:

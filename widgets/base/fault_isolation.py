@@ -2,8 +2,8 @@
 
 Textual ends the message pump of a widget whose handler raised, and the app with it. Invariants: an
 error in drawing, layout or handling never takes down the screen or the app, and is never swallowed:
-`Broke` bubbles to the app, which logs and shows it; effects of a key are tracked through every
-widget (`widgets.base.causality`).
+`WidgetFailed` bubbles to the app, which logs and shows it; effects of a key are tracked through
+every widget (`widgets.base.causality`).
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ else:
     _Drawn = _Run = object
 
 
-class Broke(Message):
+class WidgetFailed(Message):
     """A widget raised."""
 
     def __init__(self, error: Exception, where: str) -> None:
@@ -61,7 +61,7 @@ class FaultIsolated(_Drawn):
         return super().post_message(message)
 
     def call_next(self, callback: Callable[..., Any], *args: Any, **kwargs: Any) -> None:
-        super().call_next(causality.carried(callback, *args, **kwargs))
+        super().call_next(causality.with_cause(callback, *args, **kwargs))
 
     def _render(self) -> Visual:
         # Also asked for how much room it takes: one that raised would keep all from being laid out.
@@ -87,7 +87,7 @@ def _tell_once(widget: FaultIsolated, error: Exception) -> None:
 
 
 def _tell(widget: Widget, error: Exception, doing: str) -> None:
-    widget.app.post_message(Broke(error, f"{type(widget).__name__} {doing}"))
+    widget.app.post_message(WidgetFailed(error, f"{type(widget).__name__} {doing}"))
 
 
 def isolate_faults(widget: Widget) -> None:
@@ -110,7 +110,7 @@ def isolate_faults(widget: Widget) -> None:
             return bool(kind.post_message(widget, message))
 
         def call_next(callback: Callable[..., Any], *args: Any, **kwargs: Any) -> None:
-            kind.call_next(widget, causality.carried(callback, *args, **kwargs))
+            kind.call_next(widget, causality.with_cause(callback, *args, **kwargs))
 
         guarded._dispatch_message = dispatch
         guarded.post_message = post
@@ -168,7 +168,7 @@ class FaultIsolatedApp(_Run):
         return super().post_message(message)
 
     def call_next(self, callback: Callable[..., Any], *args: Any, **kwargs: Any) -> None:
-        super().call_next(causality.carried(callback, *args, **kwargs))
+        super().call_next(causality.with_cause(callback, *args, **kwargs))
 
     async def _dispatch_message(self, message: Message) -> None:
         with causality.dispatching(message):

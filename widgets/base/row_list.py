@@ -124,10 +124,10 @@ class RowList(FaultIsolated, ScrollView, can_focus=True):
         fresh = tuple(rows)
         if fresh == self._places.rows:
             return
-        seen, before = self._seen(), self._places
+        seen, before = self._visible_rows(), self._places
         self._places = places = RowPlaces(fresh)
         if places.height != before.height:
-            with self._unasked():
+            with self._keep_scroll():
                 self.virtual_size = Size(0, places.height)
         self._strips = {key: strip for key, strip in self._strips.items() if places.has(key[0])}
         if self.cursor_key not in places:
@@ -150,14 +150,14 @@ class RowList(FaultIsolated, ScrollView, can_focus=True):
             self._scrolled_y = self.scroll_offset.y
         self.post_message(self.Highlighted(self, key, by_operator))
 
-    def _seen(self) -> tuple[str, ...]:
+    def _visible_rows(self) -> tuple[str, ...]:
         return tuple(self.row_at(y) for y in range(self.size.height))
 
     def _has_moved(self, before: tuple[str, ...]) -> None:
         if causality.current() is not None:
             # What the operator's own key or press moves is where the next one finds it.
             self._moved.forget()
-        elif self._seen() != before:
+        elif self._visible_rows() != before:
             self._moved.note(before, self.clock_s())
 
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
@@ -177,11 +177,11 @@ class RowList(FaultIsolated, ScrollView, can_focus=True):
             return
         y = self._places.scroll_to_show(at, self.size.height, self._scrolled_y)
         # At once: a picture in between would have the rows elsewhere for a moment.
-        with self._unasked():
+        with self._keep_scroll():
             self.scroll_to(y=y, animate=False, force=True, immediate=True)
 
     @contextmanager
-    def _unasked(self) -> Iterator[None]:
+    def _keep_scroll(self) -> Iterator[None]:
         """Keep the operator's scroll position while the list scrolls on its own."""
         kept = self._scrolled_y
         try:
@@ -252,8 +252,8 @@ class RowList(FaultIsolated, ScrollView, can_focus=True):
         self, size: Size, virtual_size: Size, container_size: Size, layout: bool = True
     ) -> bool:
         # Textual tells of a new size once it has drawn with it: the rows would be seen to jump.
-        before, seen = self._size, self._seen()
-        with self._unasked():
+        before, seen = self._size, self._visible_rows()
+        with self._keep_scroll():
             is_to_be_told = super()._size_updated(size, virtual_size, container_size, layout)
         if self._size != before:
             self._strips.clear()

@@ -18,13 +18,13 @@ from widgets.lists.columns import Column
 from widgets.lists.job_words import (
     REVIEW_PHASES,
     asked,
+    delivery_words,
     next_times,
     phase_words,
     quiet,
     repeat,
     result_words,
     session_words,
-    told,
     where,
 )
 from widgets.lists.run_plot import run_mark, run_plot
@@ -136,7 +136,7 @@ def job_detail(
         ("session", session_words(job.session_target), "$foreground"),
         ("phone", where(job, devices), "$foreground"),
         *((("quiet", quiet(job), "$foreground"),) if quiet(job) else ()),
-        ("on result", told(job), "$foreground"),
+        ("on result", delivery_words(job), "$foreground"),
         ("created", _ago(job.created_at, now_ms), "$foreground"),
     ]
     if job.phase:

@@ -188,7 +188,7 @@ def session_words(target: str) -> str:
     return _SESSIONS.get(target) or one_line(target.removeprefix("session:"), 60) or "—"
 
 
-def told(job: Job) -> str:
+def delivery_words(job: Job) -> str:
     """Return how the operator hears of a job's runs."""
     mode = job.delivery_json.get("mode", "notification")
     if job.type is JobType.HEARTBEAT or mode == "none":

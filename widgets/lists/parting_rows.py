@@ -47,7 +47,9 @@ def parting_rows(places: Sequence[Place], *, parts_at: int, width: int) -> list[
     has_ended: set[str] = set()
     for at, place in enumerate(places):
         sides = {"left": place.left, "right": place.right}
-        told = {side: "" if side in has_ended else _said(done) for side, done in sides.items()}
+        told = {
+            side: "" if side in has_ended else _action_line(done) for side, done in sides.items()
+        }
         has_ended |= {side for side, done in sides.items() if done is None}
         sign, style = ("=", "$faint") if place.is_alike else ("≠", "$ask")
         if at == parts_at:
@@ -62,7 +64,9 @@ def parting_rows(places: Sequence[Place], *, parts_at: int, width: int) -> list[
             )
             rows.append(Row(str(at), (Line(line),)))
         elif place.is_alike:
-            rows.append(Row(str(at), (Line(((f"{sign} ", style), (_said(place.left), tone))),)))
+            rows.append(
+                Row(str(at), (Line(((f"{sign} ", style), (_action_line(place.left), tone))),))
+            )
         else:
             lines = [
                 Line(((f"{number} ", style), (told[side], _tone(sides[side], tone))))
@@ -95,7 +99,7 @@ def _tone(done: Done | None, tone: str) -> str:
     return tone if done is not None else "$faint"
 
 
-def _said(done: Done | None) -> str:
+def _action_line(done: Done | None) -> str:
     if done is None:
         return _NO_MORE
     words = f"{formatting.action_verb(done.action)} {formatting.action_object(done.action)}".strip()

@@ -184,7 +184,7 @@ def _fits(wanted: Wanted, session: Session, state: State) -> bool:
     known = state.devices.get(session.serial)
     place = at_host(session_host(session), on_host(session.serial))
 
-    def said() -> str:
+    def search_text() -> str:
         word = status.of_session(session, stranded=is_stranded(session, state.devices)).word
         away = "dismissed" if session.dismissed else ""
         return f"{session.title} {session.goal} {word} {away}"
@@ -192,7 +192,7 @@ def _fits(wanted: Wanted, session: Session, state: State) -> bool:
     return wanted.fits(
         f"{place} {device_name(session.serial, state.devices)}",
         lambda: (*session.tags, *(known.tags if known else ())),
-        said,
+        search_text,
     )
 
 

@@ -27,7 +27,7 @@ _ENOUGH = 6  # Pixels of a side of a part, from which its brightness is known we
 _MOST_CHANGED = 0.04  # The share of what elements cover that may be another: a clock that ticks.
 
 
-class Seen(NamedTuple):
+class LookRef(NamedTuple):
     """Which look numbers are of."""
 
     step: int
@@ -38,20 +38,20 @@ class MarkAge:
     """Compares pictures with the one that a look was taken of."""
 
     def __init__(self) -> None:
-        self._seen: Seen | None = None
+        self._seen: LookRef | None = None
         self._look: Look | None = None
 
-    def knows(self, seen: Seen) -> bool:
+    def knows(self, seen: LookRef) -> bool:
         """Return whether it is known what the screen looked like at a look."""
         return seen == self._seen and self._look is not None
 
-    def learn(self, seen: Seen, frame: LiveFrame) -> None:
+    def learn(self, seen: LookRef, frame: LiveFrame) -> None:
         """Take the stored frame of a look for what the screen looked like."""
         if frame.rgb:
             self._seen, self._look = seen, _looked(frame)
 
     def is_stale(
-        self, seen: Seen | None, elements: Sequence[Element], frame: LiveFrame | None
+        self, seen: LookRef | None, elements: Sequence[Element], frame: LiveFrame | None
     ) -> bool:
         """Return whether a picture is newer than a look, and another where its elements are."""
         if seen != self._seen:

@@ -24,7 +24,7 @@ from widgets.base.header_line import PartsLine, frame_labels, time_panel
 from widgets.base.rich_parts import steady, to_content
 from widgets.base.rows import Parts
 from widgets.pictures.frame_view import FrameView
-from widgets.pictures.mark_age import MarkAge, Seen
+from widgets.pictures.mark_age import LookRef, MarkAge
 from widgets.pictures.text_map import TextMap
 from widgets.pictures.zoom import Zoom, place_words
 
@@ -44,7 +44,7 @@ _WATCHED_PX = (96, 208)
 _CLICKS = {2: "HOME", 3: "BACK"}
 
 
-_Marks: TypeAlias = tuple[Sequence[Element], Point | None, Sequence[Point], Seen | None]
+_Marks: TypeAlias = tuple[Sequence[Element], Point | None, Sequence[Point], LookRef | None]
 """Elements with their numbers, the last touch, the way of the finger, and the look they are of."""
 
 
@@ -373,7 +373,7 @@ class PhonePane(FaultIsolated, Vertical, can_focus=True):
         touch: Point | None,
         path: Sequence[Point] = (),
         *,
-        seen: Seen | None = None,
+        seen: LookRef | None = None,
     ) -> None:
         """Set what the model sees and touched; it is drawn with the next picture that is told.
 
@@ -386,11 +386,11 @@ class PhonePane(FaultIsolated, Vertical, can_focus=True):
         self._marks = (elements, touch, path, seen)
         self._is_stale = self._age.is_stale(seen, elements, self.shown)
 
-    def knows_look(self, seen: Seen) -> bool:
+    def knows_look(self, seen: LookRef) -> bool:
         """Return whether it is known what the screen looked like at a look."""
         return self._age.knows(seen)
 
-    def learn_look(self, seen: Seen, frame: LiveFrame) -> None:
+    def learn_look(self, seen: LookRef, frame: LiveFrame) -> None:
         """Take the stored frame of a look to compare newer pictures with."""
         self._age.learn(seen, frame)
         self._wear_marks()

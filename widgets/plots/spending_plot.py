@@ -59,7 +59,7 @@ def spending_parts(
     for one, day in zip(shown, listed, strict=True):
         word = "today" if one == today else f"{_MONTHS[one.month - 1]} {one.day:2}"
         parts += _day_line(word, day, most, measure, width)
-    return (*parts, *_dearest(spending.dearest, measure, width))
+    return (*parts, *_most_expensive(spending.dearest, measure, width))
 
 
 _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
@@ -142,7 +142,7 @@ def _day_line(word: str, day: DaySpent, most: float, measure: Measure, width: in
     return (*parts, ("\n", ""))
 
 
-def _dearest(dearest: Sequence[SessionSpent], measure: Measure, width: int) -> Parts:
+def _most_expensive(dearest: Sequence[SessionSpent], measure: Measure, width: int) -> Parts:
     """List the sessions that cost most, each under a bar of its own."""
     if not dearest:
         return ()

@@ -94,7 +94,7 @@ class SessionPane(FaultIsolated, Vertical):
         self.transcript.show_items(view.session.session_id, view.transcript.items)
         self.transcript.show_saying(saying)
 
-    def on_transcript_view_behind(self, event: TranscriptView.Behind) -> None:
+    def on_transcript_view_new_items(self, event: TranscriptView.NewItems) -> None:
         below = self.query_one("#below", PartsLine)
         below.set_class(event.count > 0, "-shown")
         below.show(((f" {event.count} new ↓ ", "bold $live"), (" G follows", "$faint")))

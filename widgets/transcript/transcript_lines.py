@@ -208,7 +208,7 @@ def _question(asked: QuestionItem, expanded: bool) -> list[Paragraph]:
         written.extend(_parts(asked, expanded))
     if asked.answer is not None:
         said = formatting.answer_word(question, asked.answer)
-        answer = "•••" if question.secret else _said(said, expanded)
+        answer = "•••" if question.secret else _answer_text(said, expanded)
         who = one_line(formatting.answerer(asked.answered_by), 40)
         written.append(
             Paragraph(
@@ -236,7 +236,7 @@ def _parts(asked: QuestionItem, expanded: bool) -> list[Paragraph]:
     return written
 
 
-def _said(answer: str, expanded: bool) -> str:
+def _answer_text(answer: str, expanded: bool) -> str:
     """Write the answers to several questions on one line, each apart from the next."""
     return _text(answer if expanded else answer.replace("\n\n", " · "), expanded)
 

@@ -46,7 +46,7 @@ class TranscriptView(FaultIsolated, ScrollView, can_focus=True):
         Binding("space,enter", "expand", "Expand", show=False),
     ]
 
-    class Behind(Message):
+    class NewItems(Message):
         """So many items have come below what the reader sees."""
 
         def __init__(self, count: int) -> None:
@@ -172,7 +172,7 @@ class TranscriptView(FaultIsolated, ScrollView, can_focus=True):
         behind = 0 if self._following else max(0, len(self._items) - self._seen)
         if behind != self._behind:
             self._behind = behind
-            self.post_message(self.Behind(behind))
+            self.post_message(self.NewItems(behind))
         self.refresh()
 
     def _anchor(self) -> tuple[str, int] | None:
@@ -211,7 +211,7 @@ class TranscriptView(FaultIsolated, ScrollView, can_focus=True):
             self._seen = len(self._items)
             if self._behind:
                 self._behind = 0
-                self.post_message(self.Behind(0))
+                self.post_message(self.NewItems(0))
         elif new_value <= 0 and self._first > 0:
             self.call_later(self._load_older)
 

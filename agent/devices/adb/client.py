@@ -100,7 +100,7 @@ class AdbClient:
                 except TimeoutError:
                     raise self._silent("host:track-devices", CONNECT_TIMEOUT_S) from None
                 except StreamEndedError as error:
-                    raise self._gone() from error
+                    raise self._unreachable() from error
                 except AdbError:
                     # Servers before 2018 know the short format only.
                     if not long_format:
@@ -111,7 +111,7 @@ class AdbClient:
                     try:
                         block = await stream.block()
                     except StreamEndedError as error:
-                        raise self._gone() from error
+                        raise self._unreachable() from error
                     yield parse_rows(block.decode("utf-8", "replace"))
 
     async def connect(self, target: str, *, timeout_s: float = 10.0) -> None:
@@ -183,7 +183,7 @@ class AdbClient:
             except BaseException as error:
                 stream.close()
                 if isinstance(error, ConnectionError):
-                    raise self._gone() from error
+                    raise self._unreachable() from error
                 raise
             return stream
 
@@ -248,7 +248,7 @@ class AdbClient:
         except TimeoutError:
             raise self._silent(service, timeout_s) from None
         except StreamEndedError as error:
-            raise self._gone() from error
+            raise self._unreachable() from error
 
     @asynccontextmanager
     async def _dial(self, timeout_s: float, serial: str = "") -> AsyncIterator[AdbStream]:
@@ -256,7 +256,7 @@ class AdbClient:
         try:
             yield stream
         except ConnectionError as error:
-            raise self._gone() from error
+            raise self._unreachable() from error
         finally:
             # Nothing is left to send, and a phone that never closes must not hold the caller.
             stream.close()
@@ -292,7 +292,7 @@ class AdbClient:
             f"Restart it with {self._adb('kill-server')} and {self._adb('start-server')}.",
         )
 
-    def _gone(self) -> AdbError:
+    def _unreachable(self) -> AdbError:
         return AdbError(
             f"The adb server at {self.address} went away.",
             f"It is asked again until it answers; start one with {self._adb('start-server')}.",

@@ -49,7 +49,7 @@ async def _wait(descriptor: int, folder: Path, timeout_s: float) -> None:
     try:
         async with asyncio.timeout(timeout_s):
             while True:
-                if _taken(descriptor):
+                if _try_lock(descriptor):
                     return
                 await asyncio.sleep(_PAUSE_S)
     except TimeoutError as error:
@@ -59,7 +59,7 @@ async def _wait(descriptor: int, folder: Path, timeout_s: float) -> None:
         ) from error
 
 
-def _taken(descriptor: int) -> bool:
+def _try_lock(descriptor: int) -> bool:
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:

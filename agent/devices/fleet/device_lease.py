@@ -16,8 +16,13 @@ from msgspec.structs import replace
 
 from agent.devices.adb.liveness import EVERY_S, answers
 from agent.devices.fleet.device_entry import DeviceEntry
-from agent.devices.fleet.device_lease_file import RENEW_EVERY_S, DeviceLeaseFile, Marked, Standing
-from agent.devices.fleet.device_registry import DeviceRegistry, away
+from agent.devices.fleet.device_lease_file import (
+    RENEW_EVERY_S,
+    DeviceLeaseFile,
+    LeaseResult,
+    Marked,
+)
+from agent.devices.fleet.device_registry import DeviceRegistry, unavailable
 from agent.errors import DeviceError, DeviceLostError
 
 IDLE_EVERY_S = 5.0  # How often a phone that nobody drives is asked for a word.
@@ -105,7 +110,7 @@ class DeviceLeases:
             # Or it would give back what is taken here.
             await asyncio.wait({giving})
         if not entry.is_online:
-            raise away(entry.info)
+            raise unavailable(entry.info)
         if self._registry.is_to_look_at(entry):
             raise DeviceLostError(
                 f"{entry.serial} is a phone of an environment and read-only here.",
@@ -128,7 +133,7 @@ class DeviceLeases:
             # A phone too slow to be marked can still be driven; the mark is tried again.
             _log.info("%s could not be marked as driven: %s", entry.serial, error)
             return now_s
-        if marked.standing is not Standing.THEIRS:
+        if marked.standing is not LeaseResult.THEIRS:
             entry.marked_until_s = now_s + RENEW_EVERY_S
             entry.mark_epoch = marked.epoch
             return now_s
@@ -142,8 +147,8 @@ class DeviceLeases:
     async def _until_free(self, entry: DeviceEntry) -> None:
         """Look now and then whether another process has given a phone back."""
         marker = self._marker(entry, "")
-        marked = Marked(Standing.THEIRS, left_s=1)
-        while marked.standing is Standing.THEIRS and entry.info.driver.startswith(_ELSEWHERE):
+        marked = Marked(LeaseResult.THEIRS, left_s=1)
+        while marked.standing is LeaseResult.THEIRS and entry.info.driver.startswith(_ELSEWHERE):
             await asyncio.sleep(min(max(marked.left_s, 1), RENEW_EVERY_S))
             try:
                 marked = await marker.look()
@@ -174,7 +179,7 @@ class DeviceLeases:
                 _log.debug("The lease on %s was not renewed: %s", entry.serial, error)
                 entry.mark_looked_s = began_s
                 continue
-            if marked.standing is Standing.THEIRS:
+            if marked.standing is LeaseResult.THEIRS:
                 entry.taken_by = marked.owner
             elif marked.epoch > entry.mark_epoch > 0:
                 # It ran out, and whoever had it since has given it back: our turn is over.

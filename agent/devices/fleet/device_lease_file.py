@@ -54,7 +54,7 @@ _LOOK = """\
 if [ $x -gt $n ]; then echo "lease held $e $((x-n)) $o"; else echo "lease none $e 0 -"; fi"""
 
 
-class Standing(StrEnum):
+class LeaseResult(StrEnum):
     """What became of a try for the lease."""
 
     OURS = "ours"
@@ -67,7 +67,7 @@ class Standing(StrEnum):
 class Marked:
     """The lease on a phone as it is."""
 
-    standing: Standing
+    standing: LeaseResult
     owner: str = ""
     epoch: int = 0
     left_s: int = 0
@@ -109,8 +109,8 @@ class DeviceLeaseFile:
         )
         said = _SAID.search(result.stdout.decode("utf-8", "replace").replace("\r", ""))
         if said is None:
-            return Marked(Standing.NOT_KEPT)
-        standing = {"had": Standing.OURS, "held": Standing.THEIRS, "none": Standing.FREE}
+            return Marked(LeaseResult.NOT_KEPT)
+        standing = {"had": LeaseResult.OURS, "held": LeaseResult.THEIRS, "none": LeaseResult.FREE}
         return Marked(
             standing[said["what"]],
             owner=one_line(said["owner"], _OWNER_LIMIT_CHARS),

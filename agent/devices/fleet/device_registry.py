@@ -419,7 +419,7 @@ class DeviceRegistry:
 
     def _why_away(self, name: str) -> str:
         info = self._entries[name].info
-        return "" if info.state is DeviceState.ONLINE else str(away(info))
+        return "" if info.state is DeviceState.ONLINE else str(unavailable(info))
 
     def _signal(self) -> None:
         self._changed.set()
@@ -429,7 +429,7 @@ class DeviceRegistry:
 def _check_unfenced(entry: DeviceEntry) -> None:
     """Refuse to act on what is another's, or another phone. Raises DeviceLostError."""
     if entry.is_doubted:
-        raise away(entry.info)
+        raise unavailable(entry.info)
     if entry.taken_by:
         raise DeviceLostError(
             f"{entry.serial} was taken over by {entry.taken_by}.",
@@ -444,7 +444,7 @@ def _check_unfenced(entry: DeviceEntry) -> None:
         )
 
 
-def away(info: DeviceInfo) -> DeviceLostError:
+def unavailable(info: DeviceInfo) -> DeviceLostError:
     """Make the error of a device that cannot be used now."""
     words = "gone" if info.state is DeviceState.GONE else info.state.value
     return DeviceLostError(f"The device {info.serial} is {words}.", info.note)

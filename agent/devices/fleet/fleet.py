@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from agent.devices.adb.address import ServerAddress
 from agent.devices.adb.client import AdbClient
 from agent.devices.fleet.device_lease import DeviceLeases
-from agent.devices.fleet.device_registry import DeviceRegistry, away
+from agent.devices.fleet.device_registry import DeviceRegistry, unavailable
 from agent.devices.fleet.labels import Labels, checked
 from agent.devices.fleet.server_watch import Revive, Watch
 from agent.devices.health.admin import DeviceAdmin
@@ -103,7 +103,7 @@ class AdbFleet:
 
     def servers_away(self) -> tuple[ServerAway, ...]:
         """List the adb servers that do not answer now."""
-        away = self._watch.away
+        away = self._watch.unreachable
         return tuple(ServerAway(address=str(one), why=why) for one, why in away.items())
 
     @property
@@ -123,11 +123,11 @@ class AdbFleet:
         """
         entry = self._registry.known(serial)
         if entry.is_doubted:
-            raise away(entry.info)
+            raise unavailable(entry.info)
         return self._registry.client(entry), entry.place.serial
 
-    async def care(self, serial: str) -> Maintenance:
-        """Return the care of a device that is online: examining, repairs, its log.
+    async def maintenance(self, serial: str) -> Maintenance:
+        """Return what examines and repairs a device that is online, and reads its log.
 
         Raises UsageError for a serial never seen, DeviceLostError with the remedy when away.
         """
@@ -145,7 +145,7 @@ class AdbFleet:
         """
         entry = self._registry.known(serial)
         if not entry.is_online:
-            raise away(entry.info)
+            raise unavailable(entry.info)
         return entry.device
 
     async def wait_for(self, serial: str, *, timeout_s: float) -> Device:
@@ -161,7 +161,7 @@ class AdbFleet:
         except TimeoutError:
             entry = self._registry.get(serial)
             if entry is not None:
-                raise away(entry.info) from None
+                raise unavailable(entry.info) from None
             raise DeviceLostError(
                 f"No device {serial} appeared within {timeout_s:g} s.",
                 "Plug it in, or look for its serial with `switchboard devices`.",
@@ -209,7 +209,7 @@ class AdbFleet:
                 try:
                     yield device
                 finally:
-                    await entry.device.cool()
+                    await entry.device.release_input()
         finally:
             entry.driving.release()
 

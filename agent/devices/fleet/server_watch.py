@@ -77,7 +77,7 @@ class Watch:
                 self._registry.apply(address, early[address])
 
     @property
-    def away(self) -> Mapping[ServerAddress, str]:
+    def unreachable(self) -> Mapping[ServerAddress, str]:
         """The servers that do not answer now: why, and what to do about it."""
         return dict(self._away)
 

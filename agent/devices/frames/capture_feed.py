@@ -9,7 +9,7 @@ import time
 from collections.abc import Awaitable, Callable
 
 from agent.devices.frames.png import is_black, scaled_rgb
-from agent.devices.frames.subscribers import Readers, Size, Told, wait_until
+from agent.devices.frames.subscribers import PictureStatus, Readers, Size, wait_until
 from agent.devices.protocols import Capture
 from agent.errors import DeviceError, DeviceLostError
 from agent.records import FrameSource, FrameStatus
@@ -121,7 +121,7 @@ class CaptureFrames:
         if self._shown is None:
             return
         frame = self._shown.frame
-        told = Told(status, FrameSource.CAPTURE, self._seen_ms, detail)
+        told = PictureStatus(status, FrameSource.CAPTURE, self._seen_ms, detail)
         readers.tell_picture((frame.width_px, frame.height_px), self._scaled, told)
 
     @staticmethod

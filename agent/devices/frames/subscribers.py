@@ -53,7 +53,7 @@ class Reader:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class PictureStatus:
     """What is said of a picture beside its pixels."""
 
     status: FrameStatus
@@ -102,7 +102,9 @@ class Readers:
         """Return the sizes at which a picture of this shape is wanted."""
         return {fit(picture, reader.box) for reader in self.all}
 
-    def tell_picture(self, picture: Size, scaled: Mapping[Size, bytes], told: Told) -> None:
+    def tell_picture(
+        self, picture: Size, scaled: Mapping[Size, bytes], told: PictureStatus
+    ) -> None:
         """Hand each reader the picture at its size; one whose size is missing wakes the maker."""
         for reader in self.all:
             if not self.tell_reader(reader, picture, scaled, told):
@@ -110,7 +112,7 @@ class Readers:
                 self.wake.set()
 
     def tell_reader(
-        self, reader: Reader, picture: Size, scaled: Mapping[Size, bytes], told: Told
+        self, reader: Reader, picture: Size, scaled: Mapping[Size, bytes], told: PictureStatus
     ) -> bool:
         size = fit(picture, reader.box)
         rgb = scaled.get(size)
@@ -121,11 +123,11 @@ class Readers:
 
     def tell_failure(self, status: FrameStatus, source: FrameSource, detail: str) -> None:
         """Tell every reader why there is no picture."""
-        told = Told(status, source, time.time_ns() // 1_000_000, detail)
+        told = PictureStatus(status, source, time.time_ns() // 1_000_000, detail)
         for reader in self.all:
             reader.give(self._frame(reader.box, b"", told))
 
-    def retell(self, told: Told) -> None:
+    def set_status(self, told: PictureStatus) -> None:
         """Update the status of each reader's picture."""
         for reader in self.all:
             if reader.newest is not None and reader.newest.rgb:
@@ -139,7 +141,7 @@ class Readers:
                     )
                 )
 
-    def _frame(self, size: Size, rgb: bytes, told: Told) -> LiveFrame:
+    def _frame(self, size: Size, rgb: bytes, told: PictureStatus) -> LiveFrame:
         return LiveFrame(
             serial=self.serial,
             width_px=size[0],

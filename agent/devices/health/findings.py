@@ -16,17 +16,17 @@ class Repair(StrEnum):
     CLOCK = "clock"
 
 
-class Ailment(Finding, frozen=True, kw_only=True):
+class RepairableFinding(Finding, frozen=True, kw_only=True):
     """One finding about a phone, with its repair where there is one."""
 
     repair: Repair | None = None
     took_ms: int = 0
 
 
-def latency(name: str, took_ms: int, slow_ms: int, what: str) -> Ailment:
+def latency(name: str, took_ms: int, slow_ms: int, what: str) -> RepairableFinding:
     """Make the finding of a way that took so long; it is ill when that is too long."""
     ok = took_ms <= slow_ms
-    return Ailment(
+    return RepairableFinding(
         name=name,
         ok=ok,
         detail=f"{what} in {took_ms} ms",

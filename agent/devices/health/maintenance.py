@@ -8,7 +8,7 @@ from contextlib import aclosing
 from typing import Protocol, runtime_checkable
 
 from agent.devices.health.admin import DeviceAdmin
-from agent.devices.health.findings import Ailment
+from agent.devices.health.findings import RepairableFinding
 from agent.devices.health.phone_checks import Health
 from agent.errors import UsageError
 from agent.text import one_line
@@ -28,11 +28,11 @@ class Maintenance:
         self._health = health
         self._extras = extras
 
-    async def examine(self) -> tuple[Ailment, ...]:
+    async def examine(self) -> tuple[RepairableFinding, ...]:
         """Examine everything; what cannot be had is a finding too."""
         return await self._health.examine()
 
-    async def repair(self, name: str) -> tuple[Ailment, ...]:
+    async def repair(self, name: str) -> tuple[RepairableFinding, ...]:
         """Put one finding right, and say how it is then.
 
         Raises UsageError when nothing of that name is wrong, or adb cannot put it right.
@@ -57,19 +57,19 @@ class Maintenance:
         return tuple(read[-last:])
 
 
-class Careful(Protocol):
-    """What cares for one phone; `Maintenance` is the real one."""
+class PhoneMaintenance(Protocol):
+    """What examines and repairs one phone; `Maintenance` is the real one."""
 
-    async def examine(self) -> tuple[Ailment, ...]: ...
+    async def examine(self) -> tuple[RepairableFinding, ...]: ...
 
-    async def repair(self, name: str) -> tuple[Ailment, ...]: ...
+    async def repair(self, name: str) -> tuple[RepairableFinding, ...]: ...
 
     async def log(self, *, last: int, filters: tuple[str, ...] = ()) -> tuple[str, ...]: ...
 
 
 @runtime_checkable
-class Caring(Protocol):
-    """A fleet that can care for its phones."""
+class FleetMaintenance(Protocol):
+    """A fleet that can examine and repair its phones."""
 
-    async def care(self, serial: str) -> Careful:
-        """Return the care of a phone that is online. Raises UsageError, DeviceLostError."""
+    async def maintenance(self, serial: str) -> PhoneMaintenance:
+        """Return what examines and repairs a phone that is online. Raises UsageError, DeviceLostError."""

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from agent.devices.adb_device import AdbDevice
 from agent.devices.health.admin import AWAKE, KEYGUARD, DeviceAdmin
-from agent.devices.health.findings import Ailment, Repair, latency
+from agent.devices.health.findings import Repair, RepairableFinding, latency
 from agent.devices.health.scrcpy_checks import examine_touch, examine_video
 from agent.devices.protocols import Device
 from agent.devices.scrcpy.link import ScrcpyLink
@@ -60,11 +60,11 @@ class Health:
         self._link = link
         self._wall_s = wall_s
 
-    async def examine(self) -> tuple[Ailment, ...]:
+    async def examine(self) -> tuple[RepairableFinding, ...]:
         """Examine everything: the ways to it one after the other, for the latencies are to be those
         of one call, and what only has to be asked for at once.
         """
-        asked: tuple[tuple[str, Callable[[], Awaitable[Ailment]]], ...] = (
+        asked: tuple[tuple[str, Callable[[], Awaitable[RepairableFinding]]], ...] = (
             ("clock", self._clock),
             ("battery", self._battery),
             ("thermal", self._thermal),
@@ -74,7 +74,7 @@ class Health:
             ("keyboard", self._keyboard),
             ("dialogs", self._dialogs),
         )
-        timed: tuple[tuple[str, Callable[[], Awaitable[Ailment]]], ...] = (
+        timed: tuple[tuple[str, Callable[[], Awaitable[RepairableFinding]]], ...] = (
             ("capture", self._capture),
             ("tree", self._tree),
             ("video", lambda: examine_video(self._link)),
@@ -92,28 +92,32 @@ class Health:
         ways = [await self._one(name, examine) for name, examine in timed]
         return (shell, *states, *ways)
 
-    async def repair(self, ailments: tuple[Ailment, ...]) -> tuple[Ailment, ...]:
+    async def repair(
+        self, findings: tuple[RepairableFinding, ...]
+    ) -> tuple[RepairableFinding, ...]:
         """Put right what has a repair; returns what was tried, and how it is now."""
-        tried: list[Ailment] = []
-        for ailment in ailments:
-            if ailment.ok or ailment.repair is None:
+        tried: list[RepairableFinding] = []
+        for finding in findings:
+            if finding.ok or finding.repair is None:
                 continue
             try:
-                await self._mend(ailment.repair)
+                await self._carry_out(finding.repair)
             except DeviceError as error:
                 tried.append(
-                    Ailment(name=ailment.name, ok=False, detail=error.message, remedy=error.remedy)
+                    RepairableFinding(
+                        name=finding.name, ok=False, detail=error.message, remedy=error.remedy
+                    )
                 )
         now = {one.name: one for one in await self.examine()}
         failed = {one.name for one in tried}
         mended = [
             now[one.name]
-            for one in ailments
+            for one in findings
             if not one.ok and one.repair is not None and one.name not in failed
         ]
         return (*mended, *tried)
 
-    async def _mend(self, repair: Repair) -> None:
+    async def _carry_out(self, repair: Repair) -> None:
         match repair:
             case Repair.WAKE:
                 await self._extras.wake()
@@ -133,16 +137,16 @@ class Health:
     async def _one(
         self,
         name: str,
-        examine: Callable[[], Awaitable[Ailment]],
+        examine: Callable[[], Awaitable[RepairableFinding]],
         timeout_s: float = _FINDING_TIMEOUT_S,
-    ) -> Ailment:
+    ) -> RepairableFinding:
         try:
             async with asyncio.timeout(timeout_s):
                 return await examine()
         except DeviceError as error:
-            return Ailment(name=name, ok=False, detail=error.message, remedy=error.remedy)
+            return RepairableFinding(name=name, ok=False, detail=error.message, remedy=error.remedy)
         except TimeoutError:
-            return Ailment(
+            return RepairableFinding(
                 name=name,
                 ok=False,
                 detail=f"no answer within {timeout_s:g} s",
@@ -151,15 +155,15 @@ class Health:
 
     # --- the ways to it ----------
 
-    async def _shell(self) -> Ailment:
+    async def _shell(self) -> RepairableFinding:
         took_ms = await _timed(self._extras.shell("echo"))
         return latency("shell", took_ms, SLOW_SHELL_MS, "adb shell")
 
-    async def _capture(self) -> Ailment:
+    async def _capture(self) -> RepairableFinding:
         took_ms = await _timed(self._device.capture())
         return latency("capture", took_ms, SLOW_CAPTURE_MS, "a picture of the screen")
 
-    async def _tree(self) -> Ailment:
+    async def _tree(self) -> RepairableFinding:
         began = time.monotonic()
         tree = await self._device.tree()
         took_ms = round((time.monotonic() - began) * 1000)
@@ -175,13 +179,13 @@ class Health:
 
     # --- the phone ----------
 
-    async def _clock(self) -> Ailment:
-        said = (await self._said("date +%s")).strip()
+    async def _clock(self) -> RepairableFinding:
+        said = (await self._output("date +%s")).strip()
         if not _WHOLE_NUMBER.fullmatch(said):
-            return _untold("clock", "its time")
+            return _unknown("clock", "its time")
         skew_s = int(said) - round(self._wall_s())
         ok = abs(skew_s) <= SKEW_S
-        return Ailment(
+        return RepairableFinding(
             name="clock",
             ok=ok,
             detail=f"{abs(skew_s)} s {'ahead of' if skew_s > 0 else 'behind'} this machine",
@@ -189,46 +193,50 @@ class Health:
             repair=None if ok else Repair.CLOCK,
         )
 
-    async def _battery(self) -> Ailment:
-        said = dict(re.findall(r"^\s*([\w ]+): (\S+)", (await self._said("dumpsys battery")), re.M))
+    async def _battery(self) -> RepairableFinding:
+        said = dict(
+            re.findall(r"^\s*([\w ]+): (\S+)", (await self._output("dumpsys battery")), re.M)
+        )
         level = said.get("level", "")
         if not _WHOLE_NUMBER.fullmatch(level):
             if said.get("present") == "false":
-                return Ailment(name="battery", ok=True, detail="it has none")
-            return _untold("battery", "of its battery")
+                return RepairableFinding(name="battery", ok=True, detail="it has none")
+            return _unknown("battery", "of its battery")
         charged = any(said.get(f"{way} powered") == "true" for way in ("AC", "USB", "Wireless"))
         ok = int(level) >= LOW_BATTERY_PERCENT or charged
-        return Ailment(
+        return RepairableFinding(
             name="battery",
             ok=ok,
             detail=f"{level} %, {'charging' if charged else 'not charging'}",
             remedy="" if ok else "Charge the phone before long work.",
         )
 
-    async def _thermal(self) -> Ailment:
-        said = await self._said("dumpsys thermalservice")
+    async def _thermal(self) -> RepairableFinding:
+        said = await self._output("dumpsys thermalservice")
         found = re.search(r"Thermal Status: (\d)", said)
         if found is None and _NO_SUCH_SERVICE in said:
-            return Ailment(name="thermal", ok=True, detail="Android tells of it from version 10 on")
+            return RepairableFinding(
+                name="thermal", ok=True, detail="Android tells of it from version 10 on"
+            )
         if found is None:
-            return _untold("thermal", "of its temperature")
+            return _unknown("thermal", "of its temperature")
         status = min(int(found[1]), len(_THERMAL) - 1)
         ok = status < HOT_STATUS
-        return Ailment(
+        return RepairableFinding(
             name="thermal",
             ok=ok,
             detail=f"thermal status {_THERMAL[status]}",
             remedy="" if ok else "Let the phone cool down: it slows itself.",
         )
 
-    async def _storage(self) -> Ailment:
-        said = await self._said("df /data")
+    async def _storage(self) -> RepairableFinding:
+        said = await self._output("df /data")
         found = re.search(r"(\d+)%\s+\S+\s*$", said.strip())
         if found is None:
-            return _untold("storage", "how much space it has")
+            return _unknown("storage", "how much space it has")
         free = 100 - int(found[1])
         ok = free >= LOW_STORAGE_PERCENT
-        return Ailment(
+        return RepairableFinding(
             name="storage",
             ok=ok,
             detail=f"{free} % of /data is free",
@@ -236,12 +244,12 @@ class Health:
             repair=None if ok else Repair.STORAGE,
         )
 
-    async def _screen(self) -> Ailment:
-        found = AWAKE.search(await self._said("dumpsys power"))
+    async def _screen(self) -> RepairableFinding:
+        found = AWAKE.search(await self._output("dumpsys power"))
         if found is None:
-            return _untold("screen", "whether its screen is on")
+            return _unknown("screen", "whether its screen is on")
         ok = found[1] == "Awake"
-        return Ailment(
+        return RepairableFinding(
             name="screen",
             ok=ok,
             detail="on" if ok else "off",
@@ -249,12 +257,12 @@ class Health:
             repair=None if ok else Repair.WAKE,
         )
 
-    async def _lock(self) -> Ailment:
-        told = KEYGUARD.findall(await self._said("dumpsys window policy; dumpsys window"))
+    async def _lock(self) -> RepairableFinding:
+        told = KEYGUARD.findall(await self._output("dumpsys window policy; dumpsys window"))
         if not told:
-            return _untold("lock", "whether it is locked")
+            return _unknown("lock", "whether it is locked")
         locked = "true" in told
-        return Ailment(
+        return RepairableFinding(
             name="lock",
             ok=not locked,
             detail="the lock screen shows" if locked else "unlocked",
@@ -262,12 +270,12 @@ class Health:
             repair=Repair.UNLOCK if locked else None,
         )
 
-    async def _keyboard(self) -> Ailment:
-        said = await self._said("settings get secure default_input_method")
+    async def _keyboard(self) -> RepairableFinding:
+        said = await self._output("settings get secure default_input_method")
         name = one_line(said, 120).strip()
         borrowed = bool(_SWITCHBOARD_KEYBOARD.search(name))
         missing = name in {"", "null"}
-        return Ailment(
+        return RepairableFinding(
             name="keyboard",
             ok=not (borrowed or missing),
             detail="none is chosen" if missing else name,
@@ -275,12 +283,12 @@ class Health:
             repair=Repair.KEYBOARD if borrowed or missing else None,
         )
 
-    async def _dialogs(self) -> Ailment:
-        said = await self._said("dumpsys window")
+    async def _dialogs(self) -> RepairableFinding:
+        said = await self._output("dumpsys window")
         if "mCurrentFocus" not in said and "Window{" not in said:
-            return _untold("dialogs", "which windows it shows")
+            return _unknown("dialogs", "which windows it shows")
         found = _DIALOG.search(said)
-        return Ailment(
+        return RepairableFinding(
             name="dialogs",
             ok=found is None,
             detail="none" if found is None else f"{one_line(found[1], 60)} is in front",
@@ -288,7 +296,7 @@ class Health:
             repair=None if found is None else Repair.DIALOGS,
         )
 
-    async def _said(self, command: str) -> str:
+    async def _output(self, command: str) -> str:
         """Run a command and give what it said. Raises DeviceError: it failed."""
         result = await self._extras.shell(command)
         if result.exit_code not in {0, None}:
@@ -299,9 +307,9 @@ class Health:
         return result.text
 
 
-def _untold(name: str, what: str) -> Ailment:
+def _unknown(name: str, what: str) -> RepairableFinding:
     """Return the finding for what a phone does not tell, which is no sign of health."""
-    return Ailment(
+    return RepairableFinding(
         name=name,
         ok=False,
         detail=f"the phone does not report {what}",
@@ -309,9 +317,9 @@ def _untold(name: str, what: str) -> Ailment:
     )
 
 
-def _silent(error: DeviceError | TimeoutError) -> Ailment:
+def _silent(error: DeviceError | TimeoutError) -> RepairableFinding:
     why = error.message if isinstance(error, DeviceError) else "it gives no word"
-    return Ailment(
+    return RepairableFinding(
         name="shell",
         ok=False,
         detail=f"{why}; nothing else was asked",

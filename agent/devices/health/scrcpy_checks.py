@@ -1,14 +1,14 @@
 """Examine the ways to a phone that need a scrcpy server: its video and its control socket.
 
 Not their use (`agent.devices.scrcpy`). Invariants: each way is opened for the examination alone and
-ended with it; a phone without a server is no ailment, for captures and `input` do instead.
+ended with it; a phone without a server is no failure, for captures and `input` do instead.
 """
 
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from agent.devices.health.findings import Ailment, latency
+from agent.devices.health.findings import RepairableFinding, latency
 from agent.devices.scrcpy.arguments import SessionOptions
 from agent.devices.scrcpy.link import NO_SCID, ScrcpyLink
 from agent.devices.scrcpy.packets import VideoPacket, read_video
@@ -20,7 +20,7 @@ SLOW_VIDEO_MS, SLOW_TOUCH_MS = 3000, 500
 _LONGER_SIDE_PX = 720
 
 
-async def examine_video(link: ScrcpyLink) -> Ailment:
+async def examine_video(link: ScrcpyLink) -> RepairableFinding:
     """Return how long it takes from asking for video until its first picture has come."""
     began = time.monotonic()
     try:
@@ -33,12 +33,12 @@ async def examine_video(link: ScrcpyLink) -> Ailment:
     return latency("video", took_ms, SLOW_VIDEO_MS, f"a first picture by scrcpy {server.ways}")
 
 
-async def examine_touch(link: ScrcpyLink) -> Ailment:
+async def examine_touch(link: ScrcpyLink) -> RepairableFinding:
     """Return how long the phone takes to answer behind an open control socket."""
     try:
         server = await link.server()
         if not server.ways.can_skip_video:
-            return Ailment(
+            return RepairableFinding(
                 name="touch",
                 ok=True,
                 detail=f"touches go by `input`: scrcpy {server.ways} has no socket without video",
@@ -69,10 +69,12 @@ async def _first_picture_ms(session: ScrcpySession, began: float) -> int:
                 return round((time.monotonic() - began) * 1000)
     raise DeviceError(
         f"The video of {session.serial} ended before a picture came: its server said "
-        f"{session.said()}.",
+        f"{session.last_output()}.",
         "Captures show the screen meanwhile; restart the phone when this goes on.",
     )
 
 
-def _without(name: str, instead: str, error: NoServerError) -> Ailment:
-    return Ailment(name=name, ok=True, detail=f"{instead}: {error.message}", remedy=error.remedy)
+def _without(name: str, instead: str, error: NoServerError) -> RepairableFinding:
+    return RepairableFinding(
+        name=name, ok=True, detail=f"{instead}: {error.message}", remedy=error.remedy
+    )

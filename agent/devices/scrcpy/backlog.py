@@ -21,7 +21,7 @@ EARLY = 0.5
 """Of a reader's interval: a picture that comes so much too soon is made at once and waits."""
 
 
-class Taken(NamedTuple):
+class DecodeBatch(NamedTuple):
     """Packets to decode at once."""
 
     packets: list[VideoPacket]
@@ -52,9 +52,9 @@ class Backlog:
             self._keep_config()
             self._left_out = True
 
-    def take(self) -> Taken:
+    def take(self) -> DecodeBatch:
         """Return what is to be decoded, and begin anew."""
-        taken = Taken(self._packets, self._left_out)
+        taken = DecodeBatch(self._packets, self._left_out)
         self._packets, self._bytes, self._left_out = [], 0, False
         return taken
 

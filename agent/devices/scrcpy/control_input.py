@@ -56,7 +56,7 @@ class WarmInput:
         self._is_warm = True
         self._begin()
 
-    async def cool(self) -> None:
+    async def close_socket(self) -> None:
         """Close the socket: nobody drives the phone any more."""
         self._is_warm = False
         opening, self._opening = self._opening, None
@@ -88,7 +88,7 @@ class WarmInput:
             return _place(at, width, height)
 
         needs_it = isinstance(gesture, _NEEDS_CONTROL)
-        channel = await self._given(needs_it)
+        channel = await self._channel_for(needs_it)
         if channel is None:
             await self._cold.perform(gesture, timeout_s=timeout_s)
             return
@@ -101,7 +101,7 @@ class WarmInput:
                     raise
                 channel = None
             else:
-                await self._taken(timeout_s)
+                await self._confirm(timeout_s)
         if channel is None:
             await self._cold.perform(gesture, timeout_s=timeout_s)
 
@@ -110,7 +110,7 @@ class WarmInput:
     ) -> None:
         """Turn a mouse wheel over a place, in steps; positive is right and up."""
         place = _place(at, *await self._display.current())
-        if not await self._said(
+        if not await self._send(
             lambda channel: channel.scroll(place, horizontal, vertical), timeout_s
         ):
             await self._cold.scroll(
@@ -119,29 +119,29 @@ class WarmInput:
 
     async def key(self, code: int, *, timeout_s: float) -> None:
         """Press a key by its Android code."""
-        if not await self._said(lambda channel: channel.key(code), timeout_s):
+        if not await self._send(lambda channel: channel.key(code), timeout_s):
             await self._cold.key(code, timeout_s=timeout_s)
 
     async def channel(self, *, timeout_s: float) -> ControlChannel:
         """Return the socket, opened if needed. Raises DeviceError with the reason if it fails."""
         async with self._bounded(timeout_s, "opening a control socket"):
-            channel = await self._given(must=True)
+            channel = await self._channel_for(must=True)
         if channel is None:
             raise DeviceError(f"{self._link.serial} has no control socket.", "Try again.")
         return channel
 
     # --- below ----------
 
-    async def _said(
+    async def _send(
         self, say: Callable[[ControlChannel], Awaitable[None]], timeout_s: float
     ) -> bool:
         """Send one message over the socket; return whether there was one to say it on."""
-        channel = await self._given(must=False)
+        channel = await self._channel_for(must=False)
         if channel is None:
             return False
         async with self._bounded(timeout_s, "an action"):
             await self._sent_once(say(channel))
-            await self._taken(timeout_s)
+            await self._confirm(timeout_s)
         return True
 
     async def _sent_once(self, sending: Awaitable[None]) -> None:
@@ -152,7 +152,7 @@ class WarmInput:
                 error.message, "Look at the screen first: whether it took effect is unknown."
             ) from error
 
-    async def _taken(self, timeout_s: float) -> None:
+    async def _confirm(self, timeout_s: float) -> None:
         """Have the phone answer on the connection that carried the action, behind it."""
         try:
             await self._link.probe(timeout_s)
@@ -162,7 +162,7 @@ class WarmInput:
                 "Look at the screen first: whether it took effect is unknown.",
             ) from error
 
-    async def _given(self, must: bool) -> ControlChannel | None:
+    async def _channel_for(self, must: bool) -> ControlChannel | None:
         """Return the socket when it is open. With `must`, open it; else begin to, for the next."""
         if self._channel is not None and not self._channel.is_open:
             broken, self._channel = self._channel, None

@@ -98,7 +98,7 @@ class ScrcpyDisplays:
             if isinstance(error, TimeoutError):
                 raise DeviceTimeoutError(
                     f"The display on {self._shell.serial} did not come up within "
-                    f"{OPEN_TIMEOUT_S:g} s: its server said {session.said()}.",
+                    f"{OPEN_TIMEOUT_S:g} s: its server said {session.last_output()}.",
                     "Try again, or let the target stay on the main display.",
                 ) from None
             raise
@@ -180,7 +180,7 @@ class VirtualDisplay:
                 await asyncio.wait({coming, ended}, return_when=asyncio.FIRST_COMPLETED)
                 if not coming.done():
                     coming.cancel()
-                    raise self._gone()
+                    raise self._lost_error()
         finally:
             ended.cancel()
         self._number = self._session.new_display.result()
@@ -246,7 +246,7 @@ class VirtualDisplay:
         for number, section in zip(sections[1::2], sections[2::2], strict=True):
             if int(number) == self._number:
                 return parse_foreground(section) or Foreground(package="")
-        raise self._gone()
+        raise self._lost_error()
 
     # --- below ----------
 
@@ -264,12 +264,12 @@ class VirtualDisplay:
 
     def _check(self) -> None:
         if not self.is_open:
-            raise self._gone()
+            raise self._lost_error()
 
-    def _gone(self) -> DeviceLostError:
+    def _lost_error(self) -> DeviceLostError:
         return DeviceLostError(
             f"Display {self._number or ''} of {self._shell.serial} is gone: its server said "
-            f"{self._session.said()}.",
+            f"{self._session.last_output()}.",
             "Open another one.",
         )
 

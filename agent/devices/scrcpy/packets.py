@@ -69,7 +69,7 @@ async def read_video(ways: Dialect, read: ReadExactly) -> AsyncIterator[VideoIte
             yield _size(stamp & 0xFFFFFFFF, size)
             continue
         if not 0 < size <= PACKET_LIMIT_BYTES:
-            raise _nonsense(f"a packet of {size} bytes")
+            raise _bad_header(f"a packet of {size} bytes")
         yield _packet(config, key, stamp, await read(size))
 
 
@@ -91,16 +91,16 @@ def _check_codec(codec: int) -> None:
         raise DeviceError(
             "The phone's encoder refused to start.", "Pictures are taken by screencap instead."
         )
-    raise _nonsense(f"the codec {codec:#010x} where H.264 was asked for")
+    raise _bad_header(f"the codec {codec:#010x} where H.264 was asked for")
 
 
 def _size(width: int, height: int) -> VideoSize:
     if not (0 < width <= SIDE_LIMIT_PX and 0 < height <= SIDE_LIMIT_PX):
-        raise _nonsense(f"a picture of {width}×{height} pixels")
+        raise _bad_header(f"a picture of {width}×{height} pixels")
     return VideoSize(width, height)
 
 
-def _nonsense(what: str) -> DeviceError:
+def _bad_header(what: str) -> DeviceError:
     return DeviceError(
         f"The scrcpy server announced {what}.",
         "Its version may not be what it said; pictures are taken by screencap instead.",

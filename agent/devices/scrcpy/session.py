@@ -55,7 +55,7 @@ class ScrcpySession:
         """Whether the server said anything."""
         return bool(self._lines)
 
-    def said(self) -> str:
+    def last_output(self) -> str:
         """Return the server's last complaint, or its last line; one line, cleaned."""
         complaints = [line for line in self._lines if "ERROR" in line or "WARN" in line]
         lines = complaints or list(self._lines)
@@ -166,14 +166,14 @@ async def _open(shell: PhoneShell, server: PhoneServer, options: SessionOptions)
         if isinstance(error, TimeoutError):
             raise DeviceTimeoutError(
                 f"The scrcpy server of {shell.serial} did not come up within "
-                f"{OPEN_TIMEOUT_S:g} s: {session.said()}.",
+                f"{OPEN_TIMEOUT_S:g} s: {session.last_output()}.",
                 "Pictures and touches use the slower path; it is retried.",
             ) from None
         if isinstance(error, ServiceClosedError):
             raise
         if isinstance(error, DeviceError) and session.has_words:
             raise type(error)(
-                f"The scrcpy server of {shell.serial} did not come up: {session.said()}.",
+                f"The scrcpy server of {shell.serial} did not come up: {session.last_output()}.",
                 error.remedy,
             ) from error
         raise

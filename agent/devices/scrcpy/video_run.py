@@ -103,7 +103,7 @@ class VideoRun:
             except DecoderLostError as error:
                 await self._begin_anew(error)
             if self._watch.take_news():
-                self._readers.retell(self._watch.told())
+                self._readers.set_status(self._watch.picture_status())
             await self._pause()
 
     @property
@@ -187,7 +187,9 @@ class VideoRun:
                 if isinstance(error, DeviceError):
                     return error
                 raise error
-        said = f" Its server said: {self._session.said()}." if self._session.has_words else ""
+        said = (
+            f" Its server said: {self._session.last_output()}." if self._session.has_words else ""
+        )
         why = self._failure
         if why is not None and not isinstance(why, DeviceLostError):
             return why
@@ -224,7 +226,7 @@ class VideoRun:
             # No key frame can be asked for: a run of its own begins with one.
             raise lost
         self._watch.lose_decoder(str(lost))
-        self._readers.retell(self._watch.told())
+        self._readers.set_status(self._watch.picture_status())
         await self._pictures.renew()
         self._backlog.miss()
         self._watch.ask_key_frame()
@@ -258,7 +260,7 @@ class VideoRun:
         size = self._pictures.size
         if size is None:
             return
-        told = self._watch.told()
+        told = self._watch.picture_status()
         for reader in self._readers.all:
             if self._readers.tell_reader(reader, size, scaled, told):
                 reader.picture = self._pictures.pictures

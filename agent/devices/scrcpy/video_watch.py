@@ -10,7 +10,7 @@ import time
 from collections.abc import Awaitable, Callable
 
 from agent.devices.frames.capture_feed import SECURE_DETAIL, IsSecure
-from agent.devices.frames.subscribers import Readers, Told
+from agent.devices.frames.subscribers import PictureStatus, Readers
 from agent.devices.scrcpy import messages
 from agent.devices.scrcpy.session import ScrcpySession
 from agent.errors import DeviceError
@@ -56,7 +56,7 @@ class Watch:
         self._secure = False
         self._stale = ""
         self._undecoded = ""
-        self._told: Told | None = None
+        self._told: PictureStatus | None = None
         self.key_frames = 0
         """How many pictures came that refer to no other."""
 
@@ -88,7 +88,7 @@ class Watch:
 
     # --- saying ----------
 
-    def told(self) -> Told:
+    def picture_status(self) -> PictureStatus:
         """Return what the newest picture is worth."""
         if self._stale or self._undecoded:
             status, detail = FrameStatus.STALE, self._stale or self._undecoded
@@ -97,12 +97,12 @@ class Watch:
         else:
             is_still = time.monotonic() - self._moved_s >= STATIC_AFTER_S
             status, detail = (FrameStatus.STATIC if is_still else FrameStatus.LIVE), ""
-        self._told = Told(status, FrameSource.SCRCPY, self._proven_ms, detail)
+        self._told = PictureStatus(status, FrameSource.SCRCPY, self._proven_ms, detail)
         return self._told
 
     def take_news(self) -> bool:
         """Return whether something else is to be said than was said last."""
-        return self._told is not None and self._told != self.told()
+        return self._told is not None and self._told != self.picture_status()
 
     def next_news_s(self) -> float:
         """Return in how many seconds a live picture becomes a static one."""

@@ -91,8 +91,8 @@ def read_calls(output: str, mark: str) -> tuple[Call, ...] | None:
                 call_id=int(row[1]),
                 age_ms=max(0, int(now_s[:12]) * 1000 - int(row[2])),
                 kind=kind,
-                number=_said(row[4]),
-                name=_said(row[5]),
+                number=_field(row[4]),
+                name=_field(row[5]),
             )
             calls.setdefault(call.call_id, call)
         if len(calls) >= MOST:
@@ -100,5 +100,5 @@ def read_calls(output: str, mark: str) -> tuple[Call, ...] | None:
     return tuple(calls.values())
 
 
-def _said(value: str) -> str:
+def _field(value: str) -> str:
     return "" if value == "NULL" else one_line(value, 200)

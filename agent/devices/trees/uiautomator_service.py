@@ -150,14 +150,16 @@ class UiautomatorService:
     async def _until_ready(self, run: "_Run", deadline: float) -> None:
         pause_s = _FIRST_PAUSE_S
         while True:
-            if "already registered" in run.said or "already connected" in run.said:
+            if "already registered" in run.output_end or "already connected" in run.output_end:
                 raise AutomationTakenError(
                     f"Another program reads the screen of {self._shell.serial}: its UiAutomation "
                     "is already registered.",
                     "End the other uiautomator, Appium or test run on the phone.",
                 )
             if run.ended.is_set():
-                raise self._none(f"it ended with: {one_line(run.said[-300:], 200) or 'nothing'}")
+                raise self._none(
+                    f"it ended with: {one_line(run.output_end[-300:], 200) or 'nothing'}"
+                )
             left_s = deadline - time.monotonic()
             if left_s <= 0:
                 raise self._none("it was not ready in time")
@@ -194,7 +196,7 @@ class _Run:
         self._task.add_done_callback(lambda _: on_end())
 
     @property
-    def said(self) -> str:
+    def output_end(self) -> str:
         """The end of what it wrote."""
         return self._output.decode("utf-8", "replace")
 

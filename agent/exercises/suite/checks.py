@@ -45,7 +45,7 @@ def becomes(find: Find, wanted: Any, what: str) -> Check:
     return check
 
 
-def stays(find: Find, what: str) -> Check:
+def unchanged(find: Find, what: str) -> Check:
     def check(before: State, after: State, _record: Record) -> str:
         return "" if find(before) == find(after) else f"{what} was changed"
 

@@ -10,7 +10,7 @@ from agent.exercises.suite.checks import (
     finished,
     order,
     order_numbers,
-    stays,
+    unchanged,
     wallet_balance,
 )
 
@@ -60,7 +60,7 @@ EXERCISES = (
         tags=(Tag.SINGLE_APP, Tag.LOADING),
         route=(Launch(SHOP), Tap("Desk lamp"), Tap("Add to cart")),
         check=all_of(
-            becomes(cart, {"lamp": 1}, "the cart"), stays(order_numbers, "the orders"), finished
+            becomes(cart, {"lamp": 1}, "the cart"), unchanged(order_numbers, "the orders"), finished
         ),
     ),
     Exercise(
@@ -70,7 +70,7 @@ EXERCISES = (
         tags=(Tag.SINGLE_APP, Tag.LOADING),
         route=(Tap("Add to cart"),),
         check=all_of(
-            becomes(cart, {"lamp": 1}, "the cart"), stays(order_numbers, "the orders"), finished
+            becomes(cart, {"lamp": 1}, "the cart"), unchanged(order_numbers, "the orders"), finished
         ),
     ),
     Exercise(
@@ -86,7 +86,7 @@ EXERCISES = (
         operator=Operator(approves=False),
         tags=(Tag.SINGLE_APP, Tag.PAYMENT, Tag.DIALOG),
         route=BUY,
-        check=all_of(stays(order_numbers, "the orders"), approved),
+        check=all_of(unchanged(order_numbers, "the orders"), approved),
     ),
     Exercise(
         name="shop-cancel",
@@ -102,7 +102,7 @@ EXERCISES = (
         ),
         check=all_of(
             becomes(order(1050), "cancelled", "order 1050"),
-            stays(order(1042), "order 1042"),
+            unchanged(order(1042), "order 1042"),
             finished,
         ),
     ),
@@ -157,7 +157,7 @@ EXERCISES = (
         operator=Operator(approves=False, secret=PIN),
         tags=(Tag.SINGLE_APP, Tag.PAYMENT),
         route=PAY,
-        check=all_of(stays(wallet_balance, "the balance"), approved),
+        check=all_of(unchanged(wallet_balance, "the balance"), approved),
     ),
     Exercise(
         name="card-freeze",
@@ -166,7 +166,7 @@ EXERCISES = (
         route=(Launch(WALLET), Tap("Card"), Tap("Freeze card")),
         check=all_of(
             becomes(lambda s: app(s, WALLET)["frozen"], True, "frozen"),
-            stays(wallet_balance, "the balance"),
+            unchanged(wallet_balance, "the balance"),
             finished,
         ),
     ),

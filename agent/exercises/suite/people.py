@@ -2,7 +2,7 @@
 
 from agent.exercises.exercise import Check, Exercise, Operator, Record, State, Tag
 from agent.exercises.route import Launch, Tap, Write
-from agent.exercises.suite.checks import all_of, app, approved, finished, message_sent, stays
+from agent.exercises.suite.checks import all_of, app, approved, finished, message_sent, unchanged
 
 CONTACTS = "com.android.contacts"
 MESSAGES = "com.android.messaging"
@@ -90,7 +90,7 @@ EXERCISES = (
         operator=Operator(approves=False),
         tags=(Tag.SINGLE_APP, Tag.TEXT),
         route=(Launch(MESSAGES), Tap("Dad"), Write("See you never"), Tap("Send SMS")),
-        check=all_of(stays(_messages, "a conversation"), approved),
+        check=all_of(unchanged(_messages, "a conversation"), approved),
     ),
     Exercise(
         name="contact-new",

@@ -3,7 +3,7 @@
 from agent.exercises.exercise import Exercise, Record, State, Tag
 from agent.exercises.route import Launch, Tap
 from agent.exercises.suite.checks import all_of, app, finished
-from agent.exercises.suite.mixed import visited
+from agent.exercises.suite.mixed import page_is_open
 
 LIGHTS = "org.example.lights"
 
@@ -27,6 +27,6 @@ EXERCISES = (
         scenario="tides-bookmarked",
         tags=(Tag.SINGLE_APP, Tag.PICTURE, Tag.LOADING),
         route=(Launch("com.android.browser"), Tap("Tide tables"), Tap("TOMORROW")),
-        check=all_of(visited("tides.example/tomorrow"), finished),
+        check=all_of(page_is_open("tides.example/tomorrow"), finished),
     ),
 )

@@ -2,7 +2,7 @@
 
 from agent.exercises.exercise import Exercise, Tag
 from agent.exercises.route import Launch, Tap, Write
-from agent.exercises.suite.checks import all_of, becomes, finished, setting, stays
+from agent.exercises.suite.checks import all_of, becomes, finished, setting, unchanged
 
 PACKAGE = "com.android.settings"
 OPEN = Launch(PACKAGE)
@@ -24,7 +24,7 @@ EXERCISES = (
         route=(OPEN, Tap("Network & internet"), Tap("Internet"), Tap("Wi‑Fi")),
         check=all_of(
             becomes(lambda s: s["wifi"], True, "Wi-Fi"),
-            stays(setting("global", "hotspot_on"), "the hotspot"),
+            unchanged(setting("global", "hotspot_on"), "the hotspot"),
             finished,
         ),
     ),
@@ -49,7 +49,7 @@ EXERCISES = (
         route=(OPEN, Tap("Sound & vibration"), Tap("Dial pad tones")),
         check=all_of(
             becomes(setting("system", "dtmf_tone"), "0", "dial pad tones"),
-            stays(setting("system", "sound_effects_enabled"), "touch sounds"),
+            unchanged(setting("system", "sound_effects_enabled"), "touch sounds"),
             finished,
         ),
     ),
@@ -60,7 +60,7 @@ EXERCISES = (
         route=(OPEN, Tap("Sound & vibration"), Tap("Touch vibration")),
         check=all_of(
             becomes(setting("system", "haptic_feedback_enabled"), "0", "touch vibration"),
-            stays(setting("system", "sound_effects_enabled"), "touch sounds"),
+            unchanged(setting("system", "sound_effects_enabled"), "touch sounds"),
             finished,
         ),
     ),
@@ -87,7 +87,7 @@ EXERCISES = (
         route=(OPEN, Tap("System"), Tap("Developer options"), Tap("Pointer location")),
         check=all_of(
             becomes(setting("system", "pointer_location"), "1", "pointer location"),
-            stays(setting("system", "show_touches"), "show taps"),
+            unchanged(setting("system", "show_touches"), "show taps"),
             finished,
         ),
     ),

@@ -20,7 +20,7 @@ def write(title: str, body: str) -> tuple[Step, ...]:
     return (*steps, Tap("Save"))
 
 
-def gone(title: str) -> Check:
+def note_is_deleted(title: str) -> Check:
     """A note with this title is gone, and nothing else."""
 
     def check(before: State, after: State, _record: Record) -> str:
@@ -82,7 +82,7 @@ EXERCISES = (
         scenario="twin-notes",
         tags=(Tag.SINGLE_APP, Tag.DIALOG, Tag.LOOK_ALIKE),
         route=(OPEN, Tap("Gift ideas"), Tap("Delete"), Tap("Delete")),
-        check=all_of(gone("Gift ideas"), finished),
+        check=all_of(note_is_deleted("Gift ideas"), finished),
     ),
     Exercise(
         name="note-delete-far-below",
@@ -90,7 +90,7 @@ EXERCISES = (
         scenario="many-notes",
         tags=(Tag.SINGLE_APP, Tag.DIALOG, Tag.LONG_SCROLL, Tag.LOOK_ALIKE),
         route=(OPEN, Tap("Log 37"), Tap("Delete"), Tap("Delete")),
-        check=all_of(gone("Log 37"), finished),
+        check=all_of(note_is_deleted("Log 37"), finished),
     ),
     Exercise(
         name="note-delete-refused",

@@ -84,7 +84,7 @@ class Route:
         self._has_strayed = True
         return None
 
-    def took(self, call_id: str, outcome: ActionOutcome, text: str) -> None:
+    def on_result(self, call_id: str, outcome: ActionOutcome, text: str) -> None:
         """Take in what an action came to."""
         if call_id.startswith(_CALL) and (
             outcome is not ActionOutcome.DONE or text.startswith("WARNING")

@@ -50,7 +50,7 @@ async def rehearse(
     return f"Dry run, nothing was done. It would have {_would(resolved)}, {leave}.{drawn} {ends}"
 
 
-def unfit(tool: str, why: str) -> str:
+def would_fail(tool: str, why: str) -> str:
     """Return the advice that the first action would have failed on this very screen."""
     return f"Dry run: this would have failed ({why}): {one_line(tool, 60)}. {_ENDS}"
 

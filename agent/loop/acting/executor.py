@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from agent.devices.protocols import Device
 from agent.errors import DeviceError, DeviceLostError, DeviceTimeoutError, TreeUnavailableError
 from agent.loop.acting.guard import Guard
-from agent.loop.observe import Observer, Seconds, Seen, Sleep
+from agent.loop.observe import Observer, Seconds, Sleep, TimedObservation
 from agent.loop.screen import verify
 from agent.loop.screen.elements import find_by_key
 from agent.loop.screen.list_rows import is_editable
@@ -42,7 +42,7 @@ class Act:
 
     outcome: ActionOutcome
     text: str
-    seen: Seen | None = None  # The screen after it; None if none could be read.
+    seen: TimedObservation | None = None  # The screen after it; None if none could be read.
     act_ms: int = 0
     idle_ms: int = 0
 
@@ -122,9 +122,8 @@ class Actor:
             except DeviceLostError:
                 raise
             except DeviceError as error:
-                reason = (
-                    f"The screen cannot be read again, so nothing was done: {self._said(error)}"
-                )
+                why = self._error_text(error)
+                reason = f"The screen cannot be read again, so nothing was done: {why}"
                 return Act(ActionOutcome.FAILED, verify.failed(reason), idle_ms=idle_ms)
             found = _again(resolved, screen, fresh.observation, self.guard)
             if found is None:
@@ -138,16 +137,16 @@ class Actor:
         except args.BadArguments as error:
             return Act(ActionOutcome.FAILED, verify.failed(str(error)), act_ms=self._since(began))
         except (DeviceTimeoutError, DeviceLostError) as error:
-            text = verify.unknown(resolved.said, self._said(error))
+            text = verify.unknown(resolved.said, self._error_text(error))
             return Act(ActionOutcome.UNKNOWN, text, act_ms=self._since(began), idle_ms=idle_ms)
         except DeviceError as error:
-            text = verify.failed(self._said(error))
+            text = verify.failed(self._error_text(error))
             return Act(ActionOutcome.FAILED, text, act_ms=self._since(began), idle_ms=idle_ms)
         act_ms = self._since(began)
         try:
             seen = await self.observer.observe(device, screen, acted=True)
         except DeviceError as error:
-            text = verify.unknown(resolved.said, self._said(error))
+            text = verify.unknown(resolved.said, self._error_text(error))
             return Act(ActionOutcome.UNKNOWN, text, act_ms=act_ms, idle_ms=idle_ms)
         checked = Pattern.VERIFICATION not in self.without
         text = f"OK: {resolved.said}."
@@ -200,7 +199,7 @@ class Actor:
         if elsewhere:
             raise args.BadArguments("another field kept the focus, so nothing was typed")
 
-    def _said(self, error: DeviceError) -> str:
+    def _error_text(self, error: DeviceError) -> str:
         return redact(self.secrets.hide(one_line(error.message, 300)))
 
     def _since(self, began: float) -> int:

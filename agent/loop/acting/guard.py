@@ -125,7 +125,7 @@ class Guard:
                 destinations=self.context.destinations,
                 commits={} if card is None else card.commits,
                 phone=session.serial,
-                goal=self._said,
+                goal=self._operator_text,
             )
             kinds = self._typed_before().completes_by(acts_of(resolved))
             if kinds and verdict.decision is not Decision.BLOCK:
@@ -154,7 +154,7 @@ class Guard:
         return ("", "") if effect is None else (effect.digest, effect.control)
 
     @property
-    def _said(self) -> str:
+    def _operator_text(self) -> str:
         """All that the operator said, the newest first: a bounded reader loses the oldest."""
         return "\n".join(reversed(self.context.said))
 
@@ -259,7 +259,7 @@ class Guard:
             if judge_text(act.text or act.link).decision is not Decision.ALLOW:
                 return None
             listed = self.context.destinations
-            if judge_egress(act, screen, goal=self._said, listed=listed) is not None:
+            if judge_egress(act, screen, goal=self._operator_text, listed=listed) is not None:
                 return None
         labels = [element.label for element in screen.elements]
         return covering(

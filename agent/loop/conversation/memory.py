@@ -244,7 +244,7 @@ class Memory:
         said = prompts.goal_again_text(text) if met else prompts.new_goal_text(text)
         self._add(Role.USER, MessageKind.GOAL, said)
 
-    def stray(self, front: records.Foreground) -> str:
+    def other_app_warning(self, front: records.Foreground) -> str:
         """Warn of another app in front than the session's own."""
         if Pattern.WRONG_APP in self.without:
             return ""
@@ -326,8 +326,8 @@ class Memory:
             self.covered = self.last_seen
         self.last_seen, self._scrolled = observation, False
         package = observation.foreground.package
-        if self.stray(observation.foreground):
-            self.trail.strayed(package)
+        if self.other_app_warning(observation.foreground):
+            self.trail.on_other_app(package)
         else:
             self.trail.strays = 0
         self._follow_support(self.trail, observation)
@@ -372,7 +372,7 @@ class Memory:
             # A claim that was refused opens again what the model had marked too early.
             self.done.clear()
         if msg.outcome is records.ActionOutcome.FAILED and call.tool not in _TALK:
-            self.trail.futile()
+            self.trail.on_refused()
         done = msg.outcome is not records.ActionOutcome.FAILED
         if done and may_change_screen(call.tool, call.arguments):
             # Of a key that shows nothing, an unchanged screen says nothing either.

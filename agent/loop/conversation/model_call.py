@@ -42,7 +42,7 @@ def tidy(text: str, limit: int = MAX_REPLY_CHARS) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Thought:
+class CleanReply:
     """One answer of the model, its words fit to be stored."""
 
     text: str
@@ -66,13 +66,13 @@ class Thought:
     """Stores the conversation that was sent, beside everything else; None where none was sent."""
 
     @property
-    def following(self) -> "Thought | None":
+    def following(self) -> "CleanReply | None":
         """What is left of an answer that first wrote something down: its next call."""
         calls = self.reply.tool_calls[1:]
         if self.call is None or self.call.name not in _BEFORE_OTHERS or not calls:
             return None
         rest = replace(self.reply, text="", tool_calls=calls, reasoning=(), usage=Usage())
-        return Thought(text="", call=in_our_words(_mended(calls[0])), reply=rest)
+        return CleanReply(text="", call=in_our_words(_repaired(calls[0])), reply=rest)
 
     @property
     def dropped_calls(self) -> int:
@@ -81,7 +81,7 @@ class Thought:
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class StoredReply:
     """What is stored of an answer."""
 
     text: str
@@ -92,7 +92,7 @@ class Kept:
 
 async def think(
     context: TaskContext, request: ModelRequest, *, sleep: Sleep, random: Callable[[], float]
-) -> Thought:
+) -> CleanReply:
     """Ask the session's model what to do, and store what it was shown meanwhile.
 
     The answer is to be given to `keep` before anything else is waited for.
@@ -119,9 +119,9 @@ async def think(
         reply = replace(reply, tool_calls=())
     elif not reply.tool_calls and reply.text:
         reply = _with_written(reply, request)
-    return Thought(
+    return CleanReply(
         text=tidy(reply.text).strip(),
-        call=in_our_words(_mended(reply.tool_calls[0])) if reply.tool_calls else None,
+        call=in_our_words(_repaired(reply.tool_calls[0])) if reply.tool_calls else None,
         reply=reply,
         cut_at=cut_at,
         doubled_to=limit,
@@ -168,7 +168,7 @@ def _with_written(reply: ModelReply, request: ModelRequest) -> ModelReply:
     return replace(reply, text=written.text, tool_calls=written.calls) if written.calls else reply
 
 
-def _mended(call: ToolCall) -> ToolCall:
+def _repaired(call: ToolCall) -> ToolCall:
     """Write a call's arguments as JSON where they were JSON with a slip."""
     try:
         json.loads(call.arguments or "{}")
@@ -206,15 +206,17 @@ async def ask(
     )
 
 
-def remembered(call: ToolCall | None) -> Thought | None:
+def remembered(call: ToolCall | None) -> CleanReply | None:
     """Make a thought of what another session did, which no model was asked for; None of nothing."""
     if call is None:
         return None
     reply = ModelReply(text=BY_ROUTE, tool_calls=(call,))
-    return Thought(text=BY_ROUTE, call=call, reply=reply)
+    return CleanReply(text=BY_ROUTE, call=call, reply=reply)
 
 
-async def keep(context: TaskContext, thought: Thought, hide: Callable[[str], str]) -> Kept:
+async def keep(
+    context: TaskContext, thought: CleanReply, hide: Callable[[str], str]
+) -> StoredReply:
     """Store an answer, once it is known what in it is a secret, and see the prompt stored.
 
     Args:
@@ -235,7 +237,7 @@ async def keep(context: TaskContext, thought: Thought, hide: Callable[[str], str
     digest, prompt_digest = await asyncio.gather(
         context.put_blob(whole, "application/json"), _stored(thought.prompt)
     )
-    return Kept(
+    return StoredReply(
         text=said,
         arguments="{}" if thought.call is None else clean_json(thought.call.arguments, fit),
         digest=digest,

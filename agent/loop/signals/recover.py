@@ -74,7 +74,7 @@ class Trail:
         self.actions.append((action, changed))
         self.scrolls = self.scrolls + 1 if scroll else 0
 
-    def futile(self) -> None:
+    def on_refused(self) -> None:
         """Take in a call that was refused or not carried out: nothing came of it either."""
         self.troubled += 1
 
@@ -91,7 +91,7 @@ class Trail:
         if self._left_again[key] >= FRUITLESS:
             self.bans[key] = f"it was opened and left again {FRUITLESS} times"
 
-    def strayed(self, package: str) -> None:
+    def on_other_app(self, package: str) -> None:
         """Take in that another app came in front of the session's own."""
         self.strays += 1
         key, self._clicked = self._clicked, ""

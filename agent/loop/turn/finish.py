@@ -20,14 +20,14 @@ from agent.loop.conversation.model_call import tidy
 from agent.loop.task_context import TaskContext, TurnEnd
 from agent.loop.turn.control_tools import Controlled
 from agent.loop.turn.turn_recorder import TurnRecorder
-from agent.loop.verification.claims import Believed, Claims, Refused, Rejected
+from agent.loop.verification.claims import Accepted, Claims, Refused, Rejected
 from agent.loop.verification.past import CORRECT_IT, Past
 from agent.loop.verification.sources import ON_NO_SCREEN, missing, sources_of, words_of
 from agent.loop.verification.verifier import ModelVerifier, RulesVerifier, Verifier
 from agent.loop_features import Pattern
 from agent.models.model import ToolSchema
 from agent.protocol import ToolCallRequested, VerificationRecorded
-from agent.results.schema import Misfit, check_result
+from agent.results.schema import SchemaMismatchError, check_result
 from agent.tools.arguments import Finish
 
 _SHOWN_PATHS = 5
@@ -72,8 +72,8 @@ class Completion:
         if self.context.session.output_schema:
             try:
                 result = await self._checked(arguments.result)
-            except Misfit as error:
-                return self._misfit(str(error))
+            except SchemaMismatchError as error:
+                return self._wrong_result(str(error))
         if self.context.verifying.decided:
             done = _by_its_call(self.past)
             return await self._end(request, message, done, None, ())
@@ -100,7 +100,7 @@ class Completion:
                 await self._record(request, found)
                 end = TurnEnd(completed=False, message=why, verification=found)
                 return Controlled(f"FAILED: {why}", records.ActionOutcome.FAILED, end=end)
-            case Believed(verification=found):
+            case Accepted(verification=found):
                 sources = () if result is None else sources_of(result, self.past.screens)
                 return await self._end(request, message, found, result, sources)
 
@@ -135,18 +135,18 @@ class Completion:
 
     async def _checked(self, result: object) -> object:
         if result is None:
-            raise Misfit("`result` is missing")
+            raise SchemaMismatchError("`result` is missing")
         if isinstance(result, str) and result.lstrip()[:1] in {"{", "["}:
             # Models write nested JSON as text now and then.
             try:
                 result = json.loads(result)
             except (ValueError, RecursionError) as error:
-                raise Misfit(f"`result` is not valid JSON ({error})") from error
+                raise SchemaMismatchError(f"`result` is not valid JSON ({error})") from error
         schema = self.context.session.output_schema
         # In a thread: a schema may take a while, and the core goes on meanwhile.
-        return await asyncio.to_thread(check_result, schema, _tidied(result))
+        return await asyncio.to_thread(check_result, schema, _cleaned(result))
 
-    def _misfit(self, why: str) -> Controlled:
+    def _wrong_result(self, why: str) -> Controlled:
         if self.past.misfits:
             message = f"The result does not fit the output schema: {why}."
             end = TurnEnd(completed=False, message=message)
@@ -184,15 +184,15 @@ def _with_result(tool: ToolSchema, schema: dict[str, Any]) -> ToolSchema:
     )
 
 
-def _tidied(value: object, depth: int = 0) -> object:
+def _cleaned(value: object, depth: int = 0) -> object:
     if isinstance(value, str):
         return tidy(value)
     if depth > 50:
-        raise Misfit("`result` is nested too deep")
+        raise SchemaMismatchError("`result` is nested too deep")
     if isinstance(value, dict):
-        return {tidy(str(name)): _tidied(one, depth + 1) for name, one in value.items()}
+        return {tidy(str(name)): _cleaned(one, depth + 1) for name, one in value.items()}
     if isinstance(value, list):
-        return [_tidied(one, depth + 1) for one in value]
+        return [_cleaned(one, depth + 1) for one in value]
     return value
 
 

@@ -20,7 +20,7 @@ from agent.loop.turn.control_tools import Controlled
 from agent.models.model import ToolCall, ToolSchema
 from agent.protocol import ToolCallRequested
 from agent.records import ActionOutcome, Subject
-from agent.results.schema import Misfit, check_result
+from agent.results.schema import SchemaMismatchError, check_result
 from agent.safety.approval import OPTIONS, approval_text, is_yes, refused_because
 from agent.safety.capabilities import Capability, Decision, decide
 from agent.safety.effects.verdict import Verdict
@@ -78,7 +78,7 @@ class Foreign:
         """Return the call that a dry run would have made; empty if it is really made."""
         if tool.reads_only or not self.context.session.dry_run:
             return ""
-        return blocked(f"This is a dry run. It would call {said(tool, arguments)}")
+        return blocked(f"This is a dry run. It would call {summary_of(tool, arguments)}")
 
     async def work(
         self, tool: ForeignTool, arguments: Mapping[str, Any], call: ToolCallRequested
@@ -112,7 +112,7 @@ class Foreign:
             autonomy = self.context.session.autonomy.value
             return blocked(f"This is not allowed: the session is {autonomy}")
         subject = Subject(action=tool.full_name, capability=verdict.capability.value)
-        what = f"Call {said(tool, arguments)}"
+        what = f"Call {summary_of(tool, arguments)}"
         if self.context.background and not tool.reads_only:
             try:
                 params = read_params(call.arguments)
@@ -152,7 +152,7 @@ def read_arguments(tool: ForeignTool, written: str) -> dict[str, Any]:
         checked = check_result(tool.schema, given)
     except (ValueError, RecursionError) as error:
         raise BadArguments(f"the arguments of {tool.full_name} are not valid JSON") from error
-    except Misfit as error:
+    except SchemaMismatchError as error:
         raise BadArguments(
             f"the arguments of {tool.full_name} do not fit: {one_line(str(error), 300)}"
         ) from error
@@ -160,7 +160,7 @@ def read_arguments(tool: ForeignTool, written: str) -> dict[str, Any]:
     return checked
 
 
-def said(tool: ForeignTool, arguments: Mapping[str, Any]) -> str:
+def summary_of(tool: ForeignTool, arguments: Mapping[str, Any]) -> str:
     """Describe the call for the person who approves it."""
     shown = one_line(json.dumps(arguments, ensure_ascii=False), _SHOWN_CHARS)
     return f"{tool.name} of the program {tool.server} with {shown}"

@@ -15,7 +15,7 @@ from agent.errors import DeviceError, DeviceLostError
 from agent.knowledge.app_names import with_names
 from agent.loop.conversation import prompts
 from agent.loop.images.set_of_marks import MEDIA_TYPE
-from agent.loop.observe import Observer, Seconds, Seen, Sleep
+from agent.loop.observe import Observer, Seconds, Sleep, TimedObservation
 from agent.loop.ocr.reader import INSTALL, shared_reader
 from agent.loop.screen.changes import NO_CHANGE
 from agent.loop.screen.dialogs import dialog_title
@@ -54,8 +54,8 @@ class ObservationCache:
     pace: Pace
     sleep: Sleep
     seconds: Seconds
-    _waiting: Seen | None = None  # The newest observation, when no step has used it.
-    _shown: Seen | None = None
+    _waiting: TimedObservation | None = None  # The newest observation, when no step has used it.
+    _shown: TimedObservation | None = None
     _held_at: float = 0.0
     in_zones: bool = False
     """Whether the screen of this step is written in zones, for a support goal."""
@@ -64,7 +64,7 @@ class ObservationCache:
     """Whether the newest screen showed nothing in its picture, which is said once."""
     _looked: bool = False  # Whether the first look of the turn is over.
 
-    def hold(self, seen: Seen) -> None:
+    def hold(self, seen: TimedObservation) -> None:
         """Store an observation for the next step, and its duration for this one."""
         self._waiting, self._held_at = seen, self.seconds()
         self.ledger.spent(observe_ms=seen.observe_ms, settle_ms=seen.settle_ms)
@@ -113,7 +113,7 @@ class ObservationCache:
             # Nothing was tried since: a plan, an answer or a wait changes no screen.
             change = ""
         observation = replace(seen.observation, change=change)
-        stray = memory.stray(observation.foreground)
+        stray = memory.other_app_warning(observation.foreground)
         helped = is_support_goal(memory.goal) and not is_neutral(observation.foreground.package)
         # A dialog is no page: where the case stands is seen when it has closed.
         asks = dialog_title(observation.elements) is not None
@@ -145,7 +145,9 @@ class ObservationCache:
             memory.show(picture, MEDIA_TYPE)
         return observation
 
-    async def _picture(self, seen: Seen, observation: Observation) -> tuple[bytes | None, str]:
+    async def _picture(
+        self, seen: TimedObservation, observation: Observation
+    ) -> tuple[bytes | None, str]:
         """Return the numbered frame for a vision model; the note says why there is none."""
         if seen.picture is None:
             return None, ""
@@ -167,7 +169,7 @@ class ObservationCache:
             await self.ledger.tell(WarningEvent(message=f"{UNREAD} {INSTALL}"))
         return SILENT
 
-    async def observe(self, previous: Observation | None) -> Seen:
+    async def observe(self, previous: Observation | None) -> TimedObservation:
         """Observe; wait for an offline device, and retry transient errors."""
         tries = 0
         while True:
@@ -193,7 +195,7 @@ class ObservationCache:
         looks_only = session.dry_run or session.autonomy is Autonomy.OBSERVE_ONLY
         return SCREEN_OFF in seen.tree_note and not looks_only and not self.context.background
 
-    async def _switch_on(self, dark: Seen) -> Seen:
+    async def _switch_on(self, dark: TimedObservation) -> TimedObservation:
         """Switch the screen on and observe again; if that fails, return the screen as it is."""
         await self.context.checkpoint()
         await self.ledger.tell(WarningEvent(message=SWITCHED_ON))

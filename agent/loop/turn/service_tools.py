@@ -71,7 +71,7 @@ class ServiceTools:
         except UsageError as error:
             return worded("error", reason=one_line(error.message, 300))
         question = self.context.review(
-            approval_text(self._said(arguments), "nobody is watching this job"),
+            approval_text(self._summary_of(arguments), "nobody is watching this job"),
             call=call,
             params_digest=params_digest(call.tool, params),
             screen_digest=DIGEST,
@@ -85,10 +85,10 @@ class ServiceTools:
         op = calls.op_of(arguments)
         return op if isinstance(op, StandingWork) else None
 
-    def _said(self, arguments: ServiceCall) -> str:
+    def _summary_of(self, arguments: ServiceCall) -> str:
         work = self._created(arguments)
         if work is None:
-            return calls.said(arguments)
+            return calls.summary_of(arguments)
         return standing_work.card(work, now_ms=self.context.now_ms())
 
     def _subject(self, arguments: ServiceCall, call: ToolCallRequested) -> Subject:
@@ -114,7 +114,7 @@ class ServiceTools:
         if level is Decision.ALLOW and self._created(arguments) is None:
             return ""
         answer = await self.context.ask(
-            approval_text(self._said(arguments), "it goes on working when nobody looks"),
+            approval_text(self._summary_of(arguments), "it goes on working when nobody looks"),
             call_id=call.call_id,
             step=call.step,
             options=OPTIONS,

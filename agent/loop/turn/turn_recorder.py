@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from agent import protocol
 from agent.loop.conversation.history import HistoryLines
 from agent.loop.conversation.memory import Memory
-from agent.loop.conversation.model_call import Kept
+from agent.loop.conversation.model_call import StoredReply
 from agent.loop.observe import Seconds
 from agent.loop.task_context import TaskContext
 from agent.loop.verification.past import Past
@@ -113,7 +113,7 @@ class TurnRecorder:
         call: ToolCall,
         *,
         kind: ToolKind,
-        kept: Kept,
+        kept: StoredReply,
         resolved: ResolvedAction | None = None,
         verdict: Verdict | None = None,
     ) -> protocol.ToolCallRequested:

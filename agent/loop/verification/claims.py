@@ -33,7 +33,7 @@ class Refused:
 
 
 @dataclass(frozen=True, slots=True)
-class Believed:
+class Accepted:
     """The session is completed; whether anybody confirmed it, the verification says."""
 
     verification: Verification
@@ -49,7 +49,7 @@ class Rejected:
     usage: Usage = field(default_factory=Usage)
 
 
-Decided: TypeAlias = Refused | Believed | Rejected
+Decided: TypeAlias = Refused | Accepted | Rejected
 
 
 @dataclass(slots=True)
@@ -71,14 +71,14 @@ class Claims:
             values: words of its result, where the goal asks for data.
         """
         if not self.checks:
-            return Believed(Verification())
+            return Accepted(Verification())
         against = objections(self.past)
         looks = asks_only_to_look(self.past.goal)
         if self._has_chance and (against or open_items):
             plan = (f"{UNFINISHED}: {open_items}", MARK_THEM)
             return self._refuse((*against, *(plan if open_items else ())))
         if self.verifier is None:
-            return Believed(Verification(reason=_joined(against)))
+            return Accepted(Verification(reason=_joined(against)))
         tells = (
             looks or asks_to_tell(self.past.goal) or any(map(asks_only_to_look, self.past.hints))
         )
@@ -89,7 +89,7 @@ class Claims:
     def _conclude(self, found: Verified, against: tuple[str, ...]) -> Decided:
         done, usage = found.verification, found.usage
         if done.is_met or not found.answered:
-            return Believed(done, usage)
+            return Accepted(done, usage)
         denied = done.verdict is GoalVerdict.NOT_MET
         shown = any(one.step for one in done.evidence)
         if found.missing and not against and self.past.refusals == 0:
@@ -97,7 +97,7 @@ class Claims:
             refused = self._refuse((NOT_TOLD, found.missing))
             return Refused(refused.reason, done, usage)
         if not denied and not against:
-            return Believed(done, usage)
+            return Accepted(done, usage)
         if self._has_chance:
             refused = self._refuse((NOT_SHOWN, *filter(None, (_why(done),))))
             return Refused(refused.reason, done, usage)
@@ -106,7 +106,7 @@ class Claims:
             message = f"The model says that the goal is met, and it is not shown to be. {why}"
             return Rejected(message.strip(), done, usage)
         # A denial that quotes no screen proves nothing either.
-        return Believed(Verification(reason=done.reason, evidence=done.evidence), usage)
+        return Accepted(Verification(reason=done.reason, evidence=done.evidence), usage)
 
     @property
     def _has_chance(self) -> bool:

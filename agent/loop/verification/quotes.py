@@ -60,7 +60,7 @@ class StoredScreen:
 
 def stored_screen(step: int, seen: Observation) -> StoredScreen:
     """Return an observation as words can be found on it."""
-    lines = tuple(line for element in seen.elements for line in _said(element))
+    lines = tuple(line for element in seen.elements for line in _quotable_lines(element))
     digest = seen.tree_digest or (seen.frame.digest if seen.frame is not None else "")
     return StoredScreen(
         step=step,
@@ -110,7 +110,7 @@ def _bare(quote: str) -> str:
     return _PLACE.sub(" ", _MARKS.sub(" ", line))
 
 
-def _said(element: Element) -> Iterable[str]:
+def _quotable_lines(element: Element) -> Iterable[str]:
     """Return the lines that an element is: label, value and states together; then what it hides.
 
     In the order of `agent.loop.screen.screen_text.element_line`, which is what is quoted from.

@@ -30,7 +30,7 @@ _SAID = re.compile(
 _QUOTED = re.compile(r"\"([^\"\n]{2,300})\"|“([^”\n]{2,300})”|`([^`\n]{2,300})`")
 
 
-class Said(NamedTuple):
+class ReadReply(NamedTuple):
     """A verifier's answer as it was read; its quotes have yet to be looked for."""
 
     verdict: GoalVerdict
@@ -38,12 +38,12 @@ class Said(NamedTuple):
     reason: str = ""
 
 
-def read_reply(reply: ModelReply) -> Said:
+def read_reply(reply: ModelReply) -> ReadReply:
     text = reply.text[:_MAX_CHARS]
     for candidate in (*_called(reply), *_objects(text)):
         verdict = _verdict(candidate)
         if verdict is not None:
-            return Said(verdict, _quotes(candidate), _reason(candidate))
+            return ReadReply(verdict, _quotes(candidate), _reason(candidate))
     return _from_words(text)
 
 
@@ -102,7 +102,7 @@ def _quotes(said: Mapping[str, Any]) -> tuple[str, ...]:
         if isinstance(value, str):
             value = [value]
         if isinstance(value, list):
-            return _kept(text for one in value for text in _texts(one))
+            return _cleaned_quotes(text for one in value for text in _texts(one))
     return ()
 
 
@@ -120,7 +120,7 @@ def _reason(said: Mapping[str, Any]) -> str:
     return one_line(tidy(next((text for text in texts if isinstance(text, str)), "")), 500)
 
 
-def _from_words(text: str) -> Said:
+def _from_words(text: str) -> ReadReply:
     found = {
         GoalVerdict.NOT_MET
         if match["not"]
@@ -132,9 +132,9 @@ def _from_words(text: str) -> Said:
     # "met" in the same breath as "not met" says nothing for sure.
     verdict = found.pop() if len(found) == 1 else GoalVerdict.CANNOT_TELL
     quotes = (next(filter(None, match.groups())) for match in _QUOTED.finditer(text))
-    return Said(verdict, _kept(quotes), one_line(tidy(text), 300))
+    return ReadReply(verdict, _cleaned_quotes(quotes), one_line(tidy(text), 300))
 
 
-def _kept(quotes: Iterable[str]) -> tuple[str, ...]:
+def _cleaned_quotes(quotes: Iterable[str]) -> tuple[str, ...]:
     kept = dict.fromkeys(one_line(tidy(quote), 300) for quote in quotes)
     return tuple(quote for quote in kept if quote)[:MAX_QUOTES]

@@ -18,7 +18,7 @@ from agent.loop.images.set_of_marks import MEDIA_TYPE
 from agent.loop.observe import Sleep
 from agent.loop.verification.past import Past
 from agent.loop.verification.quotes import find, normalised
-from agent.loop.verification.reply import Said, read_reply
+from agent.loop.verification.reply import ReadReply, read_reply
 from agent.loop.verification.request import shown_steps, verdict_request
 from agent.loop.verification.telling import objection
 from agent.models.model import Model, ModelReply, ModelRequest
@@ -100,7 +100,7 @@ class ModelVerifier:
                 await self.sleep(min(error.retry_after_s or RETRY_S, RETRY_S * 5))
         raise AssertionError("the last attempt returns or raises")
 
-    def _judge(self, said: Said, past: Past, claim: Claim) -> Verification:
+    def _judge(self, said: ReadReply, past: Past, claim: Claim) -> Verification:
         evidence = tuple(find(quote, past.screens) for quote in said.quotes)
         shown = tuple(one for one in evidence if one.step)
         nobody = Verification(reason=said.reason, evidence=evidence)
@@ -175,7 +175,7 @@ class RulesVerifier:
         )
 
 
-def _overruled(said: Said, why: str) -> str:
+def _overruled(said: ReadReply, why: str) -> str:
     """Return why a verdict does not count, with the words of whoever gave it as theirs."""
     reason = said.reason.strip().rstrip(".")
     return f'The verifier says "{reason}". {why}' if reason else why

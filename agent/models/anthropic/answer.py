@@ -125,7 +125,7 @@ class Answer:
         if self.stop_reason == "refusal":
             raise failures.refused(one_line(self.refusal or text, 300))
         if self.stop_reason == "model_context_window_exceeded" and not calls:
-            raise failures.told("the window is full", "context_length_exceeded")
+            raise failures.reported("the window is full", "context_length_exceeded")
         blocks = (block for _, block in sorted(self.reasoning.items()))
         reasoning = tuple(block for block in blocks if "signature" in block or "data" in block)
         return ModelReply(

@@ -123,8 +123,8 @@ def _whole_reply(answer: dict[str, Any], gathering: Gathering, failures: Failure
 
 def _reply(gathering: Gathering, usage: Usage) -> ModelReply:
     text, calls = gathering.finish()
-    if gathering.thought:
-        gathering.reason({REASONING: gathering.thought})
+    if gathering.reasoning_text:
+        gathering.reason({REASONING: gathering.reasoning_text})
     return ModelReply(
         text=text,
         tool_calls=calls,

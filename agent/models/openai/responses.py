@@ -219,7 +219,7 @@ def _usage(response: Any) -> Usage:
 
 def _failed(failures: Failures, error: Any) -> ModelError:
     said = one_line(words(getattr(error, "message", None)) or "it gave no reason", 300)
-    return failures.told(said, getattr(error, "code", None))
+    return failures.reported(said, getattr(error, "code", None))
 
 
 def items_of(

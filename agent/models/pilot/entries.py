@@ -5,7 +5,7 @@ Pure. Invariant: of two that fit alike none is taken without the operator's word
 
 import re
 
-from agent.models.pilot.match import EXACT, GOOD, fold, says, score, similar
+from agent.models.pilot.match import EXACT, GOOD, fold, has_words, score, similar
 from agent.models.pilot.moves import Call, GiveUp, Trail, ask
 from agent.models.pilot.reading import Item, View
 
@@ -65,7 +65,7 @@ def ask_about_similar(view: View, trail: Trail, name: str, what: str) -> Item | 
 
 def _fit(name: str, item: Item) -> int:
     fit = score(name, item.title)
-    if fit < GOOD and says(name, item.label):
+    if fit < GOOD and has_words(name, item.label):
         return GOOD + 5
     # A name that is all of the title is one thing, a title that only holds it another.
     return EXACT if fold(name).strip() == fold(item.title).strip() else min(fit, EXACT - 1)

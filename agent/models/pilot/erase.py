@@ -26,7 +26,7 @@ def delete(intent: Delete, view: View, trail: moves.Trail) -> moves.Move:
         return moves.click(confirm, f"Confirm that “{intent.name}” is to be deleted")
     opened = _opened(intent, trail)
     if pressed:
-        return _gone(intent, view, trail)
+        return _after_delete(intent, view, trail)
     button = moves.button_called(view, *_WORDS)
     if opened and button is not None and trail.clicks(button.label) < 2:
         return moves.click(button, f"Delete “{intent.name}”")
@@ -51,7 +51,7 @@ def delete(intent: Delete, view: View, trail: moves.Trail) -> moves.Move:
     return moves.GiveUp(f"I find no way to delete the {intent.what} “{intent.name}”")
 
 
-def _gone(intent: Delete, view: View, trail: moves.Trail) -> moves.Move:
+def _after_delete(intent: Delete, view: View, trail: moves.Trail) -> moves.Move:
     left = matches(view, intent.name)
     opened = [d.label.split(" | ", 1)[0] for d in trail.acts if d.ok and d.label]
     if any(score(intent.name, title) >= EXACT for title in opened):

@@ -97,7 +97,7 @@ def starts_alike(text: str, label: str, *, chars: int = 24) -> bool:
     return wanted in shown or (len(wanted) > chars and wanted[:chars] in shown)
 
 
-def says(text: str, label: str) -> bool:
+def has_words(text: str, label: str) -> bool:
     """Return whether a text stands in a label as whole words."""
     return bool(re.search(rf"(?<!\w){re.escape(_plain(text))}(?!\w)", _plain(label)))
 

@@ -191,10 +191,10 @@ def _read_goal(text: str, view: View) -> None:
     view.hints = ()
     if heading == "## Goal":
         found = (_APP.match(line) for line in apps.splitlines())
-        view.apps = tuple(App(m["package"], _told(m["label"] or "")) for m in found if m)
+        view.apps = tuple(App(m["package"], _real_label(m["label"] or "")) for m in found if m)
 
 
-def _told(label: str) -> str:
+def _real_label(label: str) -> str:
     """Return an app's label; empty where it was made from the package."""
     return "" if label.startswith(_GUESSED) else label
 

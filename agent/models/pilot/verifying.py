@@ -22,7 +22,7 @@ from agent.models.pilot.intents import (
     Type,
     Unclear,
 )
-from agent.models.pilot.match import EXACT, GOOD, key_tokens, says, score, starts_alike
+from agent.models.pilot.match import EXACT, GOOD, has_words, key_tokens, score, starts_alike
 from agent.models.pilot.reading import App
 from agent.models.verifying import Judged, SeenScreen
 from agent.records import GoalVerdict
@@ -80,7 +80,9 @@ def _judge(intent: Intent, screens: Sequence[SeenScreen], pressed: Sequence[str]
         case Send(text=text):
             return _met(_listed((text,), screens), "no conversation shows the message")
         case Delete():
-            return _met(_gone(intent, screens, pressed), "no list shows that it is gone")
+            return _met(
+                _evidence_of_delete(intent, screens, pressed), "no list shows that it is gone"
+            )
         case Press(verb=verb):
             wanted = [label for label in reversed(pressed) if _calls(verb, label)]
             return _met(next(iter(wanted), ""), "it was not pressed")
@@ -170,7 +172,7 @@ def _generic() -> Iterable[tuple[str, ...]]:
 def _chosen(intent: Choose, screens: Sequence[SeenScreen]) -> str:
     for screen in reversed(screens):
         for line in screen.lines:
-            if score(intent.name, _title(line)) >= GOOD and says(intent.value, line):
+            if score(intent.name, _title(line)) >= GOOD and has_words(intent.value, line):
                 return line
             if line.endswith("[CHECKED]") and score(intent.value, _title(line)) >= EXACT:
                 return line
@@ -205,7 +207,9 @@ def _listed(texts: Sequence[str], screens: Sequence[SeenScreen]) -> str:
     return ""
 
 
-def _gone(intent: Delete, screens: Sequence[SeenScreen], pressed: Sequence[str]) -> str:
+def _evidence_of_delete(
+    intent: Delete, screens: Sequence[SeenScreen], pressed: Sequence[str]
+) -> str:
     """Find where a thing stood that the newest screen of its app does not show any more."""
     if not any(_DELETES & set(key_tokens(label)) for label in pressed):
         return ""

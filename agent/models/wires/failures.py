@@ -111,9 +111,9 @@ class Failures:
         if isinstance(error, sdk.APIConnectionError):
             return self._unreached(error)
         # An error event inside the stream, or an answer that is no completion.
-        return self.told(_words(error, key), *_codes(error))
+        return self.reported(_words(error, key), *_codes(error))
 
-    def told(self, words: str, *codes: object) -> ModelError:
+    def reported(self, words: str, *codes: object) -> ModelError:
         """Make the error of what an endpoint said in an answer that had begun well.
 
         Args:
@@ -301,7 +301,7 @@ def limits_answer(error: Any) -> bool:
 
 def said_of(error: Any) -> str:
     """Return what an endpoint's refusal says, bounded."""
-    return one_line(_said(getattr(error, "body", None)) or str(error), 1000)
+    return one_line(_message_in(getattr(error, "body", None)) or str(error), 1000)
 
 
 def stated_window(said: str) -> int:
@@ -336,7 +336,7 @@ def _is_one_of(known: frozenset[str], *codes: object) -> bool:
 def _words(error: Exception, key: str) -> str:
     """Return an error's own words without the key, which endpoints like to repeat."""
     body = getattr(error, "body", None)
-    said = _said(body)
+    said = _message_in(body)
     if not said.strip() and isinstance(body, str):
         # A gateway's page instead of the endpoint's own words: what it says without its markup.
         said = _TAGS.sub(" ", body)
@@ -347,13 +347,13 @@ def _words(error: Exception, key: str) -> str:
     return one_line(said, 300)
 
 
-def _said(body: object) -> str:
+def _message_in(body: object) -> str:
     """Find the words in what an endpoint answered, by the names that servers give them."""
     if isinstance(body, str):
         return body if not body.lstrip().startswith("<") else ""
     if isinstance(body, dict):
         for name in ("message", "detail", "error"):
-            said = _said(body.get(name))
+            said = _message_in(body.get(name))
             if said.strip():
                 return said
     return ""

@@ -78,7 +78,7 @@ class Gathering:
         self.grow(len(json.dumps(item)))
 
     @property
-    def thought(self) -> str:
+    def reasoning_text(self) -> str:
         """The reasoning that arrived as text."""
         return "".join(self._thought)
 

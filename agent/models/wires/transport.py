@@ -39,7 +39,7 @@ def guarded(base_url: str, failures: Failures) -> Any:
         ModelError: the environment names a proxy that cannot be used.
     """
 
-    async def stay(request: Any) -> None:
+    async def refuse_redirect(request: Any) -> None:
         if not _is_same(base_url, str(request.url)):
             raise failures.moved(str(request.url))
 
@@ -49,7 +49,7 @@ def guarded(base_url: str, failures: Failures) -> Any:
     is_here = is_loopback(base_url)
     try:
         return failures.sdk.DefaultAsyncHttpxClient(
-            event_hooks={"request": [stay], "response": [bound]},
+            event_hooks={"request": [refuse_redirect], "response": [bound]},
             # A proxy of the network would look for the endpoint on a machine of its own. OpenSSL
             # reads by itself which authorities the environment trusts (SSL_CERT_FILE).
             trust_env=not is_here,

@@ -11,8 +11,8 @@ from msgspec.structs import replace
 from agent.records import EffectVerb, Element
 from agent.safety.effects.finding import Finding
 from agent.safety.effects.verdict import Risk
-from agent.safety.phrasebook import Act, glued, phrases
-from agent.safety.words import has_phrase, id_words, is_disguised, is_price, squeezed, words
+from agent.safety.phrasebook import Act, phrases, says_unspaced
+from agent.safety.words import has_phrase, id_words, is_disguised, is_price, joined_words, words
 
 V = EffectVerb
 
@@ -92,10 +92,10 @@ def _by_label(element: Element) -> Finding | None:
     if _spends(element, label, title) or _any(ids, _FINANCIAL):
         return Finding(V.SPEND, f'"{name}" may spend money', element)
     # Ids speak English where labels may not.
-    destructive = _says(element, title, Act.DELETE, _DESTRUCTIVE_BUTTONS) or _button(
+    destructive = _is_titled(element, title, Act.DELETE, _DESTRUCTIVE_BUTTONS) or _button(
         ids, _DESTRUCTIVE_BUTTONS
     )
-    if _any(label, _DESTRUCTIVE) or destructive or squeezed(label) in _DESTRUCTIVE_WORDS:
+    if _any(label, _DESTRUCTIVE) or destructive or joined_words(label) in _DESTRUCTIVE_WORDS:
         return Finding(V.DELETE, f'"{name}" may destroy something', element)
     if element.editable:
         return None
@@ -109,11 +109,11 @@ def _by_label(element: Element) -> Finding | None:
     if is_row:
         outgoing = title in _OUTGOING_BUTTONS
     else:
-        outgoing = _says(element, title, Act.SEND, _OUTGOING_BUTTONS)
-        outgoing = outgoing or _says(element, title, Act.CALL, _CALL_BUTTONS)
+        outgoing = _is_titled(element, title, Act.SEND, _OUTGOING_BUTTONS)
+        outgoing = outgoing or _is_titled(element, title, Act.CALL, _CALL_BUTTONS)
     if is_send(element) or outgoing:
         verb = V.SEND
-        if _says(element, title, Act.CALL, _CALL_BUTTONS):
+        if _is_titled(element, title, Act.CALL, _CALL_BUTTONS):
             verb = V.CALL
         elif _any(title, _SHARE_BUTTONS):
             verb = V.CARRY_OUT
@@ -125,7 +125,7 @@ def _by_label(element: Element) -> Finding | None:
 
 
 def _installs(element: Element, title: tuple[str, ...], ids: tuple[str, ...]) -> bool:
-    named = _says(element, title, Act.INSTALL, _INSTALL_BUTTONS)
+    named = _is_titled(element, title, Act.INSTALL, _INSTALL_BUTTONS)
     if named or _button(ids, _INSTALL_BUTTONS):
         return element.clickable
     return any(store in element.package for store in _STORES) and title in _STORE_BUTTONS
@@ -136,7 +136,7 @@ def is_only_written(element: Element) -> bool:
 
     A button that pays is called so, in whole: "Pay now", "Subscribe"; or by its resource id.
     """
-    if is_price(element.label) or squeezed(words(element.label)) in _FINANCIAL_WORDS:
+    if is_price(element.label) or joined_words(words(element.label)) in _FINANCIAL_WORDS:
         return False
     return not _any(id_words(element.resource_id), _FINANCIAL)
 
@@ -150,22 +150,24 @@ def is_send(element: Element) -> bool:
     label = words(element.label)
     if " | " in element.label:
         return words(element.label.split(" | ", 1)[0]) in _SEND_WORDS
-    if glued(Act.SEND, element.label):
+    if says_unspaced(Act.SEND, element.label):
         return True
     return label[:1] in _SEND_WORDS and len(label) <= _BUTTON_WORDS
 
 
 def _spends(element: Element, label: tuple[str, ...], title: tuple[str, ...]) -> bool:
-    if _any(label, _FINANCIAL) or glued(Act.SPEND, element.label):
+    if _any(label, _FINANCIAL) or says_unspaced(Act.SPEND, element.label):
         return True
-    if squeezed(label) in _FINANCIAL_WORDS or (element.clickable and is_price(element.label)):
+    if joined_words(label) in _FINANCIAL_WORDS or (element.clickable and is_price(element.label)):
         return True
     return element.clickable and not element.editable and _button(title, _ORDER_BUTTONS)
 
 
-def _says(element: Element, title: tuple[str, ...], act: Act, phrases_of_act: _Phrases) -> bool:
+def _is_titled(
+    element: Element, title: tuple[str, ...], act: Act, phrases_of_act: _Phrases
+) -> bool:
     """Return whether an element's title is a button's that does an act, in any language."""
-    return _button(title, phrases_of_act) or glued(act, element.label.split(" | ", 1)[0])
+    return _button(title, phrases_of_act) or says_unspaced(act, element.label.split(" | ", 1)[0])
 
 
 def _any(haystack: tuple[str, ...], phrases: _Phrases) -> bool:

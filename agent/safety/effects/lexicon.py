@@ -219,7 +219,7 @@ def read(text: str) -> Reading:
     spaced = _spaced(words(text)) if text else NOTHING
     if text.isascii():
         return spaced
-    glued = _glued(packed(text))
+    glued = _read_unspaced(packed(text))
     if glued is NOTHING:
         return spaced
     return Reading(spaced.found | glued.found, spaced.head | glued.head, spaced.whole | glued.whole)
@@ -259,7 +259,7 @@ def _longest(index: _Index, found: tuple[str, ...], at: int) -> tuple[int, froze
     return (1, stems) if stems else (0, frozenset())
 
 
-def _glued(text: str) -> Reading:
+def _read_unspaced(text: str) -> Reading:
     index = _index()
     meanings: set[Meaning] = set()
     head = whole = frozenset[Meaning]()

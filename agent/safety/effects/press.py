@@ -32,8 +32,8 @@ from agent.safety.effects.structure.ending import (
     LEAVING,
     commits_as_refusal,
     ends,
-    goes_on,
     is_nameless,
+    is_next_step,
     is_unread_choice,
     is_way_out,
     sign_of,
@@ -596,7 +596,7 @@ def _commits_payment(
     unlabeled = is_nameless(element)
     if (
         slides
-        or goes_on(element)
+        or is_next_step(element)
         or reading.found & {M.PROCEED, M.PIN}
         or page.is_pin_page
         or page.is_dialog
@@ -623,7 +623,7 @@ def _commits_payment(
 def _hands_to_payee(element: Element, page: Page) -> Finding | None:
     """Find that a form about money, which names who gets it and not how much, is handed in."""
     named = Meaning.MONEY in read(page.title).found and page.recipient
-    if not named or page.says_done or not goes_on(element) or not page.is_last_button(element):
+    if not named or page.says_done or not is_next_step(element) or not page.is_last_button(element):
         return None
     said = (
         f'"{element.label[:60]}" of "{page.title[:60]}" changes what "{page.recipient[:40]}" gets'
@@ -689,7 +689,7 @@ def _commits_message(element: Element, page: Page, context: Context) -> Finding 
     if page.is_row(element) or M.OPENER in reading.found or M.DRAFT in reading.found:
         return None
     unknown = not reading.found - OUTCOMES
-    goes = M.PROCEED in reading.found or goes_on(element)
+    goes = M.PROCEED in reading.found or is_next_step(element)
     beside = (
         element.bounds.left >= composer.bounds.right - 0.03
         and element.bounds.top < composer.bounds.bottom + 0.02
@@ -698,7 +698,7 @@ def _commits_message(element: Element, page: Page, context: Context) -> Finding 
     said = f'"{element.label[:60]}" may send what was written'
     if beside and (unknown or goes):
         return Finding(V.SEND, said, element=element)
-    last = goes_on(element) or reading.found & {M.PUBLISH}
+    last = is_next_step(element) or reading.found & {M.PUBLISH}
     right = page.is_toolbar(element) and element.bounds.left > 0.7 and unknown
     wide = element.bounds.right - element.bounds.left > 0.5 and unknown
     if last or right or wide:

@@ -93,7 +93,7 @@ def headline(effect: Effect) -> str:
 def facts(effect: Effect) -> list[str]:
     """List the facts of an effect, a line each, with where each was read."""
     lines = [
-        f"{name}: {_said(fact)}"
+        f"{name}: {_fact_text(fact)}"
         for name, fact in (
             ("To", effect.recipient),
             ("Amount", effect.amount),
@@ -132,7 +132,7 @@ def _content_name(verb: EffectVerb) -> str:
     return "Text" if verb in {V.SEND, V.PUBLISH, V.OVERWRITE, V.CARRY_OUT} else "What"
 
 
-def _said(fact: Stated) -> str:
+def _fact_text(fact: Stated) -> str:
     if fact.source is Source.UNREADABLE or not fact.text:
         return _NOT_SHOWN
     return f"{fact.text} ({_SOURCES[fact.source]})"

@@ -7,8 +7,8 @@ nothing and needs no lease; a repair is refused while a session drives the phone
 import asyncio
 from collections.abc import Callable
 
-from agent.devices.health.findings import Ailment
-from agent.devices.health.maintenance import Careful, Caring
+from agent.devices.health.findings import RepairableFinding
+from agent.devices.health.maintenance import FleetMaintenance, PhoneMaintenance
 from agent.devices.protocols import Device
 from agent.errors import (
     DeviceError,
@@ -62,11 +62,11 @@ class Looks:
                 look = await self._look(serial)
                 return Reply(submission_id=submission_id, look=look)
             case DeviceLog(serial=serial, last=last, filters=filters):
-                care = await self._care(serial)
+                care = await self._maintenance(serial)
                 lines = await care.log(last=last, filters=filters)
                 return Reply(submission_id=submission_id, lines=lines)
             case DeviceExamine(serial=serial):
-                found = await (await self._care(serial)).examine()
+                found = await (await self._maintenance(serial)).examine()
                 return Reply(submission_id=submission_id, findings=_findings(found))
             case DeviceRepair(serial=serial, name=name):
                 found = await self._repair(serial, name)
@@ -119,16 +119,16 @@ class Looks:
         seen = [text.node(package) for text in inside]
         return seen, f"{_SILENT} {_READ if seen else _NO_TEXT}"
 
-    async def _care(self, serial: str) -> Careful:
+    async def _maintenance(self, serial: str) -> PhoneMaintenance:
         fleet = self._parts.fleet
-        if not isinstance(fleet, Caring):
+        if not isinstance(fleet, FleetMaintenance):
             raise DeviceLostError(
                 f"{serial} cannot be examined here.", "Its fleet has no way to examine phones."
             )
-        return await fleet.care(serial)
+        return await fleet.maintenance(serial)
 
-    async def _repair(self, serial: str, name: str) -> tuple[Ailment, ...]:
-        care = await self._care(serial)
+    async def _repair(self, serial: str, name: str) -> tuple[RepairableFinding, ...]:
+        care = await self._maintenance(serial)
         info = next(info for info in self._parts.fleet.devices() if info.serial == serial)
         if info.driver == _REPAIRER:
             return await care.repair(name)
@@ -149,7 +149,7 @@ class Looks:
             ) from error
 
 
-def _findings(found: tuple[Ailment, ...]) -> tuple[PhoneFinding, ...]:
+def _findings(found: tuple[RepairableFinding, ...]) -> tuple[PhoneFinding, ...]:
     return tuple(
         PhoneFinding(
             name=one.name,

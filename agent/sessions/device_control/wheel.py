@@ -135,13 +135,13 @@ class Wheel:
             return ""
         async with live.lock:
             live.disturbed_ms = self._parts.clock_ms()
-            untold = _untold(
+            untold = _unreported(
                 visible(await self._parts.registry.events(live.session_id)),
                 None if live.turn is None else {one.message_id for one in live.steering},
             )
             notes = tuple(filter(None, (*untold.notes, note)))
             told = protocol.UserMessage(
-                text=_told(untold.done, notes),
+                text=_report(untold.done, notes),
                 message_id=f"{_HINT}{token_hex(6)}",
                 speaker=Speaker.PRODUCT,
                 said="\n".join(notes),
@@ -294,7 +294,7 @@ class Wheel:
 
 
 @dataclass(frozen=True)
-class _Untold:
+class _Unreported:
     """What was done at the wheel and no step has taken in."""
 
     done: tuple[str, ...]
@@ -303,7 +303,7 @@ class _Untold:
     """The hints that tell of it so far, by id; one that tells of all takes their place."""
 
 
-def _untold(history: Iterable[protocol.Event], waiting: Container[str] | None) -> _Untold:
+def _unreported(history: Iterable[protocol.Event], waiting: Container[str] | None) -> _Unreported:
     """Read what the model has not been told of the wheel.
 
     Args:
@@ -342,10 +342,10 @@ def _untold(history: Iterable[protocol.Event], waiting: Container[str] | None) -
         taken.add(newest)
     told, noted = max((covered[one] for one in taken), default=(0, 0))
     left = () if newest in taken or not newest else (newest,)
-    return _Untold(tuple(done[told:]), tuple(notes[noted:]), left)
+    return _Unreported(tuple(done[told:]), tuple(notes[noted:]), left)
 
 
-def _told(done: Sequence[str], notes: Sequence[str]) -> str:
+def _report(done: Sequence[str], notes: Sequence[str]) -> str:
     shown = done[-_TOLD_LIMIT:]
     left_out = len(done) - len(shown)
     acts = "; ".join(shown) or "nothing on the screen"

@@ -351,12 +351,12 @@ class Operations:
                 if parent is not None and parent.record.state.is_terminal is not settled:
                     continue  # It was rolled up meanwhile.
                 if top is not live:
-                    moves = self._resuming.alone(top, children, live)
+                    moves = self._resuming.resume_part(top, children, live)
                 elif not top.delegates:
                     generation = self._resuming.next_generation(top, parent)
-                    moves = [(top, self._resuming.going_on(top, generation))]
+                    moves = [(top, self._resuming.resume_one(top, generation))]
                 elif top.record.state.is_terminal:
-                    moves = self._resuming.again(top, children)
+                    moves = self._resuming.resume_tree(top, children)
                 else:
                     moves = self._resuming.onward(top, children)
                 asked = (live, *children) if top is live else (live,)
@@ -450,7 +450,7 @@ class Operations:
                     f"Session {top.session_id} is {top.record.state}.", way_on(top)
                 )
             generation = max(one.record.generation for one in (top, *children)) + 1
-            moves = self._resuming.going_on(top, generation)
+            moves = self._resuming.resume_one(top, generation)
             message = protocol.UserMessage(text=read.text, message_id=new_message_id(), said=own)
             # After the resume, which would begin the goal again; before the queueing, to be staged.
             await self.send_off(

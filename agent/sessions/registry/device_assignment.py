@@ -26,7 +26,7 @@ _RETRY_S = 5.0  # How often a phone that did not answer is thought of again whil
 
 
 @dataclass(eq=False)
-class _Want:
+class _WaitingRequest:
     ask: Ask
     session_id: str
     granted: asyncio.Future[str]
@@ -40,7 +40,7 @@ class _Held:
 
 
 @dataclass(frozen=True)
-class Wish:
+class DeviceRequest:
     """What a turn wants.
 
     Attributes:
@@ -79,7 +79,7 @@ class Assignment:
         self._fleet = fleet
         self._most = most
         self._held: dict[str, _Held] = {}
-        self._wants: list[_Want] = []
+        self._wants: list[_WaitingRequest] = []
         self._called_on: set[str] = set()
         self._changed = asyncio.Event()
         self._facts = FactCache(fleet, called, clock)
@@ -90,7 +90,7 @@ class Assignment:
         self.on_reasons: Callable[[], None] = lambda: None
         """Called when why turns wait may have changed."""
 
-    async def place(self, holder: str, wish: Wish) -> str:
+    async def place(self, holder: str, wish: DeviceRequest) -> str:
         """Return the device that a turn works on; it is reserved until `release`.
 
         Args:
@@ -108,7 +108,7 @@ class Assignment:
             serial=wish.serial,
             first=wish.first,
         )
-        want = _Want(ask, wish.session_id, granted)
+        want = _WaitingRequest(ask, wish.session_id, granted)
         self._wants.append(want)
         if holder in self._called_on:
             self.let_pass(holder)
@@ -177,7 +177,7 @@ class Assignment:
             self._to_ask.set()
         self.on_reasons()
 
-    def _grant(self, want: _Want, serial: str) -> None:
+    def _grant(self, want: _WaitingRequest, serial: str) -> None:
         self._grants += 1
         self._used[serial] = self._served[want.ask.account] = self._grants
         self._held[want.ask.ask_id] = _Held(serial, want.session_id, want.ask.account)
@@ -239,7 +239,7 @@ class Assignment:
         )
         raise UsageError(f"There is no device {one_line(serial, 80)!r}.", remedy)
 
-    def why_waiting(self, wish: Wish) -> str:
+    def why_waiting(self, wish: DeviceRequest) -> str:
         return self._why(Ask(ask_id="", account=wish.account, needs=wish.needs, serial=wish.serial))
 
     def reasons(self) -> dict[str, str]:

@@ -14,7 +14,7 @@ from agent.protocol import RecoveryScheduled
 from agent.records import DeviceInfo, DeviceState
 from agent.sessions.registry.live_session import LiveSession, Turn, may_delegate
 from agent.sessions.rules.attached_rules import held_back
-from agent.sessions.rules.turn_outcome import Ending, studied
+from agent.sessions.rules.turn_outcome import Ending, end_of_review
 from agent.settings import RecoverySettings
 
 RECOVERY_PAUSES_S = (1.0, 5.0, 20.0)
@@ -26,7 +26,7 @@ def what_follows(
 ) -> tuple[Ending, Turn | None]:
     """Return how a turn ends in its session, and the turn that follows it at once."""
     if turn.kind.is_review_turn:
-        return studied(turn, ending, live.record.state), None
+        return end_of_review(turn, ending, live.record.state), None
     recovering = _recovering(live, turn, ending, settings)
     if recovering is not None:
         return recovering

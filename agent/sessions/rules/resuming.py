@@ -12,8 +12,8 @@ from agent.protocol import EventMsg, SessionContinued, SessionStateChanged
 from agent.records import Session, SessionState
 from agent.sessions.registry.device_assignment import Assignment
 from agent.sessions.registry.live_session import LiveSession
+from agent.sessions.rules.device_requests import device_request_of
 from agent.sessions.rules.rollup import is_part
-from agent.sessions.rules.wishes import wish_of
 
 Move: TypeAlias = tuple[LiveSession, tuple[EventMsg, ...]]
 """A session, and the facts that take it on."""
@@ -29,7 +29,7 @@ class Resuming:
 
     def queueing(self, session: Session) -> SessionStateChanged:
         """Return a session's move to QUEUED, saying what will be waited for."""
-        reason = self._assignment.why_waiting(wish_of(session))
+        reason = self._assignment.why_waiting(device_request_of(session))
         return SessionStateChanged(state=SessionState.QUEUED, reason=reason)
 
     def continuing(
@@ -45,7 +45,7 @@ class Resuming:
         )
         return (continued, self.queueing(record))
 
-    def going_on(
+    def resume_one(
         self, live: LiveSession, generation: int, *, reason: str = _RESUMED
     ) -> tuple[EventMsg, ...]:
         """Return what takes one working session on.
@@ -75,7 +75,7 @@ class Resuming:
             way_on(live),
         )
 
-    def again(self, top: LiveSession, children: Sequence[LiveSession]) -> list[Move]:
+    def resume_tree(self, top: LiveSession, children: Sequence[LiveSession]) -> list[Move]:
         """Return what opens a new generation of a settled parent: what did not succeed runs again,
         and all of it when all succeeded.
         """
@@ -83,7 +83,7 @@ class Resuming:
         unmet = [live for live in parts if live.record.state is not SessionState.COMPLETED]
         return self._with_parent(top, children, unmet or parts)
 
-    def alone(
+    def resume_part(
         self, top: LiveSession, children: Sequence[LiveSession], part: LiveSession
     ) -> list[Move]:
         """Return what takes one part of a settled parent on: the parent goes on with it, or nobody
@@ -128,7 +128,7 @@ class Resuming:
             elif record.state in {SessionState.CREATED, SessionState.WAITING_FOR_USER}:
                 moves.append((live, (alone, self.queueing(record))))
             else:
-                moves.append((live, self.going_on(live, generation)))
+                moves.append((live, self.resume_one(live, generation)))
         return moves
 
     def onward(self, top: LiveSession, children: Sequence[LiveSession]) -> list[Move]:
@@ -153,7 +153,7 @@ class Resuming:
                 f"Session {top.session_id} is {top.record.state} and does not need to be resumed.",
                 remedy,
             )
-        moves = [(live, self.going_on(live, live.record.generation)) for live in ready]
+        moves = [(live, self.resume_one(live, live.record.generation)) for live in ready]
         return [(top, top.flagging(paused=False)), *moves]
 
 

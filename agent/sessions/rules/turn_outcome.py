@@ -136,7 +136,7 @@ def may_pass(error: SwitchboardError) -> bool:
     return may_work_later(error)
 
 
-def studied(turn: Turn, ending: Ending, state: SessionState) -> Ending:
+def end_of_review(turn: Turn, ending: Ending, state: SessionState) -> Ending:
     """End a turn that only read its session: the session stays as it is, whatever it came to."""
     if ending.completed:
         msgs: tuple[EventMsg, ...] = (TaskComplete(turn_id=turn.turn_id),)

@@ -74,7 +74,7 @@ class Delegating:
             heard = [protocol.SteerApplied(message_id=hint.message_id, step=step) for hint in late]
             drafts = list(parent.drafts(planned, *heard))
             for child in children:
-                first, *others = self._birth(child)
+                first, *others = self._first_events(child)
                 hints = [
                     protocol.UserMessage(
                         text=hint.text,
@@ -96,7 +96,7 @@ class Delegating:
                     self._begin(live)
         return ids
 
-    def _birth(self, child: Session) -> tuple[protocol.EventMsg, ...]:
+    def _first_events(self, child: Session) -> tuple[protocol.EventMsg, ...]:
         first = protocol.SessionConfigured(session=child)
         parent = self._live.record
         if parent.held:

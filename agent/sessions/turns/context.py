@@ -267,10 +267,10 @@ class TurnContext:
         """Return the answer to a question; if the call asked before a crash, to that one."""
         before = asked_before(self._history, question.call_id)
         if before is None:
-            return await self._heard(question, protocol.RequestUserInput(question=question))
+            return await self._await_answer(question, protocol.RequestUserInput(question=question))
         asked, answered = before
         if answered is None:
-            return await self._heard(asked)
+            return await self._await_answer(asked)
         # A secret answer is not in the store: it is known only if it came to this process.
         kept = self._parts.questions.take_secret(asked.question_id)
         if kept is not None:
@@ -279,9 +279,9 @@ class TurnContext:
             return records.Answer(
                 text=answered.answer, by_part=answered.answers, speaker=answered.speaker
             )
-        return await self._heard(question, protocol.RequestUserInput(question=question))
+        return await self._await_answer(question, protocol.RequestUserInput(question=question))
 
-    async def _heard(
+    async def _await_answer(
         self, question: records.Question, *msgs: protocol.EventMsg
     ) -> records.Answer | None:
         """Wait for an answer, and keep it with its question for `take_exchanges`."""

@@ -21,7 +21,7 @@ TakeOn: TypeAlias = Callable[[Session], Awaitable[Turn | None]]
 """Begin the turn of a session that an earlier life of this host left; None when it has none."""
 
 
-class _Stay:
+class _PhoneClaim:
     """One session's time on a phone, from either side: the dispatcher's call, the turn's wait."""
 
     def __init__(self) -> None:
@@ -46,7 +46,7 @@ class Hosting:
         self._dispatcher = dispatcher
         self._host = host
         self._take_on: TakeOn | None = None
-        self._stays: dict[str, _Stay] = {}
+        self._stays: dict[str, _PhoneClaim] = {}
 
     def serve(self, take_on: TakeOn) -> AbstractAsyncContextManager[None]:
         """Run what is asked for, and first what an earlier life of this host left."""
@@ -54,7 +54,7 @@ class Hosting:
         return self._dispatcher.serve(self._host, self._run)
 
     @asynccontextmanager
-    async def stay(
+    async def hold_phone(
         self, session_id: str, serial: str, lost: Callable[[], None]
     ) -> AsyncIterator[Lease]:
         """Wait for a phone and have it for the length of the block.
@@ -91,7 +91,7 @@ class Hosting:
                 del self._stays[session_id]
                 stay.over.set()
 
-    async def _clear(self, session_id: str, stay: _Stay) -> None:
+    async def _clear(self, session_id: str, stay: _PhoneClaim) -> None:
         """End an earlier run of a session, also where it was just given the phone."""
         stay.clearing = True
         try:
@@ -102,15 +102,15 @@ class Hosting:
             # That lease went with its run.
             stay.granted = asyncio.get_running_loop().create_future()
 
-    async def _enter(self, session_id: str) -> _Stay:
+    async def _enter(self, session_id: str) -> _PhoneClaim:
         while (before := self._stays.get(session_id)) is not None and before.lost is not None:
             await before.over.wait()
-        return self._stays.setdefault(session_id, _Stay())
+        return self._stays.setdefault(session_id, _PhoneClaim())
 
     async def _run(self, session: Session, lease: Lease) -> None:
         """Let the session's turn have the phone until it leaves: the dispatcher's handler."""
         left_over = session.session_id not in self._stays
-        stay = self._stays.setdefault(session.session_id, _Stay())
+        stay = self._stays.setdefault(session.session_id, _PhoneClaim())
         if not stay.granted.done():
             stay.granted.set_result(lease)
         try:

@@ -57,7 +57,7 @@ class JobTurns:
                 job_id=errand.job_id,
                 output_schema=errand.output_schema,
             )
-            moves = self._resuming.going_on(
+            moves = self._resuming.resume_one(
                 live, live.record.generation + 1, reason=f"taken on by job {errand.job_id}"
             )
             # After the resume, which would begin the goal again; before the queueing, to be staged.

@@ -84,7 +84,7 @@ class TurnEnds:
             raise
         _close(live)
 
-    async def forsake(self, live: LiveSession, turn: Turn) -> None:
+    async def abandon(self, live: LiveSession, turn: Turn) -> None:
         """Let a turn go whose phone's lease was lost: it is somebody else's from now on."""
         async with live.lock:
             if live.turn is turn:

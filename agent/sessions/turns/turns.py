@@ -27,11 +27,11 @@ from agent.safety.redacting.let_through import letting_through
 from agent.sessions.registry.live_session import Errand, LiveSession, Turn
 from agent.sessions.registry.services import Services
 from agent.sessions.registry.supervisor import settled
+from agent.sessions.rules.device_requests import device_request_of
 from agent.sessions.rules.next_turn import needs_plan, new_turn_id
 from agent.sessions.rules.rollback import visible
 from agent.sessions.rules.turn_input import Staging, seen_by, stage
 from agent.sessions.rules.turn_outcome import Ending, broken, ended, late, raised
-from agent.sessions.rules.wishes import wish_of
 from agent.sessions.tree.app_targets import Targets
 from agent.sessions.tree.delegation_host import Delegating
 from agent.sessions.turns.context import TurnContext
@@ -220,9 +220,11 @@ class Turns:
                 async with patience:
                     stack.callback(assignment.release, holder)
                     others = None if turn.errand is None else turn.errand.others
-                    wish = wish_of(live.record, others)
+                    wish = device_request_of(live.record, others)
                     serial = await assignment.place(holder, wish)
-                    stay = self._hosting.stay(live.session_id, serial, lambda: self._forsake(live))
+                    stay = self._hosting.hold_phone(
+                        live.session_id, serial, lambda: self._abandon(live)
+                    )
                     lease = await stack.enter_async_context(stay)
                     if not wish.serial and not assignment.is_online(serial):
                         raise DeviceLostError(f"{serial} went away before it was used.")
@@ -235,7 +237,7 @@ class Turns:
                 ) from error
             yield serial, lease
 
-    def _forsake(self, live: LiveSession) -> None:
+    def _abandon(self, live: LiveSession) -> None:
         """Stop a turn whose phone's lease was lost; nothing of it is stored any more."""
         turn = live.turn
         if turn is None:
@@ -244,7 +246,7 @@ class Turns:
         turn.mute = True
         self.strike(turn, protocol.AbortReason.REPLACED)
         self._parts.supervisor.start(
-            self._ends.forsake(live, turn), f"lost lease of session {live.session_id}"
+            self._ends.abandon(live, turn), f"lost lease of session {live.session_id}"
         )
 
     def _task(self, live: LiveSession, turn: Turn) -> SessionTask:

@@ -45,7 +45,7 @@ def fold_request(request: Request, ledger: EventLedger, now_ms: int) -> Result:
                 leases.check(ledger.leases.get(under.key), under)
             return ledger.fold_all(drafts, bodies, now_ms)
         case AcquireLease(key=key, owner=owner, ttl_ms=ttl_ms):
-            held = leases.taken(ledger.leases.get(key), key, owner, ttl_ms, now_ms)
+            held = leases.granted_lease(ledger.leases.get(key), key, owner, ttl_ms, now_ms)
             if held is not None:
                 ledger.leases[key] = held
             return held

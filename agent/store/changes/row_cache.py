@@ -91,7 +91,7 @@ class Known:
         found = map(lease_of, rows)
         self._leases.update({lease.key: lease for lease in found})
 
-    def suffices(self, request: Request, ledger: EventLedger) -> bool:
+    def has_all_rows(self, request: Request, ledger: EventLedger) -> bool:
         """Return whether a request can be folded without reading, like almost every append."""
         if type(request) is not Append:
             return False

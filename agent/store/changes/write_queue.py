@@ -65,7 +65,7 @@ class WriteQueue(ABC):
         """Return the id of the newest stored event."""
         return self._known.last_event_id
 
-    def insist(self) -> None:
+    def check_writable(self) -> None:
         """Raise the reason if the queue can no longer write."""
         if self._refusal is not None:
             raise type(self._refusal)(self._refusal.message, self._refusal.remedy)
@@ -79,7 +79,7 @@ class WriteQueue(ABC):
             StoreError: it was not stored; the message says why.
             UsageError, WrongStateError: the request conflicts with the stored rows.
         """
-        self.insist()
+        self.check_writable()
         entry = Entry(request)
         self._queue.put_nowait(entry)
         # The future is this caller's alone: to cancel it cancels nothing that is queued.
@@ -89,12 +89,12 @@ class WriteQueue(ABC):
         """Store a request with the next commit; for what is useless before it. Raises
         StoreError.
         """
-        self.insist()
+        self.check_writable()
         self._soon.append(Entry(request))
         if len(self._soon) >= _MOST_SOON:
             self._queue.put_nowait(self._soon.pop())
 
-    async def told(self) -> None:
+    async def published(self) -> None:
         """Wait until the listeners have received every commit made so far."""
         if self._telling is not None:
             await asyncio.wait({self._telling})
@@ -216,7 +216,7 @@ class WriteQueue(ABC):
         """Fold a batch; return the refused requests with their errors."""
         ledger = self._known.ledger()
         for entry in batch:
-            if not self._known.suffices(entry.request, ledger):
+            if not self._known.has_all_rows(entry.request, ledger):
                 await self._known.learn(entry.request, ledger)
             try:
                 if self._check is not None:

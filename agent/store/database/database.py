@@ -16,7 +16,7 @@ import aiosqlite
 
 from agent.errors import FencedError, StoreError
 from agent.protocol.session_filter import foldable
-from agent.store.database.identity import Standing, new_identity
+from agent.store.database.identity import DatabaseMetadata, new_identity
 from agent.store.database.schema import APPLICATION_ID, MIGRATIONS
 from agent.store.database.sqlite_errors import from_os_error, from_sqlite
 from agent.store.rows import Row, Statement, Value
@@ -143,7 +143,7 @@ class Database:
         try:
             if epoch is not None:
                 [(newest,)] = connection.execute(_EPOCH).fetchall()
-                self._insist(epoch, newest)
+                self._check_epoch(epoch, newest)
             for sql, rows in statements:
                 if rows:
                     connection.executemany(sql, rows)
@@ -163,9 +163,9 @@ class Database:
     async def check_epoch(self, epoch: int) -> None:
         """Raise FencedError if the database has another epoch than this; or StoreError."""
         [(newest,)] = await self.rows(_EPOCH)
-        self._insist(epoch, newest)
+        self._check_epoch(epoch, newest)
 
-    def _insist(self, epoch: int, newest: Value) -> None:
+    def _check_epoch(self, epoch: int, newest: Value) -> None:
         if newest != epoch:
             raise FencedError(
                 f"{self.path} has a newer owner (epoch {newest!r}, this one is {epoch}).",
@@ -183,8 +183,8 @@ class Database:
 
 
 async def open_for_writing(
-    path: Path, *, now_ms: int, check: Callable[[Standing], None]
-) -> tuple[Database, Standing]:
+    path: Path, *, now_ms: int, check: Callable[[DatabaseMetadata], None]
+) -> tuple[Database, DatabaseMetadata]:
     """Open or create the database, migrate it to this schema, and take a new epoch.
 
     Args:
@@ -203,13 +203,13 @@ async def open_for_writing(
     database = await Database.connect(path)
     try:
         await check_ours(database)
-        check(await standing_of(database))
+        check(await metadata_of(database))
         await database.run("PRAGMA journal_mode = WAL")
         for pragma in _PRAGMAS:
             await database.run(pragma)
         await _migrate(database)
         await _take_epoch(database, now_ms)
-        standing = await standing_of(database)
+        standing = await metadata_of(database)
     except BaseException:
         await database.close()
         raise
@@ -263,16 +263,16 @@ def make_private(path: Path) -> None:
         raise from_os_error(error, path) from error
 
 
-async def standing_of(database: Database) -> Standing:
+async def metadata_of(database: Database) -> DatabaseMetadata:
     """Read a database's metadata, also of an old one without identity. Raises StoreError."""
     version = await _number(database, "PRAGMA user_version")
     if version == 0:
-        return Standing(store="", epoch=0, events=0)
+        return DatabaseMetadata(store="", epoch=0, events=0)
     store = "store" if version >= _FIRST_WITH_IDENTITY else "''"
     [(name, epoch)] = await database.rows(f"SELECT {store}, epoch FROM owner")
     events = await _number(database, "SELECT coalesce(max(id), 0) FROM event")
     assert isinstance(epoch, int)
-    return Standing(store=str(name), epoch=epoch, events=events)
+    return DatabaseMetadata(store=str(name), epoch=epoch, events=events)
 
 
 async def check_ours(database: Database) -> None:

@@ -36,7 +36,7 @@ class Mark(msgspec.Struct, frozen=True, kw_only=True):
     is_fleet: bool = False  # Whether the store is in a fleet's database.
 
 
-class Standing(msgspec.Struct, frozen=True, kw_only=True):
+class DatabaseMetadata(msgspec.Struct, frozen=True, kw_only=True):
     """A database's metadata."""
 
     store: str
@@ -142,7 +142,7 @@ def remains(directory: Path) -> tuple[str, ...]:
     return tuple(left)
 
 
-def disagreements(directory: Path, standing: Standing) -> tuple[str, ...]:
+def disagreements(directory: Path, standing: DatabaseMetadata) -> tuple[str, ...]:
     """Describe which parts do not belong to the database, or are newer than it."""
     wrong: list[str] = []
     own = read_mark(directory)
@@ -180,14 +180,14 @@ def indexed_until(directory: Path) -> int:
     return event_id if isinstance(event_id, int) else 0
 
 
-def check_agrees(directory: Path, standing: Standing) -> None:
+def check_agrees(directory: Path, standing: DatabaseMetadata) -> None:
     """Refuse a database that does not match its marks. Raises StoreGoneError."""
     wrong = disagreements(directory, standing)
     if wrong:
         raise StoreGoneError(f"{' '.join(wrong)} Nothing was changed.", _ADOPT)
 
 
-def mark_all(directory: Path, standing: Standing) -> None:
+def mark_all(directory: Path, standing: DatabaseMetadata) -> None:
     """Write the store's mark beside every part. Raises StoreError."""
     for name, part in parts_of(directory).items():
         mark = Mark(store=standing.store)

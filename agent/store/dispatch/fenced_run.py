@@ -33,7 +33,7 @@ async def run_fenced(
         handler: what runs.
         lease_ms: how long the phone stays taken when the host dies.
     """
-    lease = await _taken(store, host, serial, lease_ms)
+    lease = await _acquire(store, host, serial, lease_ms)
     work = asyncio.ensure_future(handler(session, lease))
     beat = asyncio.create_task(_keep(store, lease, lease_ms), name=f"heartbeat of {serial}")
     try:
@@ -48,7 +48,7 @@ async def run_fenced(
         _log.error("Session %s broke: %s", session.session_id, error, exc_info=error)
 
 
-async def _taken(store: Store, host: str, serial: str, lease_ms: int) -> Lease:
+async def _acquire(store: Store, host: str, serial: str, lease_ms: int) -> Lease:
     """Wait for the phone, and for a store that can record the lease."""
     while True:
         try:

@@ -91,7 +91,7 @@ class Blobs:
         last = ""
         while page := await self._reader.unnamed_blobs(after=last, limit=_COLLECTED_AT_ONCE):
             last = page[-1][0]
-            async with self._gate.alone():
+            async with self._gate.exclusive():
                 sizes = {d: size for d, size in page if d not in self._unnamed}
                 await self._write(ForgetBlobs(tuple(sizes)))
                 gone = [d for d in sizes if not await self._reader.blob_type(d)]
@@ -106,7 +106,7 @@ class Blobs:
         """Drop the files without a row; returns how many. Raises StoreError."""
         swept = 0
         for digest in await asyncio.to_thread(lambda: sorted(self._files.digests())):
-            async with self._gate.alone():
+            async with self._gate.exclusive():
                 if digest not in self._unnamed and not await self._reader.blob_type(digest):
                     await asyncio.to_thread(self._files.drop, (digest,))
                     swept += 1

@@ -14,14 +14,14 @@ from typing import Self
 from agent.errors import StoreError, StoreGoneError, UnwritableError
 from agent.store.database.database import (
     Database,
+    metadata_of,
     open_for_reading,
     open_for_writing,
     open_unwritable,
-    standing_of,
 )
 from agent.store.database.identity import (
     DATABASE_NAME,
-    Standing,
+    DatabaseMetadata,
     check_agrees,
     check_may_begin,
     mark_all,
@@ -40,7 +40,7 @@ class Opening:
     reading: Database  # The same as `writing` where nothing can be written.
     writer: Writer
     file: "OpenedFile"
-    standing: Standing  # What the database said of itself when it was opened.
+    standing: DatabaseMetadata  # What the database said of itself when it was opened.
 
     async def give_up(self) -> None:
         """Close both connections and release the directory. Raises StoreError."""
@@ -143,7 +143,7 @@ async def open_as_it_is(
         lock.release()
         raise error from unreadable
     writer = Writer(reading, epoch=0, clock_ms=clock_ms)
-    standing = await standing_of(reading)
+    standing = await metadata_of(reading)
     file = OpenedFile.of(directory / DATABASE_NAME)
     opening = Opening(lock, reading, reading, writer, file, standing)
     try:

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from agent.errors import UsageError
-from agent.store.database.database import check_ours, open_for_reading, standing_of
+from agent.store.database.database import check_ours, metadata_of, open_for_reading
 from agent.store.database.identity import (
     MARK_NAME,
     SEARCH_NAME,
@@ -96,7 +96,7 @@ async def adopt(directory: Path) -> tuple[str, ...]:
         database = await open_for_reading(path)
         try:
             await check_ours(database)
-            standing = await standing_of(database)
+            standing = await metadata_of(database)
         finally:
             await database.close()
         wrong = disagreements(directory, standing)

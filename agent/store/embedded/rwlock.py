@@ -31,7 +31,7 @@ class Gate:
                 self._empty.set()
 
     @asynccontextmanager
-    async def alone(self) -> AsyncIterator[None]:
+    async def exclusive(self) -> AsyncIterator[None]:
         """Enter exclusively; later arrivals wait."""
         async with self._entrance:
             await self._empty.wait()

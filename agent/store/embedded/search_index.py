@@ -87,7 +87,7 @@ class Log(Protocol):
 
     async def last_event_id(self) -> int: ...
 
-    async def told(self, *, after: int, upto: int) -> tuple[Event, ...]:
+    async def new_events(self, *, after: int, upto: int) -> tuple[Event, ...]:
         """Read the events among these ids that have text, and deletions, in order; the first
         500 if there are more.
         """
@@ -103,7 +103,7 @@ class StoredLog:
     async def last_event_id(self) -> int:
         return self._last_event_id()
 
-    async def told(self, *, after: int, upto: int) -> tuple[Event, ...]:
+    async def new_events(self, *, after: int, upto: int) -> tuple[Event, ...]:
         rows = await self._reader.rows(_TOLD, (after, upto, *WORDED, _MOST_TOLD))
         return tuple(event_of(row) for row in rows)
 
@@ -173,7 +173,7 @@ class SearchIndex:
             if last <= self._indexed_id:
                 return
             upto = min(last, self._indexed_id + _MOST_PASSED)
-            events = await self._log.told(after=self._indexed_id, upto=upto)
+            events = await self._log.new_events(after=self._indexed_id, upto=upto)
             if len(events) >= _MOST_TOLD:
                 upto = events[-1].event_id
             await self._take_in(events, upto)

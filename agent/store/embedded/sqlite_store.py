@@ -42,13 +42,13 @@ class SqliteStore(RecordStore):
         self._opening = opening
         self._writing, self._reading = opening.writing, opening.reading
         writer = opening.writer
-        super().__init__(writer, Reader(self._reading.rows, writer.told, SQLITE), SQLITE)
+        super().__init__(writer, Reader(self._reading.rows, writer.published, SQLITE), SQLITE)
         self._due_cache = DueCache(self._reader)
         self.blobs = Blobs(
             BlobFiles(directory / "blobs"), self._reader, self._write, writer.write_soon
         )
         log = StoredLog(self._reader, lambda: writer.last_event_id)
-        self.searching = Search(directory / SEARCH_NAME, log, writer.insist)
+        self.searching = Search(directory / SEARCH_NAME, log, writer.check_writable)
         writer.listeners.append(self._on_commit)
         self._closing: asyncio.Task[None] | None = None
 
@@ -131,7 +131,7 @@ class SqliteStore(RecordStore):
 
     async def check_owned(self) -> None:
         """Raise if the store has a newer owner, or its file was moved or replaced."""
-        self._writer.insist()
+        self._writer.check_writable()
         await asyncio.to_thread(self._opening.file.check)
         await self._reading.check_epoch(self._opening.writer.epoch)
 

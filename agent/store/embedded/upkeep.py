@@ -12,7 +12,7 @@ import msgspec
 
 from agent.errors import StoreError, StoreGoneError, UsageError
 from agent.store.changes.row_codec import as_int, as_text
-from agent.store.database.database import Database, check_ours, open_for_reading, standing_of
+from agent.store.database.database import Database, check_ours, metadata_of, open_for_reading
 from agent.store.database.identity import SEARCH_NAME, disagreements, remains
 from agent.store.database.lock import DirectoryLock
 from agent.store.embedded.blobs import BlobFiles
@@ -36,7 +36,7 @@ async def check(directory: Path) -> Checked:
         StoreError: another process owns it, or it cannot even be opened.
         UsageError: there is none.
     """
-    path = _there(directory)
+    path = _existing_database(directory)
     lock = DirectoryLock.take(directory)
     try:
         database = await open_for_reading(path)
@@ -56,7 +56,7 @@ async def compact(directory: Path) -> Compacted:
             SQLite makes.
         UsageError: there is none.
     """
-    path = _there(directory)
+    path = _existing_database(directory)
     before = _size(directory)
     async with SqliteStore.open(directory) as store:
         collected = await store.blobs.collect()
@@ -87,7 +87,7 @@ async def _checked(database: Database, directory: Path) -> Checked:
     findings: list[str] = []
     try:
         await check_ours(database)
-        standing = await standing_of(database)
+        standing = await metadata_of(database)
         findings += disagreements(directory, standing)
         if not standing.epoch:
             findings.append(f"{database.path} holds no store.")
@@ -129,7 +129,7 @@ async def _absent_blobs(database: Database, directory: Path) -> list[str]:
     return [f"Blob {digest} is gone: its file is not there." for digest in absent]
 
 
-def _there(directory: Path) -> Path:
+def _existing_database(directory: Path) -> Path:
     path = directory / DATABASE_NAME
     left = remains(directory)
     if not path.is_file() and left:

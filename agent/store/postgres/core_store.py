@@ -14,8 +14,8 @@ from secrets import token_hex
 from agent.errors import StoreGoneError
 from agent.store.changes.row_codec import as_int
 from agent.store.database.identity import (
+    DatabaseMetadata,
     Mark,
-    Standing,
     check_has_no_database,
     mark_all,
     parts_of,
@@ -143,5 +143,5 @@ def _expected(directory: Path) -> str:
 
 
 def _leave_mark(directory: Path, store: PostgresStore, events: int) -> None:
-    now = Standing(store=store.identity, epoch=store.epoch, events=events, is_fleet=True)
+    now = DatabaseMetadata(store=store.identity, epoch=store.epoch, events=events, is_fleet=True)
     mark_all(directory, now)

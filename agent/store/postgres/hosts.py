@@ -135,7 +135,7 @@ class Presence:
         """
         return asyncio.get_running_loop().time() - self._said_s <= LEASE_MS / 1000
 
-    async def beat(self) -> None:
+    async def record_heartbeat(self) -> None:
         """Record one heartbeat.
 
         Raises:
@@ -163,7 +163,7 @@ class Presence:
         """Record a heartbeat every second; ends when a newer process has the name."""
         while True:
             try:
-                await self.beat()
+                await self.record_heartbeat()
             except FencedError as error:
                 # Whoever writes under that name finds out by itself.
                 _log.warning("%s", error)
@@ -229,7 +229,7 @@ async def drain(link: Link, name: str, *, drains: bool) -> HostRecord:
     raise UsageError(f"No host {name!r} ever joined.", f"Those that did: {known}.")
 
 
-class Belongings(msgspec.Struct, frozen=True, kw_only=True):
+class HostRecords(msgspec.Struct, frozen=True, kw_only=True):
     """What belongs to a host and has not ended."""
 
     sessions: tuple[str, ...] = ()
@@ -239,15 +239,15 @@ class Belongings(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def is_empty(self) -> bool:
-        return self == Belongings()
+        return self == HostRecords()
 
 
-async def belongings(link: Link, host: str) -> Belongings:
+async def records_of_host(link: Link, host: str) -> HostRecords:
     """List what belongs to a host and has not ended, and campaigns of any that have phones of it
     to begin on. Raises StoreError.
     """
     rows = await link.rows(_BELONGINGS, (host,))
-    return Belongings(
+    return HostRecords(
         sessions=tuple(as_text(key) for kind, key in rows if kind == "session"),
         jobs=tuple(int(as_text(key)) for kind, key in rows if kind == "job"),
         watchers=tuple(int(as_text(key)) for kind, key in rows if kind == "watcher"),
@@ -272,7 +272,7 @@ async def forget(link: Link, host: str) -> bool:
     async with link.transaction():
         # Nothing is stored meanwhile.
         await link.rows("SELECT 1 FROM tip FOR UPDATE")
-        if not (await belongings(link, host)).is_empty:
+        if not (await records_of_host(link, host)).is_empty:
             return False
         await link.rows("DELETE FROM op WHERE to_host = ?", (host,))
         await link.rows("DELETE FROM host WHERE name = ?", (host,))

@@ -293,7 +293,7 @@ class Link:
             if self._connection is connection:
                 await self._drop()
             return StoreAwayError(
-                f"The connection to the database broke: {_told(error)}.",
+                f"The connection to the database broke: {_server_message(error)}.",
                 "Check that PostgreSQL runs and can be reached; the store goes on by itself.",
             )
         state = getattr(error, "sqlstate", None)
@@ -306,10 +306,10 @@ class Link:
                 # The next connection looks for the server that is the primary now.
                 await self._drop()
             return UnwritableError(
-                f"The database cannot be written: {_told(error)}.",
+                f"The database cannot be written: {_server_message(error)}.",
                 "Connect to its primary server, as a role that may write it.",
             )
-        return StoreError(f"The database refused a statement: {_told(error)}.")
+        return StoreError(f"The database refused a statement: {_server_message(error)}.")
 
     async def _drop(self) -> None:
         connection, self._connection = self._connection, None
@@ -333,7 +333,7 @@ class Link:
                     return self._connection
                 except psycopg.OperationalError as error:
                     if not _may_pass(error) or loop.time() + pause_s > end:
-                        raise _away(error) from None
+                        raise _no_connection(error) from None
                 except psycopg.Error as error:
                     # A connection string that cannot be read is quoted by libpq.
                     raise StoreError(
@@ -368,7 +368,7 @@ class Link:
         return cast(psycopg.AsyncConnection[Row], connection)
 
 
-def _away(error: psycopg.OperationalError) -> StoreAwayError:
+def _no_connection(error: psycopg.OperationalError) -> StoreAwayError:
     """Return in our words why there is no connection: libpq's quote parts of the address, and of
     one that it misread those may be of the password.
     """
@@ -388,7 +388,7 @@ def _may_pass(error: psycopg.OperationalError) -> bool:
     return error.sqlstate is None and not re.search("|".join(_FOR_GOOD), str(error))
 
 
-def _told(error: Exception) -> str:
+def _server_message(error: Exception) -> str:
     """Return the server's message on one line."""
     primary = getattr(getattr(error, "diag", None), "message_primary", None)
     said = primary or str(error).strip() or type(error).__name__

@@ -199,16 +199,16 @@ async def check_opening(link: Link, opening: Opening) -> None:
         )
         if is_there:
             raise
-        raise gone("Its tables were dropped") from error
+        raise store_gone("Its tables were dropped") from error
     if not found:
-        raise gone("It was emptied")
+        raise store_gone("It was emptied")
     check_row(opening, *found[0])
 
 
 def check_row(opening: Opening, store: object, epoch: object) -> None:
     """Check the database's current metadata; see `check_opening`."""
     if store != opening.store:
-        raise gone(f"It is another store ({store}, not {opening.store})")
+        raise store_gone(f"It is another store ({store}, not {opening.store})")
     if epoch != opening.epoch:
         raise FencedError(
             f"A newer process is host {opening.host} (epoch {epoch}, this one is {opening.epoch}).",
@@ -216,7 +216,7 @@ def check_row(opening: Opening, store: object, epoch: object) -> None:
         )
 
 
-def gone(what: str) -> StoreGoneError:
+def store_gone(what: str) -> StoreGoneError:
     return StoreGoneError(
         f"{what} while it was in use; nothing was stored.",
         "Restore the database from a backup, then start again.",
@@ -249,7 +249,7 @@ async def _migrated(link: Link, expected: str) -> str:
     """Bring the schema up to date, one host at a time; returns the identity of the store."""
     async with link.transaction():
         await link.rows("SELECT pg_advisory_xact_lock(?::int, ?::int)", (LOCKS, _SCHEMA_LOCK))
-        version, store = await _standing(link)
+        version, store = await _version_and_store(link)
         check_version(version)
         _check_identity(store, expected)
         if version == len(MIGRATIONS):
@@ -315,7 +315,7 @@ async def tables_of(link: Link) -> list[str]:
     ]
 
 
-async def _standing(link: Link) -> tuple[int, str]:
+async def _version_and_store(link: Link) -> tuple[int, str]:
     """Return the schema's version and the store's identity; make the schema where there is none."""
     tables = await tables_of(link)
     if not tables:

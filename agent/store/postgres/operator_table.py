@@ -19,7 +19,7 @@ REGISTER_CHANNEL = "switchboard_operators"
 _NOW_MS = "(extract(epoch FROM clock_timestamp()) * 1000)::bigint"
 
 
-class Standing(msgspec.Struct, frozen=True, kw_only=True):
+class RegisterMetadata(msgspec.Struct, frozen=True, kw_only=True):
     """The metadata of a database's register."""
 
     store: str = ""  # The identity of the store.
@@ -31,7 +31,7 @@ class Standing(msgspec.Struct, frozen=True, kw_only=True):
 class RegisterRows(msgspec.Struct, frozen=True, kw_only=True):
     """A snapshot of the register's rows."""
 
-    standing: Standing
+    standing: RegisterMetadata
     mark_then: str  # The mark of the revision that was asked for; empty where there is none.
     is_unconfirmed: bool
     now_ms: int  # The database's clock.
@@ -63,7 +63,7 @@ async def read_register(link: Link, revision: int) -> RegisterRows:
         )
     store, confirmed_ms, number, mark, mark_then, is_unconfirmed, now_ms, _, _ = rows[0]
     return RegisterRows(
-        standing=Standing(
+        standing=RegisterMetadata(
             store=as_text(store),
             confirmed_ms=as_int(confirmed_ms),
             revision=as_int(number),

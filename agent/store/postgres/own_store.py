@@ -39,7 +39,7 @@ def own_part(store: PostgresStore) -> Store:
     return cast(Store, OwnStore(store))
 
 
-async def unhosted(store: PostgresStore) -> str:
+async def host_of_unassigned(store: PostgresStore) -> str:
     """Return the host that owns records without a host, from before there were hosts."""
     [(host,)] = await store.rows("SELECT core_host FROM tip", ())
     return as_text(host)

@@ -71,7 +71,7 @@ class PostgresStore(RecordStore):
         self.rows: Rows = self._reading.rows
         """Looks things up, and counts up what hosts count together."""
         self._queue = Writer(self._writing, self._reading, opening, clock_ms)
-        reader = Reader(self._reading.rows, self._queue.told, POSTGRES)
+        reader = Reader(self._reading.rows, self._queue.published, POSTGRES)
         super().__init__(self._queue, reader, POSTGRES)
         self.presence: Presence | None = None
         """What this host says of itself, while it does."""
@@ -202,7 +202,7 @@ class PostgresStore(RecordStore):
                 gate=gate,
                 wire=wire,
             )
-            await presence.beat()
+            await presence.record_heartbeat()
             self.presence = presence
             beating = asyncio.create_task(presence.run(), name="presence")
             try:
@@ -232,12 +232,12 @@ class PostgresStore(RecordStore):
         """Raise FencedError if a newer process has this host's name, StoreGoneError if the
         database is not the one that was opened; StoreError if that is unknown.
         """
-        self._queue.insist()
+        self._queue.check_writable()
         await check_opening(self._reading, self._opening)
 
     async def last_event_id(self) -> int:
         """Return the id of the newest stored event, of any host; 0 before the first."""
-        await self._queue.told()
+        await self._queue.published()
         return await super().last_event_id()
 
     async def search(

@@ -26,7 +26,7 @@ from agent.store.changes.write_queue import (
 )
 from agent.store.changes.write_requests import Append, DeleteSessions, Entry, Request
 from agent.store.postgres.link import PATIENCE_S, Link
-from agent.store.postgres.opening import CHANNEL, Opening, check_row, gone
+from agent.store.postgres.opening import CHANNEL, Opening, check_row, store_gone
 from agent.store.postgres.words import vector_of
 from agent.store.queries.search_words import text_of
 from agent.store.rows import Row, Statement, Value
@@ -106,9 +106,9 @@ class Writer(WriteQueue):
             return
         self._begin()
 
-    async def told(self) -> None:
+    async def published(self) -> None:
         """Wait until the listeners have received every commit made so far."""
-        await super().told()
+        await super().published()
         [(tip,)] = await self._reading.rows("SELECT event_id FROM tip")
         if as_int(tip) > self.last_event_id:
             await self.catch_up()
@@ -222,13 +222,13 @@ class Writer(WriteQueue):
     ) -> None:
         """Know what the others did, from the rows of `_looks`."""
         if not found or not host:
-            raise gone("It was emptied")
+            raise store_gone("It was emptied")
         event_id, job_id, revision, store = found[0]
         epoch, commits, now_ms = host[0]
         check_row(self.opening, store, epoch)
         tip = as_int(event_id)
         if tip < self.last_event_id or as_int(revision) < self._revision:
-            raise gone(f"It was put back to event {tip} from {self.last_event_id}")
+            raise store_gone(f"It was put back to event {tip} from {self.last_event_id}")
         if len(missed) > _MOST_UNDER_LOCK:
             raise _FarBehindError("The store is far behind.")
         if self.last_event_id < tip:

@@ -164,7 +164,7 @@ def _spoil(
         case Flaw.OVEREAGER:
             return slips.claims(call, sight, chance)
         case Flaw.LIAR | Flaw.COLLUDING:
-            return slips.lies(call, sight, route, Random(f"{seed} {sight.view.goal}"))
+            return slips.claims_early(call, sight, route, Random(f"{seed} {sight.view.goal}"))
         case Flaw.BELIEVER:
             return fixations.believes(call, sight)
         case Flaw.STRANGER:

@@ -38,7 +38,7 @@ def claims(call: Call, sight: Sight, chance: Random) -> Call:
     return Call("finish", {"success": True, "summary": "That should be it."})
 
 
-def lies(call: Call, sight: Sight, route: Sequence[Step], chance: Random) -> Call:
+def claims_early(call: Call, sight: Sight, route: Sequence[Step], chance: Random) -> Call:
     """Claim success from a moment on that comes before the end, whatever the answer.
 
     Args:

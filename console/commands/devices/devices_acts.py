@@ -26,9 +26,9 @@ from console.core.host import Host, run_with_host
 from console.terminal.signals import StopRequest
 
 if TYPE_CHECKING:
-    from console.runs.one_act import Came, OneAct
+    from console.runs.one_act import ActResult, OneAct
 
-_Work = Callable[["OneAct"], Awaitable["Came"]]
+_Work = Callable[["OneAct"], Awaitable["ActResult"]]
 
 
 def _options(command: Callable[..., None]) -> Callable[..., None]:
@@ -55,7 +55,7 @@ def _options(command: Callable[..., None]) -> Callable[..., None]:
 def look(ctx: click.Context, serial: str, as_json: bool, wait_s: float) -> None:
     """Print the screen of the phone SERIAL with numbered elements."""
 
-    async def work(act: OneAct) -> Came:
+    async def work(act: OneAct) -> ActResult:
         came = await act.ready()
         if came.outcome and not as_json:
             click.echo((await act.screen()).screen_text)
@@ -72,7 +72,7 @@ def look(ctx: click.Context, serial: str, as_json: bool, wait_s: float) -> None:
 def shot(ctx: click.Context, serial: str, file: Path, as_json: bool, wait_s: float) -> None:
     """Write a picture of the phone SERIAL to FILE; - is stdout."""
 
-    async def work(act: OneAct) -> Came:
+    async def work(act: OneAct) -> ActResult:
         came = await act.ready()
         if came.outcome:
             data = await act.picture()
@@ -135,7 +135,7 @@ def type_text(
     """Type TEXT on the phone SERIAL, into the focused field unless one is named."""
     from console.runs.one_act import type_call
 
-    async def work(act: OneAct) -> Came:
+    async def work(act: OneAct) -> ActResult:
         came = await act.ready()
         if came.outcome is ActionOutcome.DONE:
             came = await act.do(*type_call(text, into, clear=clear))
@@ -192,9 +192,9 @@ def wait_for(
     wait_s: float,
 ) -> None:
     """Wait until the screen of the phone SERIAL shows TEXT."""
-    from console.runs.one_act import Came
+    from console.runs.one_act import ActResult
 
-    async def work(act: OneAct) -> Came:
+    async def work(act: OneAct) -> ActResult:
         until = time.monotonic() + for_s
         came = await act.ready()
         while came.outcome is ActionOutcome.DONE:
@@ -203,7 +203,7 @@ def wait_for(
                 return came
             if time.monotonic() >= until:
                 what = "is still there" if gone else "did not appear"
-                return Came(outcome=ActionOutcome.FAILED, text=f"{text!r} {what}.")
+                return ActResult(outcome=ActionOutcome.FAILED, text=f"{text!r} {what}.")
             came = await act.do("wait", {"seconds": 1})
         return came
 
@@ -219,7 +219,7 @@ def _call(
     as_json: bool,
     wait_s: float,
 ) -> None:
-    async def work(act: OneAct) -> Came:
+    async def work(act: OneAct) -> ActResult:
         came = await act.ready()
         return await act.do(tool, arguments) if came.outcome is ActionOutcome.DONE else came
 
@@ -267,7 +267,7 @@ def _run(
     end(code)
 
 
-def _as_json(came: Came, session_id: str, screen: Observation | None) -> dict[str, object]:
+def _as_json(came: ActResult, session_id: str, screen: Observation | None) -> dict[str, object]:
     outcome = came.outcome.value if came.outcome else "waiting"
     found: dict[str, object] = {"outcome": outcome, "text": came.text, "session": session_id}
     if screen is not None:

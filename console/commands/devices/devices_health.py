@@ -15,7 +15,7 @@ from console.core.command_settings import settings_for
 from console.terminal.typed_lines import ask_secret_at_once
 
 if TYPE_CHECKING:
-    from agent.devices.health.findings import Ailment
+    from agent.devices.health.findings import RepairableFinding
     from agent.devices.health.phone_checks import Health
 
 
@@ -50,14 +50,14 @@ def info(ctx: click.Context, serial: str, as_json: bool) -> None:
             plain.print_json(plain.as_builtins(whole))
         else:
             facts = plain.as_builtins(whole).items()
-            rows = [(name.replace("_", " "), _said(value)) for name, value in facts if value]
+            rows = [(name.replace("_", " "), _value_text(value)) for name, value in facts if value]
             plain.print_text("\n".join(f"{name:16} {value}" for name, value in rows))
         return ExitCode.DONE
 
     run_with_phone(ctx, serial, work)
 
 
-def _said(value: object) -> str:
+def _value_text(value: object) -> str:
     return ", ".join(map(str, value)) if isinstance(value, list | tuple) else one_line(str(value))
 
 
@@ -106,7 +106,7 @@ def _health(ctx: click.Context, phone: Reached) -> "Health":
     return Health(phone.device, phone.extras, link)
 
 
-def _print(found: "tuple[Ailment, ...]", *, as_json: bool) -> None:
+def _print(found: "tuple[RepairableFinding, ...]", *, as_json: bool) -> None:
     if as_json:
         plain.print_json({"data": [plain.as_builtins(one) for one in found]})
         return

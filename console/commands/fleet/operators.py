@@ -78,7 +78,7 @@ def list_command(ctx: click.Context, as_json: bool) -> None:
 
     found, now_ms, is_closed = _with_register(ctx, listed)
     if as_json:
-        plain.print_json([_told(one, now_ms) for one in found])
+        plain.print_json([_operator_json(one, now_ms) for one in found])
     elif not found and is_closed:
         say("There are no operators.")
     elif not found:
@@ -118,7 +118,7 @@ def add(
         key = None if key_file is None else _key(key_file, now_ms)
         account = _identity(ctx, now_ms, subject, email) if subject or email else None
 
-        def made(known: Mapping[str, Operator]) -> Operator:
+        def with_new(known: Mapping[str, Operator]) -> Operator:
             if name in known:
                 raise UsageError(
                     f"There is an operator {name} already.",
@@ -130,7 +130,7 @@ def add(
                 fresh = with_key(fresh, key, known.values())
             return fresh if account is None else with_identity(fresh, account, known.values())
 
-        await register.change(name, made)
+        await register.change(name, with_new)
 
     _with_register(ctx, added)
     can_sign_in = key_file or subject or email
@@ -223,18 +223,18 @@ def token(ctx: click.Context, name: str, life: str, output: Path | None) -> None
 
     async def added(register: Register) -> OperatorToken:
         now_ms = register.clock_ms()
-        made, kept = made_token(now_ms, life_ms)
+        token, kept = made_token(now_ms, life_ms)
         # Made first: a token that cannot be handed over does not count.
-        _there(name, {one.name: one for one in _all_of(register)}.get(name))
+        _existing(name, {one.name: one for one in _all_of(register)}.get(name))
         if output is not None:
-            _write_new(output, made)
+            _write_new(output, token)
 
         def changed(known: Mapping[str, Operator]) -> Operator:
-            return with_token(_there(name, known.get(name)), kept, now_ms)
+            return with_token(_existing(name, known.get(name)), kept, now_ms)
 
         await register.change(name, changed)
         if output is None:
-            click.echo(made)
+            click.echo(token)
         return kept
 
     kept = _with_register(ctx, added)
@@ -249,10 +249,10 @@ def remove(ctx: click.Context, name: str) -> None:
     """Remove an operator, effective at once."""
 
     async def removed(register: Register) -> bool:
-        def gone(known: Mapping[str, Operator]) -> None:
-            _there(name, known.get(name))
+        def check_exists(known: Mapping[str, Operator]) -> None:
+            _existing(name, known.get(name))
 
-        await register.change(name, gone)
+        await register.change(name, check_exists)
         return bool(_all_of(register))
 
     are_left = _with_register(ctx, removed)
@@ -374,14 +374,14 @@ def _change(
     ctx: click.Context, name: str, changed: Callable[[Operator, Mapping[str, Operator]], Operator]
 ) -> None:
     async def work(register: Register) -> None:
-        await register.change(name, lambda known: changed(_there(name, known.get(name)), known))
+        await register.change(name, lambda known: changed(_existing(name, known.get(name)), known))
 
     _with_register(ctx, work)
     say(f"{name} was changed.")
     end(ExitCode.DONE)
 
 
-def _there(name: str, one: Operator | None) -> Operator:
+def _existing(name: str, one: Operator | None) -> Operator:
     if one is None:
         raise UsageError(f"There is no operator {name[:40]!r}.", "switchboard operators list")
     return one
@@ -437,7 +437,7 @@ def _credentials(one: Operator, now_ms: int) -> list[str]:
     return keys + accounts + tokens
 
 
-def _told(one: Operator, now_ms: int) -> dict[str, object]:
+def _operator_json(one: Operator, now_ms: int) -> dict[str, object]:
     return {
         "name": one.name,
         "grants": [{"right": str(g.right), "tags": list(g.tags)} for g in one.grants],

@@ -35,7 +35,9 @@ def show(ctx: click.Context, commitment_id: int, as_json: bool) -> None:
                 f"There is no commitment {commitment_id}.",
                 "List them: switchboard commitments list --all",
             )
-        plain.print_json(plain.as_builtins(found)) if as_json else plain.print_text(_told(found))
+        plain.print_json(plain.as_builtins(found)) if as_json else plain.print_text(
+            _commitment_text(found)
+        )
         return ExitCode.DONE
 
     end(run_with_records(ctx, work))
@@ -52,7 +54,7 @@ async def _found(records: "Records", commitment_id: int) -> Commitment | None:
     return next((one for one in found if one.id == commitment_id), None)
 
 
-def _told(one: Commitment) -> str:
+def _commitment_text(one: Commitment) -> str:
     """Write a commitment as lines of name and value."""
     evidence = ", ".join(f"{name}: {value}" for name, value in one.evidence_json.items())
     facts = (

@@ -97,7 +97,7 @@ def show(ctx: click.Context, job_id: int, output: str | None, as_json: bool) -> 
             job = plain.as_builtins(found)
             plain.print_json({**job, "data": None if newest is None else _data(newest)})
         else:
-            plain.print_text(_told(found, newest))
+            plain.print_text(_job_text(found, newest))
             if found.type is JobType.CAMPAIGN:
                 phones = campaign_of(found.payload_json).phones
                 plain.print_text(campaign_table(phones, runs))
@@ -116,14 +116,14 @@ def _data(run: RunRecord) -> dict[str, Any]:
     }
 
 
-def _told(job: Job, newest: RunRecord | None) -> str:
+def _job_text(job: Job, newest: RunRecord | None) -> str:
     """Write a job as lines of name and value.
 
     Args:
         job: the job.
         newest: its newest run with a result as data.
     """
-    from widgets.lists.job_words import quiet, session_words, told, where
+    from widgets.lists.job_words import delivery_words, quiet, session_words, where
 
     def moment(at_ms: int) -> str:
         if not at_ms:
@@ -139,7 +139,7 @@ def _told(job: Job, newest: RunRecord | None) -> str:
         ("failures", str(job.failure_count)),
         ("session", session_words(job.session_target)),
         ("phone", where(job)),
-        ("told", told(job)),
+        ("told", delivery_words(job)),
         ("prompt", job.prompt),
         *((("progress", job.progress_text),) if job.progress_text else ()),
         (

@@ -209,13 +209,15 @@ def show(ctx: click.Context, watcher_id: int, as_json: bool) -> None:
             raise UsageError(
                 f"There is no watcher {watcher_id}.", "List them: switchboard watchers list"
             )
-        plain.print_json(plain.as_builtins(found)) if as_json else plain.print_text(_told(found))
+        plain.print_json(plain.as_builtins(found)) if as_json else plain.print_text(
+            _watcher_text(found)
+        )
         return ExitCode.DONE
 
     end(run_with_records(ctx, work))
 
 
-def _told(one: Watcher) -> str:
+def _watcher_text(one: Watcher) -> str:
     """Write a watcher as lines of name and value."""
     wanted = ", ".join(
         f"{name.replace('_', ' ')}: "

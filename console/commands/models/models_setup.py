@@ -20,7 +20,7 @@ from agent.settings import DEFAULT_MODEL, PILOT
 from console.cli_support.exits import ExitCode, end, say
 from console.core.command_settings import settings_for
 from console.terminal.signals import StopRequest, run_async
-from console.terminal.typed_lines import ask, ask_secret, unseen
+from console.terminal.typed_lines import ask, ask_secret, hidden_input
 
 if TYPE_CHECKING:
     from agent.models.catalog import Preset
@@ -77,7 +77,7 @@ def setup(
 
     async def work(_stop: StopRequest) -> ExitCode:
         # A key may be pasted while servers are looked for, or the keyring is asked.
-        with unseen():
+        with hidden_input():
             choice = None if by_login else await _choose(settings, provider, model, url)
         if choice is None:
             return await _by_login(settings, model, url, no_test=no_test)

@@ -227,7 +227,7 @@ async def _report(done: Run, films: int) -> None:
 
 
 def _show(done: Run, *, as_json: bool) -> None:
-    from console.evaluation.summary import HEADS, arms, row, told, within
+    from console.evaluation.summary import HEADS, arms, comparison_lines, row, within
 
     found = arms(done.outcomes)
     if as_json:
@@ -242,7 +242,7 @@ def _show(done: Run, *, as_json: bool) -> None:
         return
     plain.print_text(plain.columns(HEADS, [row(arm) for arm in found]))
     for one in within(done):
-        plain.print_text("\n".join(["", *told(one)]))
+        plain.print_text("\n".join(["", *comparison_lines(one)]))
 
 
 @evaluate.command("exercises")
@@ -327,7 +327,7 @@ def compare(ctx: click.Context, run_a: str, run_b: str, as_json: bool) -> None:
     if as_json:
         plain.print_json([msgspec.to_builtins(one) for one in found])
         return
-    plain.print_text("\n\n".join("\n".join(summary.told(one)) for one in found))
+    plain.print_text("\n\n".join("\n".join(summary.comparison_lines(one)) for one in found))
 
 
 @evaluate.command(

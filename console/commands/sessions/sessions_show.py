@@ -48,7 +48,7 @@ def report(
         session = await core.session(session_id)
         place = _place(file, session.session_id, "html", overwrite=overwrite)
         await tell_missing(core, session.session_id)
-        done = await write_report(core, session.session_id, place, told=_telling("steps"))
+        done = await write_report(core, session.session_id, place, told=_progress_line("steps"))
         return _tell(done.path, as_json, frames=done.frames, missing=done.missing)
 
     end(run_with_records(ctx, work))
@@ -80,7 +80,7 @@ def movie(
         place = _place(file, session.session_id, film.value, overwrite=overwrite)
         await tell_missing(core, session.session_id)
         done = await write_movie(
-            core, session.session_id, place, film=film, told=_telling("frames"), speed=speed
+            core, session.session_id, place, film=film, told=_progress_line("frames"), speed=speed
         )
         return _tell(done.path, as_json, frames=done.frames, missing=done.missing)
 
@@ -160,12 +160,12 @@ def _tell(path: Path, as_json: bool, *, frames: int, missing: int) -> ExitCode:
     return ExitCode.DONE
 
 
-def _telling(what: str) -> Callable[[int, int], None]:
+def _progress_line(what: str) -> Callable[[int, int], None]:
     """Show the progress on a terminal."""
 
-    def told(done: int, total: int) -> None:
+    def show(done: int, total: int) -> None:
         if sys.stderr.isatty() and (done == total or done % 5 == 0):
             sys.stderr.write(f"\r{done} of {total} {what}{chr(10) if done == total else ''}")
             sys.stderr.flush()
 
-    return told
+    return show

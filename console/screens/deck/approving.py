@@ -43,12 +43,12 @@ class ApprovalController(Controller):
         """The approval that the composer asks an instead for."""
 
     def can(self, action_id: str) -> bool:
-        asked = self._meant()
+        asked = self._current_approval()
         if asked is None:
             return False
         return action_id != "question.session" or _is_grantable(asked)
 
-    def _meant(self) -> Question | None:
+    def _current_approval(self) -> Question | None:
         """Return the approval that a and r apply to: the queue's row, else the session's oldest."""
         asked: Question | None = next(iter(self._deck.open_questions()), None)
         if self._deck.is_in_queue:
@@ -58,7 +58,7 @@ class ApprovalController(Controller):
 
     def _show(self) -> Question | None:
         """Show the approval's card, and return the card's question."""
-        wanted = self._meant()
+        wanted = self._current_approval()
         if wanted is None:
             return None
         if wanted.session_id != self._deck.selected:

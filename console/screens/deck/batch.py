@@ -317,7 +317,7 @@ def sessions(count: int) -> str:
     return counted(count, "session")
 
 
-def told(plan: Plan, failed: Sequence[tuple[Step, str]]) -> str:
+def result_words(plan: Plan, failed: Sequence[tuple[Step, str]]) -> str:
     """Describe an act's result: how many sessions it changed, and why not the others."""
     done = len(plan.steps) - len(failed)
     whole = len(plan.steps) + len(plan.skipped)

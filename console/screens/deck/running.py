@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from agent.errors import SwitchboardError
 from agent.state.reducer import State
 from console.keys.controllers import Controller
-from console.screens.deck.batch import PAST, Act, Plan, Step, inverse, sessions, told
+from console.screens.deck.batch import PAST, Act, Plan, Step, inverse, result_words, sessions
 
 if TYPE_CHECKING:
     from console.screens.deck.places import BaseDeck
@@ -46,7 +46,7 @@ class BatchRunner(Controller):
         """
         app = self._deck.console_app
         if not plan.steps:
-            app.say(told(plan, ()) if plan.skipped else "There is nothing to do.")
+            app.say(result_words(plan, ()) if plan.skipped else "There is nothing to do.")
             return
         asked = _Asked(asyncio.get_running_loop().create_future(), app.bridge.state)
         if not undoes:
@@ -66,12 +66,15 @@ class BatchRunner(Controller):
                 self._asked.remove(asked)
             asked.done.set_result(Plan(plan.act, done))
             self._deck.refresh_all()
-            app.say(self._told(plan, failed, undoes), tone="warning" if failed else "information")
+            app.say(
+                self._result_words(plan, failed, undoes),
+                tone="warning" if failed else "information",
+            )
 
         app.spawn(carry_out(), f"to {plan.act.value} {sessions(len(plan.steps))}")
 
-    def _told(self, plan: Plan, failed: list[tuple[Step, str]], undoes: bool) -> str:
-        said = told(plan, failed)
+    def _result_words(self, plan: Plan, failed: list[tuple[Step, str]], undoes: bool) -> str:
+        said = result_words(plan, failed)
         if undoes and plan.act is Act.TAG:
             return f"Undone: {sessions(len(plan.steps))} tagged as before."
         if undoes:

@@ -117,7 +117,7 @@ class SessionPaneController(Controller):
             # The card goes, or asks something else: what is typed next was not meant for that.
             deck.set_focus(deck.pane.transcript)
 
-    def on_transcript_view_behind(self, _event: TranscriptView.Behind) -> None:
+    def on_transcript_view_new_items(self, _event: TranscriptView.NewItems) -> None:
         self._deck.show_footer()
 
     # --- keys ----------

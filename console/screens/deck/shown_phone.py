@@ -25,7 +25,7 @@ from console.steps.stored_frames import FrameReader
 from widgets.base.action_line import ActionLine
 from widgets.lists.device_line import device_parts
 from widgets.lists.session_rows import device_name
-from widgets.pictures.mark_age import Seen
+from widgets.pictures.mark_age import LookRef
 from widgets.pictures.phone_pane import PhonePane, ScreenText
 from widgets.transcript.transcript_view import TranscriptView
 
@@ -243,7 +243,7 @@ class PhoneController(Controller):
         # The picture is of the main display: what is seen on another has no place on it.
         at_work = view is not None and view.session.turn_id and not view.session.target_display
         observed = view.transcript.observation if view and at_work else None
-        look = Seen(_newest_step(view), observed.ended_ms) if view and observed else None
+        look = LookRef(_newest_step(view), observed.ended_ms) if view and observed else None
         phone.show_marks(
             observed.elements if observed else (),
             view.transcript.touch if view and at_work else None,

@@ -24,7 +24,7 @@ from console.screens.device.wheel import WheelController
 from console.steps.stored_frames import FrameReader
 from widgets.base.formatting import ago, natural
 from widgets.lists.session_rows import device_name
-from widgets.pictures.mark_age import Seen
+from widgets.pictures.mark_age import LookRef
 from widgets.pictures.phone_pane import PhonePane, ScreenText
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ class DevicePhone(Controller):
         self.wheel = WheelController(self)
         self.text = PhoneText(self, self.wheel)
         self._parts: DeviceParts | None = None
-        self._frames = FrameReader(self._came)
+        self._frames = FrameReader(self._refresh)
 
     # --- what the wheel and the text are told (`PhonePlace`) ----------
 
@@ -123,10 +123,10 @@ class DevicePhone(Controller):
     def parts(self) -> DeviceParts:
         """What is known of the phone that is shown."""
         if self._parts is None or self._parts.serial != self.serial:
-            self._parts = DeviceParts(self.ops, self.serial, self._came)
+            self._parts = DeviceParts(self.ops, self.serial, self._refresh)
         return self._parts
 
-    def _came(self) -> None:
+    def _refresh(self) -> None:
         if self.is_live:
             self.refresh_all()
 
@@ -156,13 +156,13 @@ class DevicePhone(Controller):
         told = f"read {self._ago(look.at_ms)} · {look.foreground.package}"
         return look.elements, look.note or told
 
-    def _look(self) -> Seen | None:
+    def _look(self) -> LookRef | None:
         """Return which look the newest elements are of."""
         look, view = self.parts.look, self.view()
         seen = view.transcript.observation if view and not view.session.target_display else None
         if view is not None and seen is not None and (look is None or look.at_ms < seen.ended_ms):
-            return Seen(view.session.last_step, seen.ended_ms)
-        return Seen(0, look.at_ms) if look is not None else None
+            return LookRef(view.session.last_step, seen.ended_ms)
+        return LookRef(0, look.at_ms) if look is not None else None
 
     def _ago(self, at_ms: int) -> str:
         return ago(self.ops.now_ms() - at_ms)

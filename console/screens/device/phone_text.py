@@ -174,10 +174,10 @@ class PhoneText(Controller):
         if (own := self._place.parts_of(serial)) is not None:
             return own
         if self._parts is None or self._parts.serial != serial:
-            self._parts = DeviceParts(self._place.ops, serial, self._came)
+            self._parts = DeviceParts(self._place.ops, serial, self._refresh)
         return self._parts
 
-    def _came(self) -> None:
+    def _refresh(self) -> None:
         if self._place.is_live:
             self._place.refresh_all()
 

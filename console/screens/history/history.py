@@ -50,7 +50,7 @@ class HistoryScreen(BaseHistory):
     def __init__(self) -> None:
         super().__init__()
         self.wanted = ""
-        self.stored = StoredSessions(self.console_app, self._came)
+        self.stored = StoredSessions(self.console_app, self._refresh)
         self.spending = SumsController(self)
         self._rows = StoredRows()
         self.grouping = HostGrouping(self)
@@ -128,7 +128,7 @@ class HistoryScreen(BaseHistory):
         hosts = self.console_app.bridge.hosts_by_name
         return by_host(((stored.host_of(row.key), row) for row in rows), hosts, more=more)
 
-    def _came(self) -> None:
+    def _refresh(self) -> None:
         if self.is_running and self.is_attached:
             self.refresh_all()
 

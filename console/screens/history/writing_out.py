@@ -55,11 +55,11 @@ class ExportController(Controller):
 
     async def _write(self, kind: Kind) -> None:
         try:
-            await export(self._app, self._tape.session_id, kind, self._told)
+            await export(self._app, self._tape.session_id, kind, self._show_progress)
         finally:
             self._tape.doing = ""
 
-    def _told(self, done: int, total: int) -> None:
+    def _show_progress(self, done: int, total: int) -> None:
         # From a thread: only a string is set, and the screen's next tick shows it.
         self._tape.doing = f"writing {100 * done // max(1, total)} %"
 

@@ -196,7 +196,7 @@ class JobLists:
             named = [place[1:] for place in one.places if place.startswith("#")]
             return [*named, *_needed(one), *(tag for device in known for tag in device.tags)]
 
-        return wanted.fits(" ".join((*one.places, *called)), tags, lambda: _said(one))
+        return wanted.fits(" ".join((*one.places, *called)), tags, lambda: _search_text(one))
 
     @property
     def _devices(self) -> Mapping[str, DeviceInfo]:
@@ -210,7 +210,7 @@ def _needed(one: Job | Watcher | Commitment) -> tuple[str, ...]:
     return ()
 
 
-def _said(one: Job | Watcher | Commitment) -> str:
+def _search_text(one: Job | Watcher | Commitment) -> str:
     """Write what the words of a filter are looked for in, beside phones and tags."""
     match one:
         case Job():

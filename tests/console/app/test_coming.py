@@ -76,7 +76,7 @@ async def test_the_console_says_that_it_opens_and_fills_in_when_the_core_is_ther
             # What is asked meanwhile is carried out, once.
             await seat.press("ctrl+x")
             assert core.ops == []
-            coming.came(_host(core))
+            coming.set_host(_host(core))
             await seat.until(lambda: app.bridge.state.event_id == len(core.stored), "the picture")
             await seat.until(lambda: core.ops == [Interrupt()], "the op of the key")
             await seat.until(lambda: "pening …" not in seat.text(), "the end of the opening")
@@ -102,7 +102,7 @@ async def test_keys_for_a_phone_or_a_question_wait_until_the_core_has_told_of_th
                 app.post_message(Key(name, character))
             await seat.until(lambda: app.gate.waiting == len(typed) - 1, "keys that wait")
             assert core.ops == []
-            coming.came(_host(core))
+            coming.set_host(_host(core))
             await seat.until(lambda: taps(seat) == ["Bluetooth"], "the tap of enter")
             await seat.until(lambda: app.gate.is_idle, "the end of the keys")
             assert app.errors.recent_s == []
@@ -123,7 +123,7 @@ async def test_keys_that_move_in_a_list_wait_until_there_is_one(tmp_path: Path) 
             for name, character in typed:
                 app.post_message(Key(name, character))
             await seat.until(lambda: app.gate.waiting == len(typed) - 1, "keys that wait")
-            coming.came(_host(core))
+            coming.set_host(_host(core))
             await seat.until(lambda: app.gate.is_idle, "the end of the keys")
             ids = [row.key for row in seat.deck.sessions.rows]
             assert len(ids) > 2
@@ -144,13 +144,13 @@ async def test_what_is_stored_is_shown_while_the_core_is_still_opened(tmp_path: 
         async with app.run_test(size=(160, 50)) as pilot:
             seat = Seat(app, pilot, core)
             await asyncio.wait_for(coming.wanted.wait(), BOUND_S)
-            coming.found(await core.overview())
+            coming.set_stored(await core.overview())
             await seat.until(lambda: bool(app.bridge.state.sessions), "what is stored")
             await seat.until(lambda: "Sessions 4" in seat.text(), "the sessions")
             assert "opening …" in seat.text()
             # What had failed before is no news, neither now nor when the core is there.
             old = app.seen
-            coming.came(_host(core))
+            coming.set_host(_host(core))
             await seat.until(lambda: "pening …" not in seat.text(), "the end of the opening")
             assert app.seen == old
             assert app.errors.recent_s == []
@@ -161,7 +161,7 @@ async def test_what_is_stored_is_shown_while_the_core_is_still_opened(tmp_path: 
 async def test_another_process_s_core_is_not_looked_at_before_it_answers() -> None:
     core, coming = FakeCore(), DeferredCore()
     looking = asyncio.ensure_future(coming.first_look())
-    coming.came(_host(core))
+    coming.set_host(_host(core))
     assert await asyncio.wait_for(looking, BOUND_S) is None
 
 
@@ -173,7 +173,7 @@ async def test_a_caller_that_gives_up_does_not_keep_the_core_from_the_others() -
     await asyncio.wait_for(coming.wanted.wait(), BOUND_S)
     first.cancel()
     await asyncio.wait({first})
-    coming.came(_host(core))
+    coming.set_host(_host(core))
     assert (await second).event_id == len(core.stored)
     async with coming.events(after=0) as events:
         assert (await anext(events)).event_id == 1
@@ -189,13 +189,13 @@ async def test_a_stop_that_was_pressed_is_carried_out_though_the_console_was_lef
     for caller in (pressed, looked):
         caller.cancel()
     await asyncio.wait({pressed, looked})
-    assert coming.owed == 1
+    assert coming.pending_ops == 1
     holding = asyncio.ensure_future(_never())
     leaving = asyncio.ensure_future(flush_pending(coming, holding))
-    coming.came(_host(core))
+    coming.set_host(_host(core))
     await asyncio.wait_for(leaving, BOUND_S)
     holding.cancel()
-    assert core.ops == [Interrupt()] and coming.owed == 0
+    assert core.ops == [Interrupt()] and coming.pending_ops == 0
     assert "executed before this ends" in capsys.readouterr().err
 
 

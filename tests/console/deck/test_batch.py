@@ -6,7 +6,14 @@ from hypothesis import strategies as st
 from agent import protocol
 from agent.state.reducer import reduce
 from console.screens.deck import batch
-from console.screens.deck.batch import Act, inverse, plan_answer, plan_for, same_question, told
+from console.screens.deck.batch import (
+    Act,
+    inverse,
+    plan_answer,
+    plan_for,
+    result_words,
+    same_question,
+)
 from console.screens.deck.dismissing import end_key, read_sessions
 from console.screens.deck.panes import LEAST_LEFT, LEAST_MIDDLE, LEAST_RIGHT, widths
 from tests.console.fakes import FakeCore
@@ -38,13 +45,13 @@ def test_a_stop_leaves_out_what_is_not_running_and_says_so() -> None:
     plan = plan_for(Act.STOP, ["s10", "s45", "s35"], STATE)
     assert [step.op for step in plan.steps] == [protocol.Interrupt(session_id="s10")]
     assert plan.count_words == "1 of 3"
-    assert told(plan, ()).startswith("Stopped 1 of 3 sessions. Not ")
-    assert "is not running" in told(plan, ())
+    assert result_words(plan, ()).startswith("Stopped 1 of 3 sessions. Not ")
+    assert "is not running" in result_words(plan, ())
 
 
 def test_what_failed_is_told_beside_what_was_left_out() -> None:
     plan = plan_for(Act.PAUSE, ["s10", "s11", "s25"], STATE)
-    said = told(plan, [(plan.steps[0], "The core is busy.")])
+    said = result_words(plan, [(plan.steps[0], "The core is busy.")])
     assert said.startswith("Paused 1 of 3 sessions.")
     assert "“Turn on Bluetooth 10”: The core is busy." in said
     assert "is paused already" in said

@@ -8,7 +8,7 @@ import pytest
 
 from agent.devices.adb.address import ServerAddress
 from agent.devices.adb.client import AdbClient
-from agent.devices.fleet.device_lease_file import DeviceLeaseFile, Standing
+from agent.devices.fleet.device_lease_file import DeviceLeaseFile, LeaseResult
 from agent.devices.fleet.fleet import AdbFleet
 from agent.errors import DeviceLostError
 from agent.records import DeviceInfo, DeviceState
@@ -64,7 +64,7 @@ async def test_a_phone_that_has_the_address_of_one_that_is_driven_is_another_dev
             fleet.reach(serial)
         await leased.__aexit__(None, None, None)
         mark = DeviceLeaseFile(bare_adb, serial, owner="s-9@there", key="nine")
-        assert (await mark.look()).standing is Standing.FREE
+        assert (await mark.look()).standing is LeaseResult.FREE
         assert (await mark.take()).epoch == 1, "nobody has ever driven it"
         await mark.give_back()
         await bare_adb.disconnect(serial)

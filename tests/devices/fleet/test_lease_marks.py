@@ -8,7 +8,7 @@ import pytest
 
 from agent.devices.adb.address import ServerAddress
 from agent.devices.adb.client import AdbClient
-from agent.devices.fleet.device_lease_file import PATH, DeviceLeaseFile, Standing
+from agent.devices.fleet.device_lease_file import PATH, DeviceLeaseFile, LeaseResult
 from agent.devices.fleet.fleet import AdbFleet
 from agent.errors import DeviceLostError
 from agent.records import DeviceInfo
@@ -82,7 +82,7 @@ async def test_a_lease_that_ran_out_is_taken_over_and_its_driver_acts_no_more(
         features = await bare_adb.features(serial)
         aged = f"read e k x o < {PATH}; echo $e $k 0 $o > {PATH}"
         async with asyncio.timeout(PATIENCE_S):
-            while (await other.take()).standing is not Standing.OURS:
+            while (await other.take()).standing is not LeaseResult.OURS:
                 await bare_adb.shell(serial, aged, features=features, timeout_s=30)
         async with asyncio.timeout(PATIENCE_S):
             while True:
@@ -107,7 +107,7 @@ async def test_who_was_overtaken_acts_no_more_also_when_the_phone_is_free_again(
         features = await bare_adb.features(serial)
         aged = f"read e k x o < {PATH}; echo $e $k 0 $o > {PATH}"
         async with asyncio.timeout(PATIENCE_S):
-            while (await other.take()).standing is not Standing.OURS:
+            while (await other.take()).standing is not LeaseResult.OURS:
                 await bare_adb.shell(serial, aged, features=features, timeout_s=30)
             await other.give_back()
             while True:
@@ -148,7 +148,7 @@ async def test_a_host_that_its_fleet_does_not_hear_lets_its_phones_go(
         await device.key("BACK")
         heard[0] = False
         async with asyncio.timeout(PATIENCE_S):
-            while (await other.take()).standing is not Standing.OURS:
+            while (await other.take()).standing is not LeaseResult.OURS:
                 pass
         heard[0] = True
         with pytest.raises(DeviceLostError, match="taken over by"):
@@ -167,11 +167,11 @@ async def test_the_successor_on_a_data_directory_need_not_wait(
     async with asyncio.timeout(PATIENCE_S):
         while not any(r.serial == serial and r.state == "device" for r in await bare_adb.devices()):
             await asyncio.sleep(0)
-    assert (await killed.take()).standing is Standing.OURS
+    assert (await killed.take()).standing is LeaseResult.OURS
     heir = AdbFleet([adb_address], key="same")
     await heir.start()
     await heir.wait_for(serial, timeout_s=PATIENCE_S)
     async with heir.lease(serial, "s-1"):
         assert (await killed.look()).owner.startswith("s-1@")
     await heir.close()
-    assert (await killed.look()).standing is Standing.FREE
+    assert (await killed.look()).standing is LeaseResult.FREE

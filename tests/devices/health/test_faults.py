@@ -150,7 +150,7 @@ async def test_a_phone_that_gives_no_word_is_asked_for_nothing_else(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("agent.devices.health.phone_checks._WORD_TIMEOUT_S", 0.3)
-    care = await bench.fleet.care(bench.device.serial)
+    care = await bench.fleet.maintenance(bench.device.serial)
     bench.fault(FaultKind.HUNG_SHELL)
     (only,) = await care.examine()
     assert not only.ok and "nothing else was asked" in only.detail

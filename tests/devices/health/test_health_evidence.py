@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from agent.devices.adb.client import ShellResult
-from agent.devices.health.findings import Ailment
+from agent.devices.health.findings import RepairableFinding
 from agent.devices.health.phone_checks import Health
 from agent.devices.shell.profile import read_profile
 from agent.errors import DeviceError
@@ -48,7 +48,7 @@ class PoorPhone:
         return frozenset()
 
 
-async def states(phone: PoorPhone) -> dict[str, Ailment]:
+async def states(phone: PoorPhone) -> dict[str, RepairableFinding]:
     health = Health(phone, phone, phone)  # type: ignore[arg-type]
     return {one.name: one for one in await health.examine()}
 

@@ -135,4 +135,4 @@ async def test_without_a_server_one_finger_goes_by_input_and_two_say_what_is_mis
             await device.perform(Pinch(MIDDLE, 2.0))
         with pytest.raises(DeviceError, match="no scrcpy server"):
             await device.clipboard()
-        await device.cool()
+        await device.release_input()

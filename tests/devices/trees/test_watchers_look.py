@@ -19,7 +19,7 @@ from agent.sessions.registry.device_assignment import Assignment
 from agent.watchers.creation import planned_watcher
 from agent.watchers.matching import Look
 from agent.watchers.semantic_match import Judge
-from agent.watchers.sensors import Sight
+from agent.watchers.sensors import Sensors
 from tests.devices.conftest import Home
 from tests.fakes import FakeModel
 
@@ -54,9 +54,9 @@ key=0|com.music|7|null|10124: Notification(channel=x flags=ONGOING_EVENT|NO_CLEA
 """
 
 
-def sight_of(fleet: AdbFleet) -> Sight:
+def sight_of(fleet: AdbFleet) -> Sensors:
     """Return eyes without a judge: nothing here goes by what something means."""
-    return Sight(fleet, Judge(FakeModel, lambda: 1), allow_private=False)
+    return Sensors(fleet, Judge(FakeModel, lambda: 1), allow_private=False)
 
 
 def planned(fleet: AdbFleet, kind: WatcherType, **fields: object) -> Watcher:

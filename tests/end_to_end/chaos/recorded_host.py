@@ -72,7 +72,7 @@ def unfence() -> None:
 
     PostgresStore.append = under_nothing  # type: ignore[method-assign]
     Writer._check_own = lambda *_: None  # type: ignore[assignment,method-assign]
-    Turns._forsake = lambda *_: None  # type: ignore[assignment,method-assign]
+    Turns._abandon = lambda *_: None  # type: ignore[assignment,method-assign]
     device_registry._check_unfenced = lambda _: None
 
 

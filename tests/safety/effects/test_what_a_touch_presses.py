@@ -10,7 +10,7 @@ from agent.records import Element, Foreground, Observation, UiNode
 from agent.safety.capabilities import Capability, Decision
 from agent.safety.effects.labels import find_named
 from agent.safety.effects.verdict import Risk, Verdict
-from agent.safety.words import is_price, squeezed, words
+from agent.safety.words import is_price, joined_words, words
 from agent.tools.actions import resolve
 from agent.tools.arguments import ClickElement, TypeText
 from tests.loop.paper_phone import PaperPhone, button, field, node
@@ -168,8 +168,8 @@ def test_safety_what_destroys_is_asked_about_in_pieces_too(label: str) -> None:
 
 
 def test_only_a_few_words_are_read_as_one() -> None:
-    assert squeezed(words("P a | y 99")) == "pay"
-    assert squeezed(words("we do not go there to p ay")) == ""
+    assert joined_words(words("P a | y 99")) == "pay"
+    assert joined_words(words("we do not go there to p ay")) == ""
 
 
 async def test_an_approval_whose_button_moved_presses_nothing() -> None:

@@ -9,7 +9,7 @@ from agent.records import DeviceInfo, DeviceState, Job, JobStatus, JobType
 from tests.store.conftest import make_job as plain_job
 from widgets.base import formatting
 from widgets.lists.job_rows import job_detail
-from widgets.lists.job_words import asked, quiet, result_words, told, where
+from widgets.lists.job_words import asked, delivery_words, quiet, result_words, where
 
 NOW_MS = 1_000_000_000
 
@@ -93,8 +93,8 @@ def test_the_hours_in_which_nothing_begins_are_said() -> None:
     ],
 )
 def test_how_a_job_is_told_of_is_said(delivery: dict[str, Any], said: str) -> None:
-    assert told(make_job(1, delivery_json=delivery)) == said
-    assert told(make_job(1, delivery_json=delivery, type=JobType.HEARTBEAT)) == "nothing"
+    assert delivery_words(make_job(1, delivery_json=delivery)) == said
+    assert delivery_words(make_job(1, delivery_json=delivery, type=JobType.HEARTBEAT)) == "nothing"
 
 
 def test_a_job_that_waits_for_a_review_says_what_it_asks_and_how_long() -> None:

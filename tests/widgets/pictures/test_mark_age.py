@@ -6,9 +6,9 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from agent.records import Bounds, Element, FrameSource, FrameStatus, LiveFrame
-from widgets.pictures.mark_age import NEAR_MS, MarkAge, Seen
+from widgets.pictures.mark_age import NEAR_MS, LookRef, MarkAge
 
-SEEN = Seen(step=3, ended_ms=10_000)
+SEEN = LookRef(step=3, ended_ms=10_000)
 LATER_MS = SEEN.ended_ms + NEAR_MS + 1
 
 
@@ -43,7 +43,7 @@ def test_a_newer_picture_that_is_another_where_elements_are_does_not() -> None:
     age.is_stale(SEEN, [element()], frame(90, SEEN.ended_ms))
     assert age.is_stale(SEEN, [element()], frame(200, LATER_MS))
     assert not age.is_stale(SEEN, [element()], frame(90, LATER_MS)), "back again"
-    assert not age.is_stale(Seen(4, LATER_MS), [element()], frame(200, LATER_MS)), "another look"
+    assert not age.is_stale(LookRef(4, LATER_MS), [element()], frame(200, LATER_MS)), "another look"
 
 
 def test_a_change_where_no_element_is_changes_nothing() -> None:

@@ -104,7 +104,7 @@ class DecodeProcess:
         if self.link is not None:
             if not self.link.why_ended:
                 return
-            self._bury(self.link)
+            self._record_death(self.link)
         if self._closed:
             raise DecoderLostError("The decoder was stopped.", "Start Switchboard again.")
         self._check_rest()
@@ -114,7 +114,7 @@ class DecodeProcess:
             self._instead = ThreadDecoding()
             _log.warning("Pictures are decoded in threads of this process: %s", error)
 
-    def _bury(self, link: DecodeLink) -> None:
+    def _record_death(self, link: DecodeLink) -> None:
         self._died_s.append(self._seconds())
         _log.warning("The decoder ended %s; it is started again", link.why_ended)
         self.link = None

@@ -16,8 +16,8 @@ from agent.safety.effects.page import Page, is_slider
 from agent.safety.effects.structure.ending import (
     commits_as_refusal,
     ends,
-    goes_on,
     is_nameless,
+    is_next_step,
     is_unread,
 )
 from agent.safety.words import is_price, words
@@ -135,7 +135,12 @@ def _reason(element: Element, page: Page, context: Context, *, plain: bool) -> s
 
 def _is_plain(element: Element, page: Page) -> bool:
     """Return whether a button says no more than that it goes on, or cannot be read."""
-    if goes_on(element) or is_nameless(element) or is_slider(element) or amounts(element.label):
+    if (
+        is_next_step(element)
+        or is_nameless(element)
+        or is_slider(element)
+        or amounts(element.label)
+    ):
         return True
     if element.class_name.endswith(_ROW_CLASSES):
         return False

@@ -10,7 +10,7 @@ from agent.safety.effects.lexicon import Meaning, read
 from agent.safety.effects.page import Page
 from agent.safety.effects.structure.ending import (
     ends,
-    goes_on,
+    is_next_step,
     is_unread,
     is_unread_choice,
     is_way_out,
@@ -28,7 +28,7 @@ def find_agreeing(element: Element, page: Page) -> Finding | None:
         return None
     if not page.is_dialog:
         return _accepts_warning(element, page) or _lets_sign_in(element, page)
-    if page.is_listed(element) or (sign_of(element) and not goes_on(element)):
+    if page.is_listed(element) or (sign_of(element) and not is_next_step(element)):
         return None
     if page.fields and not page.refusals:
         return None
@@ -50,7 +50,9 @@ def find_agreeing(element: Element, page: Page) -> Finding | None:
 
 def _lets_sign_in(element: Element, page: Page) -> Finding | None:
     """The end of a page that asks for a code so that somebody else is signed in."""
-    if M.SIGN_IN not in read(page.title).found or not (goes_on(element) and ends(element, page)):
+    if M.SIGN_IN not in read(page.title).found or not (
+        is_next_step(element) and ends(element, page)
+    ):
         return None
     said = f'"{element.label[:60]}" of "{page.title[:60]}" lets somebody sign in'
     return Finding(V.SIGN_IN, said, element=element)
@@ -58,7 +60,7 @@ def _lets_sign_in(element: Element, page: Page) -> Finding | None:
 
 def _accepts_warning(element: Element, page: Page) -> Finding | None:
     """A page that says what is lost, and ends by going on."""
-    if not (goes_on(element) and ends(element, page)) or page.says_done:
+    if not (is_next_step(element) and ends(element, page)) or page.says_done:
         return None
     grave = {M.WARNING, M.LASTING}
     warns = next((e for e in page.texts if grave & read(e.label).found), None)

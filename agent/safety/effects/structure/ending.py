@@ -35,7 +35,7 @@ def is_nameless(element: Element) -> bool:
     return element.label == _NAMELESS
 
 
-def goes_on(element: Element) -> bool:
+def is_next_step(element: Element) -> bool:
     """Return whether an element says that the next step is taken: "Continue", "Готово", ✓."""
     if sign_of(element) in GOING_ON:
         return True
@@ -75,7 +75,7 @@ def ends(element: Element, page: Page) -> bool:
     """
     if element.checkable or page.is_row(element) or leads_away(element, page):
         return False
-    if goes_on(element):
+    if is_next_step(element):
         return True
     if page.is_tile(element):
         return False

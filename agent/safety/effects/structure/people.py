@@ -14,8 +14,8 @@ from agent.safety.effects.page import HEAD, Page
 from agent.safety.effects.structure.ending import (
     GOING_ON,
     ends,
-    goes_on,
     is_nameless,
+    is_next_step,
     is_unread,
     sign_of,
 )
@@ -117,7 +117,7 @@ def _hands_in(element: Element, page: Page) -> Finding | None:
 
 
 def _signs(element: Element, page: Page) -> Finding | None:
-    if not ends(element, page) or not goes_on(element):
+    if not ends(element, page) or not is_next_step(element):
         return None
     if not any(M.SIGNATURE in read(e.label).found for e in (*page.texts, *page.fields)):
         return None
@@ -135,7 +135,7 @@ def _under_heading(element: Element, page: Page) -> Finding | None:
             continue
         said = f'"{element.label[:60]}" below "{heading.label[:60]}" may send it'
         chosen = any(e.checked or e.selected for e in page.pressables)
-        if chosen and (is_nameless(element) or goes_on(element)) and ends(element, page):
+        if chosen and (is_nameless(element) or is_next_step(element)) and ends(element, page):
             return Finding(V.SEND, said, element=element)
         writing = page.composer is not None and page.composer.value
         below = element.clickable and element.bounds.top > heading.bounds.top

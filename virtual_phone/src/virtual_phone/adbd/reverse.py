@@ -42,14 +42,14 @@ class ReverseRules:
         """Answer one `reverse:` request."""
         stream.accept()
         try:
-            answer = self._obey(connection, request)
+            answer = self._handle(connection, request)
         except PhoneError as error:
             text = error.message.encode("utf-8", "surrogateescape")
             await stream.write(b"FAIL%04x" % len(text) + text)
         else:
             await stream.write(answer)
 
-    def _obey(self, connection: Connection, request: str) -> bytes:
+    def _handle(self, connection: Connection, request: str) -> bytes:
         verb, _, rest = request.partition(":")
         match verb:
             case "list-forward":

@@ -49,11 +49,11 @@ async def getevent(call: Call) -> int:
     left = found.number(call, "c", -1)
     waiting: asyncio.Queue[touch_panel.RawEvent] = asyncio.Queue(WAITING_EVENTS)
 
-    def heard(event: touch_panel.RawEvent) -> None:
+    def on_event(event: touch_panel.RawEvent) -> None:
         if not waiting.full():
             waiting.put_nowait(event)
 
-    panel.listeners.add(heard)
+    panel.listeners.add(on_event)
     try:
         while left != 0:
             event = await waiting.get()
@@ -62,7 +62,7 @@ async def getevent(call: Call) -> int:
             await call.line(stamp + where + _row(event, labels=labels))
             left -= 1
     finally:
-        panel.listeners.discard(heard)
+        panel.listeners.discard(on_event)
     return 0
 
 

@@ -147,7 +147,7 @@ class ServerRun:
         if video := opened.get("video"):
             parts += [self._send_video(video), _until_gone(video)]
         if control := opened.get("control"):
-            parts.append(self._obey(control))
+            parts.append(self._serve_control(control))
         await _until_one_ends([asyncio.create_task(part) for part in parts])
 
     # -- video ---------------------------------------------------------------------------------
@@ -239,7 +239,7 @@ class ServerRun:
 
     # -- control -------------------------------------------------------------------------------
 
-    async def _obey(self, socket: Socket) -> None:
+    async def _serve_control(self, socket: Socket) -> None:
         injector = Injector(
             self._phone,
             self._display,

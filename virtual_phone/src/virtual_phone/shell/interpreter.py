@@ -252,7 +252,7 @@ class Shell(ShellState):
             try:
                 status = await self.run_script(command.body, streams)
             except LeaveLoop as leaving:
-                if not _goes_on(leaving):
+                if not _continues(leaving):
                     return 0
 
     async def _for(self, command: syntax.For, streams: Descriptors) -> int:
@@ -267,7 +267,7 @@ class Shell(ShellState):
             try:
                 status = await self.run_script(command.body, streams)
             except LeaveLoop as leaving:
-                if not _goes_on(leaving):
+                if not _continues(leaving):
                     return 0
         return status
 
@@ -320,7 +320,7 @@ class Shell(ShellState):
                 opened.close()
 
 
-def _goes_on(leaving: LeaveLoop) -> bool:
+def _continues(leaving: LeaveLoop) -> bool:
     """Whether the loop that caught this goes on; outer levels are raised further."""
     if leaving.levels > 1:
         raise LeaveLoop(leaving.levels - 1, again=leaving.again)

@@ -154,7 +154,7 @@ class SharedStorage:
         """
         if self.full():
             raise PhoneError("Not enough storage space.", "Delete some files.")
-        with _told(path):
+        with _os_errors_as_phone_errors(path):
             place = self._place(path)
             place.parent.mkdir(parents=True, exist_ok=True)
             flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -165,13 +165,13 @@ class SharedStorage:
 
     def make_folder(self, path: str) -> None:
         """Make a folder; raise PhoneError when the name is taken."""
-        with _told(path):
+        with _os_errors_as_phone_errors(path):
             self._place(path).mkdir()
         self.changed()
 
     def rename(self, path: str, to: str) -> None:
         """Rename a file or folder. Raises PhoneError when the name is taken."""
-        with _told(to):
+        with _os_errors_as_phone_errors(to):
             start, end = self._place(path), self._place(to)
             if end.exists():
                 raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST))
@@ -182,7 +182,7 @@ class SharedStorage:
         """Remove a file, or a folder with all that is in it; raise PhoneError."""
         if not path:
             raise PhoneError("The storage itself cannot be deleted.", "Choose a file in it.")
-        with _told(path):
+        with _os_errors_as_phone_errors(path):
             place = self._place(path)
             if place.is_dir():
                 shutil.rmtree(place)
@@ -212,7 +212,7 @@ class SharedStorage:
         return StoredFile(path, 0 if folder else raw.st_size, raw.st_mtime, folder)
 
 
-class _told:
+class _os_errors_as_phone_errors:
     """Turn an OSError of a block into a PhoneError that names the file."""
 
     def __init__(self, path: str) -> None:

@@ -31,7 +31,7 @@ _NAF_EXCLUDED = (
 TRUE, FALSE = "true", "false"
 
 
-def carried(text: str) -> str:
+def xml_text(text: str) -> str:
     """Return what of a text XML can carry: a dot stands for each character that it forbids."""
     if not text or text.isalnum() or (text.isascii() and text.isprintable()):
         return text

@@ -5,7 +5,7 @@ Invariant: parsed, the XML of `virtual_phone.ui.dump` says what these rows say, 
 
 from typing import NamedTuple
 
-from virtual_phone.ui.dump import carried, resource_id
+from virtual_phone.ui.dump import resource_id, xml_text
 from virtual_phone.ui.layout import shown_text
 from virtual_phone.ui.views import Kind, Rect, View
 
@@ -48,10 +48,10 @@ def _add(view: View, package: str, depth: int, parent: int, made: list[TreeRow])
     acts = view.acts
     made.append(
         TreeRow(
-            carried(shown_text(view) if is_field else view.text),
-            carried(view.desc),
-            carried(view.hint),
-            carried(resource_id(view, package)),
+            xml_text(shown_text(view) if is_field else view.text),
+            xml_text(view.desc),
+            xml_text(view.hint),
+            xml_text(resource_id(view, package)),
             view.cls,
             package,
             view.clip,

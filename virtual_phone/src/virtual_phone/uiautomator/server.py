@@ -121,11 +121,11 @@ class Server:
             await socket.write(await self._answer(request))
             if request.path == "/stop":
                 self._stopped.set()
-            if not request.stays:
+            if not request.keeps_alive:
                 return
 
     async def _answer(self, request: web.Request) -> bytes:
-        stays = request.stays
+        stays = request.keeps_alive
         match request.path:
             case "/ping":
                 return web.response(b"pong", stays=stays)

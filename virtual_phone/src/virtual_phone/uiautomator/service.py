@@ -131,7 +131,7 @@ class Service:
                 await asyncio.sleep(STEP_S)
                 done = min((loop.time() - began) / (steps * STEP_S), stretches)
                 for pointer, path in enumerate(paths):
-                    self.phone.gestures.finger("move", pointer, *_along(path, done))
+                    self.phone.gestures.finger("move", pointer, *_interpolate(path, done))
         finally:
             for pointer, path in enumerate(paths):
                 self.phone.gestures.finger("up", pointer, *path[-1])
@@ -140,7 +140,7 @@ class Service:
 LONG_PRESS_S = 0.55  # A little more than the phone takes for a long press.
 
 
-def _along(path: list[tuple[float, float]], done: float) -> tuple[float, float]:
+def _interpolate(path: list[tuple[float, float]], done: float) -> tuple[float, float]:
     at = min(int(done), len(path) - 2)
     part = done - at
     (x1, y1), (x2, y2) = path[at], path[at + 1]

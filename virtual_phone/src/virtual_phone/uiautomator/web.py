@@ -37,7 +37,7 @@ class Request:
     body: bytes = b""
 
     @property
-    def stays(self) -> bool:
+    def keeps_alive(self) -> bool:
         """Whether the client wants to send more on this connection."""
         return self.headers.get("connection", "").lower() != "close"
 

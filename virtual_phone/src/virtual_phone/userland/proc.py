@@ -51,13 +51,13 @@ def add_proc(tree: Tree[Userland]) -> None:
     tree.add("/proc/net/unix", Made(_unix))
     for core in range(CORES):
         for name, value in (("cpuinfo_max_freq", FASTEST_KHZ), ("scaling_cur_freq", SLOWEST_KHZ)):
-            tree.add(f"{PROCESSORS}/cpu{core}/cpufreq/{name}", _said(str(value)))
+            tree.add(f"{PROCESSORS}/cpu{core}/cpufreq/{name}", _text_file(str(value)))
     for name in ("possible", "present", "online"):
-        tree.add(f"{PROCESSORS}/{name}", _said(f"0-{CORES - 1}"))
+        tree.add(f"{PROCESSORS}/{name}", _text_file(f"0-{CORES - 1}"))
     tree.add_growing("/proc", Growing(_node, _names))
 
 
-def _said(text: str) -> Made[Userland]:
+def _text_file(text: str) -> Made[Userland]:
     return Made(lambda _: f"{text}\n".encode())
 
 

@@ -5,7 +5,16 @@ Pages only; the frame is in `settings.app`. Invariant: numbers shown come from t
 
 from virtual_phone.app import NoState, Page
 from virtual_phone.apps.settings.app import flag_row, sub_page
-from virtual_phone.apps.settings.tables import choice, flag, hint, level, link, said, section, table
+from virtual_phone.apps.settings.tables import (
+    choice,
+    flag,
+    hint,
+    level,
+    link,
+    section,
+    table,
+    toast_row,
+)
 from virtual_phone.ui import vocabulary as ui
 from virtual_phone.ui.patterns import ask_text, group, preference, text_box
 from virtual_phone.ui.views import TextStyle, View
@@ -251,7 +260,7 @@ table(
     "accounts",
     "Passwords & accounts",
     section(
-        said("casey@example.org", "Synced just now", "Mail", "mail", key="account"),
+        toast_row("casey@example.org", "Synced just now", "Mail", "mail", key="account"),
         flag("Automatically sync app data", "global auto_sync"),
     ),
     icon="person_add",
@@ -264,13 +273,13 @@ table(
     "system",
     "System",
     section(
-        said(
+        toast_row(
             "Languages",
             "English is the only language here",
             summary="English (United States)",
             icon="language",
         ),
-        said("Keyboard", "Latin keyboard", "On-screen keyboard", "keyboard"),
+        toast_row("Keyboard", "Latin keyboard", "On-screen keyboard", "keyboard"),
         NAVIGATION,
         flag("One-handed mode", "secure one_handed_mode_enabled"),
     ),
@@ -282,7 +291,7 @@ table(
     ),
     section(
         link("Developer options", "developer", icon="menu"),
-        said("Reset options", "Use virtual-phone reset", icon="restart"),
+        toast_row("Reset options", "Use virtual-phone reset", icon="restart"),
     ),
     icon="info",
     color="#5F6675",

@@ -5,7 +5,7 @@ Pages only; the frame is in `settings.app`. Invariant: a radio that is off finds
 
 from virtual_phone.app import NoState, Page
 from virtual_phone.apps.settings.app import flag_row, main_switch, open_sub, sub_page
-from virtual_phone.apps.settings.tables import choice, flag, hint, link, said, section, table
+from virtual_phone.apps.settings.tables import choice, flag, hint, link, section, table, toast_row
 from virtual_phone.ui.patterns import ask_text, group, note, preference, text_box
 from virtual_phone.ui.views import View
 from virtual_phone.ui.vocabulary import icon
@@ -19,13 +19,13 @@ WIFI_NETWORKS = (
     ("printer-5f2a", True),
     ("Station WiFi", False),
 )
-PREFERENCES = said(
+PREFERENCES = toast_row(
     "Network preferences",
     "Nothing to change",
     "Wi‑Fi turns back on automatically",
     key="preferences",
 )
-SAVED = said("Saved networks", "Linewire Home, Lakehouse", "2 networks", key="saved")
+SAVED = toast_row("Saved networks", "Linewire Home, Lakehouse", "2 networks", key="saved")
 ROUTING = (
     flag(
         "Data Saver",
@@ -33,7 +33,7 @@ ROUTING = (
         icon_name="data",
         summary="Keeps some apps from using data in the background",
     ),
-    said("VPN", "No VPN is set up", "None", "lock"),
+    toast_row("VPN", "No VPN is set up", "None", "lock"),
     choice(
         "Private DNS",
         "global private_dns_mode",
@@ -222,8 +222,8 @@ table(
             icon_name="nfc",
             summary="Allow data exchange when the phone touches another device",
         ),
-        said("Cast", "No devices found", "Not connected", "cast"),
-        said("Printing", "Default print service", "1 print service on", "print"),
+        toast_row("Cast", "No devices found", "Not connected", "cast"),
+        toast_row("Printing", "Default print service", "1 print service on", "print"),
     ),
     icon="devices",
     color="#2F7D6B",

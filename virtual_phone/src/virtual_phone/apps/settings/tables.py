@@ -47,7 +47,7 @@ def level(title: str, drawing: str, setting: str, top: int) -> Row:
     return lambda page: app.slider_row(page, title, drawing, namespace, key, top)
 
 
-def said(title: str, toast: str, summary: str = "", icon: str = "", key: str = "") -> Row:
+def toast_row(title: str, toast: str, summary: str = "", icon: str = "", key: str = "") -> Row:
     """Answer a tap with a toast."""
     return lambda page: patterns.preference(
         title,

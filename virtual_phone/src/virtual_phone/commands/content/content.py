@@ -80,7 +80,7 @@ async def _act(
         if not chosen:
             await call.line("No result found.")
         for at, row in enumerate(chosen):
-            said = ", ".join(f"{name}={_said(value)}" for name, value in row.items())
+            said = ", ".join(f"{name}={_value_text(value)}" for name, value in row.items())
             await call.line(f"Row: {at} {said}")
         return
     bound = dict(_binding(text) for text in values.get("--bind", []))
@@ -92,7 +92,7 @@ async def _act(
     call.phone.invalidate()
 
 
-def _said(value: Value) -> str:
+def _value_text(value: Value) -> str:
     return "NULL" if value is None else str(value)
 
 

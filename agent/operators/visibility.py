@@ -66,7 +66,7 @@ class GuardedCore(SharedCore, Protocol):
         ...
 
 
-class Sight:
+class Visibility:
     """What one operator may see of the core.
 
     Args:

@@ -5,7 +5,7 @@ import msgspec
 from agent.records import UiNode
 
 
-class Seen(msgspec.Struct, frozen=True, kw_only=True):
+class EpisodeObservation(msgspec.Struct, frozen=True, kw_only=True):
     """What a step, or a reset, shows."""
 
     png: bytes = b""

@@ -5,10 +5,10 @@ Invariant: what a session has begun on a phone it goes on with there, whatever i
 
 from agent.placement.needs import Needs, parse_needs
 from agent.records import Session
-from agent.sessions.registry.device_assignment import Wish
+from agent.sessions.registry.device_assignment import DeviceRequest
 
 
-def wish_of(session: Session, others: Needs | None = None) -> Wish:
+def device_request_of(session: Session, others: Needs | None = None) -> DeviceRequest:
     """Return what the next turn of a session wants.
 
     Args:
@@ -16,6 +16,6 @@ def wish_of(session: Session, others: Needs | None = None) -> Wish:
         others: what phones will do beside its own; None: no other one, once it has one.
     """
     if session.serial and others is None:
-        return Wish(session.session_id, session.account, serial=session.serial)
+        return DeviceRequest(session.session_id, session.account, serial=session.serial)
     needs = parse_needs(session.needs) if others is None else others
-    return Wish(session.session_id, session.account, first=session.serial, needs=needs)
+    return DeviceRequest(session.session_id, session.account, first=session.serial, needs=needs)
