@@ -84,13 +84,17 @@ def pytest_collection_finish() -> None:
     gc.collect()
     gc.freeze()
     gc.enable()
-    gc.set_threshold(10_000, 20, 20)
+    # A console of a test is a hundred thousand objects: most have gone by themselves by then.
+    gc.set_threshold(100_000, 20, 20)
 
 
 left_out = [0]
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
+    # pytest looks for garbage five times at its end: what is left now is none.
+    gc.collect()
+    gc.freeze()
     if hasattr(session.config, "workeroutput"):
         session.config.workeroutput["left_out"] = left_out[0]
 
@@ -113,15 +117,14 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out what is slow, unless markers or a file are named; begin with what takes longest."""
-    if getattr(config.option, "loadgroup", False):
-        from tests.checkout.scheduling import name_groups
-
-        name_groups(items)
-    slow = [item for item in items if item.get_closest_marker("slow")]
+    """Leave out what is slow, unless markers or a file are named; mix what workers are handed."""
     if not config.option.markexpr and not any(".py" in word for word in config.args):
+        slow = [item for item in items if item.get_closest_marker("slow")]
         config.hook.pytest_deselected(items=slow)
         left_out[0] = len(slow)
         items[:] = [item for item in items if not item.get_closest_marker("slow")]
-        return
-    items.sort(key=lambda item: item.get_closest_marker("slow") is None)
+    if getattr(config.option, "loadgroup", False):
+        from tests.checkout.scheduling import mix, name_groups
+
+        name_groups(items)
+        items[:] = mix(items)
