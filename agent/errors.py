@@ -115,6 +115,10 @@ class RuntimeDiedError(SwitchboardError):
     code = RpcCode.WRONG_STATE
 
 
+class UnansweredError(RuntimeDiedError):
+    """The core ended before it answered; whether it did what was asked is unknown."""
+
+
 class DeviceError(SwitchboardError):
     """A device answered, and the answer was a failure."""
 

@@ -27,7 +27,7 @@ from agent.schedules import (
 )
 from agent.sessions.registry.device_assignment import Assignment
 from agent.sessions.rules.answers import checked_text
-from agent.sessions.rules.creation import STEPS_LIMIT, checked_account
+from agent.sessions.rules.creation import STEPS_LIMIT, checked_account, requested_id
 from agent.text import one_line
 
 DELIVERY_MODES = ("notification", "silent", "none")
@@ -36,6 +36,7 @@ SESSION_PREFIX = "session:"
 WORDING_LIMIT_CHARS = 400
 PAYLOAD_LIMIT_BYTES = 16_384
 TITLE_LIMIT_CHARS = 200
+REQUEST = "request"  # In the payload: which request made the job, where its client numbered that.
 
 
 @dataclass(frozen=True)
@@ -206,6 +207,8 @@ def _payload(op: JobCreate) -> dict[str, Any]:
     payload = dict(op.payload)
     call_of(payload)
     output_schema_of(payload)
+    if request := requested_id(op.request_id):
+        payload[REQUEST] = request
     if op.account:
         payload["account"] = checked_account(op.account)
     if op.serial:

@@ -14,7 +14,7 @@ from agent import protocol
 from agent.errors import RpcCode, UsageError
 from agent.jobs import review_rules
 from agent.jobs.campaigns import Campaigns
-from agent.jobs.creation import SESSION_PREFIX, Creator, planned_job
+from agent.jobs.creation import REQUEST, SESSION_PREFIX, Creator, planned_job
 from agent.jobs.delivery import Delivery
 from agent.jobs.editing import checked_edit, edited
 from agent.jobs.job_scheduler import Wake
@@ -27,12 +27,14 @@ from agent.loop.task_context import JobOp
 from agent.records import Job, JobStatus, JobType, Question, RunRecord, Session
 from agent.sessions.lifecycle.operations import Operations
 from agent.sessions.registry.services import Services
+from agent.sessions.rules.creation import requested_id
 from agent.sessions.turns.job_turns import JobTurns
 from agent.store.queries.job_pages import JobPage
 from agent.store.store import EventDraft
 
 LIST_LIMIT = 50
 PAGE_LIMIT = 200
+_NEWEST = 50
 
 
 class JobService:
@@ -80,7 +82,14 @@ class JobService:
     # --- handing in ----------
 
     async def hand_in(self, op: protocol.JobCreate) -> Job:
-        """Store a job for a person, who hears at once when it names no session; see `create`."""
+        """Store a job for a person, who hears at once when it names no session; see `create`.
+
+        A request with the id of one of the newest jobs creates nothing.
+        """
+        if request := requested_id(op.request_id):
+            for job in await self._parts.store.jobs(limit=_NEWEST):
+                if job.payload_json.get(REQUEST) == request:
+                    return job
         if op.session_target.startswith(SESSION_PREFIX):
             session_id = op.session_target.removeprefix(SESSION_PREFIX)
             if session_id:

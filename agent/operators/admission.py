@@ -13,6 +13,7 @@ from agent.errors import NotAllowedError, UsageError
 from agent.operators.scope import LISTS, OpScope, concern_of, needs_of, phones_of_job
 from agent.operators.visibility import GuardedCore, Visibility
 from agent.protocol import Interrupt, JobCreate, NoticeReply, Op, SessionCreate, UserInputAnswer
+from agent.protocol.base import CreatingOp
 from agent.records import QuestionKind, Right
 
 
@@ -95,8 +96,8 @@ class Admission:
     async def admitted(self, op: Op) -> Op:
         op = with_serials(op, self._sight.phones())
         await self.check(op)
-        if isinstance(op, SessionCreate) and op.request_id:
-            # Else a request of another operator would answer with their session.
+        if isinstance(op, CreatingOp) and op.request_id:
+            # Else a request of another operator would answer with what they made.
             op = replace(op, request_id=f"{self._sight.operator().name}.{op.request_id}")
         # Nobody uses up the share of another.
         name = self._sight.operator().name

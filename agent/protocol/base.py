@@ -30,6 +30,15 @@ class OpBase(
     """It only looks, here and on the phone: a console that may only look can ask it."""
 
 
+class CreatingOp(OpBase, frozen=True, kw_only=True):
+    """Base of every request that makes a new record."""
+
+    request_id: str = ""
+    """Chosen by the client: the same request again, after its answer was lost, creates nothing and
+    gets what is there. Of jobs, watchers and commitments the newest 50 are known, and those that
+    are active. Empty: each request creates something new."""
+
+
 class EventBase(
     msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False, tag_field="type"
 ):

@@ -4,11 +4,11 @@ from typing import ClassVar, TypeAlias
 
 import msgspec
 
-from agent.protocol.base import EventBase, OpBase
+from agent.protocol.base import CreatingOp, EventBase
 from agent.records import Right, RouteAction
 
 
-class SessionReplay(OpBase, frozen=True, kw_only=True, tag="session_replay"):
+class SessionReplay(CreatingOp, frozen=True, kw_only=True, tag="session_replay"):
     """Repeat a session's actions in a new session that asks its model only where the screen
     differs; the reply names it.
     """

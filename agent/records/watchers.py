@@ -143,6 +143,8 @@ class Watcher(msgspec.Struct, frozen=True, kw_only=True):
     """What judging by meaning has used of a model."""
     host: str = ""
     """The host of a fleet whose core looks; empty in a store of one core."""
+    request: str = ""
+    """Which request made it, where its client numbered that; see `CreatingOp`."""
 
     @property
     def places(self) -> tuple[str, ...]:
@@ -209,6 +211,7 @@ class Commitment(msgspec.Struct, frozen=True, kw_only=True):
     created_at: int
     updated_at: int
     host: str = ""  # The host of a fleet whose core reminds of it; empty in a store of one core.
+    request: str = ""  # Which request made it, where its client numbered that.
 
     @property
     def places(self) -> tuple[str, ...]:

@@ -7,13 +7,13 @@ has died or hangs is an error to every caller, never a wait without end.
 from collections.abc import AsyncIterator
 from contextlib import aclosing, asynccontextmanager
 from pathlib import Path
-from typing import Self
+from typing import Self, TypeVar
 
 import msgspec
 
 from agent.config import Settings
 from agent.core import CoreBase, Overview, TextDelta
-from agent.errors import RuntimeDiedError
+from agent.errors import RuntimeDiedError, UnansweredError
 from agent.private_files import check_unshared
 from agent.protocol import Answer, Event, LookUp, Op, Reply, answer_type
 from agent.records import LiveFrame
@@ -23,6 +23,7 @@ from agent.rpc.places import Place, TlsPlace, place_of
 from agent.rpc.rpc_client import NOBODY, OP_TIMEOUT_S, RpcClient
 
 __all__ = ["Client", "connect_or_none"]
+T = TypeVar("T")
 
 
 class Client(CoreBase):
@@ -64,14 +65,24 @@ class Client(CoreBase):
 
     async def submit(self, op: Op) -> str:
         """Queue an op and return its submission id."""
-        submitted = await self._caller.call(
-            "submit", rpc_messages.OpParams(op=op), rpc_messages.Submitted, OP_TIMEOUT_S
-        )
+        submitted = await self._send("submit", op, rpc_messages.Submitted)
         return submitted.submission_id
 
     async def request(self, op: Op) -> Reply:
         """Submit an op and wait until it is carried out; raises what it failed with."""
-        return await self._caller.call("request", rpc_messages.OpParams(op=op), Reply, OP_TIMEOUT_S)
+        return await self._send("request", op, Reply)
+
+    async def _send(self, method: str, op: Op, kind: type[T]) -> T:
+        was_there = not self._caller.died.is_set()
+        try:
+            return await self._caller.call(method, rpc_messages.OpParams(op=op), kind, OP_TIMEOUT_S)
+        except RuntimeDiedError as error:
+            if was_there and not op.changes_nothing:
+                raise UnansweredError(
+                    f"{error.message} It is unknown whether it did what was asked before.",
+                    f"{error.remedy} Then look whether that was done.".strip(),
+                ) from error
+            raise
 
     @asynccontextmanager
     async def events(self, *, after: int | None = None) -> AsyncIterator[AsyncIterator[Event]]:

@@ -17,6 +17,7 @@ from agent.records import Commitment, CommitmentStatus, TriggerType
 from agent.safety.redacting.redaction import redact, redact_secrets
 from agent.schedules import check_moment
 from agent.sessions.rules.answers import checked_text
+from agent.sessions.rules.creation import requested_id
 from agent.text import clean, one_line
 
 SNOOZE_MS = 3_600_000  # An hour, as in OpenPhone.
@@ -67,6 +68,7 @@ def planned_commitment(op: CommitmentCreate, *, now_ms: int) -> Callable[[int], 
             evidence_json=evidence,
             created_at=now_ms,
             updated_at=now_ms,
+            request=requested_id(op.request_id),
         )
 
     return build

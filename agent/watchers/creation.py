@@ -25,6 +25,7 @@ from agent.safety.redacting.redaction import redact_secrets
 from agent.schedules import check_moment
 from agent.sessions.registry.device_assignment import Assignment
 from agent.sessions.rules.answers import checked_text
+from agent.sessions.rules.creation import requested_id
 from agent.text import clean, one_line
 from agent.tools.direct import direct_call
 from agent.watchers.rules import LONGEST_MS, SHORTEST_MS, usual_interval_ms
@@ -73,6 +74,7 @@ def planned_watcher(
             updated_at=now_ms,
             next_run_at=next_ms,
             last_run_at=0,
+            request=requested_id(op.request_id),
         )
 
     return build

@@ -13,6 +13,7 @@ from agent.records import Commitment, Watcher, WatcherStatus
 from agent.store.store import EventDraft, Store
 
 MOST_LIVE = 10_000  # How many are read at the start: more than can be created.
+NEWEST = 50
 
 
 class WatcherCache:
@@ -74,6 +75,22 @@ class WatcherCache:
             self._commitments.pop(record.id, None)
             if not record.status.is_over:
                 self._commitments[record.id] = record
+
+    async def requested_watcher(self, request: str) -> Watcher | None:
+        """Find the watcher that a request made before, live or one of the newest."""
+        if not request:
+            return None
+        stored = await self._store.watches.watchers(limit=NEWEST)
+        found = (one for one in (*self._watchers.values(), *stored) if one.request == request)
+        return next(found, None)
+
+    async def requested_commitment(self, request: str) -> Commitment | None:
+        """Find the commitment that a request made before; see `requested_watcher`."""
+        if not request:
+            return None
+        stored = await self._store.watches.commitments(limit=NEWEST)
+        found = (one for one in (*self._commitments.values(), *stored) if one.request == request)
+        return next(found, None)
 
     async def add_watcher(
         self, build: Callable[[int], Watcher], submission_id: str = ""

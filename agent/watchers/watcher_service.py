@@ -16,18 +16,18 @@ from agent.jobs.job_service import JobService
 from agent.notices.notice_service import NoticeService
 from agent.records import Commitment, Evaluator, Session, Watcher
 from agent.sessions.registry.services import Services
+from agent.sessions.rules.creation import requested_id
 from agent.watchers.commitments import planned_commitment, updated
 from agent.watchers.creation import planned_watcher
 from agent.watchers.origins import evidence_of
 from agent.watchers.rules import seen, stopped
 from agent.watchers.semantic_match import Judge
 from agent.watchers.sensors import Sensors
-from agent.watchers.watcher_cache import MOST_LIVE, WatcherCache
+from agent.watchers.watcher_cache import MOST_LIVE, NEWEST, WatcherCache
 from agent.watchers.watcher_scheduler import WatchWake
 
 LIST_LIMIT = 200
 MOST_COMMITMENTS = 1000
-_NEWEST = 50
 
 WatchOp: TypeAlias = (
     protocol.WatcherCreate
@@ -74,14 +74,14 @@ class WatcherService:
         """Return what a listener starts from: all that are live, and the newest others."""
         watches = self._parts.store.watches
         live = await watches.watchers(limit=MOST_LIVE, live_only=True)
-        newest = await watches.watchers(limit=_NEWEST)
+        newest = await watches.watchers(limit=NEWEST)
         return tuple({one.id: one for one in (*newest, *live)}.values())
 
     async def shown_commitments(self) -> tuple[Commitment, ...]:
         """Return what a listener starts from; see `shown_watchers`."""
         watches = self._parts.store.watches
         live = await watches.commitments(limit=MOST_LIVE, live_only=True)
-        newest = await watches.commitments(limit=_NEWEST)
+        newest = await watches.commitments(limit=NEWEST)
         return tuple({one.id: one for one in (*newest, *live)}.values())
 
     async def check(self, asker: Session, op: WatchOp) -> None:
@@ -158,6 +158,8 @@ class WatcherService:
     async def _write_down(
         self, op: protocol.CommitmentCreate, submission_id: str, asker: Session | None
     ) -> Commitment:
+        if known := await self._cache.requested_commitment(requested_id(op.request_id)):
+            return known
         op = self._checked(op, asker)
         origin = op.origin
         if origin is not None:
@@ -189,6 +191,8 @@ class WatcherService:
     async def _create(
         self, op: protocol.WatcherCreate, submission_id: str, asker: Session | None
     ) -> Watcher:
+        if known := await self._cache.requested_watcher(requested_id(op.request_id)):
+            return known
         build = await self._planned(op, asker)
         return await self._cache.add_watcher(build, submission_id)
 

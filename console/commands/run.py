@@ -5,6 +5,7 @@ asked for and cannot be used ends with 2 before a session exists.
 """
 
 import sys
+from secrets import token_hex
 from typing import TYPE_CHECKING, Unpack
 
 import click
@@ -127,6 +128,8 @@ def run(
     async def choose(_store: "Store") -> Devices:
         return VIRTUAL if virtual else CONNECTED
 
+    request_id = token_hex(8)
+
     async def begin(host: Host) -> str:
         chosen = serial or ""
         if virtual:
@@ -141,12 +144,13 @@ def run(
             model=model or "",
             endpoint=expected_endpoint(host, settings, model, base_url),
             output_schema=shape,
+            request_id=request_id,
         )
         return (await host.core.request(permitted(op, given))).session_id
 
     manner = replace(manner_of(settings, given), output=output or "")
 
     async def work(stop: StopRequest) -> ExitCode:
-        return await pursue_new(settings, choose, begin, stop, manner)
+        return await pursue_new(settings, choose, begin, stop, manner, request_id=request_id)
 
     end(run_async(work))

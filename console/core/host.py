@@ -53,6 +53,8 @@ if TYPE_CHECKING:
 
 TAKEOVER_S = 30.0
 """How long the one who has the lock may take until it serves its socket, on a busy computer."""
+ATTEMPTS = 6  # How often a command goes on after another's core has ended, and the first time.
+AGAIN_S = 0.5  # A core that is being killed may still accept a connection.
 DEVICE_BOUND_S = 15.0
 _APPEAR_S = 5.0
 _LOOK_S = 0.05
@@ -499,8 +501,14 @@ def run_with_core(
     work: Callable[[Core, bool, StopRequest], Awaitable[ExitCode]],
     *,
     devices: Devices = NO_DEVICES,
+    is_numbered: bool = False,
 ) -> ExitCode:
-    """Run work on the core that owns the store, or on one of our own, and say which it is."""
+    """Run work on the core that owns the store, or on one of our own, and say which it is.
+
+    Args:
+        is_numbered: whether its ops name their request, so that it is done again, without making
+            anything twice, where another's core ends before it has answered.
+    """
 
     async def choose(_store: Store) -> Devices:
         return devices
@@ -508,7 +516,7 @@ def run_with_core(
     async def with_host(host: Host, stop: StopRequest) -> ExitCode:
         return await work(host.core, host.owned, stop)
 
-    return _run(settings_for(ctx), choose, with_host)
+    return _run(settings_for(ctx), choose, with_host, is_numbered=is_numbered)
 
 
 def _run(
@@ -518,10 +526,22 @@ def _run(
     labels: tuple[str, ...] = (),
     *,
     listens: bool = False,
+    is_numbered: bool = False,
 ) -> ExitCode:
     async def main(stop: StopRequest) -> ExitCode:
-        async with reach(settings, choose, labels=labels, listens=listens) as host:
-            return await work(host, stop)
+        is_others = False
+        for attempts_left in range(ATTEMPTS - 1, -1, -1):
+            try:
+                async with reach(settings, choose, labels=labels, listens=listens) as host:
+                    is_others = not host.owned
+                    return await work(host, stop)
+            except RuntimeDiedError:
+                may_ask_again = is_numbered and is_others and not stop.asked.is_set()
+                if not may_ask_again or not attempts_left:
+                    raise
+            say("The core ended before it answered; asking again.")
+            await asyncio.sleep(AGAIN_S)
+        raise AssertionError("the last attempt returns or raises")
 
     return run_async(main)
 
@@ -533,26 +553,39 @@ def run_with_records(
     settings = settings_for(ctx)
 
     async def main(_stop: StopRequest) -> ExitCode:
-        from console.core.store_choice import open_stored
-        from console.core.stored_core import StoredRecords
-
-        deadline = asyncio.get_running_loop().time() + TAKEOVER_S
-        while True:
-            client = await attach(settings)
-            if client is not None:
-                try:
-                    return await work(client)
-                finally:
-                    await client.close()
-            async with AsyncExitStack() as stack:
-                try:
-                    store = await stack.enter_async_context(open_stored(settings))
-                except DirectoryInUseError:
-                    # A core began since we looked.
-                    if asyncio.get_running_loop().time() > deadline:
-                        raise
-                else:
-                    return await work(StoredRecords(store))
-            await asyncio.sleep(_LOOK_S)
+        async with reading(settings) as records:
+            return await work(records)
 
     return run_async(main)
+
+
+@asynccontextmanager
+async def reading(settings: Settings) -> AsyncIterator[Records]:
+    """Lend the owner's records, or those of the store, which is left as it is.
+
+    Raises:
+        StoreError: the directory cannot be used, or its owner does not answer.
+    """
+    from console.core.store_choice import open_stored
+    from console.core.stored_core import StoredRecords
+
+    deadline = asyncio.get_running_loop().time() + TAKEOVER_S
+    while True:
+        client = await attach(settings)
+        if client is not None:
+            try:
+                yield client
+            finally:
+                await client.close()
+            return
+        async with AsyncExitStack() as stack:
+            try:
+                store = await stack.enter_async_context(open_stored(settings))
+            except DirectoryInUseError:
+                # A core began since we looked.
+                if asyncio.get_running_loop().time() > deadline:
+                    raise
+            else:
+                yield StoredRecords(store)
+                return
+        await asyncio.sleep(_LOOK_S)

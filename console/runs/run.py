@@ -5,40 +5,70 @@ session is judged by what happened after the op was carried out, never by the st
 when the process that owned the store ends, this one takes over and the session goes on.
 """
 
+import asyncio
 from collections.abc import Awaitable, Callable
 
 from agent.config import Settings
 from agent.core import Core
-from agent.errors import RuntimeDiedError, WrongStateError
+from agent.errors import RuntimeDiedError, UsageError, WrongStateError
 from agent.protocol import Op, SessionResume
+from agent.records import SessionState
+from agent.sessions.rules.creation import requested_id
 from agent.store.store import Store
 from console.cli_support.exits import ExitCode, say
 from console.core.device_setup import Devices, devices_for
-from console.core.host import Choose, Host, reach
+from console.core.host import AGAIN_S, ATTEMPTS, Choose, Host, reach, reading
 from console.runs.run_follower import Follower, FollowOptions
 from console.terminal.signals import StopRequest
-
-TAKEOVERS = 5
 
 Begin = Callable[[Host], Awaitable[str]]  # Create a session and give its id.
 
 
 async def pursue_new(
-    settings: Settings, choose: Choose, begin: Begin, stop: StopRequest, manner: FollowOptions
+    settings: Settings,
+    choose: Choose,
+    begin: Begin,
+    stop: StopRequest,
+    manner: FollowOptions,
+    *,
+    request_id: str,
 ) -> ExitCode:
-    """Begin a session and follow it until it settles."""
+    """Begin a session and follow it until it settles.
+
+    Args:
+        request_id: by which `begin` asks each time: a core that ended before it answered leaves a
+            session that is gone on with, or none.
+    """
     follower = Follower(manner)
-    owned = True
-    try:
-        async with reach(settings, choose) as host:
-            owned = host.owned
-            async with host.core.events() as feed:
-                follower.take_up(host, await begin(host))
-                return await follower.follow(feed, stop)
-    except RuntimeDiedError:
-        if owned or not follower.root_id or stop.asked.is_set():
-            raise
-    return await _take_over(settings, follower, stop)
+    is_others = False
+    for attempts_left in range(ATTEMPTS - 1, -1, -1):
+        try:
+            async with reach(settings, choose) as host:
+                is_others = not host.owned
+                async with host.core.events() as feed:
+                    follower.take_up(host, await begin(host))
+                    return await follower.follow(feed, stop)
+        except RuntimeDiedError:
+            if not is_others or stop.asked.is_set() or not (follower.root_id or attempts_left):
+                raise
+        if follower.root_id:
+            return await _take_over(settings, follower, stop, follower.root_id)
+        say("The core ended before it answered; asking again.")
+        await asyncio.sleep(AGAIN_S)
+        if session_id := await _session_begun_by(settings, request_id):
+            return await _take_over(settings, follower, stop, session_id)
+    raise AssertionError("the last attempt returns or raises")
+
+
+async def _session_begun_by(settings: Settings, request_id: str) -> str:
+    """Return the session that a request began although nobody heard of it; empty if none."""
+    session_id = requested_id(request_id)
+    async with reading(settings) as records:
+        try:
+            session = await records.session(session_id)
+        except UsageError:
+            return ""
+    return "" if session.state is SessionState.CREATED else session_id
 
 
 async def pursue_stored(
@@ -63,17 +93,18 @@ async def pursue_stored(
     except RuntimeDiedError:
         if host.owned or stop.asked.is_set():
             raise
-    return await _take_over(settings, follower, stop)
+    return await _take_over(settings, follower, stop, session_id)
 
 
-async def _take_over(settings: Settings, follower: Follower, stop: StopRequest) -> ExitCode:
+async def _take_over(
+    settings: Settings, follower: Follower, stop: StopRequest, session_id: str
+) -> ExitCode:
     """Go on with a session whose core has ended: here, or in whoever took over first."""
-    session_id = follower.root_id
 
     async def choose(store: Store) -> Devices:
         return await devices_for(store, settings, session_id)
 
-    for attempt in range(TAKEOVERS):
+    for attempt in range(ATTEMPTS):
         say("The process that ran the session has ended; continuing here.")
         owned = False
         try:
@@ -85,7 +116,7 @@ async def _take_over(settings: Settings, follower: Follower, stop: StopRequest) 
                     follower.judge_from((await host.core.overview()).event_id)
                     return await follower.follow(feed, stop)
         except RuntimeDiedError:
-            if owned or stop.asked.is_set() or attempt == TAKEOVERS - 1:
+            if owned or stop.asked.is_set() or attempt == ATTEMPTS - 1:
                 raise
     raise AssertionError("the last attempt returns or raises")
 

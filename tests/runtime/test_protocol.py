@@ -147,11 +147,11 @@ def test_any_bytes_are_an_op_or_a_usage_error(data: bytes) -> None:
 
 def declared(base: type[msgspec.Struct]) -> set[type[Any]]:
     """Find the tagged structs that the modules of the protocol declare over a base."""
-    return {
-        kind
-        for kind in base.__subclasses__()
-        if kind.__module__.startswith("agent.protocol.") and kind.__struct_config__.tag
-    }
+    found = set[type[Any]]()
+    for kind in base.__subclasses__():
+        is_base = kind.__module__ == OpBase.__module__
+        found |= declared(kind) if is_base else {kind}
+    return {kind for kind in found if kind.__module__.startswith("agent.protocol.")}
 
 
 def test_what_is_declared_is_on_the_wire_and_can_be_imported() -> None:

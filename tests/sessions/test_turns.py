@@ -3,7 +3,9 @@
 import asyncio
 
 import pytest
+from msgspec.structs import replace
 
+from agent import protocol
 from agent.errors import (
     DeviceLostError,
     ErrorKind,
@@ -23,7 +25,7 @@ from agent.protocol import (
     TaskStarted,
     TurnAborted,
 )
-from agent.records import SessionState
+from agent.records import SessionState, WatcherType
 from tests.fakes import FakeModel
 from tests.stage import Cue, Stage, ends, of_type, states, waiting_at
 
@@ -59,6 +61,28 @@ async def test_a_request_that_is_made_again_begins_nothing_new(stage: Stage) -> 
         assert await core.history(first.session_id)
         with pytest.raises(UsageError, match="request_id"):
             await core.request(SessionCreate(goal="look", request_id="x" * 1000))
+
+
+async def test_whatever_a_request_makes_it_makes_once(stage: Stage) -> None:
+    async with stage.play():
+        origin = await stage.create("look around")
+        await stage.reach(origin, COMPLETED)
+        soon = stage.clock() + 3_600_000
+        for op in (
+            protocol.JobCreate(title="job", prompt="look", interval_ms=60_000),
+            protocol.WatcherCreate(watcher_type=WatcherType.TIME, next_run_at=soon),
+            protocol.CommitmentCreate(title="call Ana"),
+            protocol.SessionFork(session_id=origin),
+        ):
+            numbered = replace(op, request_id="r-1")
+            first, again = [await stage.core.request(numbered) for _ in range(2)]
+            other = await stage.core.request(replace(op, request_id="r-2"))
+
+            def made(reply: protocol.Reply) -> object:
+                one = reply.job or reply.watcher or reply.commitment
+                return one.id if one else reply.session_id
+
+            assert made(first) == made(again) != made(other), op
 
 
 async def test_a_goal_that_cannot_be_met_fails_with_the_reason(stage: Stage) -> None:

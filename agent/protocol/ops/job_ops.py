@@ -3,11 +3,11 @@
 from collections.abc import Mapping
 from typing import Any, ClassVar, TypeAlias
 
-from agent.protocol.base import OpBase
+from agent.protocol.base import CreatingOp, OpBase
 from agent.records import STOPPING, Campaign, JobType, Misfire, QuietHours, Right, Trigger
 
 
-class JobCreate(OpBase, frozen=True, kw_only=True, tag="job_create"):
+class JobCreate(CreatingOp, frozen=True, kw_only=True, tag="job_create"):
     """Create a job; the reply carries it."""
 
     needs: ClassVar[tuple[Right, ...]] = (Right.DRIVE,)

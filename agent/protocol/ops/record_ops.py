@@ -2,11 +2,11 @@
 
 from typing import ClassVar, TypeAlias
 
-from agent.protocol.base import OpBase
+from agent.protocol.base import CreatingOp, OpBase
 from agent.records import Right
 
 
-class SessionFork(OpBase, frozen=True, kw_only=True, tag="session_fork"):
+class SessionFork(CreatingOp, frozen=True, kw_only=True, tag="session_fork"):
     """Copy a session's past into a new, idle session; the reply names it.
 
     The operator's messages count from 0, which is the goal; what was rolled back does not count.

@@ -5,7 +5,7 @@ from typing import ClassVar, TypeAlias
 
 import msgspec
 
-from agent.protocol.base import OpBase
+from agent.protocol.base import CreatingOp, OpBase
 from agent.records import (
     STOPPING,
     Allowance,
@@ -29,7 +29,7 @@ class Target(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Where its app has to be in the end."""
 
 
-class SessionCreate(OpBase, frozen=True, kw_only=True, tag="session_create"):
+class SessionCreate(CreatingOp, frozen=True, kw_only=True, tag="session_create"):
     """Create a session; the reply names it. With targets it delegates, else it works itself."""
 
     needs: ClassVar[tuple[Right, ...]] = (Right.DRIVE,)
@@ -82,9 +82,6 @@ class SessionCreate(OpBase, frozen=True, kw_only=True, tag="session_create"):
     """False leaves a draft in CREATED, which may lack a goal until it is started."""
     hold: bool = False
     """A draft that ends with the client that made it, unless it is started or driven before."""
-    request_id: str = ""
-    """Chosen by the client: the same request again, after an answer was lost, creates nothing new
-    and gets the session that is there. Empty: each request creates a session."""
 
 
 class SessionStart(OpBase, frozen=True, kw_only=True, tag="session_start"):

@@ -4,7 +4,7 @@ from typing import Any, ClassVar, TypeAlias
 
 import msgspec
 
-from agent.protocol.base import OpBase
+from agent.protocol.base import CreatingOp, OpBase
 from agent.records import (
     STOPPING,
     CommitmentStatus,
@@ -16,7 +16,7 @@ from agent.records import (
 )
 
 
-class WatcherCreate(OpBase, frozen=True, kw_only=True, tag="watcher_create"):
+class WatcherCreate(CreatingOp, frozen=True, kw_only=True, tag="watcher_create"):
     """Look out for something from now on; the reply carries the watcher."""
 
     needs: ClassVar[tuple[Right, ...]] = (Right.DRIVE,)
@@ -94,7 +94,7 @@ class WatcherRead(OpBase, frozen=True, kw_only=True, tag="watcher_read"):
     watcher_id: int
 
 
-class CommitmentCreate(OpBase, frozen=True, kw_only=True, tag="commitment_create"):
+class CommitmentCreate(CreatingOp, frozen=True, kw_only=True, tag="commitment_create"):
     """Create a commitment; the reply carries it."""
 
     needs: ClassVar[tuple[Right, ...]] = (Right.DRIVE,)

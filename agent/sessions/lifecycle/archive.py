@@ -7,7 +7,7 @@ them.
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from functools import partial
 from pathlib import Path
 from secrets import token_hex
@@ -23,7 +23,7 @@ from agent.sessions.lifecycle.operations import Operations
 from agent.sessions.registry.live_session import LiveSession
 from agent.sessions.registry.services import Services
 from agent.sessions.rollout.rollout_read import Rollout, read_blobs, read_rollout
-from agent.sessions.rules.creation import new_session_id
+from agent.sessions.rules.creation import new_session_id, requested_id
 from agent.sessions.rules.fork import Fork, copied, cut, cut_after_step
 from agent.sessions.rules.retention import (
     LooseTree,
@@ -104,11 +104,18 @@ class Archive:
     # --- copies ----------
 
     async def fork(self, op: protocol.SessionFork, submission_id: str = "") -> str:
-        """Copy a session's past into a new one; see `SessionFork`. Raises UsageError."""
+        """Copy a session's past into a new one; see `SessionFork`. Raises UsageError.
+
+        A request with the id of an earlier one copies nothing.
+        """
         if op.after_step and op.before_message >= 0:
             raise UsageError(
                 "A fork ends before a message or after a step, not both.", "Give one of the two."
             )
+        own_id = requested_id(op.request_id)
+        if own_id:
+            with suppress(UsageError):
+                return (await self._parts.registry.get(own_id)).session_id
         live = await self._parts.registry.get(op.session_id)
         events = await self._parts.registry.events(live.session_id)
         past = (
@@ -116,7 +123,7 @@ class Archive:
             if op.after_step
             else cut(events, op.before_message)
         )
-        own_id = new_session_id()
+        own_id = own_id or new_session_id()
         drafts = copied(
             past,
             own_id,

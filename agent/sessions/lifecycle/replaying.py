@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from agent import protocol
 from agent.errors import UsageError
 from agent.loop.acting.action_replay import PLANS
-from agent.records import ActionOutcome, RouteAction, Speaker
+from agent.records import ActionOutcome, RouteAction, SessionState, Speaker
 from agent.sessions.lifecycle.operations import Operations
 from agent.sessions.registry.services import Services
 from agent.sessions.rules.rollback import visible
@@ -25,6 +25,8 @@ class Replaying:
 
     async def replay(self, op: protocol.SessionReplay, submission_id: str = "") -> str:
         """Start a session that repeats another one's actions; returns its id.
+
+        A request with the id of an earlier one starts nothing more.
 
         Raises:
             UsageError: no such session or phone, or it has no repeatable actions.
@@ -55,9 +57,12 @@ class Replaying:
             tool_servers=origin.tool_servers,
             output_schema=origin.output_schema,
             start=False,
+            request_id=op.request_id,
         )
         [made] = await self._operations.create(create, submission_id, endpoint=origin.endpoint)
         fresh = await self._parts.registry.get(made.session_id)
+        if fresh.record.state is not SessionState.CREATED:
+            return made.session_id
         given = protocol.RouteGiven(origin=live.session_id, actions=actions)
         async with fresh.lock:
             await self._parts.registry.append(*fresh.drafts(given, submission_id=submission_id))

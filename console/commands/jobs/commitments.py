@@ -5,6 +5,7 @@ itself. Invariant: a commitment is only kept here; it comes due where the store 
 """
 
 from datetime import datetime
+from secrets import token_hex
 from typing import TYPE_CHECKING
 
 import click
@@ -77,6 +78,7 @@ def create(
         due_at=_when_ms(due),
         expires_at=_when_ms(expires),
         origin=origin if sender or notification else None,
+        request_id=token_hex(8),
     )
     _send(ctx, op, as_json=as_json)
 
@@ -180,4 +182,4 @@ def _send(ctx: click.Context, op: CommitmentCreate | CommitmentUpdate, *, as_jso
             plain.print_text(f"Commitment {one.id} is {term(one.status)}{due}: {title}")
         return ExitCode.DONE
 
-    end(run_with_core(ctx, work, devices=CONNECTED if quotes else NO_DEVICES))
+    end(run_with_core(ctx, work, devices=CONNECTED if quotes else NO_DEVICES, is_numbered=True))

@@ -5,6 +5,7 @@ that owns the store.
 """
 
 from datetime import datetime
+from secrets import token_hex
 
 import click
 
@@ -152,6 +153,7 @@ def create(
         output_schema=read_schema_file(output_schema) if output_schema else "",
         delivery_mode="none" if quiet_delivery else "silent" if silent else "notification",
         notification_text=notice,
+        request_id=token_hex(8),
     )
 
     async def work(core: Core, owned: bool, _stop: StopRequest) -> ExitCode:
@@ -165,7 +167,7 @@ def create(
             say("It runs while a console is open.")
         return ExitCode.DONE
 
-    end(run_with_core(ctx, work, devices=CONNECTED if serial else NO_DEVICES))
+    end(run_with_core(ctx, work, devices=CONNECTED if serial else NO_DEVICES, is_numbered=True))
 
 
 def quiet_hours_of(text: str) -> QuietHours:

@@ -5,6 +5,7 @@ itself. Invariant: a watcher is only kept here; it looks in the process that own
 """
 
 from datetime import datetime
+from secrets import token_hex
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -136,6 +137,7 @@ def create(
         session_target=target,
         delivery_mode="silent" if silent else "notification",
         notification_text=notice,
+        request_id=token_hex(8),
     )
 
     async def work(core: Core, owned: bool, _stop: StopRequest) -> ExitCode:
@@ -149,7 +151,7 @@ def create(
             say("It looks while a console or the daemon is open.")
         return ExitCode.DONE
 
-    end(run_with_core(ctx, work, devices=CONNECTED if serial else NO_DEVICES))
+    end(run_with_core(ctx, work, devices=CONNECTED if serial else NO_DEVICES, is_numbered=True))
 
 
 def _object(text: str, ctx: click.Context) -> dict[str, Any]:

@@ -1,5 +1,6 @@
 """`switchboard sessions replay`: do what a session did again, on a phone."""
 
+from secrets import token_hex
 from typing import TYPE_CHECKING
 
 import click
@@ -47,12 +48,14 @@ def replay(ctx: click.Context, session_id: str, serial: str, quiet: bool) -> Non
         then = await devices_for(store, settings, session_id)
         return replace(then, connected=then.connected or bool(serial))
 
+    request_id = token_hex(8)
+
     async def begin(host: Host) -> str:
         origin = await host.core.session(session_id)
-        op = SessionReplay(session_id=origin.session_id, serial=serial)
+        op = SessionReplay(session_id=origin.session_id, serial=serial, request_id=request_id)
         return (await host.core.request(op)).session_id
 
     async def work(stop: StopRequest) -> ExitCode:
-        return await pursue_new(settings, choose, begin, stop, manner)
+        return await pursue_new(settings, choose, begin, stop, manner, request_id=request_id)
 
     end(run_async(work))

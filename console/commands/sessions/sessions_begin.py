@@ -1,5 +1,6 @@
 """`switchboard sessions create`, `create-attach` and `start`: drafts, and what sets them going."""
 
+from secrets import token_hex
 from typing import Unpack
 
 import click
@@ -71,6 +72,7 @@ def create(
         serial=serial,
         phone_needs=needs,
         account=account,
+        request_id=token_hex(8),
     )
 
     async def act(core: Core) -> CommandResult:
@@ -78,7 +80,7 @@ def create(
         started = to_run(f"sessions start {made['sessionId']}")
         return f"Created {made['sessionId']}. Start it: {started}", made
 
-    act_on_core(ctx, act, as_json=as_json, sees_phones=bool(serial))
+    act_on_core(ctx, act, as_json=as_json, sees_phones=bool(serial), is_numbered=True)
 
 
 @click.command("create-attach")

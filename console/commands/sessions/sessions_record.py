@@ -1,6 +1,7 @@
 """What is done with the record: keep, fork, roll back, export, import, delete, clear."""
 
 from pathlib import Path
+from secrets import token_hex
 from typing import TYPE_CHECKING
 
 import click
@@ -168,17 +169,20 @@ def fork(
     """Copy a session's past into a new one that waits for its next prompt."""
     from agent.codex_bridge.session_object import session_object
 
+    request_id = token_hex(8)
+
     async def act(core: Core, session: Session) -> CommandResult:
         op = protocol.SessionFork(
             session_id=session.session_id,
             before_message=-1 if before is None else before,
             after_step=after_step or 0,
+            request_id=request_id,
         )
         made = await core.session((await core.request(op)).session_id)
         line = f"Forked {session.session_id} as {made.session_id}."
         return line, session_object(made)
 
-    act_on(ctx, session_id, act, as_json=as_json)
+    act_on(ctx, session_id, act, as_json=as_json, is_numbered=True)
 
 
 @click.command()

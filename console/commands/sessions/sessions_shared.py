@@ -34,13 +34,14 @@ def act_on(
     act: Callable[[Core, Session], Awaitable[CommandResult]],
     *,
     as_json: bool,
+    is_numbered: bool = False,
 ) -> None:
-    """Do something with a session that needs no phone here, and tell what came of it."""
+    """Do something with a session that needs no phone here; see `act_on_core`."""
 
     async def work(core: Core) -> CommandResult:
         return await act(core, await core.session(session_id))
 
-    act_on_core(ctx, work, as_json=as_json)
+    act_on_core(ctx, work, as_json=as_json, is_numbered=is_numbered)
 
 
 def act_on_core(
@@ -49,8 +50,9 @@ def act_on_core(
     *,
     as_json: bool,
     sees_phones: bool = False,
+    is_numbered: bool = False,
 ) -> None:
-    """Do something that works on no phone here, and tell what came of it."""
+    """Do something that works on no phone here, and tell what came of it; see `run_with_core`."""
 
     async def work(core: Core, _owned: bool, _stop: StopRequest) -> ExitCode:
         line, told = await act(core)
@@ -60,7 +62,8 @@ def act_on_core(
             say(line)
         return ExitCode.DONE
 
-    end(run_with_core(ctx, work, devices=CONNECTED if sees_phones else NO_DEVICES))
+    devices = CONNECTED if sees_phones else NO_DEVICES
+    end(run_with_core(ctx, work, devices=devices, is_numbered=is_numbered))
 
 
 async def outcome_of(core: Core, session: Session, op: Op, kind: type[T]) -> T:
