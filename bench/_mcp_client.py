@@ -37,7 +37,7 @@ class Order(msgspec.Struct, frozen=True, kw_only=True):
     token_file: str = ""
 
 
-class Made(msgspec.Struct, frozen=True, kw_only=True):
+class MadeCall(msgspec.Struct, frozen=True, kw_only=True):
     """A call that was made; times in seconds of `time.monotonic`."""
 
     name: str
@@ -46,7 +46,7 @@ class Made(msgspec.Struct, frozen=True, kw_only=True):
     text: str
 
 
-async def made(order: Order) -> list[Made]:
+async def made(order: Order) -> list[MadeCall]:
     """Have a client in a process of its own make calls.
 
     Raises:
@@ -58,7 +58,7 @@ async def made(order: Order) -> list[Made]:
     out, _ = await process.communicate(msgspec.json.encode(order))
     if process.returncode:
         raise RuntimeError(f"the client ended with status {process.returncode}")
-    return msgspec.json.decode(out, type=list[Made])
+    return msgspec.json.decode(out, type=list[MadeCall])
 
 
 @asynccontextmanager
@@ -91,8 +91,8 @@ async def _over_http(order: Order) -> AsyncIterator[ClientSession]:
         await server.wait()
 
 
-async def _make(order: Order) -> list[Made]:
-    found: list[Made] = []
+async def _make(order: Order) -> list[MadeCall]:
+    found: list[MadeCall] = []
     async with (_over_http if order.token_file else _over_stdio)(order) as session:
         await session.initialize()
         for name, arguments in order.calls:
@@ -103,7 +103,7 @@ async def _make(order: Order) -> list[Made]:
             text = str(getattr(first, "text", ""))
             if result.is_error:
                 raise RuntimeError(f"{name}: {text}")
-            found.append(Made(name=name, began_s=began, ended_s=ended, text=text))
+            found.append(MadeCall(name=name, began_s=began, ended_s=ended, text=text))
     return found
 
 

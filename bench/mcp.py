@@ -32,7 +32,7 @@ from agent.records import DirectStatus
 from agent.rpc.rpc_messages import socket_path
 from agent.rpc.rpc_server import serve
 from agent.runtime.runtime import Runtime
-from bench._mcp_client import Made, Order, made
+from bench._mcp_client import MadeCall, Order, made
 from bench._peers import Peer, newer_python
 from bench.exercises.house import House, house
 from tests.end_to_end.harness import SWITCHBOARD
@@ -116,7 +116,7 @@ class TimedCore:
 
 
 @dataclass
-class Taken:
+class CallTimes:
     """What the calls over one way took, in ms: all of it, and what is above the core's part."""
 
     whole: list[float] = field(default_factory=list)
@@ -139,7 +139,7 @@ async def _measure() -> None:
             # First: once a session of ours reads the screen, the phone has one reader, as Android.
             theirs = await _ghost(at, folder)
             timed = TimedCore(at.core)
-            taken = {way: Taken() for way in (OWN, "stdio", "HTTP")}
+            taken = {way: CallTimes() for way in (OWN, "stdio", "HTTP")}
             floor: dict[str, list[float]] = {"stdio": [], "HTTP": []}
             async with serve(timed, socket_path(data)):
                 for _ in range(ROUNDS):
@@ -152,7 +152,7 @@ async def _measure() -> None:
             _print_ghost(theirs, taken)
 
 
-def _take_down(calls: list[Made], timed: TimedCore, taken: Taken) -> None:
+def _take_down(calls: list[MadeCall], timed: TimedCore, taken: CallTimes) -> None:
     for one in calls:
         if one.name in TIMED:
             whole = one.ended_s - one.began_s
@@ -161,7 +161,7 @@ def _take_down(calls: list[Made], timed: TimedCore, taken: Taken) -> None:
             taken.above.append((whole - spent) * 1000)
 
 
-def _above_wait(one: Made) -> float:
+def _above_wait(one: MadeCall) -> float:
     return (one.ended_s - one.began_s - float(one.text)) * 1000
 
 
@@ -178,7 +178,7 @@ def _calls() -> list[tuple[str, dict[str, Any]]]:
     return found
 
 
-def _print(taken: dict[str, Taken], floor: dict[str, float]) -> None:
+def _print(taken: dict[str, CallTimes], floor: dict[str, float]) -> None:
     own = statistics.median(taken[OWN].whole)
     # The least is what a busy machine adds least to.
     columns = ("by", "a step, ms p50", "× own", "above the core, ms p50", "least", "p95")
@@ -198,7 +198,7 @@ def _print(taken: dict[str, Taken], floor: dict[str, float]) -> None:
 # --- the ways ----------
 
 
-async def _walk(at: House, taken: Taken) -> None:
+async def _walk(at: House, taken: CallTimes) -> None:
     """Make the calls here, without a server."""
     session_id = ""
 
@@ -300,7 +300,7 @@ async def _ghost(at: House, folder: Path) -> dict[str, list[float]]:
     return taken
 
 
-def _print_ghost(taken: dict[str, list[float]], ours: dict[str, Taken]) -> None:
+def _print_ghost(taken: dict[str, list[float]], ours: dict[str, CallTimes]) -> None:
     if not taken:
         return
     own = statistics.median(ours["stdio"].whole)

@@ -37,7 +37,7 @@ PEER = (
 )
 
 
-class Took(NamedTuple):
+class Duration(NamedTuple):
     ms: float
     cpu_ms: float
 
@@ -56,11 +56,11 @@ def main() -> None:
             "COLUMNS": "160",
             "LINES": "50",
         }
-        paints: list[Took] = []
-        lists: list[Took] = []
-        peers: list[Took] = []
-        helps: list[Took] = []
-        nothings: list[Took] = []
+        paints: list[Duration] = []
+        lists: list[Duration] = []
+        peers: list[Duration] = []
+        helps: list[Duration] = []
+        nothings: list[Duration] = []
         # One without phones: what is measured is the console.
         server = subprocess.Popen(
             [find_adb(), "-L", f"tcp:localhost:{port}", "nodaemon", "server"],
@@ -100,7 +100,7 @@ async def _fill(data: Path) -> None:
             await store.append(*drafts)
 
 
-def _seen(code: str, words: list[bytes], environment: dict[str, str]) -> list[Took]:
+def _seen(code: str, words: list[bytes], environment: dict[str, str]) -> list[Duration]:
     """Run a program on a terminal until words came, one after the other; how long to each."""
     ours, theirs = pty.openpty()
     began = time.perf_counter()
@@ -123,7 +123,7 @@ def _seen(code: str, words: list[bytes], environment: dict[str, str]) -> list[To
                     seen += os.read(ours, 65_536)
                 except OSError as error:
                     raise RuntimeError(f"{word!r} did not come; seen: {seen[-500:]!r}") from error
-            came.append(Took((time.perf_counter() - began) * 1000, _cpu_ms(process.pid)))
+            came.append(Duration((time.perf_counter() - began) * 1000, _cpu_ms(process.pid)))
     finally:
         process.send_signal(signal.SIGTERM)
         _drain_until_ended(process, ours)
@@ -150,17 +150,17 @@ def _drain_until_ended(process: subprocess.Popen[bytes], ours: int) -> None:
     process.wait()
 
 
-def _ran(code: str, environment: dict[str, str], *words: str) -> Took:
+def _ran(code: str, environment: dict[str, str], *words: str) -> Duration:
     began, before = time.perf_counter(), resource.getrusage(resource.RUSAGE_CHILDREN)
     subprocess.run(
         [sys.executable, "-c", code, *words], env=environment, stdout=subprocess.DEVNULL, check=True
     )
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     cpu_s = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    return Took((time.perf_counter() - began) * 1000, cpu_s * 1000)
+    return Duration((time.perf_counter() - began) * 1000, cpu_s * 1000)
 
 
-def _row(what: str, ours: list[Took], peer: str, theirs: list[Took], target: str) -> None:
+def _row(what: str, ours: list[Duration], peer: str, theirs: list[Duration], target: str) -> None:
     mine, other = _median(ours), _median(theirs)
     print(
         f"| {what} | {mine.ms:.0f} ({mine.cpu_ms:.0f}) | {peer} | {other.ms:.0f}"
@@ -168,8 +168,8 @@ def _row(what: str, ours: list[Took], peer: str, theirs: list[Took], target: str
     )
 
 
-def _median(all_of_them: list[Took]) -> Took:
-    return Took(
+def _median(all_of_them: list[Duration]) -> Duration:
+    return Duration(
         statistics.median(one.ms for one in all_of_them),
         statistics.median(one.cpu_ms for one in all_of_them),
     )

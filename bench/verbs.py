@@ -50,7 +50,7 @@ LINES: tuple[tuple[str, ...], ...] = (
 Newest = Callable[[], Awaitable[Session]]  # Read the session of the line that was run last.
 
 
-class Took(NamedTuple):
+class LineTime(NamedTuple):
     """What one line took, in seconds: the phone, all beside it, and the processor."""
 
     phone: float
@@ -58,7 +58,7 @@ class Took(NamedTuple):
     cpu: float
 
 
-Taken = dict[str, list[Took]]  # By verb.
+Taken = dict[str, list[LineTime]]  # By verb.
 
 
 def main() -> None:
@@ -74,7 +74,7 @@ def main() -> None:
         _print("all", way, [one for times in taken.values() for one in times])
 
 
-def _print(verb: str, way: str, times: list[Took]) -> None:
+def _print(verb: str, way: str, times: list[LineTime]) -> None:
     phone, beside, cpu = (
         statistics.median(each)
         for each in (
@@ -144,7 +144,7 @@ async def _lines(serial: str, environment: dict[str, str], newest: Newest) -> Ta
             split = (await newest()).time
             phone = (split.observe_ms + split.act_ms + split.settle_ms) / 1000
             if turn:
-                taken[verb].append(Took(phone, whole - phone, cpu))
+                taken[verb].append(LineTime(phone, whole - phone, cpu))
     return taken
 
 

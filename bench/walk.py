@@ -52,7 +52,7 @@ class Link(NamedTuple):
     bytes_per_s: float = 0.0  # 0: as fast as it goes.
 
 
-class Taken(NamedTuple):
+class StepTime(NamedTuple):
     name: str
     keys: int
     seconds: float
@@ -210,7 +210,7 @@ class Walk:
         self.core = core
         self.data_dir = data_dir
         self.command = command
-        self.took: list[Taken] = []
+        self.took: list[StepTime] = []
 
     async def task(self, name: str, work: Callable[[], Awaitable[None]]) -> None:
         """Do a task; keep its keys, its seconds and where it tripped."""
@@ -222,7 +222,7 @@ class Walk:
             tripped = str(error).splitlines()[0]
             print(str(error), file=sys.stderr, flush=True)
         seconds = time.monotonic() - began_s
-        self.took.append(Taken(name, self.seat.keys - before, seconds, tripped))
+        self.took.append(StepTime(name, self.seat.keys - before, seconds, tripped))
         print(f"  {name}: {self.seat.keys - before} keys, {seconds:.1f} s {tripped}", flush=True)
         await self._home()
 
@@ -534,7 +534,9 @@ class Walk:
         await self.seat.see("you start here", "that you start")
 
 
-async def _walk(place: Place, folder: Path, command: list[str], *, by_mouse: bool) -> list[Taken]:
+async def _walk(
+    place: Place, folder: Path, command: list[str], *, by_mouse: bool
+) -> list[StepTime]:
     from agent.rpc.remote_core import connect_or_none
 
     data_dir = folder / "data"

@@ -33,10 +33,10 @@ from agent.text import clean, one_line
 from console.app_parts.app_controls import AppControls
 from console.app_parts.attention_signals import AttentionSignals
 from console.app_parts.first_picture import FirstLook, open_picture
-from console.app_parts.kept_settings import KeptSettings
 from console.app_parts.keyboard import Keyboard, KeyPressed
 from console.app_parts.navigation import Navigation
 from console.app_parts.redraw import Redraw
+from console.app_parts.settings_writer import SettingsWriter
 from console.base_app import ConsoleApp, StartPhone
 from console.core.error_reports import ErrorReports
 from console.core.event_bridge import Bridge, Lost, Tick
@@ -53,7 +53,7 @@ from console.keys import actions
 from console.keys.controllers import Controller
 from console.keys.dispatcher import Dispatcher
 from console.keys.keymap import Keymap, read_keymap
-from console.keys.two_acts import TwoActs
+from console.keys.two_presses import TwoPresses
 from console.screens.base.console_screen import ConsoleScreen
 from console.screens.deck.deck import DeckScreen
 from console.screens.dialogs.dialog import Dialog
@@ -124,7 +124,7 @@ class SwitchboardApp(ShowsStills, ConsoleApp, inherit_bindings=False):
     CONTROLLERS: ClassVar[tuple[type[Controller], ...]] = (Navigation, AppControls)
     """What owns the actions that every screen has."""
     first_look: FirstLook | None = None
-    kept: KeptSettings
+    kept: SettingsWriter
     keyboard: Keyboard
     navigation: Navigation
     redraw: Redraw
@@ -168,7 +168,7 @@ class SwitchboardApp(ShowsStills, ConsoleApp, inherit_bindings=False):
         )
         self.stills = Stills(self, Pictures(settings.ui.pictures if settings else "cells"))
         self.stored = StoredFrames(core)
-        self.two_acts = TwoActs()
+        self.two_presses = TwoPresses()
         self.seen: frozenset[str] = frozenset()
         self.tool_servers = tuple(settings.mcp.servers) if settings else ()
         """The MCP servers that a session can be given."""
@@ -178,7 +178,7 @@ class SwitchboardApp(ShowsStills, ConsoleApp, inherit_bindings=False):
         self.recent = Recent(settings.data_dir if settings else None)
         self.written: dict[str, str] = {}
         """The settings that were written here, by name; they count from the next start."""
-        self.kept = KeptSettings(self)
+        self.kept = SettingsWriter(self)
         self.set_keymap(self.keys.bound())
         self.data_dir = settings.data_dir if settings else None
         # Pictures in a database are not in this computer's files.

@@ -27,7 +27,7 @@ from console.keys.controllers import Controller
 from console.keys.dispatcher import Dispatcher
 from console.keys.dispatcher import TopScreen as Dispatched
 from console.keys.keymap import Keymap
-from console.keys.two_acts import TwoActs
+from console.keys.two_presses import TwoPresses
 from console.steps.stored_frames import StoredFrames
 from console.storage.recent import Recent
 from console.storage.usage import PictureUsage
@@ -135,7 +135,7 @@ class ConsoleApp(FaultIsolatedApp, App[int], inherit_bindings=False):
     stills: Stills
     stored: StoredFrames
     blocks: str
-    two_acts: TwoActs
+    two_presses: TwoPresses
     keys: Keymap
     """The operator's own keys."""
     recent: Recent

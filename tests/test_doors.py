@@ -102,7 +102,7 @@ SEEN_EVERYWHERE = frozenset({"msgspec", "numpy"})
 WIDGETS_MAY_SEE = (
     "agent.records",
     "agent.schedules",
-    "agent.state.newest",
+    "agent.state.memoize",
     "agent.state.reducer",
     "agent.state.terms",
     "agent.state.transcript",
@@ -135,7 +135,7 @@ ROOM_MAY_SEE: dict[str, tuple[str, ...]] = {
     "agent/state/view_state.py": ("agent.records", "agent.state.transcript"),
     "agent/state/attention.py": (
         "agent.records",
-        "agent.state.newest",
+        "agent.state.memoize",
         "agent.state.view_state",
         "agent.state.terms",
     ),

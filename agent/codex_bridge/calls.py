@@ -11,7 +11,7 @@ import msgspec
 from msgspec.structs import replace
 
 from agent import protocol
-from agent.codex_bridge.asked import find_question, question_in, questions_by_session
+from agent.codex_bridge.question_search import find_question, question_in, questions_by_session
 from agent.codex_bridge.session_object import session_object, thread_id, timeline
 from agent.core import Core
 from agent.errors import RpcCode, UsageError, WrongStateError

@@ -21,7 +21,7 @@ async def set_up(phone: EpisodePhone, steps: tuple[SetupStep, ...]) -> None:
     for step in steps:
         why = ""
         for _ in range(step.tries):
-            why = await _tried(phone, step)
+            why = await _failure_of(phone, step)
             if not why:
                 break
         else:
@@ -31,7 +31,7 @@ async def set_up(phone: EpisodePhone, steps: tuple[SetupStep, ...]) -> None:
             )
 
 
-async def _tried(phone: EpisodePhone, step: SetupStep) -> str:
+async def _failure_of(phone: EpisodePhone, step: SetupStep) -> str:
     """Do a step once; return why it failed, empty for success."""
     if step.line:
         status, said = await phone.run(step.line)

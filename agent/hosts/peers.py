@@ -1,7 +1,7 @@
 """The other hosts of a fleet: which are there, what is asked of them, and what they ask of us.
 
-Not which host an op belongs to (`agent.runtime.abroad`). Invariants: an op is carried out at most
-once, whatever breaks; who asked is told within seconds of the end of a host that it does not
+Not which host an op belongs to (`agent.runtime.host_routing`). Invariants: an op is carried out at
+most once, whatever breaks; who asked is told within seconds of the end of a host that it does not
 answer, and whether anything may have been done; pictures never come by the database.
 """
 
@@ -15,7 +15,7 @@ import msgspec
 
 from agent.core import OWNER, Carrier, ClientInfo
 from agent.errors import StoreError, SwitchboardError, UsageError, WrongStateError
-from agent.hosts.forgetting import forget_host
+from agent.hosts.host_removal import remove_host
 from agent.hosts.picture_lines import PictureLines
 from agent.protocol import DeviceChanged, HostForget, Op, Reply
 from agent.records import DeviceInfo, DeviceState, HostInfo, HostState, at_host
@@ -23,7 +23,7 @@ from agent.rpc.places import TlsPlace
 from agent.rpc.rpc_messages import Problem, error_of, problem_of
 from agent.store.postgres.hosts import HostRecord, hosts
 from agent.store.postgres.link import Link
-from agent.store.postgres.op_table import Asked, OpTable, channel_of
+from agent.store.postgres.op_table import HostRequest, OpTable, channel_of
 from agent.store.postgres.postgres_store import PostgresStore
 from agent.store.store import EventDraft
 
@@ -140,10 +140,10 @@ class Peers:
         self._known = {one.name: one for one in await hosts(self._links[1])}
 
     async def forget(self, op: HostForget, submission_id: str, client: ClientInfo) -> None:
-        """Remove a host that has left for good; see `agent.hosts.forgetting`."""
+        """Remove a host that has left for good; see `agent.hosts.host_removal`."""
         link = Link(self._dsn, f"{self.host} forgetting")
         try:
-            await forget_host(link, self._store, op, submission_id, client)
+            await remove_host(link, self._store, op, submission_id, client)
         finally:
             await link.close()
         await self.refresh()
@@ -284,7 +284,7 @@ class Peers:
                     )
                 )
 
-    async def _carry_out(self, core: Carrier, asked: Asked) -> None:
+    async def _carry_out(self, core: Carrier, asked: HostRequest) -> None:
         outcome = _Outcome()
         try:
             body = msgspec.json.decode(asked.body, type=_Body)

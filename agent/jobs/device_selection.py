@@ -22,7 +22,7 @@ def wanted_tags(payload: Mapping[str, Any]) -> tuple[str, ...]:
     return tuple(str(tag) for tag in tags) if isinstance(tags, list | tuple) else ()
 
 
-def wanted(payload: Mapping[str, Any], key: str) -> str:
+def wanted_word(payload: Mapping[str, Any], key: str) -> str:
     """Read one word of a payload: `serial`, `app` or `needs`."""
     value = payload.get(key, "")
     return value if isinstance(value, str) else ""
@@ -30,7 +30,7 @@ def wanted(payload: Mapping[str, Any], key: str) -> str:
 
 def needs_of(payload: Mapping[str, Any]) -> Needs:
     """Return all that a job's phone has to be. Raises UsageError for what cannot be read."""
-    needs, app = parse_needs(wanted(payload, "needs")), wanted(payload, "app")
+    needs, app = parse_needs(wanted_word(payload, "needs")), wanted_word(payload, "app")
     tags = dict.fromkeys((*wanted_tags(payload), *needs.tags))
     apps = (AppNeed(app), *needs.apps) if app else needs.apps
     return replace(needs, tags=tuple(tags), apps=apps)
@@ -38,7 +38,7 @@ def needs_of(payload: Mapping[str, Any]) -> Needs:
 
 def fits(payload: Mapping[str, Any], info: DeviceInfo) -> bool:
     """Return whether a phone is one that a job may run on, as far as is known without asking it."""
-    serial = wanted(payload, "serial")
+    serial = wanted_word(payload, "serial")
     if serial and serial != info.serial:
         return False
     return fit_of(needs_of(payload), info, None) is not Fit.NO
@@ -50,7 +50,7 @@ def others_too(job: Job) -> Needs | None:
     None where the phone that was chosen is the one: it was named.
     """
     needs = needs_of(job.payload_json)
-    return None if wanted(job.payload_json, "serial") or needs.same else needs
+    return None if wanted_word(job.payload_json, "serial") or needs.same else needs
 
 
 async def is_still_fit(job: Job, parts: Services, serial: str) -> bool:
@@ -98,12 +98,12 @@ async def _named(job: Job, parts: Services) -> str:
         return job.last_surface_id
     if same:
         return (await parts.registry.get(same)).record.serial
-    return wanted(job.payload_json, "serial")
+    return wanted_word(job.payload_json, "serial")
 
 
 def _shown(payload: Mapping[str, Any]) -> str:
-    app, tags = wanted(payload, "app"), wanted_tags(payload)
-    rest = parse_needs(wanted(payload, "needs")).shown
+    app, tags = wanted_word(payload, "app"), wanted_tags(payload)
+    rest = parse_needs(wanted_word(payload, "needs")).shown
     return " and ".join(
         [f"the app {one_line(app, 80)}"] * bool(app)
         + [f"the tags {', '.join(tags)}"] * bool(tags)

@@ -8,7 +8,7 @@ again since, is never changed by a run that comes in late.
 
 from msgspec.structs import replace
 
-from agent.jobs.device_selection import fits, wanted
+from agent.jobs.device_selection import fits, wanted_word
 from agent.records import LATEST_MS, DeviceInfo, Job, JobStatus, JobType, Trigger
 from agent.schedules import is_missed, lenient_schedule, next_due_ms, out_of_quiet_ms
 
@@ -194,7 +194,7 @@ def waits_for(
         return False
     if device is not None and not fits(job.payload_json, device):
         return False
-    app = wanted(job.payload_json, "app")
+    app = wanted_word(job.payload_json, "app")
     if packages and app and app not in packages:
         return False
     return trigger in lenient_schedule(job.schedule_json).on

@@ -16,7 +16,7 @@ from agent import protocol
 from agent.codex_bridge.session_object import timeline
 from agent.devices.protocols import Fleet
 from agent.errors import StoreError, UsageError, WrongStateError
-from agent.notices import past, routing
+from agent.notices import notice_history, routing
 from agent.notices.command import CommandSink
 from agent.notices.on_phone import PhoneSink
 from agent.notices.shade import Act, Post, Shade, Withdraw
@@ -83,7 +83,7 @@ class NoticeService:
 
     def on_elsewhere(self, events: Iterable[protocol.Event]) -> None:
         """Take in which notices another host shows."""
-        past.follow(self._of_all, events)
+        notice_history.follow(self._of_all, events)
 
     def on_commit(self, events: Iterable[protocol.Event]) -> None:
         """Note which sessions have to be looked at; the registry has folded these events already.
@@ -93,7 +93,7 @@ class NoticeService:
         events = tuple(events)
         if self._parts.peers is not None:
             # What is shown here goes in the place of what another host had shown before.
-            past.follow(self._of_all, events)
+            notice_history.follow(self._of_all, events)
         imported = self._imported(events)
         for event in events:
             if event.session_id in imported:
@@ -129,7 +129,7 @@ class NoticeService:
 
         Raises StoreError.
         """
-        found = await past.shown_before(self._parts.store)
+        found = await notice_history.shown_before(self._parts.store)
         held: list[Notice] = []
         for key, notice in found.items():
             if await self._is_of_another(notice):

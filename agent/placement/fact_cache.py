@@ -73,7 +73,7 @@ class FactCache:
         for each in needs:
             names.update({one.name: True for one in each.apps if one.bounds})
         try:
-            facts = await self._asked(serial, names)
+            facts = await self._read_facts(serial, names)
         except SwitchboardError as error:
             _log.info("%s does not say what it has: %s", serial, error)
             self._known[serial] = _Known(None, self._clock() + LET_BE_S)
@@ -84,7 +84,7 @@ class FactCache:
             facts = replace(facts, named=named, versions={**before.versions, **facts.versions})
         self._known[serial] = _Known(facts, self._clock() + KEPT_S)
 
-    async def _asked(self, serial: str, names: dict[str, bool]) -> PhoneFacts:
+    async def _read_facts(self, serial: str, names: dict[str, bool]) -> PhoneFacts:
         device = await self._fleet.device(serial)
         labels: dict[str, set[str]] = {}
         if any(not is_package(name) for name in names):

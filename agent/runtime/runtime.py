@@ -39,12 +39,12 @@ from agent.models.model import Model
 from agent.models.verifying import Verifying
 from agent.notices.notice_service import NoticeService, sinks_of
 from agent.records import Autonomy, Commitment, DeviceInfo, Job, LiveFrame, Session, Watcher
-from agent.runtime.abroad import Abroad
-from agent.runtime.adopting import adopt_unhosted
 from agent.runtime.handlers.device_handlers import DeviceHandlers
 from agent.runtime.handlers.job_handlers import JobHandlers, StandingHandlers
 from agent.runtime.handlers.record_handlers import RecordHandlers
 from agent.runtime.handlers.session_handlers import SessionHandlers
+from agent.runtime.host_adoption import adopt_unhosted
+from agent.runtime.host_routing import HostRouting
 from agent.runtime.op_queue import OpQueue, Submission
 from agent.runtime.op_worker import OpWorker
 from agent.runtime.operator_notes import OperatorNotes
@@ -80,7 +80,7 @@ from agent.sessions.turns.dispatcher_host import Hosting
 from agent.sessions.turns.job_turns import JobTurns
 from agent.sessions.turns.review_turns import ReviewTurns
 from agent.sessions.turns.turns import Turns
-from agent.sessions.turns.wait_news import WaitNews
+from agent.sessions.turns.wait_reasons import WaitReasons
 from agent.settings import Settings
 from agent.state.commit import Commit
 from agent.store.dispatch.dispatcher import Dispatcher
@@ -114,7 +114,7 @@ class Runtime(StoredLookUps):
         self._listeners = EventListeners(
             lambda after, limit: self.store.events(after=after, limit=limit)
         )
-        self._abroad = None if parts.peers is None else Abroad(parts.peers, whole, parts.fleet)
+        self._abroad = None if parts.peers is None else HostRouting(parts.peers, whole, parts.fleet)
         targets = self._targets = Targets(parts)
         self._tree = Tree(parts.registry, targets, parts.supervisor)
         own_name = parts.settings.store.host or platform.node() or "localhost"
@@ -284,7 +284,7 @@ class Runtime(StoredLookUps):
             await self._op_queue.put(submission)
         return submission.submission_id
 
-    async def _carry(self, abroad: Abroad, submission: Submission) -> None:
+    async def _carry(self, abroad: HostRouting, submission: Submission) -> None:
         """Have an op that nobody waits for carried out where it belongs."""
         try:
             if await abroad.carry(submission.client, submission.op) is None:
@@ -444,7 +444,7 @@ class Runtime(StoredLookUps):
         await self._device_news.tell()
         self._supervisor.start(self._device_news.run(), "device watch")
         self._supervisor.start(self._parts.assignment.run(), "phones that work waits for")
-        self._supervisor.start(WaitNews(self._parts).run(), "why work waits")
+        self._supervisor.start(WaitReasons(self._parts).run(), "why work waits")
         self._supervisor.start(Losses(self._parts).run(), "loss watch")
         self._supervisor.start(self._watch_store(), "store watch")
         self._supervisor.start(self._tree.run(), "roll-up")

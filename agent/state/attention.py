@@ -10,7 +10,7 @@ from enum import StrEnum
 import msgspec
 
 from agent import records
-from agent.state.newest import newest
+from agent.state.memoize import memoize_last
 from agent.state.terms import term
 from agent.state.view_state import SessionView, State
 
@@ -20,7 +20,7 @@ def tree(state: State) -> tuple[tuple[int, SessionView], ...]:
     return _tree(state.sessions)
 
 
-@newest
+@memoize_last
 def children_of(sessions: Mapping[str, SessionView]) -> Mapping[str, tuple[SessionView, ...]]:
     """Return the subtasks of each session that has any, the oldest first, by its id."""
     found: dict[str, list[SessionView]] = {}
@@ -33,7 +33,7 @@ def children_of(sessions: Mapping[str, SessionView]) -> Mapping[str, tuple[Sessi
     }
 
 
-@newest
+@memoize_last
 def _tree(sessions: Mapping[str, SessionView]) -> tuple[tuple[int, SessionView], ...]:
     children = children_of(sessions)
     roots = sorted(
@@ -144,7 +144,7 @@ def attention(state: State, seen: frozenset[str] = frozenset()) -> tuple[Attenti
     return _attention(state, seen)
 
 
-@newest
+@memoize_last
 def _attention(state: State, seen: frozenset[str]) -> tuple[Attention, ...]:
     stranded = tuple(_lost_or_failed(state))
     # A loss is told once: by the session that waits for the phone, where there is one.

@@ -42,7 +42,7 @@ from agent.loop.turn.service_tools import ServiceTools
 from agent.loop.turn.touch_guard import watched
 from agent.loop.turn.turn_recorder import TurnRecorder
 from agent.loop.turn.unfinished_call import OVERTAKEN, UNDONE, Lost, what_became_of
-from agent.loop.verification.past import Past
+from agent.loop.verification.claim_history import ClaimHistory
 from agent.loop_features import NOTHING, Pattern, Without
 from agent.models.model import ModelRequest, ToolCall, ToolChoice, ToolSchema
 from agent.protocol import AgentMessage, TaskComplete, ToolCallRequested, TurnAborted, WarningEvent
@@ -156,7 +156,7 @@ class _Turn:
             card=None if Pattern.APP_CARDS in without else card,
             without=without,
         )
-        past = Past(session.goal)
+        past = ClaimHistory(session.goal)
         self.ledger = TurnRecorder(context, self.memory, seconds, past=past)
         observer = Observer(
             put_blob=context.put_blob,

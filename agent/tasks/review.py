@@ -20,10 +20,10 @@ from agent.loop.observe import Sleep
 from agent.loop.task_context import TaskContext, TurnEnd
 from agent.loop.turn.budget import budget_words, spent
 from agent.models.model import Message, MessageKind, ModelReply, ModelRequest, Role, ToolSchema
-from agent.moments import day_and_time
 from agent.protocol import ReviewPublished
 from agent.records import BudgetKind, Finding, Review, Session
 from agent.text import counted, one_line
+from agent.timestamps import day_and_time
 from agent.tools.arguments import Arguments, BadArguments, decode, schema
 
 REVIEW_TOOL = "publish_review"
@@ -105,7 +105,7 @@ class ReviewTask:
             f"## Goal\n{operator_text(session.goal)}\n{asked}"
             f"\n## How it ended\n{session.state.value}: "
             f"{one_line(tidy(session.latest_result or session.latest_error), 1000)}"
-            f"\n{_used(session, context.limits.max_steps)}"
+            f"\n{_usage_line(session, context.limits.max_steps)}"
             "\n\n## What happened\n" + "\n".join(kept)
         )
         return (
@@ -114,7 +114,7 @@ class ReviewTask:
         )
 
 
-def _used(session: Session, max_steps: int) -> str:
+def _usage_line(session: Session, max_steps: int) -> str:
     """Return when a session was, on which phone, and what it used of its budget."""
     parts = [
         f"It was given on {day_and_time(session.created_ms)}" if session.created_ms else "",

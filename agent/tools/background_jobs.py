@@ -11,11 +11,11 @@ from typing import Annotated, Any
 import msgspec
 
 from agent.errors import UsageError
-from agent.moments import iso_time
 from agent.protocol import JobCreate, JobList, JobStop, Reply
 from agent.records import Job, JobType, Misfire, QuietHours, Trigger
 from agent.safety.redacting.redaction import redact
 from agent.text import one_line
+from agent.timestamps import iso_time
 from agent.tools.arguments import Arguments, BadArguments, ServiceArguments, ToolKind
 from agent.tools.tool_groups import ToolGroup
 

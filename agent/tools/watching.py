@@ -11,9 +11,9 @@ import msgspec
 
 from agent import protocol, records
 from agent.errors import UsageError
-from agent.moments import iso_time
 from agent.safety.redacting.redaction import redact
 from agent.text import one_line
+from agent.timestamps import iso_time
 from agent.tools.arguments import ServiceArguments, ToolKind
 from agent.tools.background_jobs import (
     LIST_DEFAULT,

@@ -1,8 +1,8 @@
 """What counts as a match, pure: notifications, pages, screens and times against a condition.
 
-Not the looking (`agent.watchers.sensors`), nor calls and deadlines (`agent.watchers.silence`).
-Invariants: what was there at the first look, or has matched before, is no match again while it
-stays; a page's first look only remembers it.
+Not the looking (`agent.watchers.sensors`), nor calls and deadlines
+(`agent.watchers.call_matching`). Invariants: what was there at the first look, or has matched
+before, is no match again while it stays; a page's first look only remembers it.
 """
 
 import hashlib

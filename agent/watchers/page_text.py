@@ -19,12 +19,12 @@ _LINES = re.compile(r"\s*\n\s*")
 
 def page_text(body: str, *, is_html: bool) -> str:
     """Return the words of a page: one line of text for each block, entities resolved."""
-    text = unescape("".join(_seen(body))) if is_html else body
+    text = unescape("".join(_visible_text(body))) if is_html else body
     folded = _LINES.sub("\n", _BLANKS.sub(" ", text)).strip()
     return clean(folded, LIMIT_CHARS)
 
 
-def _seen(body: str) -> list[str]:
+def _visible_text(body: str) -> list[str]:
     """Part the text from the tags; each search begins where the last one ended."""
     parts: list[str] = []
     lowered = body.lower()

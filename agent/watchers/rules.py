@@ -121,7 +121,7 @@ def stopped(watcher: Watcher, now_ms: int, reason: str = "") -> Watcher | None:
     )
 
 
-def seen(watcher: Watcher, now_ms: int) -> Watcher | None:
+def match_seen(watcher: Watcher, now_ms: int) -> Watcher | None:
     """Return the record of a watcher whose match the operator has seen."""
     return replace(watcher, unread=False, updated_at=now_ms) if watcher.unread else None
 

@@ -20,11 +20,11 @@ from agent.models.model import (
     Role,
     ToolSchema,
 )
-from agent.moments import day_and_time
 from agent.records import Usage
 from agent.safety.prompt_fencing import fenced
 from agent.safety.redacting.redaction import redact
 from agent.text import clean, one_line
+from agent.timestamps import day_and_time
 
 LIMIT_CHARS = 24_000  # What is given to a judge (OpenPhone's bound).
 _WHY_CHARS = 300

@@ -16,6 +16,7 @@ from agent.devices.shell.call_log import Call
 from agent.devices.shell.notifications import Notification
 from agent.errors import DeviceError, DeviceLostError, SwitchboardError
 from agent.records import DeviceState, Evaluator, UiNode, Usage, Watcher, WatcherType
+from agent.watchers.call_matching import calls_look
 from agent.watchers.matching import (
     Look,
     is_as_before,
@@ -26,7 +27,6 @@ from agent.watchers.matching import (
 )
 from agent.watchers.reading import condition_of
 from agent.watchers.semantic_match import Judge, NoJudgementError
-from agent.watchers.silence import calls_look
 from agent.watchers.web import Page, fetch
 
 LOOK_TIMEOUT_S = 15.0

@@ -23,11 +23,11 @@ from agent.store.store import EventDraft
 from agent.text import one_line
 from agent.wake_timer import WakeTimer
 from agent.watchers import rules
+from agent.watchers.call_matching import deadline_look
 from agent.watchers.commitments import EXPIRED, come_due, wakes_at_ms
 from agent.watchers.matching import Look, Match
 from agent.watchers.reaction import job_of, notice_words
 from agent.watchers.sensors import Sensors
-from agent.watchers.silence import deadline_look
 from agent.watchers.watcher_cache import WatcherCache
 
 LOOKS_AT_ONCE = 8  # CONTRACTS 2.2: how many one wake begins.

@@ -20,7 +20,7 @@ from agent.sessions.rules.creation import requested_id
 from agent.watchers.commitments import planned_commitment, updated
 from agent.watchers.creation import planned_watcher
 from agent.watchers.origins import evidence_of
-from agent.watchers.rules import seen, stopped
+from agent.watchers.rules import match_seen, stopped
 from agent.watchers.semantic_match import Judge
 from agent.watchers.sensors import Sensors
 from agent.watchers.watcher_cache import MOST_LIVE, NEWEST, WatcherCache
@@ -133,7 +133,7 @@ class WatcherService:
                 return protocol.Reply(submission_id=submission_id, watchers=gone)
             case protocol.WatcherRead(watcher_id=watcher_id):
                 watcher = await self._cache.change_watcher(
-                    watcher_id, lambda one: seen(one, now_ms), "seen", submission_id
+                    watcher_id, lambda one: match_seen(one, now_ms), "seen", submission_id
                 )
                 return protocol.Reply(submission_id=submission_id, watcher=watcher)
             case protocol.CommitmentCreate():

@@ -83,7 +83,7 @@ class AppControls(Controller):
 
     async def _do_chosen(self, entry: "Entry | None") -> None:
         if entry is not None:
-            from console.app_parts.carry_out import carry_out
+            from console.app_parts.palette_actions import carry_out
 
             await carry_out(self._app, entry)
 
@@ -91,7 +91,7 @@ class AppControls(Controller):
 
     def do_app_model(self) -> None:
         """Connect a model: the same questions as `switchboard models setup`, on this terminal."""
-        from console.app_parts.carry_out import connect_model
+        from console.app_parts.palette_actions import connect_model
 
         connect_model(self._app)
 
@@ -131,7 +131,7 @@ class AppControls(Controller):
             sentence = (
                 f"{app.keys.name('app.suspend')} again also suspends {working} {noun} at work"
             )
-            if not app.two_acts.confirm("app.suspend", str(working), sentence):
+            if not app.two_presses.confirm("app.suspend", str(working), sentence):
                 return
         suspend(app)
 

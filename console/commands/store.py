@@ -21,7 +21,7 @@ from console.core.command_settings import settings_for
 from console.terminal.signals import StopRequest, run_async
 
 if TYPE_CHECKING:
-    from agent.store.queries.soundness import Checked
+    from agent.store.queries.integrity import IntegrityReport
 
 
 @click.group()
@@ -248,7 +248,7 @@ def _stored(events: int, sessions: int) -> str:
     return f"{counted(events, 'event')} of {counted(sessions, 'session')}"
 
 
-async def _checked(settings: Settings) -> "Checked":
+async def _checked(settings: Settings) -> "IntegrityReport":
     if not settings.store.dsn:
         from agent.store.embedded.upkeep import check
 

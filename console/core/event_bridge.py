@@ -28,7 +28,7 @@ from agent.state.reducer import (
     without_old_transcripts,
 )
 from console.core.connection import NO_ANSWER, NO_DATABASE, RECONNECTING
-from console.core.far_words import FarWords
+from console.core.remote_text import RemoteText
 from console.latency_stats import LatencyStats
 
 _log = logging.getLogger(__name__)
@@ -81,7 +81,7 @@ class Bridge:
         """How long phones took to be looked at, since the console follows."""
         self.hosts: tuple[HostInfo, ...] = ()
         """The hosts of a fleet, as they were when they were read last."""
-        self._far_words = FarWords(core, self._hear)
+        self._far_words = RemoteText(core, self._hear)
         self._post = post
         self._is_dirty = False
         self._folded = asyncio.Event()

@@ -305,7 +305,7 @@ async def _own(
     if settings.store.dsn:
         from agent.rpc.fleet_store import fleet_store
         from agent.store.addresses import address
-        from agent.store.postgres.own_store import own_part
+        from agent.store.postgres.host_store import own_part
 
         fleets_store, peers = await _join(settings, seen, gate, labels, wires, stack)
         whole, store = fleets_store, own_part(fleets_store)
@@ -421,7 +421,7 @@ async def _join(
     from agent.hosts.peers import Peers
     from agent.rpc.places import host_place
     from agent.store.addresses import address
-    from agent.store.postgres.own_store import host_of_unassigned
+    from agent.store.postgres.host_store import host_of_unassigned
     from console.core.store_choice import open_fleet, own_version
 
     def listed() -> tuple[DeviceInfo, ...]:

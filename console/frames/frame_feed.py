@@ -17,7 +17,7 @@ _RETRY_S = 2.0
 _ONE_S = 5.0
 
 
-class Wanted(NamedTuple):
+class FeedTarget(NamedTuple):
     """Which device, and at how many pixels."""
 
     serial: str
@@ -31,12 +31,12 @@ class FrameFeed:
     def __init__(self, core: Core, *, max_hz: float) -> None:
         self._core = core
         self._max_hz = max_hz
-        self._wanted: Wanted | None = None
+        self._wanted: FeedTarget | None = None
         self._task: asyncio.Task[None] | None = None
         self.newest: LiveFrame | None = None
         self.version = 0
 
-    def want(self, wanted: Wanted | None) -> None:
+    def want(self, wanted: FeedTarget | None) -> None:
         """Follow another device or size; None follows nothing."""
         if wanted == self._wanted:
             return
@@ -53,7 +53,7 @@ class FrameFeed:
         self.newest = frame
         self.version += 1
 
-    async def _follow(self, wanted: Wanted) -> None:
+    async def _follow(self, wanted: FeedTarget) -> None:
         while True:
             try:
                 async with self._core.frames(
@@ -96,7 +96,7 @@ class FrameFeed:
             await asyncio.gather(task, return_exceptions=True)
 
 
-def _failed(wanted: Wanted, last: LiveFrame | None, detail: str) -> LiveFrame:
+def _failed(wanted: FeedTarget, last: LiveFrame | None, detail: str) -> LiveFrame:
     return LiveFrame(
         serial=wanted.serial,
         width_px=wanted.width_px,

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 from agent.core import Core
 from agent.records import LiveFrame
-from console.frames.frame_feed import FrameFeed, Wanted
+from console.frames.frame_feed import FeedTarget, FrameFeed
 
 WALL_HZ = 10.0
 """The most pictures a second of each phone on the Wall: what is seen of many is not watched."""
@@ -30,7 +30,7 @@ class WallFeeds:
         self._max_hz = max_hz
         self._feeds: dict[str, FrameFeed] = {}
         self._seen: dict[str, int] = {}
-        self._wanted: dict[str, Wanted] = {}
+        self._wanted: dict[str, FeedTarget] = {}
         self._beginning: asyncio.Task[None] | None = None
 
     @property
@@ -40,7 +40,7 @@ class WallFeeds:
 
     def want(self, sizes: Mapping[str, tuple[int, int]]) -> None:
         """Follow exactly these phones, each at a size in pixels."""
-        self._wanted = {serial: Wanted(serial, *size) for serial, size in sizes.items()}
+        self._wanted = {serial: FeedTarget(serial, *size) for serial, size in sizes.items()}
         for serial in self._feeds.keys() - self._wanted.keys():
             self._feeds.pop(serial).want(None)
             self._seen.pop(serial, None)

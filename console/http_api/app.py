@@ -34,7 +34,7 @@ from console.http_api.gate import MAX_BODY_BYTES, Gate, answer_problem, drained,
 from console.http_api.openapi import document
 from console.http_api.operations import LOOK_UPS, PREFIX, op_of, ops, params_of, query_of
 from console.http_api.problems import details_of, refusal
-from console.loopback.kept_clients import HUNG_UP_S, IDLE_S, MAX_CLIENTS, KeptClients
+from console.loopback.client_sessions import HUNG_UP_S, IDLE_S, MAX_CLIENTS, ClientSessions
 from console.loopback.listening import listening
 from console.loopback.tokens import client_key, is_operators
 
@@ -82,7 +82,7 @@ class HttpApi:
         self._credentials = credentials
         self._shown: dict[str, str] = {}
         """The tokens of operators, by client, for the length of an opening."""
-        self.clients: KeptClients[_Line] = KeptClients(
+        self.clients: ClientSessions[_Line] = ClientSessions(
             self._connect, _hang_up, idle_s=idle_s, hung_up_s=hung_up_s
         )
 

@@ -15,7 +15,7 @@ from agent.errors import SwitchboardError
 from console.input.gate import OPENS_S, Wait
 from console.keys import actions
 from console.keys.controllers import Controller, method_name
-from console.keys.two_acts import TwoActs
+from console.keys.two_presses import TwoPresses
 from console.keys.unavailable import NEED_PHONES, STILL_OPENING, WHY_NOT
 
 
@@ -72,7 +72,7 @@ class ActionHost(Protocol):
         """The picture of the core."""
 
     @property
-    def two_acts(self) -> TwoActs:
+    def two_presses(self) -> TwoPresses:
         """What takes a second press."""
 
     @property
@@ -103,7 +103,7 @@ class Dispatcher:
         """Do an action, or say why it can do nothing now."""
         host, action = self._host, actions.BY_ID[action_id]
         if action_id != self._armed_by:
-            host.two_acts.disarm()
+            host.two_presses.disarm()
         self._armed_by = action_id
         method = None
         for owner in self._owners(action):

@@ -18,7 +18,7 @@ from agent.core import Core
 from agent.errors import NotAllowedError
 from agent.operators.door import wrong_sign_in
 from agent.text import one_line
-from console.loopback.kept_clients import HUNG_UP_S, IDLE_S, KeptClients
+from console.loopback.client_sessions import HUNG_UP_S, IDLE_S, ClientSessions
 from console.loopback.tokens import client_key, is_operators
 from console.mcp.tool import Connection
 
@@ -91,7 +91,7 @@ class HttpClients:
 
         self._programs: dict[str, str] = {}
 
-        self.kept: KeptClients[Connection] = KeptClients(
+        self.kept: ClientSessions[Connection] = ClientSessions(
             opened, _close, idle_s=idle_s, hung_up_s=hung_up_s
         )
 

@@ -21,7 +21,7 @@ from starlette.middleware.authentication import AuthenticationMiddleware
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from console.loopback.kept_clients import MAX_CLIENTS
+from console.loopback.client_sessions import MAX_CLIENTS
 from console.loopback.listening import NAMES, listening
 from console.loopback.tokens import client_key, is_operators
 from console.mcp.clients import HttpClients, operators_token

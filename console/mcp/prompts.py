@@ -15,7 +15,7 @@ _LOOK = (
 )
 
 
-class Asked(msgspec.Struct, frozen=True, kw_only=True):
+class PromptArgument(msgspec.Struct, frozen=True, kw_only=True):
     """An argument of a prompt."""
 
     name: str
@@ -28,7 +28,7 @@ class PromptText(msgspec.Struct, frozen=True, kw_only=True):
 
     name: str
     description: str
-    asked: tuple[Asked, ...]
+    asked: tuple[PromptArgument, ...]
     text: str
 
 
@@ -39,15 +39,17 @@ PROMPTS = {
             name="do_on_phone",
             description="Do something on a phone yourself.",
             asked=(
-                Asked(name="goal", description="What is to be done."),
-                Asked(name="phone", description="Serial; may be left out.", required=False),
+                PromptArgument(name="goal", description="What is to be done."),
+                PromptArgument(
+                    name="phone", description="Serial; may be left out.", required=False
+                ),
             ),
             text=f"Take a phone {{phone}} with take_phone and do this on it: {{goal}}\n\n{_LOOK}",
         ),
         PromptText(
             name="delegate",
             description="Have Switchboard's own agent do something on a phone.",
-            asked=(Asked(name="goal", description="What is to be done."),),
+            asked=(PromptArgument(name="goal", description="What is to be done."),),
             text=(
                 "Give this to Switchboard's agent with start_session: {goal}\n\nFollow it with "
                 "watch_session until it has ended. When it asks something, put the question to me "
@@ -59,8 +61,8 @@ PROMPTS = {
             name="test_app",
             description="Try a flow of an app and report what fails.",
             asked=(
-                Asked(name="app", description="The app, by name or package."),
-                Asked(name="flow", description="What to try, and what should come of it."),
+                PromptArgument(name="app", description="The app, by name or package."),
+                PromptArgument(name="flow", description="What to try, and what should come of it."),
             ),
             text=(
                 "Take a phone, launch {app} and try this: {flow}\n\nReport each step with what was "
@@ -71,7 +73,7 @@ PROMPTS = {
         PromptText(
             name="review_session",
             description="Read what a session did and judge it.",
-            asked=(Asked(name="session", description="The session's id."),),
+            asked=(PromptArgument(name="session", description="The session's id."),),
             text=(
                 "Read session {session} with read_transcript. Say whether its goal was met, by "
                 "which screen it shows, where it lost time, and what it did that the goal did not "

@@ -11,8 +11,8 @@ from contextlib import suppress
 from agent.core import Core
 from agent.errors import SwitchboardError
 from agent.protocol import SessionHosted
+from console.monitoring.host_scope import HostScope
 from console.monitoring.metrics import Metrics
-from console.monitoring.own_part import OwnPart
 from console.monitoring.traces import Traces
 
 RETRY_S = 2.0  # How long after a core was found away it is looked for again.
@@ -64,7 +64,7 @@ class Follower:
             await asyncio.sleep(self._retry_s)
 
     async def _follow(self, core: Core) -> None:
-        own = OwnPart(core, await core.overview())
+        own = HostScope(core, await core.overview())
         overview = own.overview
         known = self._last
         if known is None or known > overview.event_id:

@@ -39,7 +39,7 @@ _CLOSE_S = 5
 _SHORTEST = 16
 
 
-class Wanted(msgspec.Struct, frozen=True, kw_only=True):
+class ServeOptions(msgspec.Struct, frozen=True, kw_only=True):
     """How it is served."""
 
     phones: int = 1
@@ -50,7 +50,7 @@ class Wanted(msgspec.Struct, frozen=True, kw_only=True):
     session_s: float | None = 600.0
 
 
-def gated(settings: Settings, wanted: Wanted, environ: Mapping[str, str]) -> Gate:
+def gated(settings: Settings, wanted: ServeOptions, environ: Mapping[str, str]) -> Gate:
     """Make the application and its gate.
 
     Raises:
@@ -116,7 +116,7 @@ class _Uvicorn(uvicorn.Server):
 
 @asynccontextmanager
 async def serving(
-    settings: Settings, wanted: Wanted, environ: Mapping[str, str], *, host: str, port: int
+    settings: Settings, wanted: ServeOptions, environ: Mapping[str, str], *, host: str, port: int
 ) -> AsyncIterator[str]:
     """Serve for the length of a `with` block; yields the address once the phones are there.
 
@@ -187,7 +187,7 @@ def app() -> Gate:
         raise ConfigError(f"SWITCHBOARD_ENV_SESSION_S is {session!r}.", "Set it to seconds.")
     settings = load_settings(overrides={"data_dir": environ.get("SWITCHBOARD_DATA_DIR")})
     Path(settings.data_dir).mkdir(parents=True, exist_ok=True, mode=0o700)
-    wanted = Wanted(
+    wanted = ServeOptions(
         phones=int(phones), token=environ.get(TOKEN.variable, ""), session_s=float(session)
     )
     return gated(settings, wanted, environ)

@@ -20,7 +20,7 @@ class ImageFormat(StrEnum):
     PNG = "PNG"
 
 
-class Way(StrEnum):
+class PhoneAccess(StrEnum):
     """How virtual phones are reached."""
 
     IN_PROCESS = "in-process"
@@ -40,7 +40,7 @@ class Variables(msgspec.Struct, frozen=True, kw_only=True):
     image_quality: int = 85
     looks: str = "both"
     """SWITCHBOARD_ENV_LOOKS: pixels, tree or both."""
-    way: Way = Way.IN_PROCESS
+    way: PhoneAccess = PhoneAccess.IN_PROCESS
     """SWITCHBOARD_ENV_WAY: virtual phones in the server's process, or over adb as emulators are."""
     adb_path: str = ""
     record: str = ""
@@ -49,7 +49,7 @@ class Variables(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def in_process(self) -> bool:
         """Whether the phones are in the server's process; emulators never are."""
-        return self.avd_name == VIRTUAL and self.way is Way.IN_PROCESS
+        return self.avd_name == VIRTUAL and self.way is PhoneAccess.IN_PROCESS
 
 
 def read_variables(environ: Mapping[str, str]) -> Variables:
@@ -73,7 +73,7 @@ def read_variables(environ: Mapping[str, str]) -> Variables:
         image_format=ImageFormat(one_of("ANDROID_IMAGE_FORMAT", "JPEG", tuple(ImageFormat))),
         image_quality=int(quality),
         looks=one_of("SWITCHBOARD_ENV_LOOKS", "both", ("pixels", "tree", "both")),
-        way=Way(one_of("SWITCHBOARD_ENV_WAY", Way.IN_PROCESS, tuple(Way))),
+        way=PhoneAccess(one_of("SWITCHBOARD_ENV_WAY", PhoneAccess.IN_PROCESS, tuple(PhoneAccess))),
         adb_path=environ.get("ANDROID_ADB_PATH", ""),
         record=environ.get("SWITCHBOARD_ENV_RECORD", ""),
     )

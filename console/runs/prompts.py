@@ -21,7 +21,7 @@ from agent.records import Question, QuestionKind, QuestionPart, Speaker
 from agent.text import clean, one_line
 from console.cli_support.exits import say
 from console.core.command_settings import to_run
-from console.terminal.typed_lines import hidden_input, next_line
+from console.terminal.line_input import hidden_input, next_line
 
 
 def can_ask() -> bool:

@@ -6,7 +6,7 @@ from typing import Any, Protocol
 from agent.protocol import Op, Reply
 from console.input.gate import Wait
 from console.input.pending import PendingOps
-from console.keys.two_acts import TwoActs
+from console.keys.two_presses import TwoPresses
 
 
 class OpSender(Protocol):
@@ -25,7 +25,7 @@ class OpSender(Protocol):
         """What was asked for and not answered yet."""
 
     @property
-    def two_acts(self) -> TwoActs:
+    def two_presses(self) -> TwoPresses:
         """What takes a second press."""
 
     def request(self, op: Op, *, done: str = "") -> None:

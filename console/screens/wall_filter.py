@@ -1,6 +1,6 @@
 """The filter of the Wall: words of phones and of the sessions on them, `@host/` and `#tag`.
 
-Reads as the Deck's does (`widgets.lists.wanted`).
+Reads as the Deck's does (`widgets.lists.list_filter`).
 """
 
 from collections.abc import Sequence
@@ -13,7 +13,7 @@ from console.keys.controllers import Controller
 from console.screens.base.console_screen import ConsoleScreen
 from widgets.base import status
 from widgets.lists.device_names import device_names
-from widgets.lists.wanted import EVERYTHING, Wanted
+from widgets.lists.list_filter import EVERYTHING, ListFilter
 
 
 class WallFilter(Controller):
@@ -31,7 +31,7 @@ class WallFilter(Controller):
         self, devices: Sequence[DeviceInfo], state: State, asking: frozenset[str]
     ) -> list[DeviceInfo]:
         """Return the phones that hold every word."""
-        wanted = Wanted.of(self.text)
+        wanted = ListFilter.of(self.text)
         if wanted == EVERYTHING:
             return list(devices)
         return [one for one in devices if _fits(wanted, one, state, asking)]
@@ -60,7 +60,7 @@ class WallFilter(Controller):
         return True
 
 
-def _fits(wanted: Wanted, device: DeviceInfo, state: State, asking: frozenset[str]) -> bool:
+def _fits(wanted: ListFilter, device: DeviceInfo, state: State, asking: frozenset[str]) -> bool:
     view = state.sessions.get(device.driver)
     session = view.session if view is not None else None
 

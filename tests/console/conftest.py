@@ -10,7 +10,7 @@ from textual.pilot import Pilot
 
 from agent.config import load_settings
 from console.app import SwitchboardApp
-from console.keys import two_acts
+from console.keys import two_presses
 from console.screens.deck.deck import DeckScreen
 from tests.console.fakes import FakeCore
 from tests.console.script import evening
@@ -58,7 +58,7 @@ def console(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Open:
     # Without a terminal Textual assumes sixteen colours, with which there are no pictures.
     monkeypatch.setattr("textual.constants.COLOR_SYSTEM", "truecolor")
     # On a busy machine the second of two acts may come late; `test_two_acts` minds the time.
-    monkeypatch.setattr(two_acts, "ARMED_S", 600.0)
+    monkeypatch.setattr(two_presses, "ARMED_S", 600.0)
     settings = load_settings(environ={"SWITCHBOARD_DATA_DIR": str(tmp_path)})
 
     @asynccontextmanager

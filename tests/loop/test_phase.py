@@ -8,7 +8,7 @@ from agent.loop.screen.elements import number_elements
 from agent.loop.screen.screen_kind import is_navigation
 from agent.loop.screen.screen_text import screen_text
 from agent.loop.screen.support_phase import Phase, is_support_goal, phase_of
-from agent.loop.signals.recover import Trail
+from agent.loop.signals.recover import RecentActions
 from agent.protocol import ToolCallFinished
 from agent.records import Bounds, Element, Foreground, Observation, UiNode
 from tests.loop.paper_phone import PaperPhone, button, field, node
@@ -83,7 +83,7 @@ def test_masking_keeps_the_phase() -> None:
 
 
 def test_what_was_opened_and_left_twice_is_not_opened_again() -> None:
-    trail = Trail()
+    trail = RecentActions()
     for _ in range(2):
         assert trail.bans == {}
         trail.pressed("wallet")
@@ -92,7 +92,7 @@ def test_what_was_opened_and_left_twice_is_not_opened_again() -> None:
 
 
 def test_something_done_in_between_makes_it_no_dead_end() -> None:
-    trail = Trail()
+    trail = RecentActions()
     for _ in range(3):
         trail.pressed("wallet")
         trail.pressed("")

@@ -1,6 +1,6 @@
 """When a session gets nowhere; the vectors of chapter 7 named "oscillation"."""
 
-from agent.loop.signals.recover import Trail, oscillates, wrong_app
+from agent.loop.signals.recover import RecentActions, oscillates, wrong_app
 
 
 def test_oscillation_abab_warns() -> None:
@@ -17,7 +17,7 @@ def test_oscillation_abba_is_none() -> None:
 
 
 def test_three_actions_without_effect_are_called_stagnation() -> None:
-    trail = Trail()
+    trail = RecentActions()
     trail.saw("A", after_action=False)
     for _ in range(2):
         trail.saw("A", after_action=True)
@@ -27,14 +27,14 @@ def test_three_actions_without_effect_are_called_stagnation() -> None:
 
 
 def test_looking_again_without_an_action_is_no_sign_of_being_stuck() -> None:
-    trail = Trail()
+    trail = RecentActions()
     for _ in range(6):
         trail.saw("A", after_action=False)
     assert trail.warnings() == ()
 
 
 def test_the_third_identical_action_without_effect_is_a_duplicate() -> None:
-    trail = Trail()
+    trail = RecentActions()
     trail.did("click x", scroll=False, changed=False)
     assert not trail.is_duplicate("click x")
     trail.did("click x", scroll=False, changed=False)
@@ -43,14 +43,14 @@ def test_the_third_identical_action_without_effect_is_a_duplicate() -> None:
 
 
 def test_identical_actions_that_have_effect_are_no_duplicates() -> None:
-    trail = Trail()
+    trail = RecentActions()
     for _ in range(5):
         trail.did("scroll down", scroll=True, changed=True)
     assert not trail.is_duplicate("scroll down")
 
 
 def test_eight_scrolls_in_a_row_warn_and_another_action_ends_the_count() -> None:
-    trail = Trail()
+    trail = RecentActions()
     for n in range(8):
         trail.did(f"scroll {n}", scroll=True, changed=True)
     assert any("scrolled 8 times" in warning for warning in trail.warnings())
@@ -67,7 +67,7 @@ def test_another_app_than_the_session_is_for_is_said_and_system_windows_are_not(
 
 
 def test_the_same_text_typed_a_third_time_is_a_duplicate_though_the_field_grew() -> None:
-    trail = Trail()
+    trail = RecentActions()
     typing = 'type_text {"element":3,"text":"Run"}'
     trail.did(typing, scroll=False, changed=True)
     assert not trail.is_duplicate(typing)

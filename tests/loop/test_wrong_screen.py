@@ -3,7 +3,7 @@
 import pytest
 
 from agent.loop.screen.wrong_screen import misleads
-from agent.loop.signals.recover import Trail
+from agent.loop.signals.recover import RecentActions
 from agent.loop_features import Pattern
 from agent.protocol import ToolCallFinished
 from agent.records import Bounds, Element, Foreground, Observation, UiNode
@@ -97,7 +97,7 @@ async def test_who_does_not_look_for_support_may_shop() -> None:
 
 
 def test_every_fifth_screen_without_a_way_to_support_says_to_plan_anew() -> None:
-    trail, told = Trail(), []
+    trail, told = RecentActions(), []
     for _ in range(10):
         trail.looked_for_support(found=False, misleads=False)
         told.append(trail.warnings())
@@ -107,6 +107,6 @@ def test_every_fifth_screen_without_a_way_to_support_says_to_plan_anew() -> None
     )
     trail.looked_for_support(found=True, misleads=False)
     assert trail.warnings() == ()
-    trail = Trail(without={Pattern.NAVIGATION_FIRST}, searched=4)
+    trail = RecentActions(without={Pattern.NAVIGATION_FIRST}, searched=4)
     trail.looked_for_support(found=False, misleads=False)
     assert trail.warnings() == ()

@@ -6,7 +6,7 @@ from agent.errors import UsageError
 from agent.protocol import SessionCreate
 from agent.records import ActionOutcome, SessionState, VerifiedBy
 from agent.state.event_text import verified_mark
-from console.runs.one_act import taking
+from console.runs.single_action import taking
 from tests.mcp.conftest import Stand
 from widgets.base import status
 

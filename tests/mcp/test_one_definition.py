@@ -15,7 +15,7 @@ from console.cli import cli
 from console.http_api.openapi import document
 from console.mcp.session_tools import SESSION_TOOLS, StartSession
 from console.mcp.tool import FIELD_OF, McpTool, op_of
-from console.runs.one_act import swipe_call, tap_call, type_call
+from console.runs.single_action import swipe_call, tap_call, type_call
 
 ACTS = [tool for tool in SESSION_TOOLS if tool.op is not None]
 VERBS = {

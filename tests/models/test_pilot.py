@@ -11,7 +11,7 @@ from agent.loop.screen.elements import number_elements
 from agent.models.model import ModelReply, ModelRequest
 from agent.models.pilot import Pilot
 from agent.models.pilot.find import way_to
-from agent.models.pilot.moves import GiveUp, Trail
+from agent.models.pilot.moves import GiveUp, IntentProgress
 from agent.models.pilot.reading import View
 from agent.records import ActionOutcome, AppInfo, Foreground, Observation, UiNode
 from agent.tools.registry import schemas
@@ -224,6 +224,6 @@ async def test_a_long_list_of_apps_is_cut_where_one_of_them_is_asked_for() -> No
 
 @pytest.mark.parametrize("what", ["“the settings”", "a switch for the lamp"])
 def test_what_was_not_found_is_named_in_plain_words(what: str) -> None:
-    gave_up = way_to("the settings", View(package="org.mail"), Trail([], backs=99), what)
+    gave_up = way_to("the settings", View(package="org.mail"), IntentProgress([], backs=99), what)
     assert isinstance(gave_up, GiveUp)
     assert gave_up.reason.endswith(f" and did not find {what}")

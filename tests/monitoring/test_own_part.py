@@ -7,7 +7,7 @@ import pytest
 from agent import protocol, records
 from agent.core import Core, Overview
 from agent.errors import UsageError
-from console.monitoring.own_part import OwnPart
+from console.monitoring.host_scope import HostScope
 from tests.monitoring.facts import Facts
 
 HERE, THERE = "rack-1", "rack-2"
@@ -29,8 +29,8 @@ def a_session(session_id: str, host: str) -> records.Session:
     return records.Session(session_id=session_id, goal="g", created_ms=1, host=host)
 
 
-def part(overview: Overview, **hosts: str) -> OwnPart:
-    return OwnPart(cast(Core, Stored(**hosts)), overview)
+def part(overview: Overview, **hosts: str) -> HostScope:
+    return HostScope(cast(Core, Stored(**hosts)), overview)
 
 
 def fleet(*sessions: records.Session) -> Overview:

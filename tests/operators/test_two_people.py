@@ -23,7 +23,7 @@ from agent.protocol import (
     UserInputAnswer,
 )
 from agent.records import Allowance, EffectVerb, Question, QuestionKind, Right, SessionState
-from agent.sessions.rules.two_people import yes_of
+from agent.sessions.rules.two_person_approval import approvers_of
 from tests.operators.house import House, opened
 
 
@@ -184,7 +184,7 @@ def test_it_always_takes_two_who_may(steps: list[tuple[str, frozenset[str]]]) ->
     )
     for name, allowed in steps:
         try:
-            given_by = yes_of(question, "yes", name, allowed.__contains__)
+            given_by = approvers_of(question, "yes", name, allowed.__contains__)
         except SwitchboardError:
             continue
         assert name

@@ -10,7 +10,7 @@ from agent import protocol, records
 from agent.core import OWNER, Carrier, ClientInfo, TextDelta
 from agent.devices.fleet.naming import serial_of
 from agent.errors import UsageError, WrongStateError
-from agent.runtime.abroad import Abroad
+from agent.runtime.host_routing import HostRouting
 from agent.store.store import EventDraft
 from console.core.device_setup import EmptyFleet
 from tests.store.conftest import session_draft
@@ -80,7 +80,7 @@ async def stored(*hosts: str) -> MemoryStore:
 
 async def test_an_op_is_carried_to_the_host_that_what_it_names_belongs_to() -> None:
     hosts = Hosts()
-    abroad = Abroad(hosts, await stored("desk", "one", "two"), EmptyFleet())
+    abroad = HostRouting(hosts, await stored("desk", "one", "two"), EmptyFleet())
     for op, host in (
         (protocol.UserInput(session_id="s-one", text="go on"), "one"),
         (protocol.DeviceTag(serial="one/emulator-5554", name="x"), "one"),
@@ -104,7 +104,7 @@ async def test_an_op_is_carried_to_the_host_that_what_it_names_belongs_to() -> N
 
 async def test_a_stop_of_everything_goes_to_every_host_that_is_there() -> None:
     hosts = Hosts()
-    abroad = Abroad(hosts, await stored(), EmptyFleet())
+    abroad = HostRouting(hosts, await stored(), EmptyFleet())
     assert await abroad.carry(OWNER, protocol.Interrupt()) is None
     while abroad.sending:
         await next(iter(abroad.sending))
@@ -113,7 +113,7 @@ async def test_a_stop_of_everything_goes_to_every_host_that_is_there() -> None:
 
 async def test_what_clears_away_is_answered_by_every_host_that_is_there() -> None:
     hosts = Hosts()
-    abroad = Abroad(hosts, await stored(), EmptyFleet())
+    abroad = HostRouting(hosts, await stored(), EmptyFleet())
     clear = protocol.SessionClear(all=True)
     assert await abroad.carry(OWNER, clear) is None
     assert not abroad.sending
@@ -130,7 +130,7 @@ async def test_what_clears_away_is_answered_by_every_host_that_is_there() -> Non
 async def test_a_session_for_no_phone_goes_where_one_is_free() -> None:
     hosts = Hosts()
     hosts.phones = (phone("one/a", driver="s-one"), phone("two/b"))
-    abroad = Abroad(hosts, await stored(), EmptyFleet())
+    abroad = HostRouting(hosts, await stored(), EmptyFleet())
     assert await abroad.owner(protocol.SessionCreate(goal="g")) == "two"
     hosts.phones = (phone("one/a", driver="s-one"),)
     assert await abroad.owner(protocol.SessionCreate(goal="g")) == "one"
@@ -144,7 +144,7 @@ async def test_work_goes_to_the_host_whose_phones_it_needs() -> None:
         serial="two/b", state=records.DeviceState.ONLINE, tags=("wall",), android="14"
     )
     hosts.phones = (phone("desk/c"), phone("one/a"), wall)
-    abroad = Abroad(hosts, await stored("one"), EmptyFleet())
+    abroad = HostRouting(hosts, await stored("one"), EmptyFleet())
     campaign = protocol.JobCreate(title="t", prompt="g", job_type=records.JobType.CAMPAIGN)
     for needs, host in (
         ("tag:wall", "two"),
@@ -171,7 +171,7 @@ async def test_work_goes_to_the_host_whose_phones_it_needs() -> None:
 
 
 async def test_words_come_from_the_host_that_a_session_is_at() -> None:
-    abroad = Abroad(Hosts(), await stored("desk", "one"), EmptyFleet())
+    abroad = HostRouting(Hosts(), await stored("desk", "one"), EmptyFleet())
     assert await abroad.host_of_words("s-one") == "one"
     assert await abroad.host_of_words("s-desk") == ""
     with pytest.raises(UsageError):

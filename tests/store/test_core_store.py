@@ -25,9 +25,9 @@ from agent.store.database.lock import DirectoryLock
 from agent.store.embedded.sqlite_store import SqliteStore
 from agent.store.postgres.backup import _TABLES, LEFT_OUT, back_up, restore
 from agent.store.postgres.core_store import adopt, open_core, open_guest, open_stored
+from agent.store.postgres.host_store import own_part
 from agent.store.postgres.link import Link, _may_pass, _no_connection
 from agent.store.postgres.opening import HostInUseError, migrate
-from agent.store.postgres.own_store import own_part
 from agent.store.postgres.postgres_store import PostgresStore
 from agent.store.postgres.schema import MIGRATIONS
 from agent.store.postgres.upkeep import check, vacuum

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from agent.loop.turn.unfinished_call import what_became_of
-from agent.loop.verification.past import DO_AGAIN
+from agent.loop.verification.claim_history import DO_AGAIN
 from agent.models.model import MessageKind, Role
 from agent.protocol import (
     AbortReason,

@@ -7,9 +7,9 @@ import pytest
 
 from agent.errors import UsageError
 from agent.loop.task_context import ServiceOp
-from agent.moments import iso_time
 from agent.protocol import JobCreate, JobList, JobStop, Reply, ToolCallFinished
 from agent.records import Autonomy, JobType, Trigger
+from agent.timestamps import iso_time
 from agent.tools import background_jobs as jobs
 from agent.tools.arguments import ToolKind
 from agent.tools.background_jobs import BackgroundJobCreate, JobDelivery, JobSchedule

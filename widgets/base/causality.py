@@ -2,9 +2,9 @@
 
 `console.input.gate` queues the keys. A message posted while a cause is handled belongs to that
 cause, and so do the messages of its handler. Textual's deferred layout and drawing belong to the
-open cause (`widgets.base.laying_out`). Invariants: a cause is settled when none of its messages
-waits, none of its handlers runs and no work is held open for it; a message that another one
-replaced does not keep it open.
+open cause (`widgets.base.deferred_layout`). Invariants: a cause is settled when none of its
+messages waits, none of its handlers runs and no work is held open for it; a message that another
+one replaced does not keep it open.
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ from textual.screen import Screen
 from textual.strip import Strip
 from textual.visual import Visual, visualize
 
-from widgets.base import causality, laying_out
+from widgets.base import causality, deferred_layout
 from widgets.base.causality import Cause
 
 if TYPE_CHECKING:
@@ -153,14 +153,14 @@ class FaultIsolatedApp(_Run):
 
     def lay_out(self) -> bool:
         """Lay the screen out; return whether there was anything to do."""
-        return laying_out.bring_up_to_date(self)
+        return deferred_layout.bring_up_to_date(self)
 
     def _register_child(
         self, parent: DOMNode, child: Widget, before: int | None, after: int | None
     ) -> None:
         isolate_faults(child)
         if isinstance(child, Screen):
-            laying_out.follow(child, self.in_open_cause)
+            deferred_layout.follow(child, self.in_open_cause)
         super()._register_child(parent, child, before, after)
 
     def post_message(self, message: Message) -> bool:

@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Hashable, Mapping
 
 from agent.records import DeviceInfo, host_of, on_host
-from agent.state.newest import newest
+from agent.state.memoize import memoize_last
 from agent.text import one_line
 
 
@@ -17,7 +17,7 @@ def device_names(devices: Mapping[str, DeviceInfo]) -> Mapping[str, str]:
     return _named(devices)
 
 
-@newest
+@memoize_last
 def _named(devices: Mapping[str, DeviceInfo]) -> Mapping[str, str]:
     alike: dict[Hashable, set[str]] = defaultdict(set)
     hosts: dict[Hashable, set[str]] = defaultdict(set)

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 
 from agent.records import DeviceInfo, DeviceState, HostInfo, HostState, Session, host_of
-from agent.state.newest import newest
+from agent.state.memoize import memoize_last
 from agent.state.reducer import SessionView, State
 from agent.text import one_line
 from widgets.base.rows import Parts
@@ -19,14 +19,14 @@ def has_several_hosts(state: State) -> bool:
     return _has_several(state.devices, state.sessions)
 
 
-@newest
+@memoize_last
 def _has_several(devices: Mapping[str, DeviceInfo], sessions: Mapping[str, SessionView]) -> bool:
     return _are_at_several(devices) or _are_several(
         session_host(view.session) for view in sessions.values()
     )
 
 
-@newest
+@memoize_last
 def _are_at_several(devices: Mapping[str, DeviceInfo]) -> bool:
     return _are_several(host_of(serial) for serial in devices)
 

@@ -21,9 +21,9 @@ from widgets.base.rows import Line, Parts, Row
 from widgets.lists.device_names import device_names
 from widgets.lists.groups import heading_row
 from widgets.lists.hosts import is_stranded, session_host
+from widgets.lists.list_filter import EVERYTHING, ListFilter
 from widgets.lists.session_order import Group, Listed, Sort, ordered
 from widgets.lists.session_rows import delegating, device_name, session_title, step_words
-from widgets.lists.wanted import EVERYTHING, Wanted
 
 _MOST_PHONE_CELLS = 16
 _STATE_CELLS = 16  # As wide as the longest word of a state.
@@ -53,7 +53,7 @@ class Look(NamedTuple):
 def listed_sessions(state: State, look: Look, *, now_ms: int) -> list[Listed]:
     """List what matches the filter, without what is folded away, in order and in groups."""
 
-    wanted = Wanted.of(look.wanted)
+    wanted = ListFilter.of(look.wanted)
 
     def keeps(view: SessionView) -> bool:
         return _fits(wanted, view.session, state)
@@ -173,10 +173,10 @@ def matches(view: SessionView, wanted: str, state: State) -> bool:
 
     A host is found by a slash behind it, too: `@rack-1/` is not rack-10.
     """
-    return _fits(Wanted.of(wanted), view.session, state)
+    return _fits(ListFilter.of(wanted), view.session, state)
 
 
-def _fits(wanted: Wanted, session: Session, state: State) -> bool:
+def _fits(wanted: ListFilter, session: Session, state: State) -> bool:
     if session.dismissed and "dismissed" not in wanted.words:
         return False
     if wanted == EVERYTHING:

@@ -7,7 +7,7 @@ Invariant: what needs a person reads without colour.
 from collections.abc import Mapping, Sequence
 
 from agent.records import DeviceInfo, DeviceState, Question, Session, Speaker
-from agent.state.newest import newest
+from agent.state.memoize import memoize_last
 from agent.state.reducer import Attention, AttentionKind, SessionView, State
 from agent.text import one_line
 from widgets.base import formatting, status
@@ -58,7 +58,7 @@ def delegating(state: State) -> frozenset[str]:
     return _delegating(state.sessions)
 
 
-@newest
+@memoize_last
 def _delegating(sessions: Mapping[str, SessionView]) -> frozenset[str]:
     return frozenset(
         view.session.parent_id
@@ -130,7 +130,7 @@ def attention_rows(
     return rows
 
 
-@newest
+@memoize_last
 def by_serial(devices: Mapping[str, DeviceInfo]) -> tuple[DeviceInfo, ...]:
     """Put devices in the order in which they are listed."""
     return tuple(sorted(devices.values(), key=lambda one: formatting.natural(one.serial)))

@@ -126,7 +126,7 @@ class PhonePane(FaultIsolated, Vertical, can_focus=True):
             super().__init__()
             self.button = button
 
-    class Left(Message):
+    class HandBackWanted(Message):
         """The operator, who drives, wants to hand back."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -331,7 +331,7 @@ class PhonePane(FaultIsolated, Vertical, can_focus=True):
             return
         button = _PRESSES.get(event.key)
         if event.key == "escape":
-            self.post_message(self.Left())
+            self.post_message(self.HandBackWanted())
         elif button:
             self.post_message(self.Pressed(button))
         elif event.key in _SCROLLS:

@@ -20,10 +20,10 @@ from agent.state.reducer import Item, StepItem
 from widgets.base.empty_sentence import EmptySentence
 from widgets.base.fault_isolation import FaultIsolated
 from widgets.transcript.expansion import Depth, Expansion
-from widgets.transcript.laid_items import LaidItems
+from widgets.transcript.item_layout import ItemLayout
 from widgets.transcript.paragraph_strips import DrawnLine, with_cursor
-from widgets.transcript.saying import Saying
 from widgets.transcript.selected_text import selectable, selected
+from widgets.transcript.streaming_text import StreamingText
 from widgets.transcript.transcript_lines import Paragraph, first_holding
 
 WINDOW = 120  # Items laid out at first, and each time the reader reaches the top.
@@ -74,11 +74,11 @@ class TranscriptView(FaultIsolated, ScrollView, can_focus=True):
         self._items: tuple[Item, ...] = ()
         self._first = 0
         self._open = Expansion()
-        self._lines = LaidItems(self, self._open)
+        self._lines = ItemLayout(self, self._open)
         self._following = True
         self._seen = 0
         self._behind = 0
-        self._saying = Saying(self)
+        self._saying = StreamingText(self)
         self._placing = False
 
     # --- what to show ----------

@@ -28,13 +28,13 @@ def newest(on_path: Path, bundled: Path | None) -> Path:
 def version_of(adb: Path) -> Version | None:
     """Ask a binary for its platform-tools version; None where it does not tell."""
     try:
-        return _asked(adb, adb.stat().st_mtime_ns)
+        return _version_of(adb, adb.stat().st_mtime_ns)
     except OSError:
         return None
 
 
 @lru_cache(maxsize=16)
-def _asked(adb: Path, _changed_ns: int) -> Version | None:
+def _version_of(adb: Path, _changed_ns: int) -> Version | None:
     try:
         said = subprocess.run(
             [adb, "version"],

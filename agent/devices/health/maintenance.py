@@ -72,4 +72,4 @@ class FleetMaintenance(Protocol):
     """A fleet that can examine and repair its phones."""
 
     async def maintenance(self, serial: str) -> PhoneMaintenance:
-        """Return what examines and repairs a phone that is online. Raises UsageError, DeviceLostError."""
+        """Return what examines and repairs a phone. Raises UsageError, DeviceLostError."""

@@ -46,7 +46,7 @@ class StreamFit:
         return now_s - self._spare_since_s >= SPARE_S
 
 
-def wanted(
+def options_for(
     options: SessionOptions, readers: Readers, most_fps: int, least_side_px: int = 1
 ) -> SessionOptions:
     """Return the smallest and slowest stream that serves every reader, and who takes pictures."""

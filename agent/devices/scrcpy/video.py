@@ -16,7 +16,7 @@ from agent.devices.protocols import Capture
 from agent.devices.scrcpy.arguments import SessionOptions
 from agent.devices.scrcpy.decoding.pictures import Decoding
 from agent.devices.scrcpy.session import ScrcpySession
-from agent.devices.scrcpy.stream_fit import StreamFit, wanted
+from agent.devices.scrcpy.stream_fit import StreamFit, options_for
 from agent.devices.scrcpy.video_run import VideoRun, need_decoder, open_decoded
 from agent.devices.scrcpy.video_watch import Probe
 from agent.errors import DeviceError
@@ -114,6 +114,6 @@ class VideoFrames:
     def _wanted(self, readers: Readers) -> SessionOptions:
         asked = readers.longest_side_px, readers.fastest_s, self._least_side_px
         if self._last_wanted is None or self._last_wanted[0] != asked:
-            found = wanted(self._options, readers, self._most_fps, self._least_side_px)
+            found = options_for(self._options, readers, self._most_fps, self._least_side_px)
             self._last_wanted = asked, found
         return self._last_wanted[1]

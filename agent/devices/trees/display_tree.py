@@ -13,9 +13,9 @@ from xml.parsers import expat
 
 from agent.devices.protocols import UiTree
 from agent.devices.shell.phone_shell import PhoneShell
+from agent.devices.trees.circuit_breaker import CircuitBreaker
 from agent.devices.trees.dump import dump_command, read_dump, treeless
 from agent.devices.trees.tree_parser import XML_LIMIT_BYTES, parse_tree
-from agent.devices.trees.tree_rest import Rest
 from agent.devices.trees.tree_source import check_rested, unfinished
 from agent.errors import DeviceTimeoutError
 
@@ -43,7 +43,7 @@ class DisplayTrees:
         self._number = number
         self._size = size
         self._free = free
-        self._rest = Rest()
+        self._rest = CircuitBreaker()
 
     async def tree(self, *, timeout_s: float) -> UiTree:
         """Read the tree of the window in front. Raises TreeUnavailableError with the reason."""

@@ -16,9 +16,9 @@ from agent.devices.shell.focus import parse_natural_size
 from agent.devices.shell.missing_tree import QUESTIONS, why_no_tree
 from agent.devices.shell.phone_shell import PhoneShell
 from agent.devices.trees import uiautomator_rpc as rpc
+from agent.devices.trees.circuit_breaker import CircuitBreaker
 from agent.devices.trees.dump import treeless
 from agent.devices.trees.tree_parser import parse_tree
-from agent.devices.trees.tree_rest import Rest
 from agent.devices.trees.tree_source import LARGE_XML_BYTES, TreeSource
 from agent.devices.trees.uiautomator_service import (
     AutomationTakenError,
@@ -64,7 +64,7 @@ class WarmTrees:
         self._display = display
         self._service = service
         self._cold = cold
-        self._rest = Rest()
+        self._rest = CircuitBreaker()
         self._natural: tuple[int, int] | None = None
 
     @property

@@ -14,9 +14,9 @@ from agent.devices.frames.display_size import DisplaySize
 from agent.devices.protocols import UiTree
 from agent.devices.shell.missing_tree import QUESTIONS, why_no_tree
 from agent.devices.shell.phone_shell import PhoneShell
+from agent.devices.trees.circuit_breaker import FAIR_S, CircuitBreaker
 from agent.devices.trees.dump import dump_command, read_dump, treeless
 from agent.devices.trees.tree_parser import parse_tree
-from agent.devices.trees.tree_rest import FAIR_S, Rest
 from agent.errors import DeviceTimeoutError, TreeUnavailableError
 
 LARGE_XML_BYTES = 64 * 1024  # Beyond it a tree is parsed in a thread, so that the loop goes on.
@@ -42,7 +42,7 @@ class DumpTrees:
     def __init__(self, shell: PhoneShell, display: DisplaySize) -> None:
         self._shell = shell
         self._display = display
-        self._rest = Rest()
+        self._rest = CircuitBreaker()
 
     async def tree(self, *, timeout_s: float) -> UiTree:
         """Read the UI tree. Raises TreeUnavailableError with the reason when there is none."""
@@ -82,13 +82,13 @@ class DumpTrees:
         """Do nothing: no dump outlives its call."""
 
 
-def check_rested(serial: str, rest: Rest) -> None:
+def check_rested(serial: str, rest: CircuitBreaker) -> None:
     """Refuse a dump while they hang. Raises TreeUnavailableError with the reason."""
     if left_s := rest.left_s:
         raise treeless(serial, f"{rest.why}; retrying in {left_s:.0f} s")
 
 
-def unfinished(serial: str, rest: Rest, timeout_s: float) -> TreeUnavailableError:
+def unfinished(serial: str, rest: CircuitBreaker, timeout_s: float) -> TreeUnavailableError:
     """Make the error of a dump that did not end in time, and let dumps rest if that was fair."""
     why = f"uiautomator did not finish within {timeout_s:.3g} s"
     if timeout_s >= FAIR_S:

@@ -125,7 +125,7 @@ class Actor:
                 why = self._error_text(error)
                 reason = f"The screen cannot be read again, so nothing was done: {why}"
                 return Act(ActionOutcome.FAILED, verify.failed(reason), idle_ms=idle_ms)
-            found = _again(resolved, screen, fresh.observation, self.guard)
+            found = _found_again(resolved, screen, fresh.observation, self.guard)
             if found is None:
                 meanwhile = "while the operator was asked" if waited else "in the meantime"
                 reason = f"The screen changed {meanwhile}, and it is not there now"
@@ -239,7 +239,7 @@ def judge_effect(
             assert_never(action)
 
 
-def _again(
+def _found_again(
     resolved: ResolvedAction, before: Observation, now: Observation, guard: Guard
 ) -> ResolvedAction | None:
     """Find an action again on a newer screen; None when it would not be the same action there."""

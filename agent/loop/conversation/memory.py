@@ -15,17 +15,17 @@ from msgspec.structs import replace
 from agent import protocol, records
 from agent.knowledge.card import Card
 from agent.loop.conversation import prompts
-from agent.loop.conversation.asked_for import AskedFor
 from agent.loop.conversation.brief import brief_of
 from agent.loop.conversation.masking import estimate_tokens, fit, newest_only
 from agent.loop.conversation.operator_words import answer_line
+from agent.loop.conversation.turn_prompt import TurnPrompt
 from agent.loop.screen.changes import describe_change, picture_differs
 from agent.loop.screen.dialogs import dialog_title
 from agent.loop.screen.login_wall import login_warning
 from agent.loop.screen.support_phase import is_support_goal
 from agent.loop.screen.verify import UNSEEN
 from agent.loop.screen.wrong_screen import is_searching, misleads
-from agent.loop.signals.recover import Trail, wrong_app
+from agent.loop.signals.recover import RecentActions, wrong_app
 from agent.loop_features import NOTHING, Pattern, Without
 from agent.models.model import Message, MessageKind, Role, ToolCall
 from agent.safety.scope import is_neutral
@@ -69,7 +69,7 @@ class Memory:
     """Date, time and language of the phone when the turn began."""
     done: set[str] = field(default_factory=set)
     """Items of the plan that were completed since the operator last said what is to be done."""
-    trail: Trail = field(default_factory=Trail)
+    trail: RecentActions = field(default_factory=RecentActions)
     last_seen: records.Observation | None = None
     """The newest observation of all, to compare the next one with."""
     covered: records.Observation | None = None
@@ -93,7 +93,7 @@ class Memory:
     _moved_on: bool = False  # Something else was said since the newest order, or its work is over.
     _words: list[str] = field(default_factory=list)
     _not_begun: bool = False  # No step was made since the newest order.
-    _asked_for: AskedFor = field(default_factory=AskedFor)
+    _asked_for: TurnPrompt = field(default_factory=TurnPrompt)
     _generation: int = 0
     _deferred: list[Message] = field(default_factory=list)
 
@@ -263,7 +263,7 @@ class Memory:
         asked_in = login_warning(self.goal, seen.elements, self.step)
         return (*trail.warnings(), asked_in) if asked_in else trail.warnings()
 
-    def _follow_support(self, trail: Trail, seen: records.Observation) -> None:
+    def _follow_support(self, trail: RecentActions, seen: records.Observation) -> None:
         """Follow a support case on its way, from the screens that it stored."""
         if not is_support_goal(self.goal) or is_neutral(seen.foreground.package):
             return

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from agent.loop.screen.dialogs import dialog_title
 from agent.loop.screen.elements import NEW_LABEL_CHARS, UNLABELED
-from agent.loop.screen.matching import Pair, Way, leaves, pairs, shift
+from agent.loop.screen.matching import Displacement, Pair, leaves, pairs, shift
 from agent.loop.screen.screen_text import activity_name
 from agent.records import Element, Foreground, Observation
 from agent.text import on_one_line, one_line
@@ -192,7 +192,7 @@ def _moved_labels(
     moved = shift(matched)
     if moved is None:
         return frozenset(), frozenset()
-    back = Way(-moved.across, -moved.down)
+    back = Displacement(-moved.across, -moved.down)
     areas = [element for element in before if element.scrollable]
     out = (e.label for e in before if leaves(e, moved, areas))
     came = (e.label for e in after if leaves(e, back, areas))

@@ -23,7 +23,7 @@ class Pair(NamedTuple):
     now: Element
 
 
-class Way(NamedTuple):
+class Displacement(NamedTuple):
     """How far something has moved, as shares of the screen."""
 
     across: float
@@ -50,7 +50,9 @@ def pairs(before: Sequence[Element], after: Sequence[Element]) -> list[Pair]:
     return [found[id(element)] for element in after if id(element) in found]
 
 
-def again(element: Element, before: Sequence[Element], after: Sequence[Element]) -> Element | None:
+def same_element(
+    element: Element, before: Sequence[Element], after: Sequence[Element]
+) -> Element | None:
     """Return an element on the next screen: also in its place with another label."""
     matched = pairs(before, after)
     for pair in matched:
@@ -73,7 +75,7 @@ def again(element: Element, before: Sequence[Element], after: Sequence[Element])
     )
 
 
-def shift(matched: Sequence[Pair]) -> Way | None:
+def shift(matched: Sequence[Pair]) -> Displacement | None:
     """Return how far the content of a screen has moved as one; None where it has not."""
     ways = [
         (now.bounds.center_x - was.bounds.center_x, now.bounds.center_y - was.bounds.center_y)
@@ -86,10 +88,10 @@ def shift(matched: Sequence[Pair]) -> Way | None:
     across, down = median(x for x, _ in moved), median(y for _, y in moved)
     if any(abs(x - across) > _ALIKE or abs(y - down) > _ALIKE for x, y in moved):
         return None
-    return Way(across, down)
+    return Displacement(across, down)
 
 
-def leaves(element: Element, moved: Way, areas: Sequence[Element]) -> bool:
+def leaves(element: Element, moved: Displacement, areas: Sequence[Element]) -> bool:
     """Return whether a movement takes an element out of the area that scrolls around it."""
     x, y = element.bounds.center_x, element.bounds.center_y
     for area in areas:

@@ -16,7 +16,7 @@ from agent.loop.screen.changes import (
     toast_said,
 )
 from agent.loop.screen.elements import NEW_LABEL_CHARS, find_by_key
-from agent.loop.screen.matching import again
+from agent.loop.screen.matching import same_element
 from agent.loop.screen.screen_text import activity_name
 from agent.loop.signals.keypad import is_keypad, is_repeatable
 from agent.loop.signals.list_end import passed_over, reached_end
@@ -203,7 +203,7 @@ def _own_state(element: Element, before: Observation, after: Observation) -> str
     was, front = before.foreground, after.foreground
     if (was.package, was.activity) != (front.package, front.activity):
         return ""
-    now = again(element, before.elements, after.elements)
+    now = same_element(element, before.elements, after.elements)
     if now is None:
         return ""
     change = state_change(element, now, "It")

@@ -23,7 +23,7 @@ FRUITLESS = 2  # An element that was opened and left again so often is not opene
 
 
 @dataclass(slots=True)
-class Trail:
+class RecentActions:
     """The newest fingerprints and actions of a session."""
 
     fingerprints: deque[str] = field(default_factory=lambda: deque(maxlen=WINDOW))
@@ -47,7 +47,7 @@ class Trail:
     _left_again: Counter[str] = field(default_factory=Counter)
     """How often an element was pressed and what it opened was left again at once."""
 
-    def copy(self) -> "Trail":
+    def copy(self) -> "RecentActions":
         """Return a trail that can be followed further without this one's knowing."""
         return replace(
             self,

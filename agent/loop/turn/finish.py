@@ -20,8 +20,8 @@ from agent.loop.conversation.model_call import tidy
 from agent.loop.task_context import TaskContext, TurnEnd
 from agent.loop.turn.control_tools import Controlled
 from agent.loop.turn.turn_recorder import TurnRecorder
+from agent.loop.verification.claim_history import CORRECT_IT, ClaimHistory
 from agent.loop.verification.claims import Accepted, Claims, Refused, Rejected
-from agent.loop.verification.past import CORRECT_IT, Past
 from agent.loop.verification.sources import ON_NO_SCREEN, missing, sources_of, words_of
 from agent.loop.verification.verifier import ModelVerifier, RulesVerifier, Verifier
 from agent.loop_features import Pattern
@@ -44,7 +44,7 @@ class Completion:
 
     context: TaskContext
     ledger: TurnRecorder
-    past: Past
+    past: ClaimHistory
     claims: Claims = field(init=False)
     _tools: tuple[tuple[ToolSchema, ...], tuple[ToolSchema, ...]] = ((), ())
 
@@ -163,7 +163,7 @@ class Completion:
         return ModelVerifier(verifying.model, self.context.read_blob, verifying.is_same)
 
 
-def _by_its_call(past: Past) -> records.Verification:
+def _by_its_call(past: ClaimHistory) -> records.Verification:
     if past.came_to not in {None, records.ActionOutcome.DONE}:
         return records.Verification(reason="What the call came to does not say so.")
     said = "What the call came to says so."

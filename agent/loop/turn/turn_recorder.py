@@ -13,7 +13,7 @@ from agent.loop.conversation.memory import Memory
 from agent.loop.conversation.model_call import StoredReply
 from agent.loop.observe import Seconds
 from agent.loop.task_context import TaskContext
-from agent.loop.verification.past import Past
+from agent.loop.verification.claim_history import ClaimHistory
 from agent.models.model import ToolCall
 from agent.records import ActionOutcome, TimeSplit, Usage
 from agent.safety.effects.verdict import Verdict
@@ -33,7 +33,7 @@ class TurnRecorder:
     seconds: Seconds
     time: TimeSplit = field(default_factory=TimeSplit)
     usage: Usage = field(default_factory=Usage)
-    past: Past | None = None
+    past: ClaimHistory | None = None
     """Remembers what a claim of success is judged by; None in a turn that makes none."""
     history: HistoryLines = field(default_factory=HistoryLines)
     """What happened, for a summary of it."""

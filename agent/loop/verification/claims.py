@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from agent.loop.conversation.prompts import UNFINISHED
+from agent.loop.verification.claim_history import DO_AGAIN, ClaimHistory
 from agent.loop.verification.goals import asks_only_to_look, asks_to_tell
-from agent.loop.verification.past import DO_AGAIN, Past
 from agent.loop.verification.structure import objections
 from agent.loop.verification.verifier import Claim, Verified, Verifier
 from agent.records import GoalVerdict, Usage, Verification
@@ -56,7 +56,7 @@ Decided: TypeAlias = Refused | Accepted | Rejected
 class Claims:
     """The claims of success of one turn."""
 
-    past: Past
+    past: ClaimHistory
     verifier: Verifier | None  # None: nobody verifies.
     checks: bool = True  # Whether claims are checked at all; switched off only to measure.
 

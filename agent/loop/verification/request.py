@@ -1,14 +1,15 @@
 """What a verifier is shown: the goal, what was done with its effects, facts, and two screens.
 
-Not the past itself (`agent.loop.verification.past`). Invariant: what the agent thought and which
-tools it had stay out of it; what it claims goes in only where that may be the answer to a question.
+Not the past itself (`agent.loop.verification.claim_history`). Invariant: what the agent thought and
+which tools it had stay out of it; what it claims goes in only where that may be the answer to a
+question.
 """
 
 from collections.abc import Sequence
 
 from agent.loop.conversation.prompts import operator_text
 from agent.loop.screen.screen_text import MAX_VALUE_CHARS
-from agent.loop.verification.past import Past, PastAction
+from agent.loop.verification.claim_history import ClaimHistory, PastAction
 from agent.loop.verification.quotes import lines_with
 from agent.models.model import Message, MessageKind, ModelRequest, Role, ToolSchema
 from agent.records import Observation
@@ -70,7 +71,7 @@ _SCHEMA = ToolSchema(
 
 
 def verdict_request(
-    past: Past,
+    past: ClaimHistory,
     *,
     answer: str = "",
     values: tuple[str, ...] = (),
@@ -104,7 +105,7 @@ def verdict_request(
     return ModelRequest(messages=tuple(messages), tools=(_SCHEMA,))
 
 
-def shown_steps(past: Past) -> tuple[tuple[int, Observation], ...]:
+def shown_steps(past: ClaimHistory) -> tuple[tuple[int, Observation], ...]:
     """Return the screens that a verifier is shown, with their steps."""
     return tuple((step, seen) for _, step, seen in _screens(past))
 
@@ -124,7 +125,7 @@ def _whole_fields(seen: Observation) -> str:
     return clean("\n".join(lines), MAX_FULL_CHARS)
 
 
-def _screens(past: Past) -> list[tuple[str, int, Observation]]:
+def _screens(past: ClaimHistory) -> list[tuple[str, int, Observation]]:
     shown = []
     if past.first is not None and past.last is not None and past.first[0] != past.last[0]:
         shown.append(("First", *past.first))
@@ -133,7 +134,7 @@ def _screens(past: Past) -> list[tuple[str, int, Observation]]:
     return shown
 
 
-def _case(past: Past, answer: str, values: tuple[str, ...]) -> str:
+def _case(past: ClaimHistory, answer: str, values: tuple[str, ...]) -> str:
     lines = ["## Goal", operator_text(past.goal)]
     if past.hints:
         lines += ["## The operator also said", *(f"- {operator_text(hint)}" for hint in past.hints)]
@@ -181,7 +182,7 @@ def _tells(done: PastAction) -> bool:
     return done.took_effect and (wrote or any(said in done.result for said in _ANSWERED))
 
 
-def _turned(past: Past) -> list[str]:
+def _turned(past: ClaimHistory) -> list[str]:
     """List the states of switches that changed since the goal, each where it first showed."""
     states: dict[tuple[str, str], list[tuple[int, str]]] = {}
     for screen in past.screens_since:

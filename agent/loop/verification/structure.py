@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from agent.loop.screen.dialogs import DISMISSALS, PLAIN, SMALL, SYSTEM_BUTTONS
 from agent.loop.screen.elements import UNLABELED
 from agent.loop.screen.system_dialogs import dialog_note
+from agent.loop.verification.claim_history import ClaimHistory
 from agent.loop.verification.goals import asks_only_to_look
-from agent.loop.verification.past import Past
 from agent.records import Element, Observation
 from agent.safety.words import words
 from agent.text import one_line
@@ -18,7 +18,7 @@ from agent.text import one_line
 NOTHING_DONE = "Nothing has been changed since the goal was given"
 
 
-def objections(past: Past) -> tuple[str, ...]:
+def objections(past: ClaimHistory) -> tuple[str, ...]:
     """Return what speaks against a claim that the goal is met; empty when nothing does."""
     said = []
     looks = asks_only_to_look(past.goal)
@@ -67,7 +67,7 @@ def _named(buttons: Sequence[Element]) -> str:
     return ", ".join(f'[{b.number}] "{one_line(b.label, 40)}"' for b in buttons[:4])
 
 
-def _unconfirmed(past: Past, screen: Observation) -> str:
+def _unconfirmed(past: ClaimHistory, screen: Observation) -> str:
     """Name the approved act that the app itself still asks about; empty when none is."""
     act = past.approved
     if act is None or not act.pressed:

@@ -16,11 +16,11 @@ from agent.errors import ModelError, StoreError
 from agent.loop.images.image_prep import Pictures
 from agent.loop.images.set_of_marks import MEDIA_TYPE
 from agent.loop.observe import Sleep
-from agent.loop.verification.past import Past
+from agent.loop.verification.claim_history import ClaimHistory
+from agent.loop.verification.quote_relevance import objection
 from agent.loop.verification.quotes import find, normalised
 from agent.loop.verification.reply import ReadReply, read_reply
 from agent.loop.verification.request import shown_steps, verdict_request
-from agent.loop.verification.telling import objection
 from agent.models.model import Model, ModelReply, ModelRequest
 from agent.models.verifying import Rules, SeenScreen
 from agent.records import AppInfo, GoalVerdict, Usage, Verification, VerifiedBy
@@ -54,7 +54,7 @@ class Verified(NamedTuple):
 class Verifier(Protocol):
     """Whoever looks whether a goal is met."""
 
-    async def verify(self, past: Past, claim: Claim) -> Verified:
+    async def verify(self, past: ClaimHistory, claim: Claim) -> Verified:
         """Look at what was done and seen. Raises nothing but a cancellation."""
 
 
@@ -74,7 +74,7 @@ class ModelVerifier:
     sleep: Sleep = asyncio.sleep
     _pictures: Pictures = field(default_factory=Pictures)
 
-    async def verify(self, past: Past, claim: Claim) -> Verified:
+    async def verify(self, past: ClaimHistory, claim: Claim) -> Verified:
         request = verdict_request(
             past,
             answer=claim.answer,
@@ -100,7 +100,7 @@ class ModelVerifier:
                 await self.sleep(min(error.retry_after_s or RETRY_S, RETRY_S * 5))
         raise AssertionError("the last attempt returns or raises")
 
-    def _judge(self, said: ReadReply, past: Past, claim: Claim) -> Verification:
+    def _judge(self, said: ReadReply, past: ClaimHistory, claim: Claim) -> Verification:
         evidence = tuple(find(quote, past.screens) for quote in said.quotes)
         shown = tuple(one for one in evidence if one.step)
         nobody = Verification(reason=said.reason, evidence=evidence)
@@ -130,7 +130,7 @@ class ModelVerifier:
             evidence=shown,
         )
 
-    async def _frames(self, past: Past) -> dict[int, tuple[bytes, str]]:
+    async def _frames(self, past: ClaimHistory) -> dict[int, tuple[bytes, str]]:
         """Return the screens' frames as a model is shown them; one that is gone is left out."""
         frames: dict[int, tuple[bytes, str]] = {}
         for step, seen in shown_steps(past):
@@ -153,7 +153,7 @@ class RulesVerifier:
     rules: Rules
     apps: Callable[[], Sequence[AppInfo]]
 
-    async def verify(self, past: Past, claim: Claim) -> Verified:
+    async def verify(self, past: ClaimHistory, claim: Claim) -> Verified:
         found = self.rules(
             past.goal,
             past.hints,
@@ -181,7 +181,7 @@ def _overruled(said: ReadReply, why: str) -> str:
     return f'The verifier says "{reason}". {why}' if reason else why
 
 
-def unread_numbers(claim: Claim, past: Past) -> tuple[str, ...]:
+def unread_numbers(claim: Claim, past: ClaimHistory) -> tuple[str, ...]:
     """Return the numbers of an answer where no stored screen shows any of them.
 
     A count of a few things need not be written anywhere, so a single digit proves nothing.

@@ -25,7 +25,7 @@ from agent.models.model import (
 from agent.models.prices import Price, metered
 from agent.models.wires.calls import CONNECT_TIMEOUT_S, NO_KEY, OUTPUT_TOKENS, Calls, Key
 from agent.models.wires.failures import Failures, is_too_long
-from agent.models.wires.learnt import Learnt
+from agent.models.wires.known_dialects import KnownDialects
 from agent.models.wires.listing import named_in
 from agent.models.wires.transport import guarded
 
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 _PATH = "/v1/messages"
 _MAX_PAUSES = 4
-LEARNT: Learnt[Dialect] = Learnt()
+LEARNT: KnownDialects[Dialect] = KnownDialects()
 
 
 class AnthropicModel:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from agent.models.wires.failures import is_too_long, limits_answer, said_of
-from agent.models.wires.learnt import Learnt
+from agent.models.wires.known_dialects import KnownDialects
 
 _LIMITS = frozenset({"max_tokens", "max_completion_tokens", "max_output_tokens"})
 _THOUGHTS = frozenset({"reasoning_content", "encrypted_content"})
@@ -105,4 +105,4 @@ def _named(error: Any) -> str:
     return next((name for name in _NAMED if name in said), "")
 
 
-LEARNT: Learnt[Dialect] = Learnt()
+LEARNT: KnownDialects[Dialect] = KnownDialects()

@@ -7,11 +7,11 @@ as the option that is chosen.
 from agent.models.pilot.find import way_to
 from agent.models.pilot.intents import Choose
 from agent.models.pilot.match import EXACT, score, starts_alike
-from agent.models.pilot.moves import Call, Done, GiveUp, Move, Trail, affirm, click, in_app
+from agent.models.pilot.moves import Call, Done, GiveUp, IntentProgress, Move, affirm, click, in_app
 from agent.models.pilot.reading import Item, View
 
 
-def choose(intent: Choose, view: View, trail: Trail) -> Move:
+def choose(intent: Choose, view: View, trail: IntentProgress) -> Move:
     """Open the setting, choose or type the value, and see that it stands there."""
     starting = in_app(view, trail, intent.package)
     if starting is not None:
@@ -43,7 +43,7 @@ def _shown(intent: Choose, view: View) -> bool:
     )
 
 
-def _type(intent: Choose, view: View, trail: Trail) -> Move | None:
+def _type(intent: Choose, view: View, trail: IntentProgress) -> Move | None:
     """Type the value where the setting opened a field; None where it did not."""
     at = trail.path[-1].split(" | ", 1)[0] if trail.path else ""
     fields = view.fields()

@@ -18,7 +18,7 @@ _RECIPIENT_WORDS = frozenset({"to", "recipient", "name", "number", "phone", "peo
 _MAX_BACKS = 4
 
 
-def note(intent: Note, view: View, trail: moves.Trail) -> moves.Move:
+def note(intent: Note, view: View, trail: moves.IntentProgress) -> moves.Move:
     """Write a new note and see it in the list."""
     starting = moves.in_app(view, trail, intent.package)
     if starting is not None:
@@ -50,7 +50,7 @@ def note(intent: Note, view: View, trail: moves.Trail) -> moves.Move:
     return onward or moves.GiveUp("I wrote the note, but I do not see it in the list")
 
 
-def send(intent: Send, view: View, trail: moves.Trail) -> moves.Move:
+def send(intent: Send, view: View, trail: moves.IntentProgress) -> moves.Move:
     """Send a message and see it in the conversation."""
     starting = moves.in_app(view, trail, intent.package)
     if starting is not None:
@@ -88,7 +88,7 @@ def send(intent: Send, view: View, trail: moves.Trail) -> moves.Move:
     )
 
 
-def search(intent: Search, view: View, trail: moves.Trail) -> moves.Move:
+def search(intent: Search, view: View, trail: moves.IntentProgress) -> moves.Move:
     """Type into an app's search."""
     starting = moves.in_app(view, trail, intent.package)
     if starting is not None:
@@ -113,7 +113,7 @@ def search(intent: Search, view: View, trail: moves.Trail) -> moves.Move:
     return moves.GiveUp(f"{view.app_name(view.package)} shows no search")
 
 
-def type_text(intent: Type, view: View, trail: moves.Trail) -> moves.Move:
+def type_text(intent: Type, view: View, trail: moves.IntentProgress) -> moves.Move:
     """Type into a field of the screen in front."""
     starting = moves.in_app(view, trail, intent.package)
     if starting is not None:
@@ -133,7 +133,7 @@ def type_text(intent: Type, view: View, trail: moves.Trail) -> moves.Move:
 # --- notes ----------
 
 
-def _new_note(view: View, trail: moves.Trail, fields: list[Item]) -> moves.Move:
+def _new_note(view: View, trail: moves.IntentProgress, fields: list[Item]) -> moves.Move:
     new = None if fields else moves.button_called(view, *_NEW)
     if new is not None:
         if trail.clicks(new.label) >= 2:
@@ -159,7 +159,7 @@ def _fill(intent: Note, text: str, fields: list[Item]) -> moves.Move:
 # --- messages ----------
 
 
-def _say(intent: Send, compose: Item, view: View, trail: moves.Trail) -> moves.Move:
+def _say(intent: Send, compose: Item, view: View, trail: moves.IntentProgress) -> moves.Move:
     sent = trail.typed(intent.text) and any(
         act.label and key_tokens(act.label)[:1] == ("send",) and act.ok for act in trail.acts
     )
@@ -194,7 +194,7 @@ def _send_button(view: View) -> Item | None:
     return next(iter((*exact, *named, *silent)), None)
 
 
-def _is_with(recipient: str, view: View, trail: moves.Trail) -> bool:
+def _is_with(recipient: str, view: View, trail: moves.IntentProgress) -> bool:
     heads = [item for item in view.items if item.section == "TOP BAR"]
     if any(score(recipient, item.title) >= GOOD for item in heads):
         return True
@@ -205,7 +205,7 @@ def _is_with(recipient: str, view: View, trail: moves.Trail) -> bool:
     return bool(answered or entered)
 
 
-def _address(intent: Send, to: Item, view: View, trail: moves.Trail) -> moves.Move:
+def _address(intent: Send, to: Item, view: View, trail: moves.IntentProgress) -> moves.Move:
     if not trail.typed(intent.recipient):
         return moves.type_into(to, intent.recipient, "Say who it is for")
     found = pick(view, trail, intent.recipient, "contact")

@@ -6,7 +6,7 @@ Pure. Invariant: of two that fit alike none is taken without the operator's word
 import re
 
 from agent.models.pilot.match import EXACT, GOOD, fold, has_words, score, similar
-from agent.models.pilot.moves import Call, GiveUp, Trail, ask
+from agent.models.pilot.moves import Call, GiveUp, IntentProgress, ask
 from agent.models.pilot.reading import Item, View
 
 _ORDINALS = {
@@ -33,7 +33,7 @@ def matches(view: View, name: str) -> list[Item]:
     return [item for fit, item in scored if fit == best]
 
 
-def pick(view: View, trail: Trail, name: str, what: str) -> Item | Call | GiveUp | None:
+def pick(view: View, trail: IntentProgress, name: str, what: str) -> Item | Call | GiveUp | None:
     """Take the entry with a name; ask when several fit; None when none is in sight."""
     found = matches(view, name)
     if len(found) <= 1:
@@ -48,7 +48,9 @@ def pick(view: View, trail: Trail, name: str, what: str) -> Item | Call | GiveUp
     return ask(question, options)
 
 
-def ask_about_similar(view: View, trail: Trail, name: str, what: str) -> Item | Call | None:
+def ask_about_similar(
+    view: View, trail: IntentProgress, name: str, what: str
+) -> Item | Call | None:
     """Ask whether an entry with nearly the name is meant; the entry once the answer is yes."""
     near = [
         item for item in view.clickable() if item.section != "TOP BAR" and similar(name, item.title)

@@ -15,7 +15,7 @@ _MENU = ("more options", "more", "menu", "overflow", "options")
 _MAX_BACKS = 4
 
 
-def delete(intent: Delete, view: View, trail: moves.Trail) -> moves.Move:
+def delete(intent: Delete, view: View, trail: moves.IntentProgress) -> moves.Move:
     """Delete an entry and see that it is gone."""
     starting = moves.in_app(view, trail, intent.package)
     if starting is not None:
@@ -51,7 +51,7 @@ def delete(intent: Delete, view: View, trail: moves.Trail) -> moves.Move:
     return moves.GiveUp(f"I find no way to delete the {intent.what} “{intent.name}”")
 
 
-def _after_delete(intent: Delete, view: View, trail: moves.Trail) -> moves.Move:
+def _after_delete(intent: Delete, view: View, trail: moves.IntentProgress) -> moves.Move:
     left = matches(view, intent.name)
     opened = [d.label.split(" | ", 1)[0] for d in trail.acts if d.ok and d.label]
     if any(score(intent.name, title) >= EXACT for title in opened):
@@ -74,7 +74,7 @@ def _after_delete(intent: Delete, view: View, trail: moves.Trail) -> moves.Move:
     return moves.GiveUp(f"I pressed delete, but “{intent.name}” is still there")
 
 
-def _look_on(intent: Delete, view: View, trail: moves.Trail) -> moves.Move:
+def _look_on(intent: Delete, view: View, trail: moves.IntentProgress) -> moves.Move:
     if view.fields() and not any(map(_is_searchlike, view.fields())) and trail.backs < _MAX_BACKS:
         return moves.back("This is not the list")
     onward = moves.scroll_on(view, trail, f"Look for “{intent.name}”")
@@ -86,7 +86,7 @@ def _look_on(intent: Delete, view: View, trail: moves.Trail) -> moves.Move:
     return near or moves.GiveUp(f"there is no {intent.what} “{intent.name}”")
 
 
-def _opened(intent: Delete, trail: moves.Trail) -> bool:
+def _opened(intent: Delete, trail: moves.IntentProgress) -> bool:
     return any(
         act.ok
         and act.label

@@ -45,7 +45,7 @@ _SUMMARY = 45
 _MAIN_SWITCH = frozenset({"on", "off", "unlabeled"})
 
 
-def toggle(intent: Toggle, view: View, trail: moves.Trail) -> moves.Move:
+def toggle(intent: Toggle, view: View, trail: moves.IntentProgress) -> moves.Move:
     """Bring a switch into a state."""
     starting = moves.in_app(view, trail, intent.package)
     if starting is not None:
@@ -71,7 +71,7 @@ def toggle(intent: Toggle, view: View, trail: moves.Trail) -> moves.Move:
     return moves.click(found, f"{name} is {'off' if intent.on else 'on'}: turn it {state}")
 
 
-def open_page(intent: Open, view: View, trail: moves.Trail) -> moves.Move:
+def open_page(intent: Open, view: View, trail: moves.IntentProgress) -> moves.Move:
     """Bring a page or an entry of an app onto the screen."""
     starting = moves.in_app(view, trail, intent.package)
     if starting is not None:
@@ -90,7 +90,7 @@ def open_page(intent: Open, view: View, trail: moves.Trail) -> moves.Move:
     return way_to(intent.name, view, trail, f"“{intent.name}”")
 
 
-def way_to(name: str, view: View, trail: moves.Trail, what: str) -> moves.Move:
+def way_to(name: str, view: View, trail: moves.IntentProgress, what: str) -> moves.Move:
     """Take the next step towards something that is not on the screen."""
     ahead = _lead(name, view, trail)
     if ahead is not None:
@@ -114,13 +114,13 @@ def way_to(name: str, view: View, trail: moves.Trail, what: str) -> moves.Move:
     return moves.GiveUp(f"I looked through {view.app_name(view.package)} and did not find {what}")
 
 
-def _saw_the_top(trail: moves.Trail) -> bool:
+def _saw_the_top(trail: moves.IntentProgress) -> bool:
     """Return whether going back left the app, so that it was opened again at its first page."""
     tools = [act.tool for act in trail.acts if act.tool in {"press_button", "launch_app"}]
     return "launch_app" in tools and tools[0] == "press_button"
 
 
-def _switch(name: str, view: View, trail: moves.Trail) -> Item | moves.Call | None:
+def _switch(name: str, view: View, trail: moves.IntentProgress) -> Item | moves.Call | None:
     toggles = [item for item in view.items if item.is_toggle]
     exact = [item for item in toggles if score(name, item.title) >= EXACT]
     if exact:
@@ -144,7 +144,7 @@ def _switch(name: str, view: View, trail: moves.Trail) -> Item | moves.Call | No
     )
 
 
-def _lead(name: str, view: View, trail: moves.Trail) -> Item | None:
+def _lead(name: str, view: View, trail: moves.IntentProgress) -> Item | None:
     """Find what most likely leads on: by its own name, its summary, or where such things are."""
     wanted = set(key_tokens(name))
     above = [place for words, places in _ABOVE if words & wanted for place in places]

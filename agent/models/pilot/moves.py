@@ -76,7 +76,7 @@ def wait(why: str) -> Call:
 
 
 @dataclass(slots=True)
-class Here:
+class PageProgress:
     """What was done on the page that is in front."""
 
     downs: int = 0
@@ -86,17 +86,17 @@ class Here:
 
 
 @dataclass(slots=True)
-class Trail:
+class IntentProgress:
     """Where an intent's work has been: the way in, what was entered, what was scrolled."""
 
     acts: list[PastAction]
     path: list[str] = field(default_factory=list)  # Labels that led to the page in front.
     entered: set[str] = field(default_factory=set)
-    here: Here = field(default_factory=Here)
+    here: PageProgress = field(default_factory=PageProgress)
     backs: int = 0
 
     @classmethod
-    def of(cls, acts: Sequence[PastAction]) -> "Trail":
+    def of(cls, acts: Sequence[PastAction]) -> "IntentProgress":
         """Read a trail from tool calls."""
         trail = cls(list(acts))
         for act in acts:
@@ -110,16 +110,16 @@ class Trail:
                 if moved:
                     self.path.append(act.label)
                     self.entered.add(act.label)
-                    self.here = Here()
+                    self.here = PageProgress()
             case "press_button" if act.arguments.get("button") == "BACK":
                 self.backs += 1
                 if self.path:
                     self.path.pop()
-                self.here = Here(came_back=True, at_top=False)
+                self.here = PageProgress(came_back=True, at_top=False)
             case "launch_app":
                 self.path.clear()
                 # An app may come back where it was left.
-                self.here = Here(came_back=True, at_top=False)
+                self.here = PageProgress(came_back=True, at_top=False)
             case "scroll":
                 down = act.arguments.get("direction") == "down"
                 if down:
@@ -182,7 +182,7 @@ class Trail:
         return answers[-1] if answers else None
 
 
-def in_app(view: View, trail: Trail, package: str) -> Move | None:
+def in_app(view: View, trail: IntentProgress, package: str) -> Move | None:
     """Bring an app to the front; None when it is there."""
     if not package or view.package == package:
         return None
@@ -211,7 +211,7 @@ def affirm(view: View, *names: str) -> Item | None:
     return None
 
 
-def scroll_on(view: View, trail: Trail, why: str) -> Call | None:
+def scroll_on(view: View, trail: IntentProgress, why: str) -> Call | None:
     """Look at what the page has not shown yet; None when all of it was seen."""
     here = trail.here
     if view.hidden:

@@ -179,7 +179,7 @@ def _what_there_is(view: View, sought: str) -> str:
 
 
 def _move(intent: Intent, view: View, since: Sequence[PastAction]) -> moves.Move:
-    trail = moves.Trail.of(since)
+    trail = moves.IntentProgress.of(since)
     refused = next((act for act in since if act.refused), None)
     if refused is not None:
         return moves.GiveUp(f"“{intent}” was not done: {call_result_words(refused.result)}")
@@ -219,7 +219,7 @@ def _move(intent: Intent, view: View, since: Sequence[PastAction]) -> moves.Move
             assert_never(intent)
 
 
-def _obstacle(view: View, trail: moves.Trail) -> moves.Move | None:
+def _obstacle(view: View, trail: moves.IntentProgress) -> moves.Move | None:
     if SCREEN_OFF in view.note and trail.presses("POWER") < 2:
         return moves.wake()
     if not view.clickable() and any(_opens(item) for item in view.items):

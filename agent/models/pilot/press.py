@@ -10,7 +10,7 @@ from agent.models.pilot.match import EXACT, GOOD, key_tokens, score
 from agent.models.pilot.reading import Item, View
 
 
-def press(intent: Press, view: View, trail: moves.Trail) -> moves.Move:
+def press(intent: Press, view: View, trail: moves.IntentProgress) -> moves.Move:
     """Open the entry, then press the button."""
     starting = moves.in_app(view, trail, intent.package)
     if starting is not None:

@@ -13,7 +13,7 @@ from agent.errors import ModelError
 from agent.models.model import ModelReply
 from agent.models.windows import learn_window
 from agent.models.wires.failures import Failures, is_time_out
-from agent.models.wires.learnt import D, Learnt
+from agent.models.wires.known_dialects import D, KnownDialects
 
 CONNECT_TIMEOUT_S = 15.0
 WHOLE_ANSWER = 4
@@ -48,7 +48,7 @@ class Calls(Generic[D]):
         failures: Failures,
         timeout_s: float,
         dialect: D,
-        learnt: Learnt[D],
+        learnt: KnownDialects[D],
         endpoint: tuple[str, ...],
         secret: Callable[[], str],
     ) -> None:

@@ -11,8 +11,8 @@ from agent.runtime.handlers.answers import answers
 from agent.runtime.handlers.table import handles, reply_to
 from agent.runtime.op_queue import Submission
 from agent.sessions.device_control.device_queries import Looks
-from agent.sessions.device_control.moving import move
 from agent.sessions.device_control.rehosting import Rehosting
+from agent.sessions.device_control.session_move import move
 from agent.sessions.device_control.wheel import Wheel
 from agent.sessions.lifecycle.direct_calls import DirectCalls
 from agent.sessions.lifecycle.tagging import tag

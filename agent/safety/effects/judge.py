@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from agent.records import EffectVerb, Element, Point
 from agent.safety.capabilities import Capability, Decision
 from agent.safety.effects.acts import Act, ActKind
-from agent.safety.effects.by_card import find_by_card
+from agent.safety.effects.card_effects import find_by_card
 from agent.safety.effects.context import Context
 from agent.safety.effects.finding import Finding, worst
 from agent.safety.effects.keys import judge_delete, judge_enter

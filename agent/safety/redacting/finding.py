@@ -12,11 +12,11 @@ from typing import NamedTuple
 
 import msgspec
 
-from agent.safety.redacting.asked_for import Detail, shown_now
 from agent.safety.redacting.context_words import announced, may_announce
 from agent.safety.redacting.let_through import is_anything_let_through, is_let_through
 from agent.safety.redacting.normal_form import Normal, normal_forms
 from agent.safety.redacting.numbers import accounts, cards, security_numbers
+from agent.safety.redacting.requested_details import Detail, shown_now
 
 
 class Kind(StrEnum):
@@ -39,7 +39,7 @@ PERSONAL = frozenset({Kind.IBAN, Kind.PHONE, Kind.EMAIL})
 _DETAILS = {Detail.PHONE: Kind.PHONE, Detail.EMAIL: Kind.EMAIL}
 
 
-class Found(msgspec.Struct, frozen=True):
+class SecretSpan(msgspec.Struct, frozen=True):
     """A secret or personal text, by its place in the source."""
 
     start: int
@@ -71,7 +71,7 @@ _SIGNS = ("@", "k-", "earer ", "gh", "xox", "AKIA", "AIza", "eyJ", "PRIVATE KEY"
 _CACHED_CHARS = 400
 
 
-def find(text: str) -> tuple[Found, ...]:
+def find(text: str) -> tuple[SecretSpan, ...]:
     """Find all that is secret or personal in a text, in order and without overlap.
 
     What the operator let through for the session that is at work is not found, nor the personal
@@ -114,8 +114,10 @@ _IBAN_HINT = re.compile(r"(?<![a-z0-9])[a-z]{2}[^\w\0\n]{0,3}[0-9][^\w\0\n]{0,3}
 class _Reading(NamedTuple):
     """All that was found in a text."""
 
-    found: tuple[Found, ...] = ()  # In order and without overlap.
-    values: tuple[tuple[Found, str], ...] = ()  # Each by itself, with the secret as it is written.
+    found: tuple[SecretSpan, ...] = ()  # In order and without overlap.
+    values: tuple[
+        tuple[SecretSpan, str], ...
+    ] = ()  # Each by itself, with the secret as it is written.
 
 
 @lru_cache(maxsize=4096)
@@ -126,12 +128,12 @@ def _read_kept(text: str) -> _Reading:
 def _read(text: str) -> _Reading:
     if not may_hold(text):
         return _Reading()
-    values: list[tuple[Found, str]] = []
+    values: list[tuple[SecretSpan, str]] = []
     for normal in normal_forms(text):
         for start, end, kind, value in _spans(normal):
             first, last = normal.source_span(start, end)
             at, until = normal.source_span(*value)
-            values.append((Found(first, last, kind), text[at:until]))
+            values.append((SecretSpan(first, last, kind), text[at:until]))
     return _Reading(tuple(_apart([one for one, _ in values])), tuple(values))
 
 
@@ -165,17 +167,17 @@ def _standing_alone(normal: Normal) -> Iterator[tuple[int, int, Kind]]:
             yield address.start(), address.end(), Kind.EMAIL
 
 
-def _apart(found: list[Found]) -> Iterator[Found]:
+def _apart(found: list[SecretSpan]) -> Iterator[SecretSpan]:
     """Return what was found from left to right; of what overlaps, secrets first, then by order.
 
     What an announced secret and a number share is one secret: the wider one has it all.
     """
-    kept: list[Found] = []
+    kept: list[SecretSpan] = []
     for one in sorted(found, key=lambda f: (f.start, -f.end)):
         if kept and one.start < kept[-1].end:
             last = kept[-1]
             is_weaker = last.kind in PERSONAL and one.kind not in PERSONAL
-            kept[-1] = Found(
+            kept[-1] = SecretSpan(
                 last.start, max(last.end, one.end), one.kind if is_weaker else last.kind
             )
         else:

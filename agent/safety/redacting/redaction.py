@@ -12,7 +12,7 @@ phone showed.
 import re
 from collections.abc import Callable, Iterable
 
-from agent.safety.redacting.finding import PERSONAL, Found, Kind, find, may_hold
+from agent.safety.redacting.finding import PERSONAL, Kind, SecretSpan, find, may_hold
 from agent.safety.redacting.normal_form import BARRIER
 from agent.safety.redacting.numbers import is_iban as is_iban
 from agent.safety.redacting.numbers import passes_luhn as passes_luhn
@@ -25,7 +25,7 @@ TAKEN_OUT = re.compile(
 _MAX_PASSES = 8
 
 
-def find_secrets(text: str) -> tuple[Found, ...]:
+def find_secrets(text: str) -> tuple[SecretSpan, ...]:
     """Find what `redact_secrets` would take out."""
     return tuple(one for one in find(text) if one.kind not in PERSONAL)
 

@@ -1,9 +1,10 @@
 """Take sessions from one host of a fleet to another: give one away, take one from a host that is
 gone, take in one that came.
 
-Not the moving between phones of one host (`agent.sessions.device_control.moving`). Invariants: a
-session belongs to one host at a time, and whoever lost it stores nothing more of it; a turn ends
-before its session is given away; of a host that is gone, the leases on the phones are taken first.
+Not the moving between phones of one host (`agent.sessions.device_control.session_move`).
+Invariants: a session belongs to one host at a time, and whoever lost it stores nothing more of it;
+a turn ends before its session is given away; of a host that is gone, the leases on the phones are
+taken first.
 """
 
 import asyncio

@@ -19,7 +19,7 @@ from agent.sessions.registry.services import Services
 from agent.sessions.rules.answers import expired, read_answer, to_store
 from agent.sessions.rules.operator_text import kinds_in, redacted, secrets_in
 from agent.sessions.rules.resuming import Resuming
-from agent.sessions.rules.two_people import yes_of
+from agent.sessions.rules.two_person_approval import approvers_of
 from agent.sessions.turns.turns import Turns
 
 Review: TypeAlias = Callable[[Question, str, str, str], Awaitable[None]]
@@ -124,7 +124,7 @@ class Answering:
             # As it is now: somebody may have said yes meanwhile.
             asked = self._parts.questions.find(question.question_id) or question
             may, serial = self._parts.approvers.may_approve, live.record.serial
-            yes_by = yes_of(asked, answer, operator, lambda name: may(name, serial))
+            yes_by = approvers_of(asked, answer, operator, lambda name: may(name, serial))
             if len(yes_by) < question.people:
                 given = protocol.ApprovalGiven(
                     question_id=question.question_id, yes_by=yes_by, people=question.people

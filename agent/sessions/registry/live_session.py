@@ -14,7 +14,7 @@ from agent.loop.task_context import Grant, Steering, TaskKind
 from agent.models.model import ToolCall
 from agent.placement.needs import Needs
 from agent.records import Session, SessionKind, SessionState
-from agent.safety.redacting.asked_for import Detail, all_asked_for
+from agent.safety.redacting.requested_details import Detail, all_requested_in
 from agent.store.leases import Lease
 from agent.store.store import EventDraft
 
@@ -75,7 +75,7 @@ class Turn:
         """Take in words of the operator."""
         new = tuple(texts)
         self.said += new
-        self.asked_for |= all_asked_for(new)
+        self.asked_for |= all_requested_in(new)
 
     @property
     def background(self) -> bool:

@@ -11,7 +11,7 @@ from secrets import token_hex
 from msgspec.structs import replace
 
 from agent import protocol
-from agent.loop.conversation.asked_for import AskedFor
+from agent.loop.conversation.turn_prompt import TurnPrompt
 from agent.loop.task_context import Steering, TaskKind
 
 
@@ -29,7 +29,7 @@ class Staging:
 
 def stage(history: Iterable[protocol.Event]) -> Staging:
     """Read where the next turn begins. A prompt has a limit of its own."""
-    asked = AskedFor()
+    asked = TurnPrompt()
     steps = 0
     steps_before = 0
     steering: dict[str, Steering] = {}

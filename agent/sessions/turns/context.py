@@ -27,7 +27,7 @@ from agent.sessions.registry.open_questions import asked_before
 from agent.sessions.registry.services import Services
 from agent.sessions.registry.supervisor import settled
 from agent.sessions.rules.answers import REPLY_RULE, checked_parts, shown_text
-from agent.sessions.rules.two_people import people_for
+from agent.sessions.rules.two_person_approval import people_for
 from agent.sessions.turns.device_losses import losing
 
 _STREAK_S = 20.0  # Losses closer than this belong together.

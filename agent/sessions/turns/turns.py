@@ -22,8 +22,8 @@ from agent.models.one_call import OneCall
 from agent.models.verifying import Verifying
 from agent.models.windows import context_window
 from agent.records import SessionState
-from agent.safety.redacting.asked_for import showing
 from agent.safety.redacting.let_through import letting_through
+from agent.safety.redacting.requested_details import showing
 from agent.sessions.registry.live_session import Errand, LiveSession, Turn
 from agent.sessions.registry.services import Services
 from agent.sessions.registry.supervisor import settled

@@ -17,7 +17,7 @@ from agent.store.database.identity import SEARCH_NAME, disagreements, remains
 from agent.store.database.lock import DirectoryLock
 from agent.store.embedded.blobs import BlobFiles
 from agent.store.embedded.sqlite_store import DATABASE_NAME, SqliteStore
-from agent.store.queries.soundness import MOST_FINDINGS, Checked, gaps, unreadable
+from agent.store.queries.integrity import MOST_FINDINGS, IntegrityReport, gaps, unreadable
 
 
 class Compacted(msgspec.Struct, frozen=True, kw_only=True):
@@ -29,7 +29,7 @@ class Compacted(msgspec.Struct, frozen=True, kw_only=True):
     stray_files: int  # Dropped because no row knows them.
 
 
-async def check(directory: Path) -> Checked:
+async def check(directory: Path) -> IntegrityReport:
     """Read the whole store and report damage.
 
     Raises:
@@ -83,7 +83,7 @@ async def _vacuum(path: Path) -> None:
         await database.close()
 
 
-async def _checked(database: Database, directory: Path) -> Checked:
+async def _checked(database: Database, directory: Path) -> IntegrityReport:
     findings: list[str] = []
     try:
         await check_ours(database)
@@ -110,7 +110,7 @@ async def _checked(database: Database, directory: Path) -> Checked:
         except StoreError as error:
             findings.append(error.message)
             counts.append(0)
-    return Checked(
+    return IntegrityReport(
         events=counts[0],
         sessions=counts[1],
         blobs=counts[2],

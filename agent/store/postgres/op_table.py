@@ -42,7 +42,7 @@ def channel_of(host: str) -> str:
     return f"switchboard_ops_{hashlib.blake2s(host.encode(), digest_size=8).hexdigest()}"
 
 
-class Asked(NamedTuple):
+class HostRequest(NamedTuple):
     """A request of another host."""
 
     op_id: str
@@ -50,7 +50,7 @@ class Asked(NamedTuple):
     body: str
 
 
-class Answered(NamedTuple):
+class HostAnswer(NamedTuple):
     """The state of a request."""
 
     op_id: str
@@ -70,22 +70,22 @@ class OpTable:
         await self._link.rows(_PUT, (op_id, to_host, from_host, body, channel_of(to_host)))
         return op_id
 
-    async def take(self, host: str, epoch: int) -> list[Asked]:
+    async def take(self, host: str, epoch: int) -> list[HostRequest]:
         """Take a host's requests, in order."""
         rows = await self._link.rows(_TAKE, (epoch, host))
         rows.sort(key=lambda row: as_int(row[0]))
-        return [Asked(as_text(op), as_text(who), as_text(body)) for _, op, who, body in rows]
+        return [HostRequest(as_text(op), as_text(who), as_text(body)) for _, op, who, body in rows]
 
-    async def answer(self, asked: Asked, reply: str) -> None:
+    async def answer(self, asked: HostRequest, reply: str) -> None:
         """Answer a taken request."""
         await self._link.rows(_ANSWER, (reply, asked.op_id, channel_of(asked.from_host)))
 
-    async def answers(self, op_ids: Sequence[str]) -> list[Answered]:
+    async def answers(self, op_ids: Sequence[str]) -> list[HostAnswer]:
         """Return the state of sent requests; a missing one counts as lost."""
         marks = ",".join("?" * len(op_ids))
         rows = await self._link.rows(_ANSWERED.format(marks), tuple(op_ids))
         found = [
-            Answered(
+            HostAnswer(
                 as_text(op_id),
                 as_text(reply),
                 bool(taken_by) and as_int(taken_by) != as_int(epoch) and not reply,
@@ -93,7 +93,7 @@ class OpTable:
             for op_id, reply, taken_by, epoch in rows
         ]
         there = {one.op_id for one in found}
-        return [*found, *(Answered(one, "", True) for one in op_ids if one not in there)]
+        return [*found, *(HostAnswer(one, "", True) for one in op_ids if one not in there)]
 
     async def withdraw(self, op_id: str) -> bool:
         """Withdraw a request; False if it was taken already."""

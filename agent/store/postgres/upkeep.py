@@ -14,7 +14,7 @@ from agent.store.postgres.bucket import Bucket, BucketDamagedError, BucketGoneEr
 from agent.store.postgres.link import Link
 from agent.store.postgres.opening import open_records, put_back
 from agent.store.postgres.schema import SCHEMA
-from agent.store.queries.soundness import MOST_FINDINGS, Checked, gaps, unreadable
+from agent.store.queries.integrity import MOST_FINDINGS, IntegrityReport, gaps, unreadable
 from agent.store.rows import Value
 
 _BLOBS_AT_ONCE = 16
@@ -24,7 +24,7 @@ _SIZE = (
 )
 
 
-async def check(dsn: str, directory: Path, *, bucket: Bucket | None = None) -> Checked:
+async def check(dsn: str, directory: Path, *, bucket: Bucket | None = None) -> IntegrityReport:
     """Read the whole store and say what is wrong with it.
 
     Args:
@@ -69,7 +69,7 @@ async def check(dsn: str, directory: Path, *, bucket: Bucket | None = None) -> C
             findings += await _damaged_object(link, bucket_of(bucket), as_text(digest), place)
     finally:
         await link.close()
-    return Checked(
+    return IntegrityReport(
         events=counts[0],
         sessions=counts[1],
         blobs=counts[2],

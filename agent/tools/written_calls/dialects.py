@@ -17,7 +17,7 @@ from agent.tools.lenient_json import NotJson, read_json
 _NAME = r"[A-Za-z_][\w.-]{0,80}"
 
 
-class Found(NamedTuple):
+class WrittenCall(NamedTuple):
     """A call and where it stands."""
 
     name: str
@@ -26,16 +26,16 @@ class Found(NamedTuple):
     end: int
 
 
-def marked(text: str) -> list[Found]:
+def marked(text: str) -> list[WrittenCall]:
     """Return the calls between a model's own marks, in the order in which they stand."""
-    found: list[Found] = []
+    found: list[WrittenCall] = []
     for pattern, read in _FORMS:
         for match in pattern.finditer(text):
             if any(match.start() < one.end and one.start < match.end() for one in found):
                 # Another form has read this already.
                 continue
             found += (
-                Found(plain_name(name), arguments, match.start(), match.end())
+                WrittenCall(plain_name(name), arguments, match.start(), match.end())
                 for name, arguments in read(match)
             )
     return sorted(found, key=lambda one: one.start)

@@ -15,7 +15,13 @@ from dataclasses import dataclass
 
 from agent.models.model import ToolCall
 from agent.tools.lenient_json import NotJson, read_json
-from agent.tools.written_calls.dialects import CALLED_WITH, Found, from_value, marked, plain_name
+from agent.tools.written_calls.dialects import (
+    CALLED_WITH,
+    WrittenCall,
+    from_value,
+    marked,
+    plain_name,
+)
 
 MAX_CHARS = 20_000
 """Only so much of the end of an answer is read: a call stands at the end."""
@@ -73,7 +79,7 @@ def written_calls(text: str, tools: Mapping[str, Sequence[str]], quoted: str = "
     own = _THOUGHT.sub(lambda match: " " * len(match[0]), text)
     shown = _SAME.sub("", quoted)
 
-    def is_own(found: Found) -> bool:
+    def is_own(found: WrittenCall) -> bool:
         return not shown or _SAME.sub("", own[found.start : found.end]) not in shown
 
     sure = [found for found in marked(own) if is_own(found)][:MAX_CALLS]
@@ -88,14 +94,14 @@ def written_calls(text: str, tools: Mapping[str, Sequence[str]], quoted: str = "
     return Written(_calls(loose[:1]), _around(text, loose))
 
 
-def _calls(found: Sequence[Found]) -> tuple[ToolCall, ...]:
+def _calls(found: Sequence[WrittenCall]) -> tuple[ToolCall, ...]:
     return tuple(
         ToolCall(call_id=f"written_{at}", name=one.name, arguments=one.arguments)
         for at, one in enumerate(found)
     )
 
 
-def _around(text: str, found: Sequence[Found]) -> str:
+def _around(text: str, found: Sequence[WrittenCall]) -> str:
     said, at = [], 0
     for one in found:
         said.append(text[at : max(one.start, at)])
@@ -113,7 +119,7 @@ def _same_arguments(arguments: str) -> str:
 # --- without marks ----------
 
 
-def _loose(text: str, tools: Mapping[str, Sequence[str]]) -> Iterator[Found]:
+def _loose(text: str, tools: Mapping[str, Sequence[str]]) -> Iterator[WrittenCall]:
     taken: list[tuple[int, int]] = []
 
     def free(start: int, end: int) -> bool:
@@ -122,11 +128,11 @@ def _loose(text: str, tools: Mapping[str, Sequence[str]]) -> Iterator[Found]:
     for match in _FENCE.finditer(text):
         taken.append(match.span())
         for name, arguments in _in_fence(match[1], match[2], tools):
-            yield Found(name, arguments, *match.span())
+            yield WrittenCall(name, arguments, *match.span())
     for match in _REACT.finditer(text):
         if free(*match.span()) and plain_name(match["name"]) in tools:
             taken.append(match.span())
-            yield Found(plain_name(match["name"]), match["body"].strip(), *match.span())
+            yield WrittenCall(plain_name(match["name"]), match["body"].strip(), *match.span())
     for pattern in (_REACT_CODE, _CODE):
         for match in pattern.finditer(text):
             if not free(*match.span()):
@@ -134,16 +140,16 @@ def _loose(text: str, tools: Mapping[str, Sequence[str]]) -> Iterator[Found]:
             called = _from_code(match["code"], tools)
             if called is not None:
                 taken.append(match.span())
-                yield Found(*called, *match.span())
+                yield WrittenCall(*called, *match.span())
     for match in _BARE.finditer(text):
         if free(*match.span()):
             for name, arguments in _from_json(match[1], tools):
-                yield Found(name, arguments, *match.span())
+                yield WrittenCall(name, arguments, *match.span())
     if not taken:
         yield from _after_words(text, tools)
 
 
-def _after_words(text: str, tools: Mapping[str, Sequence[str]]) -> Iterator[Found]:
+def _after_words(text: str, tools: Mapping[str, Sequence[str]]) -> Iterator[WrittenCall]:
     """Find a call that ends the text, as a sentence of its own behind others on its line."""
     text = text.rstrip().rstrip(".;")
     line = max(text.rfind("\n"), len(text) - _MAX_CODE_CHARS)
@@ -159,7 +165,7 @@ def _after_words(text: str, tools: Mapping[str, Sequence[str]]) -> Iterator[Foun
         before = text[: end.start()]
         speaks_of_it = _MENTION.search(re.split(r"[.!?]\s|\n", before)[-1])
         if not speaks_of_it and not any(f"{name}(" in before for name in tools):
-            yield Found(*called, end.end(), len(text))
+            yield WrittenCall(*called, end.end(), len(text))
         return
 
 

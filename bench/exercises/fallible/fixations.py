@@ -9,7 +9,7 @@ from random import Random
 
 from agent.exercises.route import Hold, Step, Tap
 from agent.models.pilot.reading import Item, PastAction
-from bench.exercises.fallible.seeing import Sight
+from bench.exercises.fallible.prompt_view import PromptView
 from bench.exercises.route import Call, same_label
 
 _REPEATS = ("NO_CHANGE", "going back and forth", "changed nothing", "exactly this twice")
@@ -20,7 +20,7 @@ _HOLD = "long_press_element"
 _NO_REPEAT = frozenset({"update_plan", "finish", "ask_user"})
 
 
-def again(call: Call, sight: Sight, chance: Random) -> Call:
+def again(call: Call, sight: PromptView, chance: Random) -> Call:
     """Repeat the last call; once begun, only the prompt ends it."""
     last = sight.last
     if last is None or any(word.casefold() in sight.newest.casefold() for word in _REPEATS):
@@ -32,7 +32,7 @@ def again(call: Call, sight: Sight, chance: Random) -> Call:
     return Call(last.tool, dict(last.arguments))
 
 
-def believes(call: Call, sight: Sight) -> Call:
+def believes(call: Call, sight: PromptView) -> Call:
     """Do the last thing again where its result, or the line above the screen, is a warning."""
     last = sight.last
     if last is None or last.tool in _NO_REPEAT or not last.result.startswith("WARNING"):
@@ -43,7 +43,7 @@ def believes(call: Call, sight: Sight) -> Call:
     return _press(same[0]) if same else call
 
 
-def insists(call: Call, sight: Sight, route: Sequence[Step], chance: Random) -> Call:
+def insists(call: Call, sight: PromptView, route: Sequence[Step], chance: Random) -> Call:
     """Press a text that is no button, until a press of it is refused."""
     last = sight.last
     if call.tool != "click_element" or last is None:
@@ -57,7 +57,7 @@ def insists(call: Call, sight: Sight, route: Sequence[Step], chance: Random) -> 
     return _press(chance.choice(sight.inert)) if chance.random() < 1 / 3 else call
 
 
-def fumbles(call: Call, sight: Sight, route: Sequence[Step], chance: Random) -> Call:
+def fumbles(call: Call, sight: PromptView, route: Sequence[Step], chance: Random) -> Call:
     """Press texts that are no buttons, shortly and long, until warned of getting nowhere."""
     last = sight.last
     if call.tool != "click_element" or last is None or any(w in sight.above for w in _CIRCLE):
@@ -71,7 +71,7 @@ def fumbles(call: Call, sight: Sight, route: Sequence[Step], chance: Random) -> 
     return Call(tool, {"element": sight.inert[0].number})
 
 
-def doubts(call: Call, sight: Sight) -> Call:
+def doubts(call: Call, sight: PromptView) -> Call:
     """Press the switch that was just pressed again, until warned of going back and forth."""
     last = sight.last
     if last is None or last.tool != "click_element" or any(w in sight.above for w in _CIRCLE):
@@ -82,7 +82,7 @@ def doubts(call: Call, sight: Sight) -> Call:
     return _press(switches[0]) if switches else call
 
 
-def returns(call: Call, sight: Sight, route: Sequence[Step], chance: Random) -> Call:
+def returns(call: Call, sight: PromptView, route: Sequence[Step], chance: Random) -> Call:
     """Open the same wrong page again, until the prompt says that this very one leads nowhere.
 
     Args:
@@ -104,7 +104,7 @@ def returns(call: Call, sight: Sight, route: Sequence[Step], chance: Random) -> 
     return call if wrong.number in sight.ruled_out else _press(wrong)
 
 
-def scrolls_on(call: Call, sight: Sight, chance: Random) -> Call:
+def scrolls_on(call: Call, sight: PromptView, chance: Random) -> Call:
     """Scroll down to the end and up again, past everything, until warned."""
     last = sight.last
     if last is None or any(word in sight.above for word in SCROLLED) or not sight.view.scrollable:

@@ -12,7 +12,7 @@ from typing import assert_never
 from agent.exercises.route import Step
 from agent.models.model import Message, MessageKind
 from agent.models.pilot.reading import View, read
-from bench.exercises.fallible import fixations, reading, seeing, slips
+from bench.exercises.fallible import fixations, prompt_view, reading, slips
 from bench.exercises.route import Call, name_of, next_call, steps_done
 
 
@@ -86,7 +86,7 @@ def think(
     seen = _remembered(messages, flaw)
     view = read(seen)
     _believe(view, seen, messages, flaw)
-    marked = seeing.marked(messages)
+    marked = prompt_view.marked(messages)
     chance = Random(
         f"{seed} {flaw} {view.goal} {sum(m.kind is MessageKind.REPLY for m in messages)}"
     )
@@ -95,37 +95,37 @@ def think(
     if flaw is Flaw.HASTY and not view.done and len(view.clickable()) < slips.WORTH_A_LOOK:
         return Call("finish", {"success": False, "summary": "There is nothing on the screen."})
     if tracker and flaw not in {Flaw.NARROW, Flaw.READER}:
-        shown = seeing.shows_plan(messages)
+        shown = prompt_view.shows_plan(messages)
         planning = _planning(view, route, marked, keeps_it=flaw is Flaw.FORGETFUL, shown=shown)
         if planning is not None:
             return planning
     if flaw is Flaw.READER:
         return reading.with_facts(view, route, messages)
     call = next_call(view, route, from_step=marked if flaw is Flaw.FORGETFUL else 0)
-    return _spoil(call, seeing.Sight(view, messages), route, flaw, chance, seed)
+    return _spoil(call, prompt_view.PromptView(view, messages), route, flaw, chance, seed)
 
 
 def _remembered(messages: Sequence[Message], flaw: Flaw) -> list[Message]:
     match flaw:
         case Flaw.FORGETFUL:
-            return seeing.newest(messages)
+            return prompt_view.newest(messages)
         case Flaw.NARROW:
-            return seeing.what_fits(messages)
+            return prompt_view.what_fits(messages)
         case Flaw.READER:
-            return seeing.newest(messages)
+            return prompt_view.newest(messages)
         case _:
             return list(messages)
 
 
 def _believe(view: View, seen: Sequence[Message], messages: Sequence[Message], flaw: Flaw) -> None:
     if flaw is Flaw.TRUSTING:
-        view.done = seeing.by_results(view.done)
+        view.done = prompt_view.by_results(view.done)
     elif flaw is Flaw.WATCHFUL:
-        view.done = seeing.by_changes(view.done, seen)
+        view.done = prompt_view.by_changes(view.done, seen)
     elif flaw is Flaw.SCROLLING:
-        above = seeing.Sight(view, messages).above
+        above = prompt_view.PromptView(view, messages).above
         if any(word in above for word in fixations.SCROLLED):
-            view.done = seeing.without_aimless(view.done)
+            view.done = prompt_view.without_aimless(view.done)
 
 
 def _planning(
@@ -152,7 +152,12 @@ def _planning(
 
 
 def _spoil(
-    call: Call, sight: seeing.Sight, route: Sequence[Step], flaw: Flaw, chance: Random, seed: int
+    call: Call,
+    sight: prompt_view.PromptView,
+    route: Sequence[Step],
+    flaw: Flaw,
+    chance: Random,
+    seed: int,
 ) -> Call:
     match flaw:
         case Flaw.NONE | Flaw.FORGETFUL | Flaw.NARROW | Flaw.TALKATIVE | Flaw.HASTY:

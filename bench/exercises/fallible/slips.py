@@ -9,7 +9,7 @@ from random import Random
 from agent.exercises.route import Launch, Step, Tap
 from agent.models.model import Message, MessageKind
 from agent.models.pilot.reading import View
-from bench.exercises.fallible.seeing import Sight
+from bench.exercises.fallible.prompt_view import PromptView
 from bench.exercises.route import Call, steps_done
 
 LAUNCHER = "com.android.launcher3"
@@ -31,14 +31,14 @@ def talks(messages: Sequence[Message], chance: Random) -> bool:
     return not messages[replies[-1]].tool_calls or chance.random() < 1 / 4
 
 
-def claims(call: Call, sight: Sight, chance: Random) -> Call:
+def claims(call: Call, sight: PromptView, chance: Random) -> Call:
     """Claim success, but not right after being told what is open."""
     if any(word in sight.newest for word in _UNFINISHED) or chance.random() >= 1 / 8:
         return call
     return Call("finish", {"success": True, "summary": "That should be it."})
 
 
-def claims_early(call: Call, sight: Sight, route: Sequence[Step], chance: Random) -> Call:
+def claims_early(call: Call, sight: PromptView, route: Sequence[Step], chance: Random) -> Call:
     """Claim success from a moment on that comes before the end, whatever the answer.
 
     Args:
@@ -60,7 +60,7 @@ def neighbour(call: Call, view: View) -> Call:
     return Call("click_element", {"element": other})
 
 
-def guess(call: Call, sight: Sight, chance: Random) -> Call:
+def guess(call: Call, sight: PromptView, chance: Random) -> Call:
     """Try something that is not ruled out, where nobody has said what the right thing is called."""
     if call.tool != "click_element":
         return call
@@ -73,7 +73,7 @@ def guess(call: Call, sight: Sight, chance: Random) -> Call:
     return Call("click_element", {"element": chance.choice(choices)})
 
 
-def browses(call: Call, sight: Sight, route: Sequence[Step], chance: Random) -> Call:
+def browses(call: Call, sight: PromptView, route: Sequence[Step], chance: Random) -> Call:
     """Look into something that the page offers, before what leads on."""
     if call.tool != "click_element" or chance.random() >= 2 / 3:
         return call
@@ -87,7 +87,7 @@ def browses(call: Call, sight: Sight, route: Sequence[Step], chance: Random) -> 
 
 
 def wanders(
-    call: Call, sight: Sight, route: Sequence[Step], chance: Random, *, listens: bool
+    call: Call, sight: PromptView, route: Sequence[Step], chance: Random, *, listens: bool
 ) -> Call:
     """Go home, open whatever comes and tap about in it.
 

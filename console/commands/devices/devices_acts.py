@@ -26,9 +26,9 @@ from console.core.host import Host, run_with_host
 from console.terminal.signals import StopRequest
 
 if TYPE_CHECKING:
-    from console.runs.one_act import ActResult, OneAct
+    from console.runs.single_action import ActResult, SingleAction
 
-_Work = Callable[["OneAct"], Awaitable["ActResult"]]
+_Work = Callable[["SingleAction"], Awaitable["ActResult"]]
 
 
 def _options(command: Callable[..., None]) -> Callable[..., None]:
@@ -55,7 +55,7 @@ def _options(command: Callable[..., None]) -> Callable[..., None]:
 def look(ctx: click.Context, serial: str, as_json: bool, wait_s: float) -> None:
     """Print the screen of the phone SERIAL with numbered elements."""
 
-    async def work(act: OneAct) -> ActResult:
+    async def work(act: SingleAction) -> ActResult:
         came = await act.ready()
         if came.outcome and not as_json:
             click.echo((await act.screen()).screen_text)
@@ -72,7 +72,7 @@ def look(ctx: click.Context, serial: str, as_json: bool, wait_s: float) -> None:
 def shot(ctx: click.Context, serial: str, file: Path, as_json: bool, wait_s: float) -> None:
     """Write a picture of the phone SERIAL to FILE; - is stdout."""
 
-    async def work(act: OneAct) -> ActResult:
+    async def work(act: SingleAction) -> ActResult:
         came = await act.ready()
         if came.outcome:
             data = await act.picture()
@@ -95,7 +95,7 @@ def tap(
     ctx: click.Context, serial: str, target: str, long: bool, as_json: bool, wait_s: float
 ) -> None:
     """Tap TARGET: an element's number, its text, or a point x,y (each 0 to 1)."""
-    from console.runs.one_act import tap_call
+    from console.runs.single_action import tap_call
 
     _call(ctx, serial, f"tap {target}", *tap_call(target, long=long), as_json, wait_s)
 
@@ -109,7 +109,7 @@ def swipe(
     ctx: click.Context, serial: str, places: tuple[str, ...], as_json: bool, wait_s: float
 ) -> None:
     """Swipe on SERIAL. PLACES: up, down, left, right, or two points x,y."""
-    from console.runs.one_act import swipe_call
+    from console.runs.single_action import swipe_call
 
     _call(ctx, serial, f"swipe {' '.join(places)}", *swipe_call(places), as_json, wait_s)
 
@@ -133,9 +133,9 @@ def type_text(
     wait_s: float,
 ) -> None:
     """Type TEXT on the phone SERIAL, into the focused field unless one is named."""
-    from console.runs.one_act import type_call
+    from console.runs.single_action import type_call
 
-    async def work(act: OneAct) -> ActResult:
+    async def work(act: SingleAction) -> ActResult:
         came = await act.ready()
         if came.outcome is ActionOutcome.DONE:
             came = await act.do(*type_call(text, into, clear=clear))
@@ -192,9 +192,9 @@ def wait_for(
     wait_s: float,
 ) -> None:
     """Wait until the screen of the phone SERIAL shows TEXT."""
-    from console.runs.one_act import ActResult
+    from console.runs.single_action import ActResult
 
-    async def work(act: OneAct) -> ActResult:
+    async def work(act: SingleAction) -> ActResult:
         until = time.monotonic() + for_s
         came = await act.ready()
         while came.outcome is ActionOutcome.DONE:
@@ -219,7 +219,7 @@ def _call(
     as_json: bool,
     wait_s: float,
 ) -> None:
-    async def work(act: OneAct) -> ActResult:
+    async def work(act: SingleAction) -> ActResult:
         came = await act.ready()
         return await act.do(tool, arguments) if came.outcome is ActionOutcome.DONE else came
 
@@ -241,7 +241,7 @@ def _run(
     Args:
         is_quiet: whether there is nothing to say of what went well.
     """
-    from console.runs.one_act import taking
+    from console.runs.single_action import taking
 
     async def main(host: Host, _stop: StopRequest) -> ExitCode:
         gc.freeze()

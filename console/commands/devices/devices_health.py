@@ -12,7 +12,7 @@ from console.cli_support.exits import ExitCode
 from console.cli_support.options import JSON_OPTION
 from console.commands.devices.devices_reach import Reached, done, run_with_phone
 from console.core.command_settings import settings_for
-from console.terminal.typed_lines import ask_secret_at_once
+from console.terminal.line_input import ask_secret_at_once
 
 if TYPE_CHECKING:
     from agent.devices.health.findings import RepairableFinding

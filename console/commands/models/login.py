@@ -17,8 +17,8 @@ from agent.errors import ConfigError, ModelError, UsageError
 from agent.settings import DEFAULT_MODEL
 from console.cli_support.exits import ExitCode, end, say
 from console.core.command_settings import settings_for
+from console.terminal.line_input import ask_secret_at_once
 from console.terminal.signals import StopRequest, run_async
-from console.terminal.typed_lines import ask_secret_at_once
 
 if TYPE_CHECKING:
     from agent.models.endpoint import Endpoint

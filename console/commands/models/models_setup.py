@@ -19,8 +19,8 @@ from agent.safety.redacting.redaction import find_secrets
 from agent.settings import DEFAULT_MODEL, PILOT
 from console.cli_support.exits import ExitCode, end, say
 from console.core.command_settings import settings_for
+from console.terminal.line_input import ask, ask_secret, hidden_input
 from console.terminal.signals import StopRequest, run_async
-from console.terminal.typed_lines import ask, ask_secret, hidden_input
 
 if TYPE_CHECKING:
     from agent.models.catalog import Preset

@@ -79,7 +79,7 @@ def serve(
     if not is_installed("openenv"):
         raise UsageError(missing("openenv"), install("openenv"))
     from agent.devices.pool.virtual_command import virtual_phone_command
-    from console.openenv.serving import TOKEN, Wanted, serving
+    from console.openenv.serving import TOKEN, ServeOptions, serving
     from console.openenv.variables import VIRTUAL, read_variables
 
     # What is said on the command line outweighs what the environment says.
@@ -89,7 +89,7 @@ def serve(
         virtual_phone_command()
     settings = settings_for(ctx)
     token = "" if no_token else TOKEN.of(settings.data_dir)
-    wanted = Wanted(phones=phones, token=token, session_s=session_s)
+    wanted = ServeOptions(phones=phones, token=token, session_s=session_s)
 
     async def work(stop: StopRequest) -> ExitCode:
         say(f"Starting {counted(phones, 'phone')} …")

@@ -63,7 +63,7 @@ def list_sessions(ctx: click.Context, limit: int, as_json: bool) -> None:
 
 def _object(records: Records, session: Session, overview: Overview) -> dict[str, Any]:
     """Return a session for JSON, and whether its process died under it."""
-    from agent.codex_bridge.asked import question_in
+    from agent.codex_bridge.question_search import question_in
     from agent.codex_bridge.session_object import session_object
     from console.core.stored_core import is_left_behind
 

@@ -15,8 +15,8 @@ from console.cli_support.exits import ExitCode, end, say
 from console.core.device_setup import CONNECTED, NO_DEVICES
 from console.core.host import run_with_core
 from console.runs.prompts import can_ask
+from console.terminal.line_input import agree
 from console.terminal.signals import StopRequest
-from console.terminal.typed_lines import agree
 
 SESSION_ID = click.argument("session_id", metavar="SESSION")
 YES = click.option("--yes", is_flag=True, help="Do not ask first.")

@@ -20,8 +20,8 @@ from console.core.command_settings import settings_for, to_run
 from console.core.device_setup import EVERYTHING
 from console.core.host import Host, run_with_host, run_with_session
 from console.runs.prompts import ask_on_terminal, can_ask
+from console.terminal.line_input import agree
 from console.terminal.signals import StopRequest
-from console.terminal.typed_lines import agree
 
 
 @click.command(
@@ -69,7 +69,7 @@ def answer(
     questions by a blank line, or use --for. '-' reads the answer from stdin; without one the
     terminal asks, hiding secrets. If no other process runs the session, this one does.
     """
-    from agent.codex_bridge.asked import find_question
+    from agent.codex_bridge.question_search import find_question
     from console.runs.run import pursue_stored
     from console.runs.run_follower import FollowOptions
 

@@ -12,7 +12,7 @@ from textual.events import DescendantBlur, DescendantFocus, Resize, ScreenResume
 from textual.widgets import Input, TextArea
 
 from agent.records import DeviceInfo, DeviceState, SessionState
-from agent.state.newest import newest
+from agent.state.memoize import memoize_last
 from agent.state.reducer import SessionView, attention
 from console.core.connection import connection_part
 from console.keys import actions
@@ -156,7 +156,7 @@ class HeaderFooter(Controller):
         if not self._screen.is_composed:
             return
         width = self._screen.size.width
-        armed = self._screen.console_app.two_acts.sentence
+        armed = self._screen.console_app.two_presses.sentence
         fixed = self._fixed_keys(width, alone=bool(armed))
         told: Parts = ()
         if self._screen.has_class("-short") or not self._tells_connection:
@@ -249,7 +249,7 @@ class HeaderFooter(Controller):
         return action_id != f"screen.{self._screen.WHERE.value}" and self._screen.can(action_id)
 
 
-@newest
+@memoize_last
 def _at_work(sessions: Mapping[str, SessionView]) -> tuple[int, int]:
     """Return how many sessions run, and how many of those that would are paused."""
     working = [
@@ -263,7 +263,7 @@ def _at_work(sessions: Mapping[str, SessionView]) -> tuple[int, int]:
     return len(working) - paused, paused
 
 
-@newest
+@memoize_last
 def _phones(devices: Mapping[str, DeviceInfo]) -> tuple[int, int]:
     """Return how many phones are online, and how many are there."""
     states = [one.state for one in devices.values()]

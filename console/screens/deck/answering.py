@@ -185,7 +185,7 @@ class QuestionController(Controller):
         matter = one_line(asked.text, 160).removeprefix(ASKING).strip()
         sentence = f"Click again for “{word}”: {matter}"
         subject = f"{asked.question_id}/{answer}"
-        means = self._deck.ops.two_acts.confirm("question.click", subject, sentence)
+        means = self._deck.ops.two_presses.confirm("question.click", subject, sentence)
         if not means:
             self._deck.show_footer()
         return means

@@ -78,7 +78,7 @@ class ApprovalController(Controller):
             # Approving takes a look first, and says what it would approve.
             self._deck.go_to_card()
             matter = one_line(asked.shown, 200).removeprefix(ASKING).strip()
-            armed = self._deck.ops.two_acts
+            armed = self._deck.ops.two_presses
             armed.disarm()
             sentence = f"Press {self._deck.key_of('question.approve')} again to approve: {matter}"
             armed.confirm("question.approve", asked.question_id, sentence)
@@ -113,7 +113,7 @@ class ApprovalController(Controller):
         sentence = f"{key} again approves “{label}”{whom} for the rest of this session"
         ready = self._deck.is_at_card and self._deck.is_card_ready
         self._deck.go_to_card()
-        armed = self._deck.ops.two_acts
+        armed = self._deck.ops.two_presses
         if armed.confirm("question.session", asked.question_id, sentence) and ready:
             from agent.safety.approval import FOR_SESSION
 

@@ -21,7 +21,6 @@ from console.screens.base.console_screen import OPENING
 from console.screens.deck.answering import QuestionController
 from console.screens.deck.approving import ApprovalController, span
 from console.screens.deck.arranging import ArrangeController
-from console.screens.deck.beginning import BeginController
 from console.screens.deck.composing import ComposerController
 from console.screens.deck.dismissing import DismissController
 from console.screens.deck.finding import FindController
@@ -32,6 +31,7 @@ from console.screens.deck.panes import PaneController
 from console.screens.deck.places import BaseDeck, DeckPlaces
 from console.screens.deck.running import BatchRunner
 from console.screens.deck.session_control import SessionController
+from console.screens.deck.session_start import BeginController
 from console.screens.deck.showing import SessionPaneController
 from console.screens.deck.shown_phone import PhoneController
 from console.screens.deck.targets import TargetController

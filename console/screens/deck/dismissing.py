@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from agent import protocol
 from agent.records import CommitmentStatus, Session
-from agent.state.newest import newest
+from agent.state.memoize import memoize_last
 from agent.state.reducer import Attention, AttentionKind, State, failure_key
 from console.keys.actions import Action
 from console.keys.controllers import Controller
@@ -24,7 +24,7 @@ def end_key(session: Session) -> str:
     return f"ended:{session.session_id}:{session.generation}"
 
 
-@newest
+@memoize_last
 def read_sessions(state: State, seen: frozenset[str], selected: str) -> tuple[str, ...]:
     """List the ended sessions whose end was read: viewed here, or no longer reported anywhere.
 

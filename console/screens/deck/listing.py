@@ -11,7 +11,7 @@ from textual.events import Key
 from textual.widgets import Input
 
 from agent.records import Session
-from agent.state.newest import newest
+from agent.state.memoize import memoize_last
 from agent.state.reducer import SessionView, State, children_of
 from console.keys.controllers import Controller
 from console.screens.deck.arranging import ArrangeController
@@ -177,7 +177,7 @@ class SessionListController(Controller):
             self._deck.targets.tap()
 
 
-@newest
+@memoize_last
 def _counts(sessions: Mapping[str, SessionView]) -> tuple[int, int]:
     """Return how many sessions have not ended, and how many are not dismissed."""
     live = sum(not view.session.state.is_terminal for view in sessions.values())

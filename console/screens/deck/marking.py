@@ -157,7 +157,7 @@ class MarkController(Controller):
         subject = " ".join(step.session_id for step in plan.steps)
         left = f"; {batch.what_happens(plan)}" if plan.skipped else ""
         sentence = f"{deck.key_of(action_id)} again {does}{left}"
-        if deck.console_app.two_acts.confirm(action_id, subject, sentence):
+        if deck.console_app.two_presses.confirm(action_id, subject, sentence):
             self._runner.run(plan)
 
     # --- what is written ----------
@@ -253,7 +253,7 @@ class MarkController(Controller):
         sentence = f"again answers “{shown}” for {sessions(len(plan.steps))}"
         if plan.skipped:
             sentence += f"; {len(plan.skipped)} marked ask something else or nothing"
-        if self._deck.console_app.two_acts.confirm("question.option", subject, sentence):
+        if self._deck.console_app.two_presses.confirm("question.option", subject, sentence):
             self._runner.run(plan)
         return True
 

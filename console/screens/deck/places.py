@@ -5,15 +5,15 @@ from typing import Protocol
 from textual.widget import Widget
 
 from agent.records import Question
-from agent.state.newest import newest
+from agent.state.memoize import memoize_last
 from agent.state.reducer import Attention, Item, SessionView, State
 from console.base_app import ConsoleApp
 from console.screens.base.console_screen import ConsoleScreen
 from console.screens.deck.answering import QuestionController
 from console.screens.deck.approving import ApprovalController
-from console.screens.deck.beginning import BeginController
 from console.screens.deck.context import DeckContext
 from console.screens.deck.following import FollowController
+from console.screens.deck.session_start import BeginController
 from console.screens.deck.targets import TargetController
 from console.screens.device.wheel import WheelController
 from widgets.base.row_list import RowList
@@ -198,7 +198,7 @@ class DeckPlaces(DeckContext):
         self._deck.approving.ask_no_reason()
 
 
-@newest
+@memoize_last
 def _keys_of(rows: tuple[Row, ...]) -> tuple[str, ...]:
     """Return the keys of selectable rows, in order."""
     return tuple(row.key for row in rows if not row.is_heading)

@@ -11,8 +11,8 @@ from agent.text import one_line
 from console.core.active_sessions import is_tree_under_way
 from console.keys.actions import Action
 from console.keys.controllers import Controller
-from console.screens.deck.beginning import BeginController
 from console.screens.deck.context import DeckContext
+from console.screens.deck.session_start import BeginController
 from widgets.lists.session_rows import session_title
 
 
@@ -76,7 +76,7 @@ class SessionController(Controller):
     def _confirm(self, action_id: str, session: Session, what: str) -> bool:
         """Return True at the second press; the first shows what the key does."""
         sentence = f"{self._deck.key_of(action_id)} again {what}"
-        return self._deck.ops.two_acts.confirm(action_id, session.session_id, sentence)
+        return self._deck.ops.two_presses.confirm(action_id, session.session_id, sentence)
 
     # --- the safe direction is one key ----------
 

@@ -12,7 +12,7 @@ from agent.protocol import WheelGesture
 from agent.records import DeviceState, Frame, LiveFrame, TargetRuntime, TimeSplit
 from agent.state.reducer import SessionView, State, StepItem, children_of
 from agent.text import clean
-from console.frames.frame_feed import Wanted
+from console.frames.frame_feed import FeedTarget
 from console.frames.look_reader import learn_look
 from console.frames.stills import Source
 from console.keys.controllers import Controller
@@ -152,7 +152,7 @@ class PhoneController(Controller):
         width_px, height_px = self.pane.wanted_px
         seen = self._deck.is_current and self.pane.is_seen and width_px > 1
         there = device is not None and device.state is DeviceState.ONLINE
-        wanted = Wanted(serial, width_px, height_px) if seen and there else None
+        wanted = FeedTarget(serial, width_px, height_px) if seen and there else None
         self.ops.feed.want(wanted)
 
     def still(self) -> Source | None:

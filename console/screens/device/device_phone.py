@@ -14,7 +14,7 @@ from textual.widget import Widget
 from agent.protocol import WheelGesture
 from agent.records import DeviceState, Element, LiveFrame, TimeSplit
 from agent.state.reducer import SessionView, State
-from console.frames.frame_feed import Wanted
+from console.frames.frame_feed import FeedTarget
 from console.frames.look_reader import learn_look
 from console.frames.stills import Source
 from console.keys.controllers import Controller
@@ -206,7 +206,7 @@ class DevicePhone(Controller):
         """Follow the phone at the size it is drawn; nothing while nobody sees it."""
         width_px, height_px = self.pane.wanted_px
         seen = self.is_looked_at and width_px > 1
-        wanted = Wanted(self.serial, width_px, height_px) if seen and self.is_there else None
+        wanted = FeedTarget(self.serial, width_px, height_px) if seen and self.is_there else None
         self.ops.feed.want(wanted)
 
     def on_phone_pane_wants(self, _event: PhonePane.Wants) -> None:

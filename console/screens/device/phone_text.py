@@ -262,5 +262,5 @@ class PhoneText(Controller):
             if view is not None:
                 title = one_line(session_title(view.session), 30)
                 sentence = f"enter again pauses “{title}”, takes the wheel and presses “{what}”"
-            if not sentence or app.two_acts.confirm("phone.press", element.key, sentence):
+            if not sentence or app.two_presses.confirm("phone.press", element.key, sentence):
                 self._wheel.take_and_press(serial, element)

@@ -220,7 +220,7 @@ class WheelController(Controller):
     def on_phone_pane_pressed(self, event: PhonePane.Pressed) -> None:
         self.send(protocol.WheelButton(button=event.button))
 
-    def on_phone_pane_left(self, _event: PhonePane.Left) -> None:
+    def on_phone_pane_hand_back_wanted(self, _event: PhonePane.HandBackWanted) -> None:
         self.leave()
 
     def send(self, gesture: protocol.WheelGesture | PressElement) -> None:

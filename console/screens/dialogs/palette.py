@@ -1,8 +1,8 @@
 """The palette: everything that can be done, found by its name or typed with its arguments.
 
-A dialog that returns the chosen entry; doing it is `console.app_parts.carry_out`'s. Invariants:
-what enter does is decided by what is typed and where the cursor is, in the handling of that key;
-what cannot be done now is listed with the reason, and choosing it says so.
+A dialog that returns the chosen entry; doing it is `console.app_parts.palette_actions`'s.
+Invariants: what enter does is decided by what is typed and where the cursor is, in the handling of
+that key; what cannot be done now is listed with the reason, and choosing it says so.
 """
 
 from collections.abc import Callable, Mapping

@@ -50,7 +50,7 @@ class BranchController(Controller):
         subject = f"{self._tape.session_id}/{step}"
         key = self._screen.key_of("replay.branch")
         sentence = f"{key} again branches a new session from step {step}"
-        if self._app.two_acts.confirm("replay.branch", subject, sentence):
+        if self._app.two_presses.confirm("replay.branch", subject, sentence):
             self._app.spawn(self._branch(step), "branching a session")
 
     async def _branch(self, step: int) -> None:
@@ -79,7 +79,7 @@ class BranchController(Controller):
         serial = free[0].serial
         name = device_name(serial, state.devices)
         sentence = f"{self._screen.key_of('replay.again')} again does all of this again on {name}"
-        if self._app.two_acts.confirm("replay.again", serial, sentence):
+        if self._app.two_presses.confirm("replay.again", serial, sentence):
             self._app.spawn(self._again(serial), "doing a session again")
 
     async def _again(self, serial: str) -> None:

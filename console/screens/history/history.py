@@ -21,7 +21,7 @@ from console.screens.history.context import BaseHistory
 from console.screens.history.filter_picker import FilterPicker
 from console.screens.history.history_sums import SumsController
 from console.screens.history.replay import ReplayScreen
-from console.screens.history.saved import SavedFilters
+from console.screens.history.saved_filters import SavedFilters
 from console.screens.history.stored_sessions import MOST_HITS, StoredSessions
 from widgets.base.header_line import PartsLine
 from widgets.base.hint_input import HintInput

@@ -17,10 +17,10 @@ from console.keys import actions
 from console.screens.base.console_screen import ConsoleScreen
 from console.screens.history.branching import BranchController
 from console.screens.history.record import RecordController
-from console.screens.history.seen import SeenController
+from console.screens.history.replay_frame import FrameController
+from console.screens.history.session_export import ExportController
 from console.screens.history.step_reader import StepReader
 from console.screens.history.tape import TapeController
-from console.screens.history.writing_out import ExportController
 from widgets.base.header_line import PartsLine
 from widgets.pictures.phone_pane import PhonePane
 from widgets.plots.scrubber import Scrubber
@@ -42,7 +42,7 @@ class ReplayScreen(ConsoleScreen):
     AUTO_FOCUS = "#transcript"
     CONTROLLERS = (
         TapeController,
-        SeenController,
+        FrameController,
         RecordController,
         StepReader,
         BranchController,
@@ -53,7 +53,7 @@ class ReplayScreen(ConsoleScreen):
         super().__init__()
         self._alone = alone
         self.tape = tape = TapeController(self, session_id, at_seq)
-        self.seen = SeenController(self, tape)
+        self.seen = FrameController(self, tape)
         self.record = RecordController(self, tape)
         self.controllers = (
             tape,

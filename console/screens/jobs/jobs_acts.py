@@ -151,7 +151,7 @@ class JobActs(Controller):
                 return
         assert self._list.record is not None, "something is under the cursor"
         about = f"{self._list.tab.value}:{self._list.record.id}"
-        if self._list.ops.two_acts.confirm("job.stop", about, sentence):
+        if self._list.ops.two_presses.confirm("job.stop", about, sentence):
             self._send(op)
 
 

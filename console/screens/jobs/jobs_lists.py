@@ -1,8 +1,8 @@
 """The three lists of the Jobs screen: what is on each, read from the core in pages, as rows.
 
-Not the screen. The filter is the Deck's (`widgets.lists.wanted`): the store looks for its rarest
-word, and of what it finds those are listed that hold them all. Invariant: a record that the picture
-knows newer than the page is shown as the picture has it.
+Not the screen. The filter is the Deck's (`widgets.lists.list_filter`): the store looks for its
+rarest word, and of what it finds those are listed that hold them all. Invariant: a record that the
+picture knows newer than the page is shown as the picture has it.
 """
 
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
@@ -22,7 +22,7 @@ from widgets.base.rows import Parts, Row
 from widgets.base.status import Mark
 from widgets.lists.device_names import device_names
 from widgets.lists.job_rows import heading, job_detail, job_rows
-from widgets.lists.wanted import Wanted
+from widgets.lists.list_filter import ListFilter
 from widgets.lists.watch_rows import (
     commitment_detail,
     commitment_heading,
@@ -175,7 +175,7 @@ class JobLists:
         marks: Mapping[Any, Mark],
     ) -> Page[_Listed]:
         """Read until a page of what holds every word of a filter is full."""
-        wanted = Wanted.of(text)
+        wanted = ListFilter.of(text)
         # The store knows neither what a state is called here nor what phones are called.
         own = [mark.word for state, mark in marks.items() if mark.word not in state.value]
         names = [name.casefold() for name in device_names(self._devices).values()]
@@ -187,7 +187,7 @@ class JobLists:
             kept += [one for one in page.records if self._fits(wanted, one)]
         return Page(tuple(kept), page.after)
 
-    def _fits(self, wanted: Wanted, one: Job | Watcher | Commitment) -> bool:
+    def _fits(self, wanted: ListFilter, one: Job | Watcher | Commitment) -> bool:
         known = [self._devices[serial] for serial in one.places if serial in self._devices]
         names = device_names(self._devices)
         called = [names[device.serial] for device in known] if wanted.phones else []

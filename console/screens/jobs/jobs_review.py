@@ -83,7 +83,7 @@ class JobReview(Controller):
         if card.has_focus and card.is_ready:
             self._answer(question, question.options[0].label if question.options else "Approve")
             return
-        armed, key = self._app.two_acts, self._screen.key_of(APPROVE)
+        armed, key = self._app.two_presses, self._screen.key_of(APPROVE)
         armed.disarm()
         matter = one_line(question.text, 200)
         armed.confirm(APPROVE, question.question_id, f"{key} again approves: {matter}")

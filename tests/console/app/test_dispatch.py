@@ -13,7 +13,7 @@ from console.core.op_client import OpClient
 from console.input.gate import Wait
 from console.keys.controllers import Controller
 from console.keys.dispatcher import Dispatcher
-from console.keys.two_acts import TwoActs
+from console.keys.two_presses import TwoPresses
 from console.keys.unavailable import STILL_OPENING, WHY_NOT
 
 
@@ -76,7 +76,7 @@ class Host:
         self.done: list[str] = []
         self.top = Screen(self.done, Own(self.done, "controller"))
         self.screen: Any = self.top
-        self.two_acts = TwoActs(lambda: 0.0)
+        self.two_presses = TwoPresses(lambda: 0.0)
         self.is_opening = False
         self.opens = asyncio.Event()
         self.work: list[Coroutine[Any, Any, Any]] = []

@@ -27,7 +27,7 @@ from agent.protocol import Op, WheelAct, WheelText
 from agent.settings import Settings
 from console.app import SwitchboardApp
 from console.input.gate import is_input
-from console.keys import two_acts
+from console.keys import two_presses
 from console.latency_stats import LatencyStats
 from console.screens.deck import showing
 from console.screens.deck.deck import DeckScreen
@@ -271,7 +271,7 @@ async def main() -> int:
     # A sixth of the time went into looking for garbage among what is imported.
     gc.freeze()
     gc.set_threshold(200_000, 50, 1_000)
-    two_acts.ARMED_S = 600.0
+    two_presses.ARMED_S = 600.0
     # A replay would go on by the clock.
     tape.monotonic = lambda: 0.0
     showing.READ_S = float("inf")

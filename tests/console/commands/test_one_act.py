@@ -8,7 +8,7 @@ from agent.config import load_settings
 from agent.protocol import ObservationRecorded, ToolCallRequested
 from agent.records import ActionOutcome, SessionState
 from bench.exercises.house import house
-from console.runs.one_act import taking
+from console.runs.single_action import taking
 
 
 async def test_a_line_looks_before_and_after_its_act_and_is_over(tmp_path: Path) -> None:
@@ -32,7 +32,7 @@ async def test_a_line_looks_before_and_after_its_act_and_is_over(tmp_path: Path)
 def test_a_line_that_finds_a_core_loads_neither_store_nor_runtime() -> None:
     probe = (
         "import sys, console.cli, console.commands.devices.devices_acts, console.core.host\n"
-        "import console.core.device_setup, console.runs.one_act, agent.rpc.remote_core\n"
+        "import console.core.device_setup, console.runs.single_action, agent.rpc.remote_core\n"
         "print(*sys.modules)"
     )
     done = subprocess.run([sys.executable, "-c", probe], capture_output=True, text=True, check=True)

@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from console.app_parts.kept_settings import KeptSettings
+from console.app_parts.settings_writer import SettingsWriter
 from console.keys import actions
 from console.screens.deck.arranging import ArrangeController
 from tests.console.fakes import FakeCore
@@ -22,11 +22,11 @@ class Desk:
         self.drawn += 1
 
 
-def arranged(*hosts: str) -> tuple[ArrangeController, Desk, KeptSettings, FakeCore]:
+def arranged(*hosts: str) -> tuple[ArrangeController, Desk, SettingsWriter, FakeCore]:
     core = FakeCore()
     for number, host in enumerate(hosts):
         configure(core, f"s{number}", "read", host=host)
-    desk, kept = Desk(core), KeptSettings(SimpleNamespace(settings=None))  # type: ignore[arg-type]
+    desk, kept = Desk(core), SettingsWriter(SimpleNamespace(settings=None))  # type: ignore[arg-type]
     return ArrangeController(desk, kept), desk, kept, core  # type: ignore[arg-type]
 
 

@@ -27,12 +27,12 @@ from agent.state.reducer import Attention, AttentionKind, Item, SessionView, Sta
 from console.input.gate import Wait
 from console.input.pending import PendingOps
 from console.keys import actions
-from console.keys.two_acts import TwoActs
+from console.keys.two_presses import TwoPresses
 from console.screens.deck.answering import QuestionController
 from console.screens.deck.approving import ApprovalController
-from console.screens.deck.beginning import BeginController
 from console.screens.deck.following import FollowController
 from console.screens.deck.session_control import SessionController
+from console.screens.deck.session_start import BeginController
 from console.screens.deck.targets import TargetController
 from console.screens.device.wheel import WheelController
 from tests.console.fakes import FakeCore, phone
@@ -54,7 +54,7 @@ class Recorder:
         self.seen: frozenset[str] = frozenset()
         self.reminders: list[Attention] = []
         self.pending = PendingOps()
-        self.two_acts = TwoActs(lambda: 0.0)
+        self.two_presses = TwoPresses(lambda: 0.0)
         self._work: list[Coroutine[Any, Any, Any]] = []
 
     def request(self, op: protocol.Op, *, done: str = "") -> None:
@@ -436,7 +436,7 @@ def test_ending_takes_two_presses_and_names_the_children() -> None:
     acts = control(desk)
     acts.do_session_cancel()
     assert desk.ops.sent == []
-    assert desk.ops.two_acts.sentence.endswith("again ends “Sort the notes” and its child")
+    assert desk.ops.two_presses.sentence.endswith("again ends “Sort the notes” and its child")
     acts.do_session_cancel()
     assert desk.ops.sent == [protocol.SessionCancel(session_id="s1")]
 
@@ -585,7 +585,7 @@ def test_approving_takes_a_look_at_the_card_first() -> None:
     desk, acts = approving(played())
     acts.do_question_approve()
     assert (desk.at, desk.ops.sent) == ("card", [])
-    assert desk.ops.two_acts.sentence.endswith("again to approve: Send it")
+    assert desk.ops.two_presses.sentence.endswith("again to approve: Send it")
     desk.is_card_ready = False
     acts.do_question_approve()
     assert desk.ops.sent == []

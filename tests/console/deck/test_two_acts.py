@@ -2,7 +2,7 @@
 
 from time import monotonic
 
-from console.keys.two_acts import ARMED_S, TwoActs
+from console.keys.two_presses import ARMED_S, TwoPresses
 from widgets.base.causality import Cause
 
 
@@ -16,7 +16,7 @@ class Clock:
 
 def test_the_second_act_in_time_does_it_and_a_third_begins_anew() -> None:
     clock = Clock()
-    acts = TwoActs(clock)
+    acts = TwoPresses(clock)
     assert not acts.confirm("session.cancel", "s1", "c again ends it")
     assert acts.sentence == "c again ends it"
     clock.now_s += ARMED_S - 0.1
@@ -27,7 +27,7 @@ def test_the_second_act_in_time_does_it_and_a_third_begins_anew() -> None:
 
 def test_a_second_act_that_comes_too_late_is_a_first_one() -> None:
     clock = Clock()
-    acts = TwoActs(clock)
+    acts = TwoPresses(clock)
     assert not acts.confirm("session.cancel", "s1", "c again ends it")
     clock.now_s += ARMED_S
     assert acts.sentence == ""
@@ -36,7 +36,7 @@ def test_a_second_act_that_comes_too_late_is_a_first_one() -> None:
 
 def test_a_second_act_that_was_pressed_in_time_counts_however_late_it_is_handled() -> None:
     clock = Clock()
-    acts = TwoActs(clock)
+    acts = TwoPresses(clock)
     assert not acts.confirm("session.cancel", "s1", "c again ends it")
     pressed_s = monotonic()
     clock.now_s += ARMED_S + 1.0
@@ -48,7 +48,7 @@ def test_a_second_act_that_was_pressed_in_time_counts_however_late_it_is_handled
 
 def test_the_time_of_the_second_act_begins_when_it_is_said_what_it_does() -> None:
     clock = Clock()
-    acts = TwoActs(clock)
+    acts = TwoPresses(clock)
     with Cause(monotonic() - ARMED_S).running():
         assert not acts.confirm("session.cancel", "s1", "c again ends it")
     clock.now_s += ARMED_S - 0.1
@@ -57,7 +57,7 @@ def test_the_time_of_the_second_act_begins_when_it_is_said_what_it_does() -> Non
 
 
 def test_an_act_on_something_else_arms_that_and_no_longer_the_first() -> None:
-    acts = TwoActs(Clock())
+    acts = TwoPresses(Clock())
     assert not acts.confirm("session.cancel", "s1", "c again ends s1")
     assert not acts.confirm("session.cancel", "s2", "c again ends s2")
     assert acts.sentence == "c again ends s2"
@@ -66,7 +66,7 @@ def test_an_act_on_something_else_arms_that_and_no_longer_the_first() -> None:
 
 
 def test_what_is_disarmed_is_forgotten() -> None:
-    acts = TwoActs(Clock())
+    acts = TwoPresses(Clock())
     assert not acts.confirm("session.cancel", "s1", "c again ends it")
     acts.disarm()
     assert not acts.confirm("session.cancel", "s1", "c again ends it")

@@ -14,7 +14,7 @@ from console.cli_support.days import begin_ms, day_named
 from console.screens.history import stored_sessions
 from console.screens.history.filters import BUILT_IN, Filter, parse_filter
 from console.screens.history.history import HistoryScreen
-from console.screens.history.saved import FILE_NAME, SavedFilters
+from console.screens.history.saved_filters import FILE_NAME, SavedFilters
 from tests.console.conftest import Open, Seat
 from tests.console.fakes import FakeCore
 from tests.console.script import configure, phone, run

@@ -98,7 +98,7 @@ async def test_what_ends_for_good_takes_two_presses(
     acts.do_job_stop()
     await listed.ops.run()
     assert listed.ops.sent == []
-    assert listed.ops.two_acts.sentence.endswith("for good")
+    assert listed.ops.two_presses.sentence.endswith("for good")
     acts.do_job_stop()
     await listed.ops.run()
     assert listed.ops.sent == [sent]

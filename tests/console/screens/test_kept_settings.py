@@ -11,8 +11,8 @@ import pytest
 
 from agent.config import load_settings
 from console.app import SwitchboardApp
-from console.app_parts import kept_settings
-from console.app_parts.kept_settings import KeptSettings
+from console.app_parts import settings_writer
+from console.app_parts.settings_writer import SettingsWriter
 
 
 class App:
@@ -31,8 +31,8 @@ class App:
     def report(self, error: Exception, _name: str) -> None:
         self.said.append(str(error))
 
-    def kept(self) -> KeptSettings:
-        return KeptSettings(cast(SwitchboardApp, self))
+    def kept(self) -> SettingsWriter:
+        return SettingsWriter(cast(SwitchboardApp, self))
 
     def sort(self) -> str:
         return load_settings(environ=self.environ).ui.sort
@@ -40,7 +40,7 @@ class App:
 
 @pytest.fixture(autouse=True)
 def _at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(kept_settings, "QUIET_S", 0.0)
+    monkeypatch.setattr(settings_writer, "QUIET_S", 0.0)
 
 
 async def test_a_write_that_has_not_begun_at_the_end_loses_nothing(tmp_path: Path) -> None:
@@ -65,7 +65,7 @@ async def test_a_change_during_a_write_is_written_too(
 ) -> None:
     app = App(tmp_path)
     kept = app.kept()
-    write = kept_settings.write_setting
+    write = settings_writer.write_setting
     begun, go_on = threading.Event(), threading.Event()
 
     def slow(path: Path, name: str, value: object) -> None:
@@ -73,7 +73,7 @@ async def test_a_change_during_a_write_is_written_too(
         assert go_on.wait(30)
         write(path, name, value)
 
-    monkeypatch.setattr(kept_settings, "write_setting", slow)
+    monkeypatch.setattr(settings_writer, "write_setting", slow)
     kept.keep(sort="newest")
     assert await asyncio.to_thread(begun.wait, 30)
     kept.keep(sort="state")
@@ -86,7 +86,7 @@ async def test_a_file_that_cannot_be_written_is_said_once(tmp_path: Path) -> Non
     (tmp_path / "config.toml").write_text("[ui\n")
     app = App.__new__(App)
     app.settings = load_settings(environ={"SWITCHBOARD_DATA_DIR": str(tmp_path / "other")})
-    app.settings = kept_settings.replace(app.settings, config_file=tmp_path / "config.toml")
+    app.settings = settings_writer.replace(app.settings, config_file=tmp_path / "config.toml")
     app.tasks, app.said = [], []
     kept = app.kept()
     kept.keep(sort="newest")

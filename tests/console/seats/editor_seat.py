@@ -10,7 +10,7 @@ from pathlib import Path
 from agent.protocol import WarningEvent
 from console.app import run_console
 from console.cli_support.exits import CommandEnd, ExitCode
-from console.keys import two_acts
+from console.keys import two_presses
 from console.terminal.signals import StopRequest, run_async
 from tests.console.fakes import FakeCore
 from tests.console.script import evening
@@ -19,7 +19,7 @@ EVERY_S = 0.2
 
 
 # On a busy machine the second of two acts may come late.
-two_acts.ARMED_S = 600.0
+two_presses.ARMED_S = 600.0
 
 
 async def work(stop: StopRequest) -> ExitCode:

@@ -12,7 +12,7 @@ from agent.devices.adb.address import ServerAddress
 from agent.devices.adb.client import AdbClient
 from agent.devices.fleet.fleet import AdbFleet
 from agent.devices.protocols import TREE_TIMEOUT_S
-from agent.devices.trees.tree_rest import FAIR_S, FIRST_REST_S, LONGEST_REST_S, Rest
+from agent.devices.trees.circuit_breaker import FAIR_S, FIRST_REST_S, LONGEST_REST_S, CircuitBreaker
 from agent.errors import TreeUnavailableError
 from agent.models.pilot import Pilot
 from agent.protocol import Interrupt, ObservationRecorded, SessionCreate, StepStarted
@@ -109,7 +109,7 @@ async def test_a_stop_does_not_wait_for_a_hung_dump(bench: Bench) -> None:
 
 def test_a_rest_grows_with_each_failure_and_ends_with_a_success() -> None:
     now_s = 100.0
-    rest = Rest(lambda: now_s)
+    rest = CircuitBreaker(lambda: now_s)
     assert rest.left_s == 0.0
     waited: list[float] = []
     for _ in range(10):

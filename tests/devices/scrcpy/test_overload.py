@@ -17,7 +17,7 @@ from agent.devices.scrcpy.decoding.decode_wire import (
     LENGTH_BYTES,
     Decode,
     Drawn,
-    Want,
+    PictureRequest,
     said_decoder,
 )
 from agent.devices.scrcpy.decoding.decoder import Decoder, load
@@ -106,7 +106,7 @@ class Wall:
             return
         packets, left_out = phone.backlog.take()
         phone.is_asked, phone.asked_at = True, self.ticks
-        want = Want(phone.box, phone.place.at)
+        want = PictureRequest(phone.box, phone.place.at)
         self.program.ask(
             Decode(phone.number, phone.number, tuple(packets), left_out, False, 1, (want,))
         )

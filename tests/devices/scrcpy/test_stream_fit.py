@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from agent.devices.frames.subscribers import Reader, Readers
 from agent.devices.scrcpy.arguments import SessionOptions
-from agent.devices.scrcpy.stream_fit import RATES_HZ, SIDES_PX, SPARE_S, StreamFit, wanted
+from agent.devices.scrcpy.stream_fit import RATES_HZ, SIDES_PX, SPARE_S, StreamFit, options_for
 
 OPTIONS = SessionOptions(scid=7)
 
@@ -29,7 +29,7 @@ def readers(*asked: tuple[int, int, float]) -> Readers:
 def test_a_stream_is_no_smaller_and_no_slower_than_anybody_asked_for_and_not_a_step_more(
     asked: list[tuple[int, int, float]], most_fps: int, least_side_px: int
 ) -> None:
-    options = wanted(OPTIONS, readers(*asked), most_fps, least_side_px)
+    options = options_for(OPTIONS, readers(*asked), most_fps, least_side_px)
     longest = max(least_side_px, *(max(one[:2]) for one in asked))
     fastest = min(max(one[2] for one in asked), most_fps)
     assert options.max_size_px == 0 or options.max_size_px >= longest
@@ -40,8 +40,8 @@ def test_a_stream_is_no_smaller_and_no_slower_than_anybody_asked_for_and_not_a_s
 
 
 def test_a_tile_of_the_wall_is_a_small_slow_stream_beside_the_one_that_is_looked_at() -> None:
-    tile = wanted(OPTIONS, readers((26, 52, 10.0)), 60)
-    large = wanted(OPTIONS, readers((26, 52, 10.0), (450, 1000, 30.0)), 60)
+    tile = options_for(OPTIONS, readers((26, 52, 10.0)), 60)
+    large = options_for(OPTIONS, readers((26, 52, 10.0), (450, 1000, 30.0)), 60)
     assert (tile.max_size_px, tile.max_fps) == (240, 10)
     assert (large.max_size_px, large.max_fps) == (1080, 30)
     assert tile.bit_rate * 6 < large.bit_rate

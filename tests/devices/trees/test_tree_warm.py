@@ -134,7 +134,7 @@ async def test_a_screen_that_never_rests_has_a_warm_tree_and_no_dump(trees: Tree
 async def test_a_service_that_hangs_is_ended_and_the_dump_takes_over(
     trees: Trees, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("agent.devices.trees.tree_rest.FIRST_REST_S", 600.0)
+    monkeypatch.setattr("agent.devices.trees.circuit_breaker.FIRST_REST_S", 600.0)
     await trees.warm.tree(timeout_s=BOUND_S)
     trees.fault(FaultKind.HUNG_DUMP)
     with pytest.raises(TreeUnavailableError, match="did not finish"):

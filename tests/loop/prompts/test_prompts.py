@@ -12,12 +12,12 @@ from agent.loop.turn import compaction
 from agent.loop.turn.budget import budget_words
 from agent.loop.verification import request as verification
 from agent.models.model import Model, ModelReply, ModelRequest, ToolCall
-from agent.moments import day_and_time, iso_time
 from agent.records import AppInfo, Budget, DeviceInfo, DeviceState
 from agent.tasks import planner_prompts, review
 from agent.tasks.delegation import PhoneView
 from agent.tasks.plan import PlanTask
 from agent.tasks.review import ReviewTask
+from agent.timestamps import day_and_time, iso_time
 from agent.watchers import semantic_match
 from agent.watchers.semantic_match import Judge
 from tests.loop.paper_phone import PaperPhone

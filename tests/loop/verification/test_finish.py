@@ -6,7 +6,7 @@ import pytest
 
 from agent.errors import ModelError
 from agent.loop.task_context import TurnEnd
-from agent.loop.verification.past import DO_AGAIN
+from agent.loop.verification.claim_history import DO_AGAIN
 from agent.loop.verification.structure import NOTHING_DONE
 from agent.models.model import MessageKind, ModelReply
 from agent.models.verifying import Verifying

@@ -4,7 +4,7 @@ import json
 
 from msgspec.structs import replace
 
-from agent.loop.verification.past import Past
+from agent.loop.verification.claim_history import ClaimHistory
 from agent.loop.verification.request import MAX_FULL_CHARS, screen_part, verdict_request
 from agent.protocol import (
     EventMsg,
@@ -22,7 +22,7 @@ LONG = "Wi-Fi: on, Bluetooth: off, Airplane mode: off, Location: on, NFC: on, an
 
 
 def case(*msgs: EventMsg) -> str:
-    past = Past("Write the list")
+    past = ClaimHistory("Write the list")
     for msg in msgs:
         past.fold(msg)
     return verdict_request(past).messages[1].text
@@ -63,7 +63,7 @@ def test_a_long_note_is_shown_to_its_end_as_typed_and_as_its_field_holds_it() ->
 
 
 def test_long_texts_are_bounded_and_the_newest_comes_whole() -> None:
-    past = Past("Write the list")
+    past = ClaimHistory("Write the list")
     for step in range(1, 12):
         text = f"Note {step}. " + "word " * 900 + f"End {step}."
         requested, finished = called("type_text", json.dumps({"text": text}), "OK: Typed.")
@@ -102,7 +102,7 @@ def test_what_arrived_during_a_wait_is_listed_between_the_deeds() -> None:
 
 
 def test_a_wait_is_no_work_and_clears_no_failure() -> None:
-    past = Past("Turn it on")
+    past = ClaimHistory("Turn it on")
     waited = ToolCallRequested(step=1, call_id="w", tool="wait", kind="control", arguments="{}")
     over = ToolCallFinished(step=1, call_id="w", outcome=ActionOutcome.DONE, text="Waited 5 s.")
     for msg in (waited, over):

@@ -1,7 +1,7 @@
 """What speaks against a claim by its form alone."""
 
 from agent import protocol, records
-from agent.loop.verification.past import Past
+from agent.loop.verification.claim_history import ClaimHistory
 from agent.loop.verification.structure import NOTHING_DONE, objections, open_dialog
 from tests.loop.paper_phone import button, field, node
 from tests.loop.verification.screens import observation
@@ -21,7 +21,7 @@ class Played:
     """A past that is written step by step."""
 
     def __init__(self, goal: str = "Turn on the lamp") -> None:
-        self.past = Past(goal)
+        self.past = ClaimHistory(goal)
         self.step = 0
 
     def see(self, *nodes: records.UiNode) -> records.Observation:

@@ -2,8 +2,8 @@
 
 import pytest
 
-from agent.loop.verification.past import Past
-from agent.loop.verification.telling import NOT_NEW, NOT_OF_GOAL, objection, tells_of_goal
+from agent.loop.verification.claim_history import ClaimHistory
+from agent.loop.verification.quote_relevance import NOT_NEW, NOT_OF_GOAL, is_relevant_to, objection
 from agent.protocol import (
     ObservationRecorded,
     QuestionAnswered,
@@ -27,12 +27,12 @@ from tests.loop.verification.screens import observation
     ],
 )
 def test_a_hyphenated_name_is_told_by_its_parts(goal: str, quote: str, tells: bool) -> None:
-    assert tells_of_goal(Evidence(quote=quote), Past(goal)) is tells
+    assert is_relevant_to(Evidence(quote=quote), ClaimHistory(goal)) is tells
 
 
-def past(goal: str, *, acted: bool = True) -> Past:
+def past(goal: str, *, acted: bool = True) -> ClaimHistory:
     """A session that opened Notes from the launcher, wrote a note there and saw it saved."""
-    done = Past(goal)
+    done = ClaimHistory(goal)
     launcher = (node("Settings"), node("Notes", (0.1, 0.5, 0.9, 0.55)))
     listed = (node("Notes"), node("Gift ideas | Mum", (0.1, 0.5, 0.9, 0.55)))
     written = (
@@ -101,9 +101,9 @@ def test_a_model_that_checks_itself_has_to_show_a_state_where_it_did_nothing() -
     assert objection(shown("Wi-Fi"), idle, is_same=True) == ""
 
 
-def with_job(goal: str) -> Past:
+def with_job(goal: str) -> ClaimHistory:
     """A session whose only act was to create a job."""
-    done = Past(goal)
+    done = ClaimHistory(goal)
     launcher = (node("Settings"), node("Notes", (0.1, 0.5, 0.9, 0.55)))
     done.fold(ObservationRecorded(step=1, observation=observation(*launcher, package=PACKAGE)))
     call = ToolCallRequested(
@@ -149,7 +149,7 @@ def test_a_screen_of_the_same_step_is_no_reply() -> None:
 def test_what_the_operator_approved_to_be_removed_is_of_a_goal_that_removes(
     goal: str, approved: bool
 ) -> None:
-    done = Past(goal)
+    done = ClaimHistory(goal)
     asked = (node("“Milk and eggs” goes for good"), button("Delete", 0.7))
     done.fold(ObservationRecorded(step=1, observation=observation(*asked, package=PACKAGE)))
     done.fold(

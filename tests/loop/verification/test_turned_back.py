@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.loop.verification.past import Past
+from agent.loop.verification.claim_history import ClaimHistory
 from agent.loop.verification.request import verdict_request
 from agent.loop.verification.verifier import Claim, RulesVerifier
 from agent.models.pilot.verifying import judged
@@ -76,9 +76,9 @@ def test_a_later_word_of_the_operator_stands_for_what_it_reverses() -> None:
     assert verdict("turn on Wi-Fi", [False, True], hints=("turn off Wi-Fi",)) == "not_met"
 
 
-def past(goal: str, *looks: bool, earlier: tuple[bool, ...] = ()) -> Past:
+def past(goal: str, *looks: bool, earlier: tuple[bool, ...] = ()) -> ClaimHistory:
     """Fold a session: what was seen for an earlier goal, and for this one."""
-    made, step = Past("something else"), 0
+    made, step = ClaimHistory("something else"), 0
     for is_on in earlier:
         step += 1
         made.fold(ObservationRecorded(step=step, observation=page(is_on)))

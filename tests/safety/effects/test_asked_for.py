@@ -2,9 +2,9 @@
 
 import pytest
 
-from agent.safety.redacting.asked_for import Detail, all_asked_for, asked_for, showing
 from agent.safety.redacting.let_through import letting_nothing_through
 from agent.safety.redacting.redaction import redact
+from agent.safety.redacting.requested_details import Detail, all_requested_in, requested_in, showing
 
 NUMBER, ADDRESS, CARD = "+81 90 5555 0114", "hiro@example.org", "4111 1111 1111 1111"
 SCREEN = f"Hiro, {NUMBER}, {ADDRESS}, {CARD}"
@@ -38,7 +38,7 @@ SCREEN = f"Hiro, {NUMBER}, {ADDRESS}, {CARD}"
     ],
 )
 def test_a_goal_that_speaks_of_numbers_shows_them(goal: str) -> None:
-    assert Detail.PHONE in asked_for(goal)
+    assert Detail.PHONE in requested_in(goal)
 
 
 @pytest.mark.parametrize(
@@ -52,17 +52,17 @@ def test_a_goal_that_speaks_of_numbers_shows_them(goal: str) -> None:
     ],
 )
 def test_a_goal_that_speaks_of_mail_shows_addresses(goal: str) -> None:
-    assert Detail.EMAIL in asked_for(goal)
+    assert Detail.EMAIL in requested_in(goal)
 
 
 @pytest.mark.parametrize("goal", ["", "Turn on Bluetooth", "Order two mugs", "Écris une note"])
 def test_other_goals_show_neither(goal: str) -> None:
-    assert not asked_for(goal)
+    assert not requested_in(goal)
 
 
 def test_only_what_was_asked_for_is_shown_and_never_a_card() -> None:
     assert NUMBER not in redact(SCREEN) and ADDRESS not in redact(SCREEN)
-    with showing(lambda: all_asked_for(["Look around", "What is his number?"])):
+    with showing(lambda: all_requested_in(["Look around", "What is his number?"])):
         shown = redact(SCREEN)
         assert NUMBER in shown and ADDRESS not in shown and CARD not in shown
         with letting_nothing_through():

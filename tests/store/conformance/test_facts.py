@@ -1,6 +1,6 @@
 """Facts of no session are found by their kind, however many other events came since."""
 
-from agent.notices.past import shown_before
+from agent.notices.notice_history import shown_before
 from agent.protocol import DeviceChanged, NoticePosted, NoticeWithdrawn, WithdrawReason
 from agent.records import DeviceInfo, DeviceState, Notice, NoticeKind
 from agent.store.store import EventDraft, Store

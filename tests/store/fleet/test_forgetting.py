@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from agent.core import ClientInfo
 from agent.errors import StoreError, UsageError, WrongStateError
-from agent.hosts.forgetting import forget_host
+from agent.hosts.host_removal import remove_host
 from agent.protocol import (
     HostForget,
     HostForgotten,
@@ -20,9 +20,9 @@ from agent.records import CommitmentStatus, JobType, SessionState, Usage, campai
 from agent.records.jobs import Campaign, RunRecord
 from agent.store.postgres.core_store import open_core
 from agent.store.postgres.health import examine
+from agent.store.postgres.host_store import own_part
 from agent.store.postgres.hosts import forget, hosts
 from agent.store.postgres.link import Link
-from agent.store.postgres.own_store import own_part
 from agent.store.postgres.postgres_store import PostgresStore
 from agent.store.store import EventDraft
 from tests.store.conformance.test_beside import commitment
@@ -68,7 +68,7 @@ async def test_a_host_is_forgotten_once_it_has_left_and_nothing_belongs_to_it(
 
     async def refused(op: HostForget, why: str) -> str:
         with pytest.raises((WrongStateError, UsageError), match=why) as caught:
-            await forget_host(link, store, op, "op-1", BY)
+            await remove_host(link, store, op, "op-1", BY)
         assert op.host in await names(link) or op.host == "nobody"
         return caught.value.remedy
 
@@ -97,7 +97,7 @@ async def test_a_host_is_forgotten_once_it_has_left_and_nothing_belongs_to_it(
     await refused(HostForget(host="goes", jobs_to="goes"), "No host 'goes' works now")
     await refused(HostForget(host="nobody"), "The fleet has no host 'nobody'")
 
-    await forget_host(link, store, HostForget(host="goes", jobs_to="stays"), "op-2", BY)
+    await remove_host(link, store, HostForget(host="goes", jobs_to="stays"), "op-2", BY)
     assert await names(link) == ["stays"]
     moved = await store.job(job.id)
     assert moved is not None
@@ -142,8 +142,8 @@ async def test_campaigns_of_any_host_go_on_at_the_phones_of_the_other(
     anothers = await campaign(store, both)
     begun = await campaign(store, ("goes/begun", "stays/own"))
     with pytest.raises(WrongStateError, match=f"2 jobs: {its_own}, {anothers}"):
-        await forget_host(link, store, HostForget(host="goes"), "op-1", BY)
-    await forget_host(link, store, HostForget(host="goes", jobs_to="stays"), "op-2", BY)
+        await remove_host(link, store, HostForget(host="goes"), "op-1", BY)
+    await remove_host(link, store, HostForget(host="goes", jobs_to="stays"), "op-2", BY)
     there = ("goes/begun", "stays/left", "stays/twice", "stays/own")
     for number, phones_now in (
         (its_own, there),

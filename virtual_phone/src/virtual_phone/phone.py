@@ -28,7 +28,7 @@ from virtual_phone.input.focus import Focus
 from virtual_phone.input.gestures import Gestures
 from virtual_phone.input.keys import Keys
 from virtual_phone.input.navigation import Navigation
-from virtual_phone.input.pressed import Pressed
+from virtual_phone.input.press_highlight import PressHighlight
 from virtual_phone.input.touch import Touch
 from virtual_phone.notices import Notifications, Shade, Toasts
 from virtual_phone.packages.installed import PackageTable
@@ -111,7 +111,7 @@ class Phone:
         self.prompts: Prompts = Prompts(self)
         self.clipboard: Clipboard = Clipboard(self)
         self.focus: Focus = Focus(self)
-        self.pressed: Pressed = Pressed(self.compositor)
+        self.pressed: PressHighlight = PressHighlight(self.compositor)
         self.touch: Touch = Touch(self)
         self.gestures: Gestures = Gestures(self.touch, self.timing)
         self.navigation: Navigation = Navigation(self)

@@ -218,7 +218,7 @@ class ProcessPictures:
 
     # --- below ----------
 
-    def _wants(self, boxes: Sequence[Size]) -> tuple[decode_wire.Want, ...]:
+    def _wants(self, boxes: Sequence[Size]) -> tuple[decode_wire.PictureRequest, ...]:
         """Have a place for each box; those that were wanted long ago are given back."""
         if len(self._places) > _KEPT_PLACES:
             for box in self._places.keys() - set(boxes):
@@ -226,7 +226,7 @@ class ProcessPictures:
         for box in boxes:
             if box not in self._places:
                 self._places[box] = self._link.places.take(box)
-        return tuple(decode_wire.Want(box, self._places[box].at) for box in boxes)
+        return tuple(decode_wire.PictureRequest(box, self._places[box].at) for box in boxes)
 
     async def _drawing(self, make: Callable[[int], decode_wire.Asked]) -> decode_wire.Drawn:
         drawn = await self._call(make)

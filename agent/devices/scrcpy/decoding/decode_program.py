@@ -173,7 +173,7 @@ class DecodeProgram:
         return decoder
 
     def _fill(
-        self, decoder: Decoder, wants: tuple[decode_wire.Want, ...], captured_ms: int
+        self, decoder: Decoder, wants: tuple[decode_wire.PictureRequest, ...], captured_ms: int
     ) -> tuple[decode_wire.Filled, ...]:
         """Put the newest picture where it is wanted, once at each size."""
         size = decoder.size

@@ -15,7 +15,7 @@ LENGTH_BYTES = 4
 MESSAGE_LIMIT_BYTES = 1 << 30
 
 
-class Want(msgspec.Struct, frozen=True, array_like=True):
+class PictureRequest(msgspec.Struct, frozen=True, array_like=True):
     """A box in pixels that a picture is to fit in, and the place in memory it goes to."""
 
     box: Size
@@ -31,7 +31,7 @@ class Decode(msgspec.Struct, frozen=True, array_like=True, tag=True):
     left_out: bool
     compare: bool
     arrived_ms: int
-    wants: tuple[Want, ...]
+    wants: tuple[PictureRequest, ...]
 
 
 class Scale(msgspec.Struct, frozen=True, array_like=True, tag=True):
@@ -39,7 +39,7 @@ class Scale(msgspec.Struct, frozen=True, array_like=True, tag=True):
 
     call: int
     stream: int
-    wants: tuple[Want, ...]
+    wants: tuple[PictureRequest, ...]
 
 
 class Whole(msgspec.Struct, frozen=True, array_like=True, tag=True):

@@ -11,7 +11,7 @@ from pathlib import Path
 import click
 
 from virtual_phone.cli.ending import one_line, say
-from virtual_phone.cli.homes import ask_served, asked, home_of, unserved
+from virtual_phone.cli.homes import ask_served, home_of, request_to, unserved
 
 
 @click.command(
@@ -29,7 +29,7 @@ def state(homes: Path, name: str, as_json: bool) -> None:
     from virtual_phone.phone import Phone
     from virtual_phone.server.channel import AskState
 
-    answer = asked(homes, AskState(phone=name))
+    answer = request_to(homes, AskState(phone=name))
     truth = Phone(homes / name, name=name).state() if answer is None else answer.state or {}
     if as_json:
         sys.stdout.write(json.dumps(truth, ensure_ascii=False, indent=2) + "\n")
@@ -46,7 +46,7 @@ def reset(homes: Path, name: str) -> None:
     """Reset the virtual phone NAME to factory state, files too, running or not."""
     from virtual_phone.server.channel import Reset
 
-    if asked(homes, Reset(phone=name)) is None:
+    if request_to(homes, Reset(phone=name)) is None:
         with unserved(homes, name) as there:
             there.reset()
             there.phone.save()
@@ -63,7 +63,7 @@ def snapshot(homes: Path, name: str, file: Path) -> None:
     from virtual_phone.state import checkpoint
 
     path = file.absolute()
-    if asked(homes, TakeSnapshot(phone=name, path=str(path))) is None:
+    if request_to(homes, TakeSnapshot(phone=name, path=str(path))) is None:
         with unserved(homes, name) as there:
             checkpoint.write(checkpoint.take(there.phone), path)
     say(f"{name} is kept in {file}.")
@@ -79,7 +79,7 @@ def restore(homes: Path, name: str, file: Path) -> None:
     from virtual_phone.state import checkpoint
 
     path = file.absolute()
-    if asked(homes, RestoreSnapshot(phone=name, path=str(path))) is None:
+    if request_to(homes, RestoreSnapshot(phone=name, path=str(path))) is None:
         with unserved(homes, name) as there:
             checkpoint.go_back(there.phone, checkpoint.read(path))
             there.phone.save()

@@ -43,7 +43,7 @@ def ask_served(homes: Path, request: Request) -> Answer:
         raise PhoneError(error.message, f"Start them with: {program()} serve") from error
 
 
-def asked(homes: Path, request: Request) -> Answer | None:
+def request_to(homes: Path, request: Request) -> Answer | None:
     """Have the process that serves a phone do something; None when there is none."""
     from virtual_phone.server.remote import NotServedError, ask
 

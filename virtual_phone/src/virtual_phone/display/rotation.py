@@ -11,7 +11,7 @@ from virtual_phone.state.records import PhoneState
 from virtual_phone.state.settings_provider import SettingsTable
 
 
-class Turned(Protocol):
+class RotatedDisplay(Protocol):
     """What is turned: the phone."""
 
     name: str
@@ -30,7 +30,7 @@ class Rotation:
         phone: the device.
     """
 
-    def __init__(self, phone: Turned) -> None:
+    def __init__(self, phone: RotatedDisplay) -> None:
         self._phone = phone
 
     @property

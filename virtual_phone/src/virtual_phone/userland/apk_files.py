@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from virtual_phone.userland.tree import Directory, Growing, Made, Node, Tree
+from virtual_phone.userland.tree import Directory, GeneratedFile, Growing, Node, Tree
 
 if TYPE_CHECKING:
     from virtual_phone.packages.installed import PackageInfo
@@ -29,7 +29,7 @@ def _node(land: Userland, path: str) -> Node[Userland] | None:
     paths = _paths(land)
     info = paths.get(path)
     if info is not None:
-        return Made(lambda _: _apk(info), 0o644)
+        return GeneratedFile(lambda _: _apk(info), 0o644)
     return Directory() if any(one.startswith(f"{path}/") for one in paths) else None
 
 

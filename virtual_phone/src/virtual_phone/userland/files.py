@@ -23,7 +23,7 @@ from virtual_phone.userland.file_stat import (
     WrittenFile,
     failure,
 )
-from virtual_phone.userland.tree import CharDevice, Device, Directory, Link, Made, Tree
+from virtual_phone.userland.tree import CharDevice, Device, Directory, GeneratedFile, Link, Tree
 
 OwnerT = TypeVar("OwnerT")
 
@@ -196,7 +196,7 @@ class PhoneFiles(Generic[OwnerT]):
                 mode, size = modes.S_IFLNK | 0o777, len(target)
             case CharDevice():
                 mode, size = modes.S_IFCHR | 0o666, 0
-            case Made(mode=permissions):
+            case GeneratedFile(mode=permissions):
                 sized = not absolute.startswith(("/proc/", "/sys/"))
                 size = len(node.content(self._owner)) if sized else 0
                 mode = modes.S_IFREG | permissions
@@ -256,7 +256,7 @@ class PhoneFiles(Generic[OwnerT]):
         if found.is_dir:
             raise failure(errno.EISDIR, path)
         node = self._tree.get(absolute, self._owner)
-        if isinstance(node, Made):
+        if isinstance(node, GeneratedFile):
             return io.BytesIO(node.content(self._owner))
         host = self._host(absolute)
         if host is None or not found.is_file:

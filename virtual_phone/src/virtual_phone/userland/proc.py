@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from virtual_phone.userland.tree import Directory, Growing, Link, Made, Node, Tree
+from virtual_phone.userland.tree import Directory, GeneratedFile, Growing, Link, Node, Tree
 
 if TYPE_CHECKING:
     from virtual_phone.userland.processes import Process
@@ -40,15 +40,17 @@ LISTENING = "0A"
 
 def add_proc(tree: Tree[Userland]) -> None:
     """Put the kernel's files into the phone's tree."""
-    tree.add("/proc/version", Made(lambda _: f"Linux version {KERNEL} (build@build)\n".encode()))
-    tree.add("/proc/uptime", Made(_uptime))
-    tree.add("/proc/stat", Made(_stat))
-    tree.add("/proc/meminfo", Made(_meminfo))
-    tree.add("/proc/cpuinfo", Made(_cpuinfo))
-    tree.add("/proc/loadavg", Made(lambda _: b"0.08 0.03 0.01 1/812 4242\n"))
-    tree.add("/proc/net/tcp", Made(_tcp))
-    tree.add("/proc/net/tcp6", Made(lambda _: _TCP_HEAD.encode()))
-    tree.add("/proc/net/unix", Made(_unix))
+    tree.add(
+        "/proc/version", GeneratedFile(lambda _: f"Linux version {KERNEL} (build@build)\n".encode())
+    )
+    tree.add("/proc/uptime", GeneratedFile(_uptime))
+    tree.add("/proc/stat", GeneratedFile(_stat))
+    tree.add("/proc/meminfo", GeneratedFile(_meminfo))
+    tree.add("/proc/cpuinfo", GeneratedFile(_cpuinfo))
+    tree.add("/proc/loadavg", GeneratedFile(lambda _: b"0.08 0.03 0.01 1/812 4242\n"))
+    tree.add("/proc/net/tcp", GeneratedFile(_tcp))
+    tree.add("/proc/net/tcp6", GeneratedFile(lambda _: _TCP_HEAD.encode()))
+    tree.add("/proc/net/unix", GeneratedFile(_unix))
     for core in range(CORES):
         for name, value in (("cpuinfo_max_freq", FASTEST_KHZ), ("scaling_cur_freq", SLOWEST_KHZ)):
             tree.add(f"{PROCESSORS}/cpu{core}/cpufreq/{name}", _text_file(str(value)))
@@ -57,8 +59,8 @@ def add_proc(tree: Tree[Userland]) -> None:
     tree.add_growing("/proc", Growing(_node, _names))
 
 
-def _text_file(text: str) -> Made[Userland]:
-    return Made(lambda _: f"{text}\n".encode())
+def _text_file(text: str) -> GeneratedFile[Userland]:
+    return GeneratedFile(lambda _: f"{text}\n".encode())
 
 
 def _uptime(land: Userland) -> bytes:
@@ -156,7 +158,7 @@ def _node(land: Userland, path: str) -> Node[Userland] | None:
     if make is None:
         return None
     # The words of a command line are bytes, whether they are text or not.
-    return Made(lambda land: make(land, process).encode("utf-8", "surrogateescape"))
+    return GeneratedFile(lambda land: make(land, process).encode("utf-8", "surrogateescape"))
 
 
 def _names(land: Userland, path: str) -> set[str]:

@@ -44,14 +44,14 @@ class CharDevice:
 
 
 @dataclass(frozen=True, slots=True)
-class Made(Generic[OwnerT]):
+class GeneratedFile(Generic[OwnerT]):
     """A file whose bytes are made from the phone when it is read."""
 
     content: Callable[[OwnerT], bytes]
     mode: int = 0o444
 
 
-Node = Directory | Link | CharDevice | Made[OwnerT]
+Node = Directory | Link | CharDevice | GeneratedFile[OwnerT]
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,7 +191,7 @@ class Tree(Generic[OwnerT]):
 
     def add_programs(self, names: Iterable[str]) -> None:
         """Add a link to toybox in /system/bin for each command of the shell."""
-        self.add("/system/bin/toybox", Made(lambda _: b"\x7fELF", 0o755))
+        self.add("/system/bin/toybox", GeneratedFile(lambda _: b"\x7fELF", 0o755))
         for name in names:
             if f"/system/bin/{name}" not in self._nodes:
                 self.add(f"/system/bin/{name}", Link("toybox"))

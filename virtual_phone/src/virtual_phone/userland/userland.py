@@ -20,7 +20,7 @@ from virtual_phone.userland.log import LogRing
 from virtual_phone.userland.proc import add_proc
 from virtual_phone.userland.processes import ProcessTable
 from virtual_phone.userland.sockets import SocketTable
-from virtual_phone.userland.tree import Made, Tree
+from virtual_phone.userland.tree import GeneratedFile, Tree
 
 if TYPE_CHECKING:
     from virtual_phone.display.scene import Scene
@@ -138,22 +138,23 @@ def _build_tree() -> Tree[Userland]:
 
     register_all()
     tree: Tree[Userland] = Tree()
-    tree.add("/system/build.prop", Made(_build_prop))
-    tree.add("/system/bin/sh", Made(lambda _: b"\x7fELF", 0o755))
+    tree.add("/system/build.prop", GeneratedFile(_build_prop))
+    tree.add("/system/bin/sh", GeneratedFile(lambda _: b"\x7fELF", 0o755))
     tree.add_programs(TABLE.names())
     tree.add(
         "/system/etc/hosts",
-        Made(lambda _: b"127.0.0.1       localhost\n::1             ip6-localhost\n"),
+        GeneratedFile(lambda _: b"127.0.0.1       localhost\n::1             ip6-localhost\n"),
     )
-    tree.add("/dev/input/event1", Made(lambda _: b"", 0o660))
+    tree.add("/dev/input/event1", GeneratedFile(lambda _: b"", 0o660))
     add_proc(tree)
     add_apks(tree)
     tree.add(
-        "/proc/sys/kernel/random/boot_id", Made(lambda land: f"{land.boot.boot_id}\n".encode())
+        "/proc/sys/kernel/random/boot_id",
+        GeneratedFile(lambda land: f"{land.boot.boot_id}\n".encode()),
     )
     tree.add(
         "/sys/class/power_supply/battery/capacity",
-        Made(lambda land: f"{land.phone.state_record.battery_level}\n".encode()),
+        GeneratedFile(lambda land: f"{land.phone.state_record.battery_level}\n".encode()),
     )
     return tree
 

@@ -25,7 +25,7 @@ _NOT_SEEN = "FAILED: nothing of it was to be seen."
 
 
 @dataclass(frozen=True)
-class Sight:
+class PromptView:
     view: View
     messages: Sequence[Message]
 

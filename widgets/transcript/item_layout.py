@@ -16,7 +16,7 @@ from widgets.transcript.paragraph_strips import DrawnLine, lines_of
 from widgets.transcript.transcript_lines import Paragraph, paragraphs
 
 
-class _Laid(NamedTuple):
+class _LaidOut(NamedTuple):
     """One item as it is drawn, and what that was made for."""
 
     item: Item
@@ -26,7 +26,7 @@ class _Laid(NamedTuple):
     lines: list[DrawnLine]
 
 
-class LaidItems:
+class ItemLayout:
     """The items that are shown, in order.
 
     Args:
@@ -37,7 +37,7 @@ class LaidItems:
     def __init__(self, widget: Widget, opened: Expansion) -> None:
         self._widget = widget
         self._opened = opened
-        self._laid: dict[str, _Laid] = {}
+        self._laid: dict[str, _LaidOut] = {}
         self._tops: list[int] = []
         self._names: Mapping[str, str] = {}
         self.shown: Sequence[Item] = ()
@@ -103,5 +103,5 @@ class LaidItems:
         ):
             written = [*paragraphs(item, expanded=depth > Depth.BRIEF, names=self._names), *record]
             lines = [line for one in written for line in lines_of(self._widget, one, width)]
-            laid = self._laid[item.key] = _Laid(item, width, depth, record, lines)
+            laid = self._laid[item.key] = _LaidOut(item, width, depth, record, lines)
         return laid.lines

@@ -8,10 +8,10 @@ from collections.abc import Iterable
 
 from agent.core import Core, Overview
 from agent.errors import WrongStateError
-from agent.moments import day_and_time
 from agent.protocol import QuestionAnswered, QuestionClosed
 from agent.records import Question, Session
 from agent.state.event_text import closed_words
+from agent.timestamps import day_and_time
 
 
 def question_in(root: Session, overview: Overview) -> Question | None:

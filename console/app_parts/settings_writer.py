@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 QUIET_S = 0.5  # How long changes are gathered before the file is written.
 
 
-class KeptSettings:
+class SettingsWriter:
     """The `[ui]` settings that keys and the mouse change.
 
     Args:

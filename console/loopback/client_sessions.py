@@ -33,7 +33,7 @@ class _Client(Generic[T]):
     ending: asyncio.TimerHandle | None = field(default=None, repr=False)
 
 
-class KeptClients(Generic[T]):
+class ClientSessions(Generic[T]):
     """What a server keeps for each of its clients.
 
     Args:

@@ -22,7 +22,7 @@ from agent.store.store import EventDraft, Store
 _FEW = 5
 
 
-async def forget_host(
+async def remove_host(
     link: Link, store: Store, op: HostForget, submission_id: str, by: ClientInfo
 ) -> None:
     """Remove a host.
@@ -57,7 +57,7 @@ async def forget_host(
             "Move each to another host first: switchboard fleet move SESSION HOST",
         )
     if not owned.is_empty:
-        await _hand_over(store, op, owned, submission_id, known_here=_here(known))
+        await _hand_over(store, op, owned, submission_id, known_here=_running_hosts(known))
     if not await forget(link, op.host):
         raise WrongStateError(
             f"Host {op.host} was not forgotten: its process still runs, or it got work meanwhile.",
@@ -67,7 +67,7 @@ async def forget_host(
     await store.append(EventDraft("", done, submission_id))
 
 
-def _here(known: Mapping[str, Any]) -> set[str]:
+def _running_hosts(known: Mapping[str, Any]) -> set[str]:
     return {one.name for one in known.values() if one.works and one.state is HostState.HERE}
 
 
@@ -98,7 +98,7 @@ async def _hand_over(
     drafts: list[EventDraft] = []
     for number in owned.jobs:
         if (job := await store.job(number)) is not None:
-            payload = _moved(job.payload_json, op)
+            payload = _renamed_phones(job.payload_json, op)
             if campaign := campaign_of(payload).phones:
                 runs = await store.job_runs.runs(number, limit=MOST_PHONES)
                 phones = _phones(campaign, {run.serial for run in runs}, op)
@@ -109,7 +109,7 @@ async def _hand_over(
     for number in owned.watchers:
         if (watcher := await store.watches.watcher(number)) is not None:
             there_too = replace(
-                watcher, host=op.jobs_to, condition_json=_moved(watcher.condition_json, op)
+                watcher, host=op.jobs_to, condition_json=_renamed_phones(watcher.condition_json, op)
             )
             changed = WatcherChanged(watcher=there_too, reason=reason)
             drafts.append(EventDraft("", changed, submission_id))
@@ -120,7 +120,7 @@ async def _hand_over(
     await store.append(*drafts)
 
 
-def _moved(said: Mapping[str, Any], op: HostForget) -> dict[str, Any]:
+def _renamed_phones(said: Mapping[str, Any], op: HostForget) -> dict[str, Any]:
     """Return what names a phone with the phone of that name at the other host."""
     serial = said.get("serial")
     if isinstance(serial, str) and host_of(serial) == op.host:

@@ -25,7 +25,7 @@ def people_for(subject: Subject | None, policy: Collection[EffectVerb]) -> int:
     return PEOPLE if verb in policy else 1
 
 
-def yes_of(
+def approvers_of(
     question: Question, answer: str, operator: str, may_approve: Callable[[str], bool]
 ) -> tuple[str, ...]:
     """Return who has said yes, with the one who says it now.

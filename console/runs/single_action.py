@@ -46,7 +46,7 @@ class ActResult(msgspec.Struct, frozen=True, kw_only=True):
                 return ExitCode.NEEDS_ANSWER if self.is_asked else ExitCode.WRONG_STATE
 
 
-class OneAct:
+class SingleAction:
     """A phone in hand; made by `taking`.
 
     Args:
@@ -132,7 +132,9 @@ class OneAct:
 
 
 @asynccontextmanager
-async def taking(core: Core, serial: str, purpose: str, *, wait_s: float) -> AsyncIterator[OneAct]:
+async def taking(
+    core: Core, serial: str, purpose: str, *, wait_s: float
+) -> AsyncIterator[SingleAction]:
     """Take a phone for the block.
 
     Args:
@@ -143,7 +145,7 @@ async def taking(core: Core, serial: str, purpose: str, *, wait_s: float) -> Asy
         SwitchboardError: the core refuses.
     """
     session_id = await take(core, purpose, serial, SHELL, one_act=True)
-    act = OneAct(core, session_id, wait_s)
+    act = SingleAction(core, session_id, wait_s)
     try:
         yield act
         await act.release(purpose)

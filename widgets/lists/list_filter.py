@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 
-class Wanted(NamedTuple):
+class ListFilter(NamedTuple):
     """The words of a filter, case-folded."""
 
     tags: tuple[str, ...] = ()
@@ -17,7 +17,7 @@ class Wanted(NamedTuple):
     words: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, text: str) -> "Wanted":
+    def of(cls, text: str) -> "ListFilter":
         """Read a filter; every text is one."""
         words = text.casefold().split()
         return cls(
@@ -58,4 +58,4 @@ class Wanted(NamedTuple):
         return all(one in hay for one in self.words)
 
 
-EVERYTHING = Wanted()
+EVERYTHING = ListFilter()

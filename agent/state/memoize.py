@@ -16,7 +16,7 @@ Args = TypeVarTuple("Args")
 Answer = TypeVar("Answer")
 
 
-def newest(work: Callable[[*Args], Answer]) -> Callable[[*Args], Answer]:
+def memoize_last(work: Callable[[*Args], Answer]) -> Callable[[*Args], Answer]:
     """Return a function that works only when one of its arguments is another object."""
     kept: tuple[tuple[object, ...], Answer] | None = None
 

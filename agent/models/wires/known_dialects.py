@@ -8,7 +8,7 @@ from typing import Generic, TypeVar
 D = TypeVar("D")
 
 
-class Learnt(Generic[D]):
+class KnownDialects(Generic[D]):
     """Dialects by endpoint, for as long as the process lives: a client lives for one turn."""
 
     _LIMIT = 1000

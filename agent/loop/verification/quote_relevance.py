@@ -9,8 +9,8 @@ from collections.abc import Sequence
 
 import msgspec
 
+from agent.loop.verification.claim_history import ClaimHistory
 from agent.loop.verification.goals import asks_to_remove
-from agent.loop.verification.past import Past
 from agent.loop.verification.quotes import normalised
 from agent.records import Evidence
 from agent.tools.tool_groups import groups_for
@@ -31,7 +31,7 @@ _COMMON = frozenset(
 """Words of goals that say nothing of what a goal is about."""
 
 
-def objection(shown: Sequence[Evidence], past: Past, *, is_same: bool) -> str:
+def objection(shown: Sequence[Evidence], past: ClaimHistory, *, is_same: bool) -> str:
     """Return what speaks against quoted words as evidence of a change; empty when nothing does.
 
     Args:
@@ -42,7 +42,7 @@ def objection(shown: Sequence[Evidence], past: Past, *, is_same: bool) -> str:
             approved to be removed is of a goal that removes.
     """
     if is_same:
-        tells = _tells if past.effects else shows_state
+        tells = _is_relevant if past.effects else shows_state
         shown = [one for one in shown if tells(one, past)]
         if not shown:
             return NOT_OF_GOAL
@@ -52,7 +52,7 @@ def objection(shown: Sequence[Evidence], past: Past, *, is_same: bool) -> str:
     return ""
 
 
-def _is_generic(evidence: Evidence, past: Past, *, strict: bool) -> bool:
+def _is_generic(evidence: Evidence, past: ClaimHistory, *, strict: bool) -> bool:
     """Return whether quoted words could be quoted whether anything was done or not.
 
     Args:
@@ -71,14 +71,14 @@ def _is_generic(evidence: Evidence, past: Past, *, strict: bool) -> bool:
     return any(screen.shows(quote) for screen in before)
 
 
-def _tells(evidence: Evidence, past: Past) -> bool:
+def _is_relevant(evidence: Evidence, past: ClaimHistory) -> bool:
     for screen in past.screens:
         if screen.is_reply and screen.step == evidence.step and not evidence.digest:
             # Its words are the model's own, so they count only where something later is asked for.
             reply = msgspec.structs.replace(evidence, quote=" ".join(screen.lines))
             asked = groups_for(" ".join((past.goal, *past.hints)))
-            return bool(asked) and tells_of_goal(reply, past)
-    return tells_of_goal(evidence, past) or (
+            return bool(asked) and is_relevant_to(reply, past)
+    return is_relevant_to(evidence, past) or (
         asks_to_remove(past.goal)
         and any(
             done.step == evidence.step and done.approved and done.took_effect
@@ -87,13 +87,13 @@ def _tells(evidence: Evidence, past: Past) -> bool:
     )
 
 
-def tells_of_goal(evidence: Evidence, past: Past) -> bool:
+def is_relevant_to(evidence: Evidence, past: ClaimHistory) -> bool:
     """Return whether quoted words name something that the goal names, or show a state."""
     stated = any(state in evidence.quote.upper() for state in _STATES)
     return stated or bool(_named(past) & set(normalised(evidence.quote).split()))
 
 
-def _named(past: Past) -> set[str]:
+def _named(past: ClaimHistory) -> set[str]:
     """Return the telling words of the goal and of what the operator said since."""
     text = " ".join((past.goal, *past.hints))
     said = normalised(text).split()
@@ -103,7 +103,7 @@ def _named(past: Past) -> set[str]:
     return (long | set(joined)) - _COMMON
 
 
-def shows_state(evidence: Evidence, past: Past) -> bool:
+def shows_state(evidence: Evidence, past: ClaimHistory) -> bool:
     """Return whether quoted words are a state of something that the goal names."""
     named = _named(past)
     quoted = normalised(re.sub(r"\[[A-Z]+\]", " ", evidence.quote))

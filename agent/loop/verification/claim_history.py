@@ -7,7 +7,7 @@ earlier goal nothing counts for a newer one but the screens, which a fact may ha
 from dataclasses import dataclass, field
 
 from agent import protocol
-from agent.loop.conversation.asked_for import AskedFor
+from agent.loop.conversation.turn_prompt import TurnPrompt
 from agent.loop.verification.quotes import StoredScreen, stored_reply, stored_screen
 from agent.records import ActionOutcome, Element, Observation, Question, QuestionKind
 from agent.safety.approval import is_yes
@@ -65,7 +65,7 @@ class ApprovedAct:
 
 
 @dataclass(slots=True)
-class Past:
+class ClaimHistory:
     """What was asked, done and seen in one session."""
 
     goal: str
@@ -95,7 +95,7 @@ class Past:
     misfits: int = 0
     """Results since the goal that did not fit the schema."""
     _first_goal: str = field(init=False)
-    _asked_for: AskedFor = field(default_factory=AskedFor)
+    _asked_for: TurnPrompt = field(default_factory=TurnPrompt)
     _hints: dict[str, str] = field(default_factory=dict)
     _calls: dict[str, protocol.ToolCallRequested] = field(default_factory=dict)
     _asked: dict[str, Question] = field(default_factory=dict)

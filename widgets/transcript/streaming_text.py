@@ -9,7 +9,7 @@ from widgets.transcript.transcript_lines import Paragraph
 _MOST = 2_000  # Characters that are drawn: the last.
 
 
-class Saying:
+class StreamingText:
     """The words of a reply that is still coming.
 
     Args:

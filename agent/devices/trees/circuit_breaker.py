@@ -13,7 +13,7 @@ FAIR_S = 2.5
 """What is cut off sooner says nothing: a dump takes two to four seconds on many phones."""
 
 
-class Rest:
+class CircuitBreaker:
     """When one way may be tried again."""
 
     def __init__(self, seconds: Callable[[], float] = time.monotonic) -> None:

@@ -15,7 +15,7 @@ _BETWEEN_S = 1.0  # Phones come and go in bursts: so long is waited before the n
 _log = logging.getLogger(__name__)
 
 
-class WaitNews:
+class WaitReasons:
     """The news of one core's queue."""
 
     def __init__(self, parts: Services) -> None:

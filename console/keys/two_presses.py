@@ -12,7 +12,7 @@ from widgets.base import causality
 ARMED_S = 4.0
 
 
-class TwoActs:
+class TwoPresses:
     """At most one armed action.
 
     Args:

@@ -24,7 +24,7 @@ _SESSION = "session:"
 _log = logging.getLogger(__name__)
 
 
-class Abroad:
+class HostRouting:
     """The ops of one core's listeners, among the hosts of its fleet.
 
     Args:

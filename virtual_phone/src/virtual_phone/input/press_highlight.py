@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from virtual_phone.display.compositor import Compositor
 
 
-class Pressed:
+class PressHighlight:
     """The pressed view of one phone.
 
     Args:

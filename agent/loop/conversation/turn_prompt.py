@@ -12,7 +12,7 @@ from agent.records import SessionState
 
 
 @dataclass(slots=True)
-class AskedFor:
+class TurnPrompt:
     """What the next turn is asked for, as events are folded in their order.
 
     A new message of the operator, a resume from a terminal state and the end of a turn begin a

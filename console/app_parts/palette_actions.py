@@ -82,7 +82,7 @@ def _export(app: ConsoleApp, line: str) -> None:
         _run(app, line.split())
         return
     from console.report.writing import Kind as File
-    from console.screens.history.writing_out import export
+    from console.screens.history.session_export import export
 
     verb, _, session_id = line.rpartition(" ")
     files = {"sessions report": File.PAGE, "sessions movie": File.GIF}

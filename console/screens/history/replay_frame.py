@@ -12,7 +12,7 @@ from widgets.pictures.phone_pane import PhonePane
 from widgets.pictures.zoom import FACTORS, Zoom
 
 
-class SeenController(Controller):
+class FrameController(Controller):
     """What was seen.
 
     Args:

@@ -36,7 +36,7 @@ _NUMBER = (
 
 def own_part(store: PostgresStore) -> Store:
     """Return the part of a store that belongs to the host which has it open."""
-    return cast(Store, OwnStore(store))
+    return cast(Store, HostStore(store))
 
 
 async def host_of_unassigned(store: PostgresStore) -> str:
@@ -45,13 +45,13 @@ async def host_of_unassigned(store: PostgresStore) -> str:
     return as_text(host)
 
 
-class OwnStore:
+class HostStore:
     """A host's part of a store; other calls go to the store."""
 
     def __init__(self, store: PostgresStore) -> None:
         self._store = store
-        self.job_runs = cast(RunRecords, _OwnRuns(store.job_runs, store.host))
-        self.watches = cast(WatchRecords, _OwnWatches(store.watches, store.host))
+        self.job_runs = cast(RunRecords, _HostRuns(store.job_runs, store.host))
+        self.watches = cast(WatchRecords, _HostWatches(store.watches, store.host))
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._store, name)
@@ -161,7 +161,7 @@ class OwnStore:
         return session.host == self._store.host
 
 
-class _OwnWatches:
+class _HostWatches:
     """Watchers and commitments; of those that are live, this host's."""
 
     def __init__(self, watches: WatchRecords, host: str) -> None:
@@ -182,7 +182,7 @@ class _OwnWatches:
         return tuple(one for one in found if one.host == self._host) if live_only else found
 
 
-class _OwnRuns:
+class _HostRuns:
     """Runs of jobs; of the jobs that wait, this host's."""
 
     def __init__(self, runs: RunRecords, host: str) -> None:

@@ -15,7 +15,7 @@ _log = logging.getLogger(__name__)
 _RETRY_S = 2.0
 
 
-class FarWords:
+class RemoteText:
     """The words of one session of another host.
 
     Args:

@@ -55,15 +55,15 @@ _WORDS = {
 lexicon of effects has."""
 
 
-def asked_for(words: str) -> frozenset[Detail]:
+def requested_in(words: str) -> frozenset[Detail]:
     """Return which details a goal, a hint or an answer of the operator speaks of."""
     plain = _plain(words)
     return frozenset(detail for detail, said in _WORDS.items() if said.search(plain))
 
 
-def all_asked_for(texts: Iterable[str]) -> frozenset[Detail]:
+def all_requested_in(texts: Iterable[str]) -> frozenset[Detail]:
     """Return which details any of several texts speaks of."""
-    return frozenset(detail for text in texts for detail in asked_for(text))
+    return frozenset(detail for text in texts for detail in requested_in(text))
 
 
 def _nothing() -> Collection[Detail]:

@@ -13,7 +13,7 @@ from agent.errors import UsageError
 from agent.records import DeviceInfo, Question, Session, host_of
 
 
-class OwnPart:
+class HostScope:
     """Tells what is a core's own.
 
     Args:

@@ -12,7 +12,7 @@ from agent.store.rows import Connection
 MOST_FINDINGS = 100
 
 
-class Checked(msgspec.Struct, frozen=True, kw_only=True):
+class IntegrityReport(msgspec.Struct, frozen=True, kw_only=True):
     """The result of a check."""
 
     events: int
