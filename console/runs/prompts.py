@@ -10,7 +10,7 @@ import os
 import sys
 import time
 from collections.abc import Sequence
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 
 from msgspec.structs import replace
 
@@ -203,18 +203,18 @@ class QuestionPrompts:
                 UserInputAnswer(question_id=question.question_id, answer=answer)
             )
         except WrongStateError:
-            say("Another client answered first.")
+            # Answered elsewhere or expired: which of the two, its own event says.
+            say("The question closed before this answer arrived.")
 
     async def _expire(self, question: Question) -> None:
         """Have a question closed that nobody answered; what that means is the core's to say."""
         assert self._core is not None, "a core is named before questions come"
         self.close(question.question_id, unanswered=True)
-        try:
+        # It may have closed already, by an answer or at its own deadline: its event says so.
+        with suppress(WrongStateError):
             await self._core.request(
                 UserInputAnswer(question_id=question.question_id, answer="", expired=True)
             )
-        except WrongStateError:
-            say("Another client answered first.")
 
     def _give_up(self, question: Question) -> bool:
         say(f"switchboard: nobody answered: {one_line(question.shown)}")
