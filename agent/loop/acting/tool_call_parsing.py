@@ -19,10 +19,10 @@ from agent.safety.words import words
 from agent.text import one_line
 from agent.tools import arguments as args
 from agent.tools.actions import ResolvedAction, resolve
-from agent.tools.registry import Tool, ToolArguments, read_call
+from agent.tools.registry import TOOLS, Tool, ToolArguments, read_call
 from agent.tools.service_tool_args import ServiceCall
 
-LABELLED = frozenset({"click_element", "long_press_element", "type_text"})
+LABELLED = frozenset(name for name, tool in TOOLS.items() if tool.labelled)
 """Tools that may name an element by its label."""
 _SHOWN = 8
 _COMPARED_CHARS = 60
