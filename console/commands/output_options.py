@@ -42,7 +42,8 @@ def manner_options(command: Callable[..., None]) -> Callable[..., None]:
             type=click.FloatRange(min=0),
             default=None,
             metavar="SECONDS",
-            help="How long a question waits; then exit 3. Silence is no to an approval.",
+            help="How long a question waits; default: run.answer_timeout_s. Then exit 3. An "
+            "approval that nobody answers is rejected.",
         ),
         click.option(
             "--answer",

@@ -95,10 +95,7 @@ class Pilot:
 
 
 HOW_TO_CONNECT = (
-    "For any other goal, connect a model (M in the console):\n"
-    "- with a key: switchboard models setup anthropic\n"
-    "- on this machine: switchboard models setup ollama\n"
-    "- with a login: switchboard models setup --login"
+    "For any other goal, connect a model: press M in the console, or run switchboard models setup."
 )
 
 
@@ -154,7 +151,7 @@ def _cannot(intents: Sequence[Intent], view: View) -> str:
             f"I do not know how to do this: “{unclear[0].words[:200]}”. I can open apps and pages, "
             "turn switches on and off, set values, write notes, delete entries, send messages, "
             "search and type. "
-            f'Try: turn on Bluetooth, or: send "I am late" to Anna. {HOW_TO_CONNECT}'
+            f'Try: turn on Bluetooth, or: send "I am late" to Ana Silva. {HOW_TO_CONNECT}'
         )
     homeless = [i for i in intents if not i.package and not isinstance(i, Type)]
     if homeless:
