@@ -157,7 +157,9 @@ def _expanded(text: str) -> Path:
     try:
         return Path(text).expanduser()
     except RuntimeError as error:
-        raise ConfigError(f"{text} names no home directory.", "Write the path out.") from error
+        raise ConfigError(
+            f"{text} does not name a home directory.", "Write the full path."
+        ) from error
 
 
 def _inherited(env: Mapping[str, str]) -> Iterator[tuple[str, object]]:
@@ -274,7 +276,7 @@ def _from_file(path: Path, must_exist: bool) -> dict[str, object]:
             return {}
         raise ConfigError(
             f"There is no settings file {path}.",
-            "Make it, or correct --config or SWITCHBOARD_CONFIG.",
+            "Create it, or correct --config or SWITCHBOARD_CONFIG.",
         ) from error
     import tomlkit
     from tomlkit.exceptions import ParseError, TOMLKitError

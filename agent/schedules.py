@@ -75,7 +75,7 @@ def check_interval(interval_ms: int) -> None:
     if not 0 <= interval_ms <= LONGEST_INTERVAL_MS:
         raise UsageError(
             f"interval_ms is {interval_ms}.",
-            "Use milliseconds, of a hundred years at the most; 0 for a job that runs once.",
+            "Use milliseconds, at most a hundred years; 0 for a job that runs once.",
         )
 
 

@@ -23,8 +23,8 @@ COMMANDS: dict[str, tuple[str, str]] = {
     ),
     "daemon": ("console.commands.daemon:daemon", "Keep the core running without a console."),
     "host": ("console.commands.fleet.host:host", "Join a fleet with this computer's phones."),
-    "sign-in": ("console.commands.fleet.sign_in:sign_in", "Sign in at a core by your account."),
-    "sign-out": ("console.commands.fleet.sign_in:sign_out", "End your sign-in at a core."),
+    "sign-in": ("console.commands.fleet.sign_in:sign_in", "Sign in to a core with your account."),
+    "sign-out": ("console.commands.fleet.sign_in:sign_out", "Sign out of a core."),
     "operators": (
         "console.commands.fleet.operators:operators",
         "Manage who may use this core, and their rights.",
@@ -46,7 +46,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     ),
     "commitments": (
         "console.commands.jobs.commitments:commitments",
-        "Write down what was promised; be reminded of it.",
+        "Track promises; be reminded of them.",
     ),
     "devices": ("console.commands.devices.devices:devices", "List the phones that can be reached."),
     "dataset": (
@@ -60,11 +60,11 @@ COMMANDS: dict[str, tuple[str, str]] = {
     ),
     "login": (
         "console.commands.models.login:login",
-        "Sign in at the model's provider, or keep a key.",
+        "Sign in to the model's provider, or store a key.",
     ),
-    "logout": ("console.commands.models.login:logout", "Forget the login or a kept key."),
+    "logout": ("console.commands.models.login:logout", "Forget the login or a stored key."),
     "cards": ("console.commands.cards:cards", "List, check, show and draft app cards."),
-    "audit": ("console.commands.audit:audit", "Show what was done and allowed; verify the log."),
+    "audit": ("console.commands.audit:audit", "Show what was done and allowed; verify the audit."),
     "store": ("console.commands.store:store", "Check, compact or set aside what is stored."),
     "doctor": ("console.commands.doctor:doctor", "Check what is missing and how to get it."),
     "phone": ("console.commands.phone:phone", "Serve, inspect or reset virtual phones."),
@@ -78,10 +78,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
     ),
     "eval": (
         "console.commands.research.evaluate:evaluate",
-        "Judge models by exercises; compare runs.",
+        "Evaluate models on exercises; compare runs.",
     ),
-    "bench": ("console.commands.bench:bench", "Measure; in a checkout of the source."),
-    "protocol": ("console.commands.protocol:protocol", "Print the reference of the socket."),
+    "bench": ("console.commands.bench:bench", "Run benchmarks; needs a source checkout."),
+    "protocol": ("console.commands.protocol:protocol", "Print the protocol and command reference."),
     "mcp": ("console.commands.mcp:mcp", "Serve phones and sessions to any MCP client."),
     "completion": ("console.commands.completion:completion", "Print a shell's completion script."),
 }

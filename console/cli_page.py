@@ -16,7 +16,7 @@ MEANINGS = {
     ExitCode.DONE: "done; for a session: COMPLETED and verified, or with --trust-model",
     ExitCode.FAILED: "failed; for a session: FAILED, CANCELLED or timed out",
     ExitCode.USAGE: "invalid arguments or settings, or they name something that does not exist",
-    ExitCode.NEEDS_ANSWER: "a question was not answered; the session waits and can be resumed",
+    ExitCode.NEEDS_ANSWER: "a question was not answered; if its session waits, answer it",
     ExitCode.WRONG_STATE: "wrong state: already answered, settled, running, driven elsewhere",
     ExitCode.UNVERIFIED: "COMPLETED, but only the model says so; nothing on the screen shows it",
     ExitCode.HANGUP: "SIGHUP: the terminal closed",

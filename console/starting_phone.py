@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 def start_virtual(app: "ConsoleApp") -> None:
     """Start a virtual phone, if none is there; says its serial when it is."""
     if app.start_phone is None:
-        app.say("This console starts no phones: switchboard phone serve does.")
+        app.say("This console cannot start phones; use: switchboard phone serve")
         return
     app.say("Looking for a virtual phone, or starting one.")
     app.spawn(_start(app), "starting a virtual phone", Wait.NOT)
@@ -23,4 +23,4 @@ def start_virtual(app: "ConsoleApp") -> None:
 async def _start(app: "ConsoleApp") -> None:
     if app.start_phone is not None:
         serial = await app.start_phone()
-        app.say(f"The virtual phone {serial} is there.")
+        app.say(f"The virtual phone {serial} is ready.")

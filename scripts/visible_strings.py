@@ -1,7 +1,8 @@
 """List every string that an operator may read, with its place: to read them in one go.
 
 Takes all string constants of the console, the widgets and the sentences of the core that hold a
-space, without docstrings. Usage: python -m scripts.visible_strings [WORD ...]
+space, without docstrings, and what the core's errors say. Usage:
+python -m scripts.visible_strings [WORD ...]
 """
 
 import ast
@@ -44,11 +45,27 @@ def strings(path: Path) -> Iterator[tuple[int, str]]:
             yield node.lineno, node.value
 
 
+def raising() -> list[Path]:
+    """List the files of the core; of them only the errors are shown."""
+    shown = set(sources())
+    return [path for path in sorted((ROOT / "agent").rglob("*.py")) if path not in shown]
+
+
+def errors(path: Path) -> Iterator[tuple[int, str]]:
+    """Yield the strings that a file makes errors of, with their lines."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Call) and ast.unparse(node.func).endswith(("Error", "Arguments")):
+            for part in ast.walk(node):
+                if isinstance(part, ast.Constant) and isinstance(part.value, str):
+                    yield part.lineno, part.value
+
+
 def main() -> None:
     """Print the strings, or those that hold one of the words."""
     wanted = [word.casefold() for word in sys.argv[1:]]
-    for path in sources():
-        for line, text in strings(path):
+    places = [(path, strings) for path in sources()] + [(path, errors) for path in raising()]
+    for path, read in places:
+        for line, text in read(path):
             if not wanted or any(word in text.casefold() for word in wanted):
                 print(f"{path.relative_to(ROOT)}:{line}: {' '.join(text.split())}")
 

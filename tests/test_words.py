@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from scripts.visible_strings import ROOT, sources, strings
+from scripts.visible_strings import ROOT, errors, raising, sources, strings
 
 _HEADING = "## Words that are not said"
 _ROW = re.compile(r"^\| (?P<wrong>[^|]+?) \| (?P<right>[^|]+?) \|$", re.MULTILINE)
@@ -50,6 +50,16 @@ def test_the_list_is_read() -> None:
 @pytest.mark.parametrize("path", sources(), ids=lambda path: path.relative_to(ROOT).as_posix())
 def test_no_string_that_an_operator_reads_has_a_word_that_is_not_said(path: Path) -> None:
     wrong = [f"{line}: {said}" for line, text in strings(path) for said in found_in(text)]
+    assert not wrong, "\n".join(wrong)
+
+
+def test_no_error_of_the_core_has_a_word_that_is_not_said() -> None:
+    wrong = [
+        f"{path.relative_to(ROOT)}:{line}: {said}"
+        for path in raising()
+        for line, text in errors(path)
+        for said in found_in(text)
+    ]
     assert not wrong, "\n".join(wrong)
 
 

@@ -415,7 +415,7 @@ class AdbDevice:
         if "Error:" in result.text or "unable to resolve" in result.text.casefold():
             raise DeviceError(
                 f"No app on this phone opens {one_line(link, 100)}.",
-                "Open the app for it, and go there by its own menus.",
+                "Open the app for it, and navigate there.",
             )
         if result.exit_code != 0:
             raise self._shell.failure("am start", result)

@@ -18,7 +18,7 @@ class NoDisplays:
         """Raise DeviceError with the reason."""
         raise DeviceError(
             f"{self._serial} cannot open another display: {self._why}",
-            "Let the target stay on the main display.",
+            "Keep the app on the main display.",
         )
 
     def opened(self) -> tuple[Display, ...]:

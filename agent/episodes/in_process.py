@@ -103,7 +103,7 @@ class InProcessPhones:
         except TimeoutError:
             raise DeviceError(
                 f"No phone came free within {wait_s:g} s.",
-                "End another episode, or have more phones.",
+                "End another episode, or start more phones.",
             ) from None
         self._taken.add(phone)
         return phone
@@ -111,7 +111,7 @@ class InProcessPhones:
     async def put(self, phone: EpisodePhone) -> None:
         """Put a phone back. Raises UsageError: it is not with anybody."""
         if phone not in self._taken:
-            raise UsageError(f"{phone.serial} is not taken.", "Put a phone back once.")
+            raise UsageError(f"{phone.serial} is not taken.", "Return each phone once.")
         assert isinstance(phone, InProcessPhone)
         self._taken.discard(phone)
         self._free.put_nowait(phone)

@@ -27,7 +27,7 @@ async def set_up(phone: EpisodePhone, steps: tuple[SetupStep, ...]) -> None:
         else:
             raise DeviceError(
                 f"{step.where} failed {step.tries} times on {phone.serial}: {why}",
-                "Correct the task's file, or have the app on the phone.",
+                "Correct the task's file, or install the app on the phone.",
             )
 
 

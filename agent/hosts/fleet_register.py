@@ -133,15 +133,15 @@ class FleetRegister:
         if self._own_file.exists():
             return ConfigError(
                 f"This host still has operators of its own in {self._own_file}; a fleet has one "
-                "register, so no operator is let in here.",
-                "Bring them over: switchboard operators import. Or move the file away.",
+                "register, so no operator can sign in here.",
+                "Import them: switchboard operators import. Or move the file away.",
             )
         if self._problem is not None:
             return self._problem
         if is_stale_trouble and time.monotonic() - self._read_s > FRESH_S:
             return ConfigError(
-                "The fleet's register of operators cannot be read, so no operator is let in.",
-                "It is tried again all the time; look at the database: switchboard fleet doctor",
+                "The fleet's register of operators cannot be read, so no operator can sign in.",
+                "It is retried continuously; check the database: switchboard fleet doctor",
             )
         return None
 
@@ -241,13 +241,13 @@ def is_older(known: RegisterMetadata, found: RegisterMetadata, mark_then: str) -
 def _problem(known: RegisterMetadata, found: RegisterRows) -> ConfigError | None:
     if found.is_unconfirmed:
         return ConfigError(
-            "The database was restored, and its operators were not: no operator is let in.",
+            "The database was restored, but its operators were not: no operator can sign in.",
             "Add them again, or import a file of them, then: switchboard operators confirm",
         )
     if is_older(known, found.standing, found.mark_then):
         return ConfigError(
             "The database has an older register of operators than this host has seen, which may "
-            "hold revoked rights: no operator is let in.",
+            "hold revoked rights: no operator can sign in.",
             _CONFIRM,
         )
     return None

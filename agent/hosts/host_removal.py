@@ -47,7 +47,7 @@ async def remove_host(
     if known[op.host].state is HostState.HERE:
         raise WrongStateError(
             f"Host {op.host} is here; nothing was done.",
-            "End its Switchboard first: it would be back with its next heartbeat.",
+            "End its Switchboard first: it would rejoin with its next heartbeat.",
         )
     owned = await records_of_host(link, op.host)
     if owned.sessions:
@@ -87,12 +87,12 @@ async def _hand_over(
         ]
         raise WrongStateError(
             f"Work belongs to host {op.host}: {'; '.join(said)}. Nothing was done.",
-            f"Say which host gets it: switchboard fleet forget {op.host} --jobs-to HOST",
+            f"Name the host that gets it: switchboard fleet forget {op.host} --jobs-to HOST",
         )
     if op.jobs_to not in known_here:
         raise UsageError(
-            f"No host {op.jobs_to!r} works now.",
-            f"Those that do: {', '.join(sorted(known_here)) or 'none'}.",
+            f"Host {op.jobs_to!r} is not running.",
+            f"Running: {', '.join(sorted(known_here)) or 'none'}.",
         )
     reason = f"host {op.host} was forgotten"
     drafts: list[EventDraft] = []

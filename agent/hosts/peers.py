@@ -279,8 +279,8 @@ class Peers:
             elif one.is_lost:
                 answer.set_exception(
                     WrongStateError(
-                        "The host began anew while it was asked: whether it was done is not known.",
-                        "Look before you ask again.",
+                        "The host restarted during the request; it is unknown whether it was done.",
+                        "Check before you try again.",
                     )
                 )
 

@@ -118,7 +118,7 @@ class Campaigns:
         if len(serials) > MOST_PHONES:
             raise UsageError(
                 f"{len(serials)} phones fit.",
-                f"A campaign is for {MOST_PHONES} at most: choose them by a tag.",
+                f"A campaign takes at most {MOST_PHONES}: narrow them by a tag.",
             )
         settings = self._parts.settings
         model = campaign.model or settings.model.name

@@ -110,8 +110,8 @@ def _check_campaign(op: JobCreate, creator: Creator | None) -> None:
     """Refuse a campaign that is none, or has what only other jobs have. Raises UsageError."""
     if (op.campaign is None) != (op.job_type is not JobType.CAMPAIGN):
         raise UsageError(
-            f"job_type is {op.job_type.value}, and campaign says otherwise.",
-            "Set campaign for the type campaign, and for no other.",
+            f"job_type is {op.job_type.value}, which contradicts campaign.",
+            "Set campaign only if job_type is campaign.",
         )
     if op.campaign is None:
         return
@@ -130,7 +130,7 @@ def _check_campaign(op: JobCreate, creator: Creator | None) -> None:
     placed = (op.serial, op.app, op.tags, op.phone_needs)
     if any(timed) or any(placed) or op.session_target != MAIN:
         raise UsageError(
-            "A campaign begins at once, on the phones that it names itself.",
+            "A campaign starts at once, on the phones that it names itself.",
             "Leave out times, events, session_target, serial, app, tags and phone_needs; say which "
             "phones in campaign.needs.",
         )

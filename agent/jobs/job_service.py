@@ -138,7 +138,7 @@ class JobService:
         if len(ended) < beyond:
             raise UsageError(
                 f"{limit} jobs are stored, and none of them has ended.",
-                "Stop one, or set jobs.limit higher.",
+                "Stop one, or raise jobs.limit.",
             )
         return ended
 

@@ -71,7 +71,10 @@ def read_card(text: str, where: str) -> Card:
         ) from error
     wrong = check(card)
     if wrong:
-        raise ConfigError(f"{where}: {wrong[0]}", "Correct the card; `cards check` lists all.")
+        raise ConfigError(
+            f"{where}: {wrong[0]}",
+            "Correct the card; `switchboard cards check` lists all problems.",
+        )
     return card
 
 
@@ -81,7 +84,9 @@ def read_card_file(path: Path) -> Card:
         with path.open("rb") as file:
             data = file.read(MAX_BYTES + 1)
         if len(data) > MAX_BYTES:
-            raise ConfigError(f"{path} has more than {MAX_BYTES:,} bytes.", "A card is a page.")
+            raise ConfigError(
+                f"{path} has more than {MAX_BYTES:,} bytes.", "An app card is about a page long."
+            )
         text = data.decode("utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigError(

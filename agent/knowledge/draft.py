@@ -50,8 +50,8 @@ def draft_card(events: Iterable[Event], *, package: str = "", app_name: str = ""
     astray = [label for where, label, worked in steps if where == chosen and not worked]
     if not chosen or not path:
         raise UsageError(
-            f"The session pressed nothing that worked{f' in {package}' if package else ''}.",
-            "Choose a session that reached its goal.",
+            f"No press of the session had an effect{f' in {package}' if package else ''}.",
+            "Choose a session that met its goal.",
         )
     name = app_name or chosen.rpartition(".")[2].replace("_", " ").capitalize()
     return Card(

@@ -166,7 +166,7 @@ def _own_key(
     if key.source is Source.NONE and not endpoint.is_local and (endpoint.key_variable or withheld):
         raise ConfigError(
             f"{session_at}, and the settings here have {here}, whose key is not sent elsewhere; "
-            f"no key of {endpoint.host} is found.",
+            f"there is no key for {endpoint.host}.",
             f"Keep one in {KEY_FILE} beside the settings file, or {again}.",
         )
     return key

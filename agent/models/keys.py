@@ -68,7 +68,7 @@ def find_key(
     is_open = not endpoint.is_local and not endpoint.base_url.lower().startswith("https://")
     if key.value and is_providers and is_open:
         raise ConfigError(
-            f"The key of {endpoint.host} is not sent there without encryption.",
+            f"The key for {endpoint.host} is not sent without encryption.",
             f"Write model.base_url as https://{endpoint.host}.",
         )
     return key
@@ -197,10 +197,10 @@ def check_private(path: Path, found: os.stat_result) -> None:
     if others:
         raise ConfigError(
             f"The key file {path} can be read by others (mode {stat.S_IMODE(found.st_mode):04o}).",
-            f"Run: chmod 600 {path} — and, if others use this machine, make a new key.",
+            f"Run: chmod 600 {path} — and, if others use this machine, create a new key.",
         )
     if hasattr(os, "getuid") and found.st_uid != os.getuid():
-        raise ConfigError(f"The key file {path} belongs to another user.", "Make one of your own.")
+        raise ConfigError(f"The key file {path} belongs to another user.", "Create your own.")
 
 
 def _usable(value: str, where: str) -> str:

@@ -88,16 +88,16 @@ def discover(issuer: str) -> Issuer:
             ) from error
         if metadata.issuer.rstrip("/") != issuer.rstrip("/"):
             raise ConfigError(
-                f"What answers at {issuer} says that it is {one_line(metadata.issuer, 100)}.",
+                f"The issuer at {issuer} identifies itself as {one_line(metadata.issuer, 100)}.",
                 "Set model.login_issuer to the issuer's own name.",
             )
         if "S256" not in metadata.code_challenge_methods_supported:
-            raise ConfigError(f"{issuer} cannot do PKCE with S256, and nothing less is used.")
+            raise ConfigError(f"{issuer} does not support PKCE with S256, which is required.")
         for url in (metadata.authorization_endpoint, metadata.token_endpoint):
             _check_secure(url, f"An endpoint of {issuer}")
         return metadata
     raise ConfigError(
-        f"{issuer} has no OAuth metadata.", "Check model.login_issuer; it names an OpenID issuer."
+        f"{issuer} has no OAuth metadata.", "Check model.login_issuer; it must be an OpenID issuer."
     )
 
 
@@ -303,7 +303,7 @@ def _refused(error: Exception) -> ModelError:
 
     if isinstance(error, ValueError | OverflowError | TypeError | KeyError):
         return ModelError(
-            f"What the issuer answered is not a token: {type(error).__name__}.",
+            f"The issuer's answer is not a token: {type(error).__name__}.",
             "Sign in again: switchboard login",
             retryable=False,
         )
@@ -365,8 +365,8 @@ def _get(url: str) -> object | None:
                 body += part
                 if len(body) > MAX_METADATA_BYTES or time.monotonic() > end_s:
                     raise ConfigError(
-                        f"What {url} answers is too long to be metadata.",
-                        "Check model.login_issuer; it names an OpenID issuer.",
+                        f"The answer of {url} is too long to be metadata.",
+                        "Check model.login_issuer; it must be an OpenID issuer.",
                     )
     except requests.RequestException as error:
         raise ModelError(

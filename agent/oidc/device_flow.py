@@ -150,19 +150,19 @@ class DeviceFlow:
         if status != 200:
             why = found.get("error", "") if isinstance(found, dict) else ""
             raise ConfigError(
-                f"The issuer refused to begin: {one_line(str(why or status), 100)}.",
+                f"The issuer refused to start the sign-in: {one_line(str(why or status), 100)}.",
                 "Check oidc.client_id, and that the client may use the device flow.",
             )
         try:
             answer = msgspec.convert(found, _Answer)
         except msgspec.ValidationError as error:
-            raise ConfigError(f"What the issuer answered cannot be used: {error}.") from error
+            raise ConfigError(f"The issuer's answer cannot be used: {error}.") from error
         check_secure(answer.verification_uri, "The address to sign in at")
         if answer.verification_uri_complete:
             check_secure(answer.verification_uri_complete, "The address to sign in at")
         is_code = answer.user_code.isprintable() and 0 < len(answer.user_code) <= 64
         if not is_code or not answer.expires_in > 0:
-            raise ConfigError("What the issuer answered cannot be used: its code is no code.")
+            raise ConfigError("The issuer's answer cannot be used: its code is invalid.")
         return answer
 
     def _poll(self, metadata: Metadata, device_code: str) -> str:
@@ -192,14 +192,14 @@ class DeviceFlow:
             raise _token_error(str(getattr(error, "error", ""))) from None
         except (ValueError, TypeError, KeyError) as error:
             if not isinstance(error, requests.RequestException):
-                raise ConfigError("What the issuer answered cannot be read.") from None
+                raise ConfigError("The issuer's answer cannot be read.") from None
             raise _issuer_away(error) from None
         except (requests.RequestException, OSError) as error:
             raise _issuer_away(error) from None
 
 
 class _PendingError(SwitchboardError):
-    """The person has not answered yet."""
+    """The sign-in has not been confirmed yet."""
 
     is_slower = False
 
@@ -208,7 +208,7 @@ def _token_error(code: str) -> SwitchboardError:
     """Return the exception for an error of the token endpoint; see RFC 8628, 3.5."""
     match code:
         case "authorization_pending" | "slow_down":
-            pending = _PendingError("The person has not answered yet.")
+            pending = _PendingError("The sign-in has not been confirmed yet.")
             pending.is_slower = code == "slow_down"
             return pending
         case "access_denied":
@@ -217,7 +217,7 @@ def _token_error(code: str) -> SwitchboardError:
             return _too_late()
         case _:
             return ConfigError(
-                f"The issuer refused the sign-in: {one_line(code, 100) or 'it says no reason'}.",
+                f"The issuer refused the sign-in: {one_line(code, 100) or 'no reason given'}.",
                 "Check oidc.client_id and oidc.client_secret_file.",
             )
 

@@ -32,7 +32,9 @@ def check_secure(url: str, what: str) -> str:
         parts, host = None, None
     is_plain = url.isascii() and url.isprintable() and " " not in url and len(url) <= 2000
     if parts is None or not host or parts.username is not None or not is_plain:
-        raise ConfigError(f"{what} is no address: {one_line(url, 200)}.", "Correct oidc.issuer.")
+        raise ConfigError(
+            f"{what} is not an address: {one_line(url, 200)}.", "Correct oidc.issuer."
+        )
     if parts.scheme == "https" or (parts.scheme == "http" and host in _LOOPBACK):
         return url
     raise ConfigError(
@@ -67,7 +69,7 @@ def read_json(url: str, ca: Path | None) -> Mapping[str, object]:
             for part in answer.iter_content(_CHUNK_BYTES):
                 body += part
                 if len(body) > _MOST_BYTES or time.monotonic() > end_s:
-                    raise IssuerAwayError(f"What {url} answers does not end.")
+                    raise IssuerAwayError(f"The answer of {url} is too long.")
     except (requests.RequestException, OSError) as error:
         raise IssuerAwayError(
             f"{url} cannot be reached: {type(error).__name__}.", "Check the network and oidc.ca."
@@ -77,5 +79,5 @@ def read_json(url: str, ca: Path | None) -> Mapping[str, object]:
     except (ValueError, RecursionError):
         found = None
     if not isinstance(found, dict):
-        raise IssuerAwayError(f"What {url} answers is no JSON object.", "Check oidc.issuer.")
+        raise IssuerAwayError(f"The answer of {url} is not a JSON object.", "Check oidc.issuer.")
     return found

@@ -54,7 +54,7 @@ def claims_of(id_token: str, keys: Sequence[Mapping[str, object]]) -> dict[str, 
     algorithm, key_id = str(header["alg"]), header.get("kid")
     fitting = [one for one in keys[:_MOST_KEYS] if _fits(one, algorithm, key_id)]
     if not fitting or (key_id is None and len(fitting) > 1):
-        raise UnknownKeyError("The ID token was refused: no key of its issuer fits it.")
+        raise UnknownKeyError("The ID token was refused: none of its issuer's keys matches.")
     for key in fitting:
         claims = _signed_claims(id_token, key, algorithm)
         if claims is not None:
@@ -106,7 +106,7 @@ def _header(id_token: str) -> dict[str, object]:
 def _once(pairs: list[tuple[str, object]]) -> dict[str, object]:
     found = dict(pairs)
     if len(found) != len(pairs):
-        raise ValueError("a name stands twice")
+        raise ValueError("a key occurs twice")
     return found
 
 

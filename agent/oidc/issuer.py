@@ -45,12 +45,12 @@ def discover(issuer: str, ca: Path | None) -> Metadata:
         metadata = msgspec.convert(found, Metadata)
     except msgspec.ValidationError as error:
         raise ConfigError(
-            f"What {issuer} says of itself cannot be used: {error}.", "Check oidc.issuer."
+            f"The metadata of {issuer} cannot be used: {error}.", "Check oidc.issuer."
         ) from error
     if metadata.issuer != issuer:
         raise ConfigError(
-            "The issuer calls itself by another address than oidc.issuer.",
-            "Write oidc.issuer exactly as its metadata have it, the last slash too.",
+            "The issuer's own address differs from oidc.issuer.",
+            "Write oidc.issuer exactly as in its metadata, including any final slash.",
         )
     check_secure(metadata.jwks_uri, "jwks_uri of the issuer")
     for url in (metadata.token_endpoint, metadata.device_authorization_endpoint):
@@ -142,7 +142,7 @@ def issuer_of(settings: Settings) -> Issuer | None:
     check_secure(said.issuer, "oidc.issuer")
     if not said.client_id:
         raise ConfigError(
-            "oidc.issuer is set, and oidc.client_id is not.",
+            "oidc.issuer is set, but oidc.client_id is not.",
             "Set it to the id of the client that you made at the issuer for Switchboard.",
         )
     return Issuer(said.issuer, said.client_id, authorities_of(settings))

@@ -50,7 +50,9 @@ def with_key(operator: Operator, key: OperatorKey, others: Iterable[Operator]) -
     """Add a key. Raises UsageError if it belongs to another operator."""
     for other in others:
         if other.name != operator.name and any(one.public == key.public for one in other.keys):
-            raise UsageError(f"That is a key of {other.name}.", "Each has keys of their own.")
+            raise UsageError(
+                f"That key belongs to {other.name}.", "Each operator has their own keys."
+            )
     kept = tuple(one for one in operator.keys if one.key_id != key.key_id)
     return replace(operator, keys=(*kept, key))
 
@@ -68,7 +70,7 @@ def with_identity(operator: Operator, identity: Identity, others: Iterable[Opera
             one.identity_id == identity.identity_id for one in other.identities
         ):
             raise UsageError(
-                f"That account is {other.name}'s.", "Each operator has accounts of their own."
+                f"That account is {other.name}'s.", "Each operator has their own accounts."
             )
     kept = tuple(one for one in operator.identities if one.identity_id != identity.identity_id)
     return replace(operator, identities=(*kept, identity))

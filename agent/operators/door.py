@@ -128,8 +128,8 @@ class Door:
             found = self.register.find(name)
             if found is None:
                 raise NotAllowedError(
-                    f"Host and register know no operator {name[:40]!r}.",
-                    "Bring all hosts of the fleet to one version of Switchboard.",
+                    f"Neither host nor register knows an operator {name[:40]!r}.",
+                    "Run the same version of Switchboard on all hosts of the fleet.",
                 )
             return found
 
@@ -157,7 +157,7 @@ class Door:
         """
         if self._issuer is None:
             raise NotAllowedError(
-                "This core knows no OpenID issuer.", "Set oidc.issuer and oidc.client_id there."
+                "This core has no OpenID issuer.", "Set oidc.issuer and oidc.client_id there."
             )
         now_ms = self.clock_ms()
         account = await self._issuer.account(id_token, nonce_of(verifier, channel), now_ms / 1000)
@@ -184,7 +184,7 @@ class Door:
         tokens = {one.token_id: one for one in seat.operator().tokens}
         if seat.credential_id not in tokens or not tokens[seat.credential_id].identity_id:
             raise UsageError(
-                "This connection did not sign in by an account.",
+                "This connection did not sign in with an account.",
                 "A key or a token is revoked by its owner: switchboard operators revoke",
             )
 
@@ -243,7 +243,7 @@ def sign_in_first() -> NotAllowedError:
     return NotAllowedError(
         "This core has operators: sign in first.",
         "Name your key file in SWITCHBOARD_OPERATOR_KEY, or the file of your token in "
-        "SWITCHBOARD_OPERATOR_TOKEN_FILE; or sign in by your account: switchboard sign-in",
+        "SWITCHBOARD_OPERATOR_TOKEN_FILE; or sign in with your account: switchboard sign-in",
     )
 
 

@@ -148,8 +148,9 @@ def read_operators(path: Path) -> dict[str, Operator]:
 
 def _unreadable(path: Path, why: str) -> ConfigError:
     return ConfigError(
-        f"The operators in {path} cannot be used, so no operator is let in: {why}.",
-        "Mend the file or bring it back from a backup; without it, only its user gets in.",
+        f"The operators in {path} cannot be used, so no operator can sign in: {why}.",
+        "Repair the file or restore it from a backup. Without it, only this user of the computer "
+        "has access.",
     )
 
 

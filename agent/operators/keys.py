@@ -93,7 +93,7 @@ def make_key(path: Path) -> str:
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     except OSError as error:
         raise UsageError(
-            f"{path} cannot be made: {error.strerror or error}.", "Name another file."
+            f"{path} cannot be created: {error.strerror or error}.", "Name another file."
         ) from error
     with os.fdopen(descriptor, "wb") as file:
         file.write(data)
@@ -118,7 +118,7 @@ def public_of(line: str) -> bytes:
     public = key.public_bytes(Encoding.Raw, PublicFormat.Raw)
     if is_low_order(public):
         raise UsageError(
-            "That key is unsafe: anybody can sign with it (a point of low order).",
+            "That key is unsafe: anyone can sign with it (a point of low order).",
             "Make one: switchboard operators keygen FILE",
         )
     return public

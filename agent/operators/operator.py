@@ -121,7 +121,7 @@ def checked_name(name: str) -> str:
     if not NAME.fullmatch(name):
         raise UsageError(
             f"{name[:40]!r} is not a name for an operator.",
-            "Use up to 32 small letters, digits, dots, dashes and underscores; a letter first.",
+            "Use up to 32 lowercase letters, digits, dots, dashes and underscores; a letter first.",
         )
     return name
 

@@ -157,7 +157,9 @@ def parse_needs(text: str) -> Needs:
         UsageError: a field that is not known, is there twice or has a value that cannot be.
     """
     if len(text) > LIMIT_CHARS:
-        raise UsageError(f"The needs have {len(text)} characters.", f"Use at most {LIMIT_CHARS}.")
+        raise UsageError(
+            f"The needs are {len(text)} characters long.", f"Use at most {LIMIT_CHARS}."
+        )
     tags: list[str] = []
     apps: dict[str, AppNeed] = {}
     once: dict[str, str] = {}
@@ -214,7 +216,7 @@ def parse_needs(text: str) -> Needs:
 
 def _twice(field: str) -> UsageError:
     return UsageError(
-        f"needs: {one_line(field, 60)} is there twice.", "Write it once; ranges as app:x>=3<4."
+        f"needs: {one_line(field, 60)} occurs twice.", "Write it once; ranges as app:x>=3<4."
     )
 
 

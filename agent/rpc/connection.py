@@ -233,7 +233,7 @@ class Link:
             return
         if len(self._calls) >= CALLS_AT_ONCE and call.method not in _ALWAYS:
             busy = WrongStateError(
-                f"{CALLS_AT_ONCE} calls of this client are under way.", "Wait for their replies."
+                f"{CALLS_AT_ONCE} calls of this client are in progress.", "Wait for their replies."
             )
             await self._problem(call.id, problem_of(busy))
             return
@@ -267,8 +267,8 @@ class Link:
             raise sign_in_first()
         if self._is_host and call.method not in HOST_METHODS:
             raise NotAllowedError(
-                "A host follows pictures and words here, and nothing else.",
-                "Ask for the rest through the database.",
+                "A host may follow only pictures and streamed text here.",
+                "Read everything else from the database.",
             )
         if call.method.startswith(PREFIX):
             bridge = Bridge(self._core, self._request, socket=self._socket)
@@ -359,7 +359,9 @@ class Link:
             seat = door.by_key(params.public, params.signature, challenge, self._channel)
         if self._seat is not None:
             # Two sign-ins of one connection at the same time: the first counts.
-            raise WrongStateError("Somebody has signed in here.", "Connect again.")
+            raise WrongStateError(
+                "An operator is already signed in on this connection.", "Connect again."
+            )
         operator = seat.operator()
         self._seat = seat
         self._core = door.core_for(seat)
@@ -392,7 +394,7 @@ class Link:
                 return await self._core.overview()
             case "sign_out":
                 if self._seat is None or self._door is None:
-                    raise WrongStateError("Nobody has signed in here.")
+                    raise WrongStateError("No operator is signed in on this connection.")
                 await self._door.sign_out(self._seat)
                 return self._hello()
             case "status":
@@ -446,7 +448,7 @@ class Link:
                     self._writer.write(line + b"\n")
                     await self._writer.drain()
         except TimeoutError:
-            _log.warning("A client took nothing for %.0f s and was hung up on.", STALL_S)
+            _log.warning("A client read nothing for %.0f s and was disconnected.", STALL_S)
             self._writer.transport.abort()
             raise ConnectionResetError("The client does not read.") from None
         except OSError as error:

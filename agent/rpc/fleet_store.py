@@ -51,7 +51,7 @@ async def check_is_named(told: FleetStore, settings: Settings) -> None:
     raise StoreError(
         f"The core of {settings.data_dir} works on the database {told.database} (store "
         f"{told.store}), and --fleet or store.dsn names {database} (store {store or 'none yet'}): "
-        "only one of the two can be meant.",
+        "only one of the two can be used.",
         "To work with this core, name its database, or leave out --fleet and unset store.dsn; to "
         "work on the other database, name another data directory (--data-dir).",
     )

@@ -159,7 +159,7 @@ class _HostView:
         Raises NotAllowedError where no session is named.
         """
         if not session_id:
-            raise NotAllowedError("A host follows the words of one session.", "Name it.")
+            raise NotAllowedError("A host follows the streamed text of one session.", "Name it.")
         return self._pictures.deltas_here(session_id)
 
     def events(self, *, after: int | None = None) -> NoReturn:

@@ -91,27 +91,28 @@ class TlsPlace:
             return ConfigError(f"{self} is not trusted: {what}.", remedy)
         if isinstance(error, ConnectionResetError):
             return RuntimeDiedError(
-                f"{self} hung up.",
-                "It has ended, has too many callers, or speaks no TLS 1.3; its log says which.",
+                f"{self} closed the connection.",
+                "It has ended, has too many clients, or does not support TLS 1.3; its log says "
+                "which.",
             )
         if not isinstance(error, ssl.SSLError):
             return None
         reason = (error.reason or "").upper()
         if "ALERT" in reason and ("CERTIFICATE" in reason or "UNKNOWN_CA" in reason):
             return ConfigError(
-                f"{self} wants a certificate of yours that its authority signed, and not expired.",
+                f"{self} requires a valid certificate signed by its authority.",
                 "Name one in core.cert and core.key; a host's authority issues it: "
                 "switchboard fleet authority issue",
             )
         if "WRONG_VERSION" in reason or "NOT_SSL" in reason or "RECORD" in reason:
             return ConfigError(
-                f"What answers at {self} speaks no TLS, so nothing was sent to it.",
+                f"What answers at {self} does not speak TLS, so nothing was sent to it.",
                 "Check the address and the port; a core listens by: switchboard daemon run "
                 "--listen",
             )
         return ConfigError(
-            f"No TLS 1.3 could be spoken with {self}: {reason or 'the handshake failed'}.",
-            "Check the address, and what stands between; nothing older is spoken.",
+            f"TLS 1.3 could not be negotiated with {self}: {reason or 'the handshake failed'}.",
+            "Check the address, and what is in between; older versions are not supported.",
         )
 
     @property

@@ -277,8 +277,8 @@ class RpcClient:
     def _hung_up(self) -> RuntimeDiedError:
         if not self.pid and isinstance(self.place, TlsPlace):
             return RuntimeDiedError(
-                f"{self.place} hung up before it answered.",
-                "It may have too many callers, or ask for a certificate of yours (core.cert, "
+                f"{self.place} closed the connection before it answered.",
+                "It may have too many clients, or require a valid certificate (core.cert, "
                 "core.key); its log says which.",
             )
         return RuntimeDiedError(
@@ -357,7 +357,7 @@ class RpcClient:
                 self._die(
                     RuntimeDiedError(
                         f"The core on {self.place} (process {self.pid}) does not answer.",
-                        "Let the process go on if it was stopped, or end it and start again.",
+                        "Resume its process if it is suspended, or end it and start again.",
                     )
                 )
             except RuntimeDiedError:

@@ -248,7 +248,7 @@ class Daemon:
             async with asyncio.timeout(SPARE_S if is_spare else None):
                 await link.run()
         except TimeoutError:
-            _log.info("A client beyond the first %d was hung up on in time.", MAX_CLIENTS)
+            _log.info("A client beyond the first %d was disconnected.", MAX_CLIENTS)
         except asyncio.CancelledError:
             # Only `close` cancels; the stream server would log it as a failure.
             pass
@@ -360,7 +360,7 @@ def _listen(path: Path) -> socket.socket:
         if path.exists() or path.is_symlink():
             if not stat.S_ISSOCK(path.lstat().st_mode):
                 raise StoreError(
-                    f"{path} is in the way: it is not a socket.", "Move it away, then try again."
+                    f"{path} exists and is not a socket.", "Move it away, then try again."
                 )
             if not is_stale(path):
                 raise StoreError(
@@ -379,7 +379,7 @@ def _listen(path: Path) -> socket.socket:
             raise
     except OSError as error:
         raise StoreError(
-            f"The socket {path} could not be made: {error.strerror or error}.",
+            f"The socket {path} could not be created: {error.strerror or error}.",
             "Check the data directory, or point SWITCHBOARD_DATA_DIR at another one.",
         ) from error
     return listener

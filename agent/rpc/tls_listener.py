@@ -234,7 +234,7 @@ class TlsListener:
         except (OSError, TimeoutError) as error:
             caller.close()
             reason = getattr(error, "reason", None) or type(error).__name__
-            self._tell(f"no TLS with {address}: {one_line(str(reason), 60)}")
+            self._tell(f"TLS with {address} failed: {one_line(str(reason), 60)}")
             return
         except BaseException:
             caller.close()

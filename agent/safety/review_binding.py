@@ -49,7 +49,7 @@ def read_params(arguments: str) -> dict[str, Any]:
     if _holds_secret(params):
         raise UsageError(
             "The arguments contain what looks like a secret, so they are not stored for review.",
-            "Do this while a person is there.",
+            "Do this while a person is present.",
         )
     return params
 

@@ -79,7 +79,7 @@ def init(directory: Path, now: datetime, *, life: timedelta = AUTHORITY_LIFE) ->
     with _opened(directory, is_new=True):
         if (directory / KEY).exists() or (directory / CERTIFICATE).exists():
             raise UsageError(
-                f"There is an authority in {directory} already.",
+                f"There is already an authority in {directory}.",
                 "Issue with it, or name another directory.",
             )
         key = generate_private_key(SECP256R1())
@@ -129,7 +129,7 @@ def issue(
     if not _NAME.fullmatch(name) or f"{name}.key" == KEY:
         raise UsageError(
             f"{name[:40]!r} is not a name for a certificate.",
-            "Use small letters, digits, dots and dashes; a letter or digit first.",
+            "Use lowercase letters, digits, dots and dashes; a letter or digit first.",
         )
     if not timedelta(minutes=1) <= life <= LONGEST_LIFE:
         raise UsageError(
@@ -142,8 +142,8 @@ def issue(
         authority, signing = _read(directory)
         if now >= authority.not_valid_after_utc:
             raise ConfigError(
-                f"The authority in {directory} has ended.",
-                "Make a new one in another directory, and bring its certificate to every computer.",
+                f"The authority in {directory} has expired.",
+                "Make a new one in another directory, and copy its certificate to every computer.",
             )
         ends = min(now + life, authority.not_valid_after_utc)
         key = generate_private_key(SECP256R1())
@@ -269,7 +269,7 @@ def _alternative(name: str) -> x509.GeneralName:
     if not _DNS.fullmatch(name):
         raise UsageError(
             f"{name[:80]!r} is neither a host name nor an address.",
-            "Name what consoles will write: a host name without port, or an IP address.",
+            "Name what consoles will connect to: a host name without port, or an IP address.",
         )
     return x509.DNSName(name.lower())
 
@@ -287,12 +287,12 @@ def _read(directory: Path) -> tuple[x509.Certificate, EllipticCurvePrivateKey]:
     except (OSError, ValueError, TypeError) as error:
         raise ConfigError(
             f"The authority in {directory} cannot be used: {type(error).__name__}.",
-            "Bring its files back from a backup.",
+            "Restore its files from a backup.",
         ) from error
     if not isinstance(key, EllipticCurvePrivateKey) or key.public_key() != authority.public_key():
         raise ConfigError(
             f"The key and the certificate of the authority in {directory} do not belong together.",
-            "Bring its files back from a backup.",
+            "Restore its files from a backup.",
         )
     return authority, key
 
@@ -302,8 +302,8 @@ def _list(directory: Path) -> tuple[Issued, ...]:
         return msgspec.json.decode((directory / _LIST).read_bytes(), type=tuple[Issued, ...])
     except (OSError, msgspec.MsgspecError, UnicodeDecodeError) as error:
         raise ConfigError(
-            f"The list of what the authority in {directory} issued cannot be read.",
-            f"Bring {_LIST} back from a backup.",
+            f"The list of certificates issued by the authority in {directory} cannot be read.",
+            f"Restore {_LIST} from a backup.",
         ) from error
 
 

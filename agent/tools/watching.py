@@ -51,7 +51,7 @@ class CreateWatcher(ServiceArguments, frozen=True, kw_only=True):
         tuple[str, ...], msgspec.Meta(description="What must be in it, in any case.")
     ] = ()
     match_any: Annotated[bool, msgspec.Meta(description="Whether one text is enough.")] = False
-    package: Annotated[str, msgspec.Meta(description="Only of this app.")] = ""
+    package: Annotated[str, msgspec.Meta(description="Only from this app.")] = ""
     sender: Annotated[
         str, msgspec.Meta(description="Whose message or call; of a call also a number.")
     ] = ""

@@ -37,7 +37,9 @@ def planned_commitment(op: CommitmentCreate, *, now_ms: int) -> Callable[[int], 
     for name, at_ms in (("due_at", op.due_at), ("expires_at", op.expires_at)):
         check_moment(name, at_ms)
     if op.expires_at and op.expires_at <= max(now_ms, op.due_at):
-        raise UsageError("It would expire before it is due.", "Give a later `expires_at`.")
+        raise UsageError(
+            "The commitment would expire before it is due.", "Give a later `expires_at`."
+        )
     confidence = op.confidence
     if confidence is None:
         confidence = USUAL_CONFIDENCE if op.origin is None else CONFIDENCE_IN_A_NOTIFICATION
@@ -98,7 +100,7 @@ def updated(stored: Commitment, op: CommitmentUpdate, now_ms: int) -> Commitment
         case CommitmentStatus.ACTIVE | CommitmentStatus.PENDING:
             return replace(stored, status=CommitmentStatus.PENDING, due_at=0, updated_at=now_ms)
         case CommitmentStatus.FIRED:
-            raise WrongStateError("A commitment fires by itself, when it is due.")
+            raise WrongStateError("A commitment fires automatically when it is due.")
 
 
 def come_due(stored: Commitment, now_ms: int) -> Commitment | None:

@@ -169,7 +169,7 @@ def _schedule(op: WatcherCreate, now_ms: int) -> WatchSchedule:
         check_moment(name, at_ms)
     if op.deadline_at and op.deadline_at <= now_ms:
         raise UsageError(
-            "The deadline has passed already.", "Give a future `deadline_at` (--until)."
+            "The deadline has already passed.", "Give a future `deadline_at` (--until)."
         )
     if op.interval_ms and not SHORTEST_MS <= op.interval_ms <= LONGEST_MS:
         raise UsageError(
@@ -183,7 +183,7 @@ def _schedule(op: WatcherCreate, now_ms: int) -> WatchSchedule:
         )
     if op.next_run_at and not is_time:
         raise UsageError(
-            f"A {op.watcher_type} watcher looks from now on.",
+            f"A {op.watcher_type} watcher starts to look at once.",
             "Leave out `next_run_at` (--at), or start a job with `interval_ms` (--every).",
         )
     return WatchSchedule(
@@ -272,7 +272,7 @@ def _converted(raw: T, kind: type[T], what: str) -> T:
         return msgspec.json.decode(msgspec.json.encode(raw), type=kind)
     except UnicodeEncodeError as error:
         raise UsageError(
-            f"The {what} holds half of a character.", "Write its texts again, in UTF-8."
+            f"The {what} contains half of a character.", "Write its texts again, in UTF-8."
         ) from error
     except msgspec.ValidationError as error:
         raise UsageError(

@@ -53,7 +53,7 @@ async def evidence_of(origin: Origin, fleet: Fleet) -> dict[str, str]:
     where = origin.serial or ("any phone" if online else "no phone is online")
     raise UsageError(
         f"No {origin.kind} of {what!r} is in the shade ({where}).",
-        "Read the notifications first; one that was dismissed can be written down by itself.",
+        "Read the notifications first; for one that was dismissed, create a plain commitment.",
     )
 
 

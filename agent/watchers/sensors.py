@@ -179,13 +179,13 @@ def _failed_look(error: SwitchboardError, used: Usage) -> Look:
 async def notifications_of(device: Device) -> Sequence[Notification]:
     """List what is in the shade of a phone. Raises DeviceError."""
     if not isinstance(device, TellsNotifications):
-        raise DeviceError(f"{device.serial} cannot tell its notifications.")
+        raise DeviceError(f"{device.serial} cannot report its notifications.")
     return await device.notifications(timeout_s=LOOK_TIMEOUT_S)
 
 
 async def _calls(device: Device) -> Sequence[Call]:
     if not isinstance(device, TellsCalls):
-        raise DeviceError(f"{device.serial} cannot tell its calls.")
+        raise DeviceError(f"{device.serial} cannot report its calls.")
     return await device.calls(timeout_s=LOOK_TIMEOUT_S)
 
 

@@ -202,7 +202,7 @@ class WatcherService:
         most = self._parts.settings.watchers.most
         if len(self._cache.watchers) >= most:
             raise UsageError(
-                f"There are {most} active watchers, as many as watchers.most allows.",
+                f"There are {most} active watchers, the limit of watchers.most.",
                 "Stop some first: switchboard watchers stop",
             )
         if op.session_target == "current" and asker is not None:

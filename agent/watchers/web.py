@@ -68,17 +68,17 @@ def checked_url(url: str) -> str:
         )
     if parts.username is not None or parts.password is not None:
         raise UsageError(
-            f"The address of a page at {one_line(host, 80)} holds a name or password.",
+            f"The address of a page at {one_line(host, 80)} contains a name or password.",
             "Watchers are stored: give an address without them.",
         )
     decoded = read_destination(url)
     if decoded is not None and find_secrets(decoded.carried):
         raise UsageError(
-            f"The address of a page at {one_line(host, 80)} holds what looks like a secret.",
+            f"The address of a page at {one_line(host, 80)} contains what looks like a secret.",
             "Watchers are stored, and the page's owner reads the address: leave it out.",
         )
     if not url.isprintable() or " " in url.strip():
-        raise UsageError(f"{shown!r} holds a space or a control character.", "Write it as %20.")
+        raise UsageError(f"{shown!r} contains a space or a control character.", "Write it as %20.")
     try:
         return _in_ascii(parts._replace(fragment="")).geturl()
     except UnicodeError as error:
@@ -182,7 +182,9 @@ async def _page(url: str, response: Response) -> Page:
         raise WebError(f"{_host(url)} answered with status {response.status}.")
     encoding = _header(response, b"content-encoding").lower()
     if encoding not in ("", "identity"):
-        raise WebError(f"{_host(url)} sent the page as {one_line(encoding, 20)}, unasked.")
+        raise WebError(
+            f"{_host(url)} sent the page as {one_line(encoding, 20)}, which was not requested."
+        )
     body = bytearray()
     async for piece in response.aiter_stream():
         body += piece

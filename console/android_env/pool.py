@@ -156,7 +156,7 @@ class EmulatorPoolManager:
         """Make a pool; arguments as `EmulatorPool`'s. Raises ValueError: there is one already."""
         with self._lock:
             if name in self._pools:
-                raise ValueError(f"There is a pool {name!r} already. Choose another name.")
+                raise ValueError(f"There is already a pool {name!r}. Choose another name.")
             made = self._pools[name] = EmulatorPool(**options)
         return made
 

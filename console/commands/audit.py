@@ -33,7 +33,7 @@ _LAST_MS = 253_402_300_800_000
 
 @click.group()
 def audit() -> None:
-    """Show what sessions did and were allowed, and verify the record."""
+    """Show what sessions did and were allowed to do; verify the audit."""
 
 
 @audit.command(
@@ -74,9 +74,9 @@ def show(ctx: click.Context, session: str, limit: int, as_json: bool) -> None:
 
 @audit.command(
     epilog="""\b
-It finds lines that were edited, deleted or put in another order, and a tail that was cut off
-as long as head.json is there. A user with write access can forge all of it: keep the head
-elsewhere and give it to --expect.
+It finds lines that were edited, deleted or reordered, and, if head.json exists, a missing end.
+A user with write access can forge all of it: keep the head elsewhere and pass it with
+--expect.
 
 \b
 Examples:

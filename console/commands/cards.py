@@ -32,7 +32,7 @@ def cards() -> None:
 @JSON_OPTION
 @click.pass_context
 def list_cards(ctx: click.Context, as_json: bool) -> None:
-    """List the cards in force."""
+    """List the cards in use."""
     library, own = _library(ctx)
     if as_json:
         plain.print_json([plain.as_builtins(card) for card in library.all()])

@@ -33,7 +33,7 @@ def need_a_terminal(instead: str) -> None:
     if name in _LINE_BY_LINE:
         raise UsageError(
             f"The console cannot draw on a terminal that only prints lines (TERM={name}).",
-            f"{instead} If it can draw, name it: TERM=xterm-256color",
+            f"{instead} If it can, set TERM=xterm-256color.",
         )
 
 
@@ -131,11 +131,13 @@ def open_console(ctx: click.Context) -> None:
             end(code)
             return
         if settings.core.address:
-            say(f"The connection to {settings.core.address} has ended; what works there goes on.")
+            say(
+                f"The connection to {settings.core.address} has ended; the sessions there continue."
+            )
             end(ExitCode.FAILED)
             return
         say("The process that ran the sessions has died; this console takes over.")
-    raise UsageError("The core died again and again.", "See the log in the data directory.")
+    raise UsageError("The core died repeatedly.", "See the log in the data directory.")
 
 
 async def _show_while_it_lives(settings: Settings, stop: StopRequest) -> tuple[ExitCode, bool]:

@@ -96,7 +96,7 @@ def daemon() -> None:
     """
 
 
-@daemon.command(epilog="Exit codes: 0 it runs (now, or already did), 1 it could not be started.")
+@daemon.command(epilog="Exit codes: 0 it is running, 1 it could not be started.")
 @PHONES
 @VIRTUAL_ONLY
 @listening
@@ -112,11 +112,11 @@ def start(ctx: click.Context, /, phones: int, virtual_only: bool, **listens: str
     async def work(_stop: StopRequest) -> ExitCode:
         running = await _status(settings)
         if running is not None:
-            say(f"A core runs already: {running.role}, process {running.pid}.")
+            say(f"A core is already running: {running.role}, process {running.pid}.")
             return ExitCode.DONE
         process, output = _spawn(ctx, settings, options)
         pid = await _ready(settings, process, output)
-        say(f"The daemon runs: process {pid}. See 'switchboard daemon status'.")
+        say(f"The daemon is running: process {pid}. See 'switchboard daemon status'.")
         return ExitCode.DONE
 
     end(run_async(work))
@@ -142,7 +142,7 @@ def run(ctx: click.Context, /, phones: int, virtual_only: bool, **listens: str |
         check_is_host(host, settings)
         # A daemon has no terminal to lose.
         asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, lambda: None)
-        say(f"The daemon runs: process {os.getpid()}.{listens_at(host, settings)}")
+        say(f"The daemon is running: process {os.getpid()}.{listens_at(host, settings)}")
         with stop.graceful():
             await host.until_stopped(stop)
         return ExitCode.DONE if host.core.death is None else ExitCode.FAILED
@@ -152,9 +152,9 @@ def run(ctx: click.Context, /, phones: int, virtual_only: bool, **listens: str |
 
 
 @daemon.command(
-    epilog="Exit codes: 0 nothing runs any more, 1 it would not end, 4 it is not a daemon."
+    epilog="Exit codes: 0 no daemon is running, 1 it did not end, 4 the process is not a daemon."
 )
-@click.option("--force", is_flag=True, help="Also if it is a console, or does not answer.")
+@click.option("--force", is_flag=True, help="Stop it even if it is a console or does not answer.")
 @click.pass_context
 def stop(ctx: click.Context, force: bool) -> None:
     """Stop the daemon cleanly; its sessions can be resumed. Kill it after 15 s."""
@@ -167,7 +167,7 @@ def stop(ctx: click.Context, force: bool) -> None:
 
         pid = owner_pid(settings.data_dir)
         if pid is None:
-            say("No core runs.")
+            say("No core is running.")
             return ExitCode.DONE
         try:
             client = await connect_or_none(settings, name="daemon stop")
@@ -181,7 +181,7 @@ def stop(ctx: click.Context, force: bool) -> None:
                 if role != ROLE and not force:
                     raise WrongStateError(
                         f"Process {pid} is not a daemon but '{role}'.",
-                        "Leave it there, or end it with: switchboard daemon stop --force",
+                        "Leave it running, or end it with: switchboard daemon stop --force",
                     )
                 await client.submit(Shutdown())
                 await _wait_for_end(settings, pid, ORDERLY_S)
@@ -194,18 +194,18 @@ def stop(ctx: click.Context, force: bool) -> None:
         for signum in (signal.SIGTERM, signal.SIGKILL):
             if owner_pid(settings.data_dir) != pid:
                 break
-            say(f"Process {pid} does not end; sending {signum.name}.")
+            say(f"Process {pid} did not end; sending {signum.name}.")
             os.kill(pid, signum)
             await _wait_for_end(settings, pid, INSIST_S)
         if owner_pid(settings.data_dir) == pid:
-            raise SwitchboardError(f"Process {pid} does not end.", "See its log.")
+            raise SwitchboardError(f"Process {pid} did not end.", "See its log.")
         say(f"Process {pid} has ended.")
         return ExitCode.DONE
 
     end(run_async(work))
 
 
-@daemon.command(epilog="Exit codes: 0 a core runs, 1 none does.")
+@daemon.command(epilog="Exit codes: 0 a core is running, 1 none is.")
 @JSON_OPTION
 @click.pass_context
 def status(ctx: click.Context, as_json: bool) -> None:

@@ -24,7 +24,7 @@ Examples:
   switchboard mcp                        # the client starts this and speaks over its pipes
   switchboard mcp --tools phone          # only the tools that act on a phone
   switchboard mcp --http                 # one server for many clients, on this machine
-  switchboard mcp install claude-code    # tell a client of it
+  switchboard mcp install claude-code    # register it with a client
 """,
 )
 @click.option(
@@ -105,7 +105,7 @@ def mcp(ctx: click.Context, tools: str, elicit_approvals: bool, http: bool, port
             async with serving_http(serving(host, clients), clients, token, port=port) as address:
                 shown = MCP_TOKEN.shown_as(settings.data_dir)
                 say(f"Clients send the token of {shown} as Authorization: Bearer TOKEN.")
-                say("ctrl+c ends it.")
+                say("Stop it with ctrl+c.")
                 click.echo(address)
                 was_asked = await host.until_stopped(stop)
         return ExitCode.DONE if was_asked else ExitCode.FAILED

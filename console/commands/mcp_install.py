@@ -110,7 +110,7 @@ def install_command(
     was = read(path)
     new = changed(was, config.table, name, entry, toml=config.is_toml, where=str(path))
     if new == was:
-        say(f"{path} has it already.")
+        say(f"{path} already has it.")
         return
     asyncio.run(confirm(f"Write it into {path}?", yes=yes))
     beside = write(path, new, was=was)

@@ -7,7 +7,7 @@ from console.cli_support import plain
 
 @click.group()
 def protocol() -> None:
-    """Print the reference of the socket and of the command line."""
+    """Print the reference of the protocol and the command line."""
 
 
 @protocol.command(epilog="Example: switchboard protocol schema > switchboard.schema.json")

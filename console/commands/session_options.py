@@ -167,7 +167,7 @@ def permission_options(command: Callable[..., None]) -> Callable[..., None]:
             type=click.IntRange(min=0),
             default=0,
             metavar="N",
-            help="Maximum tokens, in and out.",
+            help="Maximum tokens, input plus output.",
         ),
         click.option(
             "--max-steps",

@@ -28,7 +28,8 @@ if TYPE_CHECKING:
 def store() -> None:
     """Check, compact, back up and repair the store. No core may be running.
 
-    With store.dsn or --fleet, work on that database; check and backup then work beside its core.
+    With store.dsn or --fleet, work on that database; check and backup then also work while a core
+    runs.
     """
 
 
@@ -158,7 +159,7 @@ def adopt(ctx: click.Context) -> None:
 @click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
 @click.pass_context
 def backup(ctx: click.Context, file: Path) -> None:
-    """Write a consistent copy of a fleet's database to a new FILE, beside its running core.
+    """Write a consistent copy of a fleet's database to a new FILE, even while cores are running.
 
     The pictures in its bucket are in the copy. To back up a data directory's own store, copy the
     directory while no core runs.
@@ -199,7 +200,7 @@ def restore(ctx: click.Context, file: Path) -> None:
         )
         if made.has_operators:
             say(
-                "A backup has no operators, and none is let in. Add or import them, then: "
+                "A backup has no operators, so none can sign in. Add or import them, then: "
                 "switchboard operators confirm"
             )
         return ExitCode.DONE
@@ -233,7 +234,7 @@ def carry_over(ctx: click.Context) -> None:
         )
         if (settings.data_dir / FILE_NAME).exists():
             say(
-                "Its operators are still in a file, and none is let in. Bring them over: "
+                "Its operators are still in a file, so none can sign in. Import them: "
                 "switchboard operators import"
             )
         return ExitCode.DONE
@@ -303,8 +304,8 @@ def _database_of(settings: Settings) -> str:
     if not settings.store.dsn:
         raise UsageError(
             "This needs a fleet's database, but store.dsn is not set.",
-            "Name it by --fleet or in the settings. Of a data directory's own store, copy the "
-            "directory while no core runs.",
+            "Name it by --fleet or in the settings. To back up a data directory's own store, "
+            "copy the directory while no core runs.",
         )
     return address(settings)
 

@@ -84,7 +84,7 @@ async def flush_pending(coming: DeferredCore, holding: asyncio.Future[bool]) -> 
     """
     if not coming.pending_ops:
         return
-    say("Pending requests are executed before this ends.")
+    say("Pending requests are executed before the console closes.")
     settling = asyncio.ensure_future(coming.settle())
     both: set[asyncio.Future[Any]] = {settling, holding}
     try:

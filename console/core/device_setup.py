@@ -288,7 +288,9 @@ class EmptyFleet:
 
     async def wait_for(self, serial: str, *, timeout_s: float) -> Device:
         """Refuse. Raises DeviceLostError."""
-        raise DeviceLostError(f"No device {serial} is seen here.", "Connect it and try again.")
+        raise DeviceLostError(
+            f"Device {serial} is not connected here.", "Connect it and try again."
+        )
 
     def lease(self, serial: str, driver: str) -> AbstractAsyncContextManager[Device]:
         """Refuse. Raises UsageError."""
@@ -319,4 +321,4 @@ def _no_frames(serial: str) -> tuple[LiveFrame, ...]:
 
 
 def _unknown_device(serial: str) -> UsageError:
-    return UsageError(f"No device {serial!r} is known.", "This command looks at no devices.")
+    return UsageError(f"No device {serial!r} is known.", "This command does not use devices.")

@@ -264,7 +264,7 @@ async def attach(settings: Settings) -> Client | None:
         # The owner takes the lock first and serves last, and goes the other way.
         if asyncio.get_running_loop().time() > deadline:
             raise StoreError(
-                f"Process {pid} has the data directory {settings.data_dir} and does not answer.",
+                f"Process {pid} owns the data directory {settings.data_dir} and does not answer.",
                 "Wait until it has started or ended, or end it.",
             )
         await asyncio.sleep(_LOOK_S)

@@ -36,7 +36,7 @@ async def sign_in(settings: Settings) -> "SignedIn | None":
     if not said.issuer or not said.client_id:
         raise ConfigError(
             "No OpenID issuer is set.",
-            "Set oidc.issuer and oidc.client_id as at the core, or sign in by a key.",
+            "Set oidc.issuer and oidc.client_id as on the core, or sign in with a key.",
         )
     place = place_of(settings)
     try:
@@ -88,7 +88,7 @@ async def sign_out(settings: Settings) -> bool:
         return True
     except NOBODY as error:
         raise RuntimeDiedError(
-            f"No core listens on {place}, so the sign-in counts until it expires.",
+            f"No core listens on {place}, so the sign-in stays valid until it expires.",
             "Revoke it: switchboard operators revoke NAME --credential ID",
         ) from error
     finally:

@@ -94,7 +94,7 @@ def dispatcher(store: Store, settings: Settings, gate: Gate) -> Dispatcher:
         return LocalDispatcher(store, gate=gate)
     if not settings.store.dsn:
         raise ConfigError(
-            "store.dispatcher is dbos, and no database is named.",
+            "store.dispatcher is dbos, but no database is set.",
             "Name one by store.dsn, or set store.dispatcher to local.",
         )
     if importlib.util.find_spec("dbos") is None:
@@ -124,8 +124,8 @@ def bucket(settings: Settings) -> Bucket | None:
         return None
     if not settings.store.dsn:
         raise ConfigError(
-            "store.blobs names a bucket, and no database is named.",
-            "Name one by store.dsn, or leave store.blobs empty: pictures are files then.",
+            "store.blobs names a bucket, but no database is set.",
+            "Name one by store.dsn, or leave store.blobs empty to store pictures as files.",
         )
     if importlib.util.find_spec("fsspec") is None:
         raise ConfigError("store.blobs needs fsspec, which is not installed.", install("fleet"))
@@ -148,7 +148,7 @@ def said_on_the_line(fleet: str | None) -> str | None:
     if has_password(fleet):
         raise ConfigError(
             "--fleet holds a password, which every user of this computer can read there.",
-            "Write the address into a file that only you may read and say --fleet @FILE, or set "
+            "Write the address into a file that only you can read and pass --fleet @FILE, or set "
             "SWITCHBOARD_STORE_DSN.",
         )
     return fleet

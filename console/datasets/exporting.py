@@ -106,7 +106,7 @@ def _opened(folder: Path) -> Manifest:
             (folder / table.name).mkdir(exist_ok=True, mode=0o700)
     except OSError as error:
         raise StoreError(
-            f"{folder} cannot be used: {error.strerror}.", "Name a folder that can be written."
+            f"{folder} cannot be used: {error.strerror}.", "Name a writable folder."
         ) from error
     return manifest or Manifest(format=FORMAT)
 
@@ -126,7 +126,7 @@ async def _write_part(
     except OSError as error:
         raise StoreError(
             f"{folder} could not be written: {error.strerror or error}.",
-            "Name a folder that has room; run the command again to resume.",
+            "Name a folder with free space; run the command again to resume.",
         ) from error
     return Part(episodes=tuple(one.session_id for one in sessions), files=written), missing
 

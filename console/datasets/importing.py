@@ -48,7 +48,8 @@ def open_dataset(folder: Path) -> Manifest:
     manifest = read_manifest(folder, newest=FORMAT)
     if manifest is None:
         raise UsageError(
-            f"{folder} holds no dataset.", "Name a folder that `switchboard dataset export` wrote."
+            f"{folder} does not contain a dataset.",
+            "Name a folder that `switchboard dataset export` wrote.",
         )
     for part in manifest.parts:
         for file in part.files:
@@ -102,7 +103,7 @@ def _write_rollout(folder: Path, part: Part, episode: str, place: Path) -> int:
     """Write one episode as a rollout; returns how many of its rows are no events."""
     row = next(_rows(folder, part, EPISODES, episode), None)
     if row is None:
-        raise UsageError(f"{folder} names the episode {episode[:80]!r} and has no row of it.")
+        raise UsageError(f"{folder} names the episode {episode[:80]!r} but has no row for it.")
     try:
         session = msgspec.json.decode(row["session"] or "", type=Session)
     except msgspec.DecodeError as error:

@@ -67,7 +67,7 @@ async def convert(
     except OSError as error:
         raise StoreError(
             f"{place} could not be written: {error.strerror or error}.",
-            "Name a folder that can be written and has room.",
+            "Name a writable folder with free space.",
         ) from error
 
 

@@ -109,7 +109,7 @@ def write_whole(path: Path, data: bytes) -> None:
     except OSError as error:
         raise StoreError(
             f"{path} could not be written: {error.strerror}.",
-            "Name a folder that can be written and has room.",
+            "Name a writable folder with free space.",
         ) from error
 
 

@@ -63,7 +63,7 @@ async def write_logs(run: Run, source: Source, folder: Path) -> tuple[Path, ...]
         except OSError as error:
             raise StoreError(
                 f"{path} could not be written: {error.strerror or error}.",
-                "Name a folder that can be written and has room.",
+                "Name a writable folder with free space.",
             ) from error
         written.append(path)
     return tuple(written)

@@ -95,7 +95,7 @@ def begin(folder: Path, plan: RunPlan) -> Run:
             run = read_run(folder)
             if run.plan != plan:
                 raise UsageError(
-                    f"{folder} is a run of another plan: {_differences(run.plan, plan)}.",
+                    f"{folder} is a run with another plan: {_differences(run.plan, plan)}.",
                     "Give another --folder, or the same suite, models and options.",
                 )
             return run
@@ -106,7 +106,7 @@ def begin(folder: Path, plan: RunPlan) -> Run:
         part.replace(folder / PLAN)
     except OSError as error:
         raise StoreError(
-            f"{folder} cannot be used: {error.strerror}.", "Name a folder that can be written."
+            f"{folder} cannot be used: {error.strerror}.", "Name a writable folder."
         ) from error
     return Run(folder=folder, plan=plan, outcomes=())
 
@@ -163,5 +163,5 @@ def keep(folder: Path, outcome: Outcome) -> None:
     except OSError as error:
         raise StoreError(
             f"{path} could not be written: {error.strerror}.",
-            "Make room; run the same command again to resume.",
+            "Free some space; run the same command again to resume.",
         ) from error

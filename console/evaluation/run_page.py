@@ -77,7 +77,7 @@ async def write_page(
     except OSError as error:
         raise StoreError(
             f"{run.folder / PAGE} could not be written: {error.strerror}.",
-            "Make room, or free the folder's files.",
+            "Free some space, or correct the permissions of the folder.",
         ) from error
     return Paged(path=run.folder / PAGE, films=len(films), missing=len(failed) - len(films))
 

@@ -109,7 +109,7 @@ def _read_file(path: Path) -> Suite:
         if not _NAME.fullmatch(name):
             raise UsageError(
                 f"{path}: {name[:80]!r} is not the name of an exercise.",
-                "Use small letters, digits, dots, dashes and underscores, 80 at most.",
+                "Use lowercase letters, digits, dots, dashes and underscores, 80 at most.",
             )
     return Suite(path.stem, hashlib.sha256(data).hexdigest()[:16], exercises)
 
@@ -188,7 +188,7 @@ def _exercise(path: Path, row: _ExerciseRow) -> Exercise:
     if not 1 <= row.max_steps <= MOST_STEPS:
         raise UsageError(f"{path}: {row.name!r} needs 1 to {MOST_STEPS} max_steps.", _REMEDY)
     if not row.check and not row.completes:
-        raise UsageError(f"{path}: {row.name!r} checks nothing, so nothing can fail.", _REMEDY)
+        raise UsageError(f"{path}: {row.name!r} has no checks, so it cannot fail.", _REMEDY)
     checks = [_check(path, row.name, one) for one in row.check]
     return Exercise(
         name=row.name,

@@ -144,7 +144,7 @@ class Compared(msgspec.Struct, frozen=True, kw_only=True):
 def compare(a: Run, b: Run) -> tuple[Compared, ...]:
     """Compare two runs, arm by arm: where both have one arm it is these two, whatever the model.
 
-    Raises UsageError where they have no trial in common.
+    Raises UsageError where they have no trials in common.
     """
     left, right = _by_arm(a.outcomes), _by_arm(b.outcomes)
     if len(left) == len(right) == 1:
@@ -155,7 +155,7 @@ def compare(a: Run, b: Run) -> tuple[Compared, ...]:
     kept = tuple(one for one in found if one is not None)
     if not kept:
         raise UsageError(
-            f"{a.folder} and {b.folder} have no trial in common.",
+            f"{a.folder} and {b.folder} have no trials in common.",
             "Compare runs of the same suite; see what they hold: switchboard eval list",
         )
     return kept

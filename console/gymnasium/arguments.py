@@ -117,7 +117,9 @@ class Arguments(msgspec.Struct, frozen=True, kw_only=True):
                     "Name a file of what `save` returned.",
                 ) from error
         if not isinstance(snapshot, bytes):
-            raise UsageError("options['snapshot'] is none.", "Give the bytes, or a file's path.")
+            raise UsageError(
+                "options['snapshot'] is not bytes or a path.", "Give the bytes, or a file's path."
+            )
         if episode_id is not None and not isinstance(episode_id, str):
             raise UsageError("options['episode_id'] is not text.", "Give a name.")
         return {"task": task, "snapshot": snapshot, "episode_id": episode_id}

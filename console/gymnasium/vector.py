@@ -62,7 +62,9 @@ class PhoneVectorEnv(VectorEnv):
         super().reset(seed=seed if isinstance(seed, int) else None)
         begun = self._arguments.reset_arguments(options)
         if begun.pop("episode_id") is not None:
-            raise UsageError("options has 'episode_id'.", "Episodes of many phones have their own.")
+            raise UsageError(
+                "options has 'episode_id'.", "With many phones each episode gets its own."
+            )
         if isinstance(seed, list):
             if len(seed) != self.num_envs:
                 raise UsageError(

@@ -157,7 +157,7 @@ class HttpApi:
             caller = await RpcClient.connect(self._socket, name=name, credentials=credentials)
         except NOBODY as error:
             raise RuntimeDiedError(
-                "No core listens.", "Start 'switchboard serve' again."
+                "The core does not answer.", "Start 'switchboard serve' again."
             ) from error
         return _Line(caller, Client(caller))
 

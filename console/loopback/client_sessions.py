@@ -125,7 +125,8 @@ class ClientSessions(Generic[T]):
         if client is None:
             if len(self._clients) >= MAX_CLIENTS:
                 raise UsageError(
-                    f"{MAX_CLIENTS} clients are connected.", "Try again when one has left."
+                    f"The limit of {MAX_CLIENTS} clients is reached.",
+                    "Try again when one has disconnected.",
                 )
             client = self._clients[key] = _Client()
         return client

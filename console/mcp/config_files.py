@@ -90,7 +90,8 @@ def read(path: Path) -> str:
         raise _unwritable(path, error) from error
     if len(content) > _MAX_BYTES:
         raise ConfigError(
-            f"{path} is larger than {_MAX_BYTES >> 20} MiB.", "See whether it is the client's file."
+            f"{path} is larger than {_MAX_BYTES >> 20} MiB.",
+            "Check that it is the client's configuration file.",
         )
     try:
         return content.decode("utf-8")
@@ -130,7 +131,7 @@ def _backup(target: Path, text: str, mode: int) -> Path:
             with os.fdopen(descriptor, "wb") as file:
                 file.write(text.encode())
             return beside
-    raise FileExistsError(17, "there are 1000 back-ups beside it")
+    raise FileExistsError(17, "there are 1000 backups beside it")
 
 
 def _replace(target: Path, text: str, mode: int) -> None:

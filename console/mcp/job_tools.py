@@ -53,7 +53,7 @@ async def _create(connection: Connection, asker: Asker, given: CreateJob) -> Ans
     waiting = [key for key, task in connection.storing.items() if not task.done()]
     if len(waiting) >= _AT_ONCE:
         raise UsageError(
-            f"{counted(_AT_ONCE, 'job')} of yours wait for the operator.", "Wait for them."
+            f"{counted(_AT_ONCE, 'job')} of yours are waiting for the operator.", "Wait for them."
         )
     connection.storing = {key: connection.storing[key] for key in waiting}
     purpose = f"Store a job: {one_line(given.title, 60)}"
@@ -152,7 +152,7 @@ async def _until_stored(connection: Connection, asker: Asker, session_id: str) -
     """Wait for what the operator says, who may be the person at the client."""
     storing = connection.storing.get(session_id)
     if storing is None:
-        raise UsageError(f"No job of session {session_id} waits.", "See list_jobs.")
+        raise UsageError(f"No job of session {session_id} is waiting.", "See list_jobs.")
     waited_s = 0.0
     while waited_s < PATIENCE_S:
         await asyncio.wait({storing}, timeout=_SLICE_S)
@@ -174,7 +174,7 @@ async def _list(connection: Connection, _asker: Asker, _given: ListJobs) -> Answ
 async def _stop(connection: Connection, _asker: Asker, given: StopJob) -> Answer:
     if given.job_id not in connection.jobs:
         raise UsageError(
-            f"Job {given.job_id} was not stored by you.",
+            f"Job {given.job_id} was not created by you.",
             f"The operator stops it: switchboard jobs stop {given.job_id}",
         )
     await connection.core.request(op_of(JobStop, given))

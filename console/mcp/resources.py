@@ -124,7 +124,9 @@ async def _seen(core: Core, session_id: str) -> Observation:
 async def _card(_core: Core, library: Library, package: str) -> Content:
     card = library.of(package)
     if card is None:
-        raise UsageError("There is no card for that app.", "resources/list names those there are.")
+        raise UsageError(
+            "There is no card for that app.", "resources/list names the available ones."
+        )
     return Content(text=as_toml(card), media_type="application/toml")
 
 
@@ -212,7 +214,7 @@ async def read(core: Core, library: Library, uri: str) -> Content:
         if uri == f"{before}{varies}{after}" and varies and "/" not in varies:
             return await template.read(core, library, unquote(varies))
     raise UsageError(
-        f"There is no resource {one_line(uri, 120)}.", "resources/list names those there are."
+        f"There is no resource {one_line(uri, 120)}.", "resources/list names the available ones."
     )
 
 

@@ -76,7 +76,7 @@ async def _made(
     server = StdioServerParameters(command=program, args=arguments, env=dict(environment))
     began_s = time.monotonic()
     with TemporaryFile("w+", encoding="utf-8", errors="replace") as said:
-        trouble = "it hung up"
+        trouble = "it closed the connection"
         try:
             async with (
                 asyncio.timeout(bound_s),

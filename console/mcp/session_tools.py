@@ -210,7 +210,7 @@ async def _answer(connection: Connection, _asker: Asker, given: AnswerQuestion) 
         raise UsageError(f"Session {session.session_id} has no open question.")
     if asked[0].kind is records.QuestionKind.APPROVAL:
         raise UsageError(
-            "This is an approval: only the operator gives it.", "Wait with watch_session."
+            "This is an approval: only the operator can give it.", "Wait with watch_session."
         )
     await answer_once(connection, asked[0], given.answer, records.Speaker.MODEL)
     return Answer(text="Answered.")
@@ -241,7 +241,7 @@ async def _fork(connection: Connection, _asker: Asker, given: OneSession) -> Ans
 async def _export(connection: Connection, _asker: Asker, given: OneSession) -> Answer:
     session = await connection.core.session(given.session)
     if connection.exports is None:
-        raise UsageError("Nothing can be exported here.", "Read it with read_transcript.")
+        raise UsageError("Sessions cannot be exported here.", "Read it with read_transcript.")
     await asyncio.to_thread(connection.exports.mkdir, mode=0o700, parents=True, exist_ok=True)
     # Without frames and prompts: what was on a screen beside its elements is the operator's.
     done = await export_rollout(

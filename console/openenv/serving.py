@@ -59,7 +59,7 @@ def gated(settings: Settings, wanted: ServeOptions, environ: Mapping[str, str]) 
     """
     if not wanted.token and not wanted.hosts:
         raise ConfigError(
-            f"Without a token anybody could drive the phones: {TOKEN.variable} is not set.",
+            f"Without a token anyone could drive the phones: {TOKEN.variable} is not set.",
             f"Set it to {_SHORTEST} characters or more; clients send it as a bearer.",
         )
     if wanted.token and len(wanted.token) < _SHORTEST:

@@ -181,7 +181,7 @@ def _settings(app: ConsoleApp) -> Iterator[Entry]:
             f"set {key.name}",
             one_line(f"{value} · {key.description}", 200),
             completes=f"set {key.name} ",
-            why_not="" if app.settings else "This console was opened without settings.",
+            why_not="" if app.settings else "This console has no settings.",
         )
 
 
@@ -194,10 +194,12 @@ def _setting_lines(app: ConsoleApp, rest: str) -> Iterator[Entry]:
         yield from search(list(_settings(app)), f"{name}") if name else _settings(app)
         return
     text = value.strip()
-    why = "" if app.settings else "This console was opened without settings."
+    why = "" if app.settings else "This console has no settings."
     if KEYS[name].is_secret:
         variable = KEYS[name].variable
-        why = why or f"It may hold a password: write it into the settings file, or set {variable}."
+        why = (
+            why or f"It may contain a password: write it into the settings file, or set {variable}."
+        )
         text = ""
     elif not text:
         why = why or "Type the value."

@@ -93,7 +93,7 @@ async def write_report(
     except OSError as error:
         raise StoreError(
             f"{path} could not be written: {error.strerror or error}.",
-            "Name a file in a directory that can be written and has room.",
+            "Name a file in a writable directory with free space.",
         ) from error
     finally:
         part.unlink(missing_ok=True)

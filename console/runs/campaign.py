@@ -115,5 +115,5 @@ async def _paused(core: Core, job: Job, stop: StopRequest) -> ExitCode:
         say(f"switchboard: {error.message}")
     else:
         say(f"Paused: no more phones start. {job.progress_text}".rstrip())
-    say(f"Go on: switchboard jobs resume {job.id}; end it: switchboard jobs stop {job.id}")
+    say(f"Continue: switchboard jobs resume {job.id}; end it: switchboard jobs stop {job.id}")
     return stop.code

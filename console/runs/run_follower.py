@@ -245,7 +245,7 @@ class Follower:
             return ExitCode.FAILED
         if self.root_id in self._moving and not stop.asked.is_set() and not self._timed_out:
             where = f" It is at host {root.host} now." if root.host else ""
-            say(f"switchboard: session {self.root_id} was moved and not resumed.{where}")
+            say(f"switchboard: session {self.root_id} was moved but not resumed.{where}")
             say(f"Resume with: {self._resume}")
             return ExitCode.FAILED
         return self._interrupted(stop)

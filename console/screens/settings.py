@@ -115,12 +115,12 @@ class SettingsScreen(ConsoleScreen):
 
     def on_row_list_opened(self, event: RowList.Opened) -> None:
         if self.console_app.settings is None:
-            self.console_app.say("This console was opened without settings.")
+            self.console_app.say("This console has no settings.")
             return
         if KEYS[event.key].is_secret:
             variable = KEYS[event.key].variable
             self.console_app.say(
-                f"{event.key} may hold a password: write it into the settings file, or set "
+                f"{event.key} may contain a password: write it into the settings file, or set "
                 f"{variable}."
             )
             return

@@ -52,10 +52,10 @@ def write_typed(app: "ConsoleApp", name: str, text: str) -> str:
     """
     settings = app.settings
     if settings is None:
-        raise ConfigError("This console was opened without settings.", "Open it by the command.")
+        raise ConfigError("This console has no settings.", "Start it with the switchboard command.")
     if name in KEYS and KEYS[name].is_secret:
         raise ConfigError(
-            f"{name} may hold a password, and is not typed here.",
+            f"{name} may contain a password and cannot be set here.",
             f"Write it into {settings.config_file}, or set {KEYS[name].variable}.",
         )
     if name == AT_ONCE and text and text not in app.available_themes:

@@ -82,7 +82,7 @@ def editor_command(environ: Mapping[str, str]) -> list[str]:
             what = f"The editor of ${name} is not there: {one_line(said, 80)}."
             raise UsageError(what, _HOW)
         return words
-    raise UsageError("No editor is named: neither $VISUAL nor $EDITOR is set.", _HOW)
+    raise UsageError("No editor is set: set $VISUAL or $EDITOR.", _HOW)
 
 
 @contextmanager
@@ -147,7 +147,7 @@ async def read_in_editor(app: TerminalOwner, text: str, name: str) -> None:
             code = await lend_terminal(app, [*words, str(place)])
     except OSError as error:
         what = f"The copy for the editor could not be written: {error.strerror or error}."
-        raise SwitchboardError(what, "Check that the data directory has room.") from error
+        raise SwitchboardError(what, "Check that the data directory has free space.") from error
     if code:
         what = f"The editor ended with {code}: {one_line(Path(words[0]).name, 60)}."
         raise SwitchboardError(what, f"Try it in a shell: {one_line(shlex.join(words), 80)}")

@@ -87,7 +87,7 @@ async def test_a_second_daemon_and_a_file_in_the_way_are_refused(
         async with serve(bench.core, in_the_way):
             pytest.fail("it listens")
     assert in_the_way.read_text() == "mine"
-    with pytest.raises(StoreError, match="could not be made"):
+    with pytest.raises(StoreError, match="could not be created"):
         async with serve(bench.core, in_the_way / "deeper" / "core.sock"):
             pytest.fail("it listens")
 

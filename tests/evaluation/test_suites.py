@@ -92,7 +92,7 @@ def test_a_file_of_python_brings_checkers_of_its_own(tmp_path: Path) -> None:
         ("a.toml", GOOD.replace("Turn off Wi-Fi", " "), "no goal"),
         ("a.toml", GOOD.replace("approves = false", "aproves = false"), "aproves"),
         ("a.toml", GOOD.replace("approves = false", "max_steps = 0"), "max_steps"),
-        ("a.toml", '[[exercise]]\nname = "x"\ngoal = "y"\ncompletes = false', "checks nothing"),
+        ("a.toml", '[[exercise]]\nname = "x"\ngoal = "y"\ncompletes = false', "no checks"),
         ("a.py", "EXERCISES = 3", "no EXERCISES"),
         ("a.py", "1 / 0", "ZeroDivisionError"),
     ],

@@ -278,13 +278,13 @@ async def test_a_campaign_that_cannot_be_read_holds_up_no_other(
         (campaign(" "), "title is empty"),
         (
             protocol.JobCreate(title="t", prompt="p", job_type=records.JobType.CAMPAIGN),
-            "campaign says otherwise",
+            "contradicts campaign",
         ),
         (
             protocol.JobCreate(title="t", prompt="p", campaign=records.Campaign()),
-            "campaign says otherwise",
+            "contradicts campaign",
         ),
-        (replace(campaign("quick"), interval_ms=60_000), "begins at once"),
+        (replace(campaign("quick"), interval_ms=60_000), "starts at once"),
     ],
 )
 async def test_what_cannot_be_is_refused_and_nothing_begins(

@@ -85,7 +85,7 @@ async def test_a_client_stops_no_job_of_others(stand: Stand) -> None:
     theirs = (await stand.at.core.request(JobCreate(title="Mine", prompt="x"))).job
     assert theirs is not None
     async with stand.agent() as agent:
-        assert "not stored by you" in await agent.refused("stop_job", job_id=theirs.id)
+        assert "not created by you" in await agent.refused("stop_job", job_id=theirs.id)
     assert (await jobs(stand.at.core))[0].status is records.JobStatus.ACTIVE
 
 

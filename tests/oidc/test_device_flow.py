@@ -115,7 +115,7 @@ async def test_a_client_with_a_secret_proves_it_and_no_other_gets_in(
     flow = person.flow(SECRET_CLIENT, client_secret=SECRET)
     token = await flow.id_token("n", person.shown.append)
     for wrong in ("", "not-it"):
-        with pytest.raises(ConfigError, match="refused to begin") as refusal:
+        with pytest.raises(ConfigError, match="refused to start") as refusal:
             await person.flow(SECRET_CLIENT, client_secret=wrong).id_token("n", print)
         assert "invalid_client" in str(refusal.value)
     # Not what the provider, in this process, says of its own work.

@@ -62,7 +62,7 @@ def test_nothing_outlives_its_authority(tmp_path: Path) -> None:
     ends = init(tmp_path / "ca", NOW, life=timedelta(days=10))
     made = issue(tmp_path / "ca", "rack-1", (), NOW)
     assert end_of(made.certificate) == ends
-    with pytest.raises(ConfigError, match="has ended"):
+    with pytest.raises(ConfigError, match="has expired"):
         issue(tmp_path / "ca", "rack-1", (), NOW + timedelta(days=11))
 
 

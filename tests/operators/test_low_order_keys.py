@@ -86,7 +86,7 @@ def test_none_of_them_is_taken_for_an_operators_key(public: bytes) -> None:
     except ValueError:
         return
     line = key.public_bytes(Encoding.OpenSSH, PublicFormat.OpenSSH).decode()
-    with pytest.raises(UsageError, match="anybody can sign"):
+    with pytest.raises(UsageError, match="anyone can sign"):
         public_of(line)
 
 

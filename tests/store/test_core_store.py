@@ -153,7 +153,7 @@ async def test_a_data_directory_is_of_one_store_and_one_process(
         async with open_core(dsn, "a", embedded):
             pass
     await filled(dsn, tmp_path / "data")
-    with pytest.raises(StoreGoneError, match="holds no store"):
+    with pytest.raises(StoreGoneError, match="has no store"):
         async with open_core(postgres_server.new_database(), "a", tmp_path / "data"):
             pass
     with pytest.raises(StoreGoneError, match=r"in a fleet.s database"):
@@ -254,7 +254,7 @@ def said_of(text: str) -> str:
         ('root certificate file "/secret/root.crt" does not exist', "no certificate of an"),
         ("SSL error: certificate verify failed", "is not of the authority that is trusted"),
         ('server certificate for "secret" does not match host name "x"', "for another name"),
-        ("server does not support SSL, but SSL was required", "offers no TLS"),
+        ("server does not support SSL, but SSL was required", "does not offer TLS"),
         ('no pg_hba.conf entry for host "secret", user "x", no encryption', "by TLS only"),
     ],
 )
@@ -367,7 +367,7 @@ async def test_a_newer_schema_is_not_read(
 
 
 async def test_records_are_read_beside_a_core_and_change_nothing(dsn: str, tmp_path: Path) -> None:
-    with pytest.raises(StoreError, match="holds no store"):
+    with pytest.raises(StoreError, match="has no Switchboard store"):
         async with open_stored(dsn, tmp_path / "none"):
             pass
     digest = await filled(dsn, tmp_path / "a")
@@ -380,7 +380,7 @@ async def test_records_are_read_beside_a_core_and_change_nothing(dsn: str, tmp_p
         assert await records.last_event_id() == await core.last_event_id()
         assert await records.blobs.read(digest) == b"named" * 1000
         assert len(await records.open_questions()) == 1
-        with pytest.raises(UnwritableError, match="reading only"):
+        with pytest.raises(UnwritableError, match="read-only"):
             await records.append(step_draft("s1", 1))
         with pytest.raises(UnwritableError):
             await records.blobs.put(b"x", "text/plain")
@@ -452,7 +452,7 @@ async def test_a_backup_under_work_is_restored_whole(
         epoch = again.epoch
     async with PostgresStore.open(other, "b") as joined:
         assert joined.epoch > epoch
-    with pytest.raises(StoreError, match="holds a store already"):
+    with pytest.raises(StoreError, match="already has a store"):
         await restore(other, file)
     with pytest.raises(UsageError, match="already exists"):
         await back_up(dsn, file)
@@ -488,7 +488,7 @@ async def test_a_backup_that_is_not_whole_leaves_the_database_empty(
     flipped[whole.index(b"named" * 10)] ^= 1
     for data in (b"", b"no zip", whole[: len(whole) // 2], whole[:-30], bytes(flipped)):
         broken.write_bytes(data)
-        with pytest.raises(StoreError, match="not a whole backup"):
+        with pytest.raises(StoreError, match="not a complete backup"):
             await restore(other, broken)
     with zipfile.ZipFile(file) as good:
         parts = {one: good.read(one) for one in good.namelist()}

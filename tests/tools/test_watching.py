@@ -33,7 +33,7 @@ def answered(op: ServiceOp) -> protocol.Reply:
         case protocol.CommitmentUpdate(commitment_id=99):
             raise WrongStateError("Commitment 99 is completed.")
         case protocol.CommitmentCreate(title="Unread"):
-            raise DeviceError("phone-2 cannot tell its notifications.", "Try another.")
+            raise DeviceError("phone-2 cannot report its notifications.", "Try another.")
         case protocol.WatcherList() | protocol.WatcherStop():
             return protocol.Reply(submission_id="", watchers=(one,))
         case protocol.CommitmentSearch():

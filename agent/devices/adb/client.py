@@ -127,13 +127,13 @@ class AdbClient:
             raise AdbError(
                 f"The adb server at {self.address} has not reached {target} in {timeout_s:g} s.",
                 "Check the address, that the phone is on this network, and that no firewall is "
-                f"between; where other phones are silent too, {self._adb('kill-server')}.",
+                f"between; if other phones do not answer either, run {self._adb('kill-server')}.",
             ) from None
         # A phone that waits for its owner to accept the key is connected and unauthorized.
         if not said.startswith(("connected to", "already connected", "failed to authenticate")):
             raise DeviceError(
                 f"The adb server at {self.address} cannot connect to {target}: {said}.",
-                "Check that the phone listens there and that no firewall is between.",
+                "Check that the phone listens there and that no firewall blocks it.",
             )
 
     async def disconnect(self, target: str, *, timeout_s: float = 5.0) -> None:
@@ -294,8 +294,8 @@ class AdbClient:
 
     def _unreachable(self) -> AdbError:
         return AdbError(
-            f"The adb server at {self.address} went away.",
-            f"It is asked again until it answers; start one with {self._adb('start-server')}.",
+            f"The adb server at {self.address} stopped answering.",
+            f"It is retried until it answers; start one with {self._adb('start-server')}.",
         )
 
     def _adb(self, verb: str) -> str:

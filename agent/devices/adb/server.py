@@ -109,7 +109,7 @@ async def reach(address: ServerAddress, *, adb_setting: str = "") -> ServerAddre
     except AdbError as error:
         raise AdbError(
             f"adb could not start a server at {address}: {_last_line(said)}.",
-            "Run `adb start-server` by hand to see why, or stop what holds the port.",
+            "Run `adb start-server` by hand to see why, or stop the program that uses the port.",
         ) from error
     return address
 
@@ -171,7 +171,7 @@ class AdbServer:
     def address(self) -> ServerAddress:
         """Where it listens. Raises AdbError while it is not started."""
         if self._record is None:
-            raise AdbError("Our adb server is not started.", "Start it first.")
+            raise AdbError("Switchboard's adb server is not running.", "Start it first.")
         return self._address_of(self._record)
 
     @property
@@ -199,7 +199,7 @@ class AdbServer:
         """
         if self._record is not None and not await asyncio.to_thread(self._folder.parent.is_dir):
             # A directory that was moved away is not made again in its old place.
-            raise AdbError(f"{self._folder.parent} is gone.", "Put it back, then try again.")
+            raise AdbError(f"{self._folder.parent} is gone.", "Restore it, then try again.")
         async with self._starting, start_lock(self._folder):
             # The file first: another process may have replaced a server of ours that died.
             known = await asyncio.to_thread(self._read_record) or self._record
@@ -409,8 +409,9 @@ class AdbServer:
                         pause_s = min(pause_s * 2, _LONGEST_PAUSE_S)
         except TimeoutError:
             raise AdbError(
-                f"Our adb server did not answer at {address} within {START_TIMEOUT_S:g} s.",
-                f"Read {self._folder / 'server.log'} for its own words.",
+                f"Switchboard's adb server did not answer at {address} within "
+                f"{START_TIMEOUT_S:g} s.",
+                f"Read {self._folder / 'server.log'} for details.",
             ) from None
 
     def _write_record(self, record: ServerRecord) -> None:

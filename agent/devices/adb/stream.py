@@ -53,7 +53,7 @@ class AdbStream:
         if status != b"FAIL":
             raise AdbError(
                 f"What answers for {self._subject} is not an adb server (it answered {status!r}).",
-                "Check the address, or stop the program that holds the port.",
+                "Check the address, or stop the program that uses the port.",
             )
         raise refusal(self._subject, (await self.block()).decode("utf-8", "replace"))
 
@@ -77,7 +77,7 @@ class AdbStream:
             count = int(digits, 16)
         except ValueError:
             raise AdbError(
-                f"The adb server of {self._subject} answered out of protocol ({digits!r}).",
+                f"The adb server of {self._subject} sent an invalid reply ({digits!r}).",
                 "Check that the port belongs to an adb server.",
             ) from None
         return await self.exactly(count)
@@ -125,7 +125,7 @@ class AdbStream:
         """Make the error for a phone that never stops talking."""
         return DeviceError(
             f"{self._subject} sent more than {limit} bytes and was cut off.",
-            "Restart the phone when this goes on.",
+            "Restart the phone if this continues.",
         )
 
 

@@ -88,7 +88,7 @@ def checked_tags(tags: Iterable[str], what: str) -> tuple[str, ...]:
     if wrong:
         raise UsageError(
             f"{one_line(wrong[0], 60)!r} cannot be a tag.",
-            "Use letters, digits and . _ : + - with no blanks, 40 at most.",
+            "Use letters, digits and . _ : + - without spaces; at most 40.",
         )
     if len(tags) > TAGS_LIMIT:
         raise UsageError(f"A {what} cannot have {len(tags)} tags.", f"Give {TAGS_LIMIT} at most.")
@@ -103,7 +103,7 @@ def _read(path: Path) -> dict[str, Label]:
     except (msgspec.DecodeError, OSError) as error:
         raise ConfigError(
             f"The devices' names in {path} cannot be read: {error}.",
-            "Correct the file, or move it away to begin without names.",
+            "Correct the file, or move it away to start without names.",
         ) from error
 
 

@@ -37,7 +37,7 @@ class RawSegment:
         """Replace the picture. Raises UsageError: it has another size."""
         if len(rgb) != self.size_bytes:
             raise UsageError(
-                f"A picture of {len(rgb)} bytes does not fit into {self.url}.",
+                f"A picture of {len(rgb)} bytes does not fit in {self.url}.",
                 f"Give {self.size_bytes} bytes.",
             )
         self._memory[:] = rgb

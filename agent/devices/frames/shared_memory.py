@@ -84,7 +84,7 @@ class FrameWriter:
         """Make a frame the newest: height × width × 3 bytes of RGB, in any memory order."""
         height, width, depth = pixels.shape
         if depth != BYTES_PER_PIXEL or pixels.dtype != "uint8":
-            raise UsageError("A frame is not RGB of one byte a colour.", "Convert it first.")
+            raise UsageError("A frame must be RGB with one byte per channel.", "Convert it first.")
         with self.filling(width, height, captured_ms=captured_ms) as place:
             place[...] = pixels
 

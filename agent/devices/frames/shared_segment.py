@@ -137,7 +137,7 @@ def map_new(name: str, size: int) -> mmap.mmap:
             os.close(handle)
     except OSError as error:
         raise DeviceError(
-            f"No shared memory of {size} bytes named {name!r} can be had: {error.strerror}.",
+            f"No shared memory of {size} bytes named {name!r} is available: {error.strerror}.",
             "Make /dev/shm larger, or choose another name.",
         ) from error
 
@@ -197,7 +197,7 @@ def check_size(width_px: int, height_px: int) -> None:
 
 def foreign(name: str) -> SharedFrameError:
     return SharedFrameError(
-        f"What is at {SCHEME}{name} are not Switchboard's frames.",
+        f"{SCHEME}{name} does not contain Switchboard's frames.",
         "Use the address that the writer gives.",
     )
 

@@ -39,7 +39,7 @@ class Reader:
         """Make a reader. Raises UsageError for a size or rate that no screen has."""
         if not (0 < width_px <= _SIZE_LIMIT_PX and 0 < height_px <= _SIZE_LIMIT_PX):
             raise UsageError(
-                f"Frames of {width_px}×{height_px} pixels cannot be made.",
+                f"Frames of {width_px}×{height_px} pixels are not possible.",
                 f"Ask for 1 to {_SIZE_LIMIT_PX} pixels a side.",
             )
         if not max_hz > 0:

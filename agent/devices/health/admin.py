@@ -188,7 +188,7 @@ class DeviceAdmin:
         if said.exit_code != 0:
             raise DeviceError(
                 f"`{command.split(' ')[0]}` failed on {self._serial}: {_last(said)}.",
-                "Some makers forbid it by adb: do it on the phone.",
+                "Some manufacturers block it over adb: do it on the phone.",
             )
 
 

@@ -40,8 +40,7 @@ class Maintenance:
         found = [one for one in await self._health.examine() if one.name == name]
         if not any(one.repair for one in found if not one.ok):
             raise UsageError(
-                f"There is nothing of {one_line(name, 40)!r} that adb could repair.",
-                "Examine the phone again.",
+                f"adb cannot repair {one_line(name, 40)!r}.", "Examine the phone again."
             )
         return await self._health.repair(tuple(found))
 
@@ -51,7 +50,7 @@ class Maintenance:
         Raises UsageError for a filter that is none, or a wrong number of lines.
         """
         if not 0 < last <= MOST_LINES:
-            raise UsageError(f"A log is read 1 to {MOST_LINES} lines at a time.")
+            raise UsageError(f"Read 1 to {MOST_LINES} lines of a log at a time.")
         async with aclosing(self._extras.log(filters=filters, last=last, follow=False)) as lines:
             read = [line async for line in lines]
         return tuple(read[-last:])

@@ -150,7 +150,7 @@ class Health:
                 name=name,
                 ok=False,
                 detail=f"no answer within {timeout_s:g} s",
-                remedy="Restart the phone when this goes on.",
+                remedy="Restart the phone if this continues.",
             )
 
     # --- the ways to it ----------

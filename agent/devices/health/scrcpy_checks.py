@@ -70,7 +70,7 @@ async def _first_picture_ms(session: ScrcpySession, began: float) -> int:
     raise DeviceError(
         f"The video of {session.serial} ended before a picture came: its server said "
         f"{session.last_output()}.",
-        "Captures show the screen meanwhile; restart the phone when this goes on.",
+        "Captures show the screen meanwhile; restart the phone if this continues.",
     )
 
 

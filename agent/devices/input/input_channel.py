@@ -66,8 +66,8 @@ class ShellInput:
             case _:
                 raise DeviceError(
                     f"{self._shell.serial} cannot do a {type(gesture).__name__.lower()}: "
-                    "`input` moves one finger in a straight line.",
-                    "Get a scrcpy server for it; `switchboard devices` says how.",
+                    "`input` only moves one finger in a straight line.",
+                    "Install a scrcpy server for it; `switchboard devices` says how.",
                 )
         await self._shell.checked(f"{self._input} {words}", timeout_s + lasting_s)
 

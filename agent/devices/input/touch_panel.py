@@ -68,8 +68,8 @@ async def touches(client: AdbClient, serial: str) -> AsyncGenerator[Touch, None]
     finally:
         stream.close()
     if saw_devices:
-        raise DeviceLostError(f"{serial} ended its report of touches.", "Ask for it again.")
+        raise DeviceLostError(f"{serial} stopped reporting touches.", "Ask for it again.")
     raise DeviceError(
-        f"{serial} shows no touches: its input devices are closed to adb.",
+        f"{serial} shows no touches: adb cannot read its input devices.",
         "Use the command line instead: switchboard devices wheel take.",
     )

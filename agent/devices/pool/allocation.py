@@ -191,7 +191,7 @@ class PoolAllocation:
             if entry is None or entry.ticket != phone.ticket or entry.state is not EntryState.TAKEN:
                 raise UsageError(
                     f"{phone.serial} was not taken from this pool.",
-                    "Put a phone back once, into the pool it came from.",
+                    "Return each phone once, to the pool it came from.",
                 )
             self._counts["puts"] += 1
             self._set(phone.entry, state)
@@ -283,5 +283,5 @@ def _empty(tags: frozenset[str], timeout_s: float | None) -> PoolEmptyError:
     wanted = f" with {', '.join(sorted(tags))}" if tags else ""
     return PoolEmptyError(
         f"No phone{wanted} came free within {timeout_s or 0:g} s.",
-        "Put phones back sooner, or make the pool larger.",
+        "Return phones sooner, or make the pool larger.",
     )

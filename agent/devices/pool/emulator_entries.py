@@ -168,6 +168,6 @@ class EmulatorEntry:
         lines = self._said.decode("utf-8", "replace").strip().splitlines()
         said = one_line(lines[-1], 200) if lines else "nothing"
         return DeviceError(
-            f"The emulator {self._at.serial} {how}; the last it said: {said}.",
+            f"The emulator {self._at.serial} {how}; its last output: {said}.",
             "Try its command by hand: " + " ".join(self._command[:5]),
         )

@@ -47,7 +47,7 @@ class PhonePool:
         self, entries: Sequence[PoolEntry], *, check_interval_s: float = CHECK_INTERVAL_S
     ) -> None:
         if not entries:
-            raise UsageError("A pool needs phones.", "Give it entries, or set pool.virtual.")
+            raise UsageError("A pool needs phones.", "Add entries, or set pool.virtual.")
         self._entries = tuple(entries)
         self._check_interval_s = check_interval_s
         self._allocation = PoolAllocation([entry.tags for entry in entries])

@@ -206,7 +206,7 @@ class VirtualPhones:
                 break
         else:
             raise AdbError(
-                f"{self._count} free ports in a row were not found.", "Ask for fewer phones."
+                f"There are no {self._count} consecutive free ports.", "Ask for fewer phones."
             )
         try:
             path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -240,7 +240,9 @@ class VirtualPhones:
     async def _ready(self) -> tuple[str, ...]:
         process = self._process
         if process is None or process.stdout is None:
-            raise AdbError("The virtual phones were stopped while they started.", "Start again.")
+            raise AdbError(
+                "The virtual phones were stopped while they were starting.", "Start again."
+            )
         serials: list[str] = []
         try:
             async with asyncio.timeout(READY_TIMEOUT_S):
@@ -250,14 +252,14 @@ class VirtualPhones:
                         await process.wait()
                         raise AdbError(
                             f"The virtual phones did not start: {await self._last_words()}.",
-                            f"Read {self._folder / 'phones.log'} for their own words.",
+                            f"Read {self._folder / 'phones.log'} for details.",
                         )
                     with suppress(msgspec.DecodeError):
                         serials.append(msgspec.json.decode(line, type=_Ready).serial)
         except TimeoutError:
             raise AdbError(
                 f"The virtual phones were not ready within {READY_TIMEOUT_S:g} s.",
-                f"Read {self._folder / 'phones.log'} for their own words.",
+                f"Read {self._folder / 'phones.log'} for details.",
             ) from None
         return tuple(serials)
 

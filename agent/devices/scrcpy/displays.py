@@ -80,7 +80,7 @@ class ScrcpyDisplays:
         if why:
             raise DeviceError(
                 f"{self._shell.serial} cannot open another display: {why}",
-                "Let the target stay on the main display.",
+                "Keep the app on the main display.",
             )
         options = SessionOptions(
             scid=NO_SCID, new_display=(width_px, height_px, dpi), max_fps=MAX_FPS, bit_rate=BIT_RATE
@@ -99,7 +99,7 @@ class ScrcpyDisplays:
                 raise DeviceTimeoutError(
                     f"The display on {self._shell.serial} did not come up within "
                     f"{OPEN_TIMEOUT_S:g} s: its server said {session.last_output()}.",
-                    "Try again, or let the target stay on the main display.",
+                    "Try again, or keep the app on the main display.",
                 ) from None
             raise
         self._open[display.number] = display
@@ -198,7 +198,7 @@ class VirtualDisplay:
         except TimeoutError:
             raise DeviceError(
                 f"{package} did not come up on display {self._number} of {self._shell.serial}.",
-                "Some apps refuse other displays; let it stay on the main display.",
+                "Some apps refuse other displays; keep it on the main display.",
             ) from None
 
     async def attach(self, package: str, *, timeout_s: float = 10.0) -> None:

@@ -94,7 +94,7 @@ def check_name(path: Path) -> None:
     if path.exists():
         raise UsageError(f"{path} already exists.", "Choose another name, or remove it.")
     if not path.absolute().parent.is_dir():
-        raise UsageError(f"{path.parent} is not a folder.", "Make it, or choose another place.")
+        raise UsageError(f"{path.parent} is not a folder.", "Create it, or choose another folder.")
 
 
 class _Tape:

@@ -67,7 +67,7 @@ async def read_reply(read: ReadExactly) -> ReplyMessage:
 def _bounded(size: int, limit: int) -> int:
     if size > limit:
         raise DeviceError(
-            f"The scrcpy server announced a message of {size} bytes; at most {limit} make sense.",
+            f"The scrcpy server announced a message of {size} bytes; at most {limit} is plausible.",
             "Restart the phone's scrcpy server.",
         )
     return size

@@ -110,7 +110,7 @@ class ScrcpySession:
             if is_first and self.options.forward and await stream.exactly(1) != b"\0":
                 raise DeviceError(
                     f"What answered on {name} of {self.serial} is not a scrcpy server.",
-                    "Restart the phone when this goes on.",
+                    "Restart the phone if this continues.",
                 )
             is_first = False
         await read_name(self.ways, (self.video or self.control or self._shell).exactly)

@@ -149,5 +149,5 @@ class ReverseTunnel:
 def _ended(serial: str) -> DeviceError:
     return DeviceError(
         f"The scrcpy server of {serial} ended before it was connected.",
-        "Its own words say why; pictures and touches go the slower way meanwhile.",
+        "Its log says why; pictures and touches use the slower path meanwhile.",
     )

@@ -123,7 +123,7 @@ class Failures:
         if _is_one_of(_QUOTA_CODES, *codes):
             return ModelError(
                 sentence(f"The model endpoint says that the quota is used up: {words}"),
-                "Check plan and billing of the account.",
+                "Check the account's plan and billing.",
                 retryable=False,
             )
         window = stated_window(words)
@@ -149,8 +149,8 @@ class Failures:
                 )
             case "DecodingError":
                 return ModelError(
-                    f"What {self._where} answers cannot be unpacked.",
-                    "Check what stands between here and the endpoint.",
+                    f"The answer of {self._where} cannot be decompressed.",
+                    "Check the proxies between this computer and the endpoint.",
                     retryable=True,
                 )
             case _:
@@ -173,9 +173,9 @@ class Failures:
     def no_way_through(self, error: Exception) -> ModelError:
         """Return the error for a proxy in the environment by which nothing can be reached."""
         return ModelError(
-            f"{self._where} cannot be reached by the proxy that the environment names: "
+            f"{self._where} cannot be reached through the proxy set in the environment: "
             f"{one_line(str(error), 200)}",
-            "Name an HTTP proxy in HTTPS_PROXY, and unset ALL_PROXY.",
+            "Set HTTPS_PROXY to an HTTP proxy, and unset ALL_PROXY.",
             retryable=False,
         )
 
@@ -207,7 +207,7 @@ class Failures:
     def endless(self, limit: str) -> ModelError:
         """Return the error for an answer that was cut off because it did not end."""
         return ModelError(
-            f"{self._name} answered without end; it was cut off at {limit}.", retryable=True
+            f"{self._name} did not stop answering; it was cut off at {limit}.", retryable=True
         )
 
     def not_the_wire(self, media_type: str, wanted: str = "chat completion") -> ModelError:
@@ -239,10 +239,10 @@ class Failures:
                 remedy = "Check model.name and model.base_url."
             case 429 if _is_one_of(_QUOTA_CODES, *_codes(error)):
                 message, retryable = "says that the quota is used up", False
-                remedy = "Check plan and billing of the account."
+                remedy = "Check the account's plan and billing."
             case 402:
                 message, retryable = "wants to be paid", False
-                remedy = "Check plan and billing of the account."
+                remedy = "Check the account's plan and billing."
             case 429:
                 message, retryable, remedy = "is being asked too often", True, ""
             case 400 | 405 | 410 | 415 | 422:

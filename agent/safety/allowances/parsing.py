@@ -34,7 +34,7 @@ def parse_allowance(text: str) -> Allowance:
     parts = text.split(":", 2)
     if len(parts) < 3:
         raise UsageError(
-            f"The allowance {_shown(text)} has {len(parts)} of 3 parts.",
+            f"The allowance {_shown(text)} has {len(parts)} of its 3 parts.",
             f"{_EXAMPLES} The parts are the kind, the limit and the recipients.",
         )
     kind, limit, names = (part.strip() for part in parts)
@@ -58,7 +58,7 @@ def parse_allowance(text: str) -> Allowance:
         case _:
             raise UsageError(
                 f"The kind {_shown(kind)} of an allowance is unknown.",
-                f"Use send or spend; nothing else is done unasked. {_EXAMPLES}",
+                f"Use send or spend; nothing else is allowed without asking. {_EXAMPLES}",
             )
     return checked_allowance(found)
 
@@ -133,7 +133,8 @@ def _check_name(name: str) -> None:
         )
     if len(name) > _NAME_CHARS or clean(name) != name or "\n" in name:
         raise UsageError(
-            f"The recipient {_shown(name)} of an allowance is too long or has control characters.",
+            f"The recipient {_shown(name)} of an allowance is too long or contains control "
+            "characters.",
             f"Use at most {_NAME_CHARS} characters on one line.",
         )
     if find_secrets(name):

@@ -106,7 +106,7 @@ class Rehosting:
         peers = self._parts.peers
         assert peers is not None, "a session elsewhere is another host's"
         if peers.is_there(session.host):
-            raise WrongStateError(f"Host {session.host} answers again.", "Ask once more.")
+            raise WrongStateError(f"Host {session.host} answers again.", "Try again.")
         host = host_of(serial)
         self._check_there(host)
         store = self._parts.store
@@ -119,7 +119,7 @@ class Rehosting:
         for phone in {one.serial for one in tree if one.serial and not one.state.is_terminal}:
             await self._fence(phone, session.host)
         if peers.is_there(session.host):
-            raise WrongStateError(f"Host {session.host} answers again.", "Ask once more.")
+            raise WrongStateError(f"Host {session.host} answers again.", "Try again.")
         drafts: list[EventDraft] = []
         for member in tree:
             there = at_host(host, on_host(member.serial)) if member.serial else ""

@@ -350,9 +350,7 @@ class Archive:
             )
         async with self._at_rest(tree.session_ids) as still_settled:
             if not still_settled:
-                raise WrongStateError(
-                    f"Session {root.session_id} is active again.", "Try once more."
-                )
+                raise WrongStateError(f"Session {root.session_id} is active again.", "Try again.")
             await self._parts.store.delete_sessions(*tree.session_ids)
         for one in tree.session_ids:
             self._parts.withheld.drop(one)

@@ -45,7 +45,7 @@ class DirectCalls:
         """
         if op.targets or not op.start:
             raise UsageError(
-                "A direct session begins at once, on one phone.", "Leave targets and start out."
+                "A direct session starts at once, on one phone.", "Omit targets and start."
             )
         if not op.serial:
             online = [
@@ -118,7 +118,9 @@ class DirectCalls:
         """End the direct sessions of a disconnected or dead client."""
         for session_id in self._programs.made_by(client.client_id):
             try:
-                await self._end(session_id, f"{client.name}, which made its calls, has hung up")
+                await self._end(
+                    session_id, f"{client.name}, which made its calls, has disconnected"
+                )
             except SwitchboardError as error:
                 _log.warning("Session %s was not ended with its program: %s", session_id, error)
             finally:

@@ -141,7 +141,7 @@ def _events(meta: SessionMeta, lines: list[EventLine], path: Path) -> tuple[Even
         (one.msg.session for one in lines if isinstance(one.msg, SessionConfigured)), meta.session
     )
     if first is None:
-        raise UsageError(f"{path} does not say what its session was configured as.")
+        raise UsageError(f"{path} does not contain its session's configuration.")
     # What the operator of another store let through or chose, this one's did not.
     left_out = (SessionConfigured, SessionEndpointChosen, TextLetThrough)
     rest = [one for one in lines if not isinstance(one.msg, left_out)]

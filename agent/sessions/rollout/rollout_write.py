@@ -104,7 +104,7 @@ async def export_rollout(
     except OSError as error:
         raise StoreError(
             f"{path} could not be written: {error.strerror or error}.",
-            "Name a file in a directory that can be written and has room.",
+            "Name a file in a writable directory with free space.",
         ) from error
     finally:
         with contextlib.suppress(OSError):
@@ -116,9 +116,7 @@ def _place(path: Path, session: Session, overwrite: bool) -> Path:
     if path.is_dir():
         path = path / rollout_name(session)
     if path.exists() and not overwrite:
-        raise UsageError(
-            f"{path} already exists.", "Name another file, or let it be overwritten (--overwrite)."
-        )
+        raise UsageError(f"{path} already exists.", "Name another file, or add --overwrite.")
     return path
 
 

@@ -147,7 +147,7 @@ def _check_two_people(op: SessionCreate, settings: Settings) -> None:
     for allowance in op.allowances:
         if allowance.verb in settings.safety.two_people:
             raise UsageError(
-                f"Two operators have to approve what would {allowance.verb} here, each time.",
+                f"Two operators must approve each action that would {allowance.verb} here.",
                 "Leave the allowance out.",
             )
 
@@ -223,7 +223,7 @@ def checked_account(name: str) -> str:
     if name and not _ACCOUNT.fullmatch(name):
         raise UsageError(
             f"account is {one_line(name, 60)!r}.",
-            "Use letters, digits and . _ @ + - with no blanks, 80 at most.",
+            "Use letters, digits and . _ @ + - without spaces; at most 80.",
         )
     return name
 

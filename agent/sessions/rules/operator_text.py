@@ -40,8 +40,8 @@ def secrets_in(texts: Iterable[str], known: Collection[str] = ()) -> tuple[str, 
         found = dict.fromkeys(value for text in texts for value in secret_values(text))
     if len(known) + len(found) > MOST_TEXTS:
         raise UsageError(
-            f"{len(known) + len(found)} texts that look like secrets are to be let through.",
-            f"A session may be let have {MOST_TEXTS}. Leave some out.",
+            f"{len(known) + len(found)} texts that look like secrets would be let through.",
+            f"A session may have at most {MOST_TEXTS}. Leave some out.",
         )
     return tuple(found)
 

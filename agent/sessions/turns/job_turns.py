@@ -45,7 +45,7 @@ class JobTurns:
             if live.delegates or not (live.is_idle or (settled and live.turn is None)):
                 raise WrongStateError(
                     f"Session {live.session_id} is {live.record.state}.",
-                    "A job goes on only in a session that is idle or settled and works itself.",
+                    "A job continues only in a session that is idle or settled and works itself.",
                 )
             if self._parts.questions.of(live.session_id):
                 raise WrongStateError(

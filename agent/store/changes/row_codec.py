@@ -208,7 +208,7 @@ def event_of(row: Row) -> Event:
     except msgspec.MsgspecError as error:
         raise StoreError(
             f"Event {event_id!r} cannot be read: {error}.",
-            "It may be a newer Switchboard's: upgrade, then try again.",
+            "It may be from a newer Switchboard: upgrade, then try again.",
         ) from error
     return Event(
         event_id=as_int(event_id),
@@ -262,14 +262,14 @@ def as_int(value: Value) -> int:
     """Return an integer column's value, as STRICT tables guarantee."""
     if isinstance(value, int):
         return value
-    raise StoreError(f"The store holds {value!r} where a number belongs.")
+    raise StoreError(f"The store has {value!r} where a number is expected.")
 
 
 def as_text(value: Value) -> str:
     """Return a text column's value, as STRICT tables guarantee."""
     if isinstance(value, str):
         return value
-    raise StoreError(f"The store holds {value!r} where text belongs.")
+    raise StoreError(f"The store has {value!r} where text is expected.")
 
 
 def _decode(decoder: msgspec.json.Decoder[T], record: Value, what: str) -> T:

@@ -243,7 +243,7 @@ async def open_unwritable(path: Path) -> Database:
             await database.run(pragma)
         await check_ours(database)
         if await _number(database, "PRAGMA user_version") != len(MIGRATIONS):
-            raise StoreError(f"{path} is an older Switchboard's, and cannot be brought up to date.")
+            raise StoreError(f"{path} was made by an older Switchboard and cannot be upgraded.")
     except BaseException:
         await database.close()
         raise
@@ -282,7 +282,7 @@ async def check_ours(database: Database) -> None:
     tables = await _number(database, "SELECT count(*) FROM sqlite_schema")
     if application not in {0, APPLICATION_ID} or (application == 0 and (version or tables)):
         raise StoreError(
-            f"{database.path} is another program's database.",
+            f"{database.path} belongs to another program.",
             "Nothing was changed. Point SWITCHBOARD_DATA_DIR at another directory.",
         )
     if version > len(MIGRATIONS):

@@ -62,7 +62,7 @@ def check_has_no_database(directory: Path) -> None:
     if (directory / DATABASE_NAME).exists():
         raise StoreError(
             f"{directory} holds a store of its own, and --fleet or store.dsn names a database: "
-            "only one of the two can be meant.",
+            "only one of the two can be used.",
             "To work on the directory's store, leave out --fleet and unset store.dsn; to work on "
             "the database, name another directory (--data-dir), or copy the store into it, if it "
             "is empty: switchboard daemon stop --force, then switchboard store carry-over",

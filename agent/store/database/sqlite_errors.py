@@ -14,7 +14,7 @@ _FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 _REFUSED = {errno.EACCES, errno.EPERM}
 
 _ELSEWHERE = "point SWITCHBOARD_DATA_DIR at another directory"
-_MAKE_ROOM = "Free some space there; the store goes on by itself."
+_MAKE_ROOM = "Free some space there; the store then continues automatically."
 _SET_ASIDE = (
     "Nothing was changed. Restore it from a backup, or set it aside with its -wal and -shm files "
     "to start with an empty store."
@@ -60,8 +60,8 @@ def from_sqlite(error: sqlite3.Error, path: Path) -> StoreError:
             return UnwritableError(
                 f"{path} could not be read or written ({name}): the disk is full, a file size "
                 "limit is reached, or the disk fails.",
-                "Free some space or lift the limit, then check the disk; the store goes on by "
-                "itself.",
+                "Free some space or lift the limit, then check the disk. The store then "
+                "continues automatically.",
             )
         case sqlite3.SQLITE_READONLY | sqlite3.SQLITE_PERM:
             return UnwritableError(
@@ -71,7 +71,7 @@ def from_sqlite(error: sqlite3.Error, path: Path) -> StoreError:
         case sqlite3.SQLITE_CANTOPEN:
             return UnwritableError(
                 f"{path} could not be opened ({name}).",
-                f"Check that its directory can be written and has room, or {_ELSEWHERE}.",
+                f"Check that its directory is writable and has free space, or {_ELSEWHERE}.",
             )
         case sqlite3.SQLITE_NOTADB:
             return StoreError(f"{path} is not an SQLite database.", _SET_ASIDE)

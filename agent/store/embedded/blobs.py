@@ -74,7 +74,7 @@ class BlobFiles:
             raise from_os_error(error, path) from error
         if hashlib.sha256(data).hexdigest() != digest:
             raise StoreError(
-                f"Blob {digest} is damaged: {path} does not hold what was stored.",
+                f"Blob {digest} is damaged: {path} does not contain what was stored.",
                 "Check the disk; the event that refers to it is intact.",
             )
         return data

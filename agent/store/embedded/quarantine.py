@@ -68,7 +68,7 @@ def start_empty(directory: Path) -> Path:
         found = [directory / name for name in (*names, MARK_NAME, "blobs", "audit")]
         files = [path for path in found if path.exists()]
         if not files:
-            raise UsageError(f"There is nothing of a store in {directory}.")
+            raise UsageError(f"There is no part of a store in {directory}.")
         return _moved(directory, files, Mark())
     finally:
         lock.release()
@@ -89,7 +89,7 @@ async def adopt(directory: Path) -> tuple[str, ...]:
         left = ", ".join(remains(directory)) or "nothing"
         raise UsageError(
             f"There is no database in {directory}; {left} of it is there.",
-            "Restore it, or begin anew: switchboard store begin-anew",
+            "Restore it, or start with an empty store: switchboard store begin-anew",
         )
     lock = DirectoryLock.take(directory)
     try:

@@ -135,7 +135,7 @@ def _existing_database(directory: Path) -> Path:
     if not path.is_file() and left:
         raise StoreGoneError(
             f"{path} is gone; what belongs to it is still there: {', '.join(left)}.",
-            "Restore it, or begin anew: switchboard store begin-anew",
+            "Restore it, or start with an empty store: switchboard store begin-anew",
         )
     if not path.is_file():
         raise UsageError(f"There is no store in {directory}.")

@@ -177,7 +177,7 @@ async def restore(dsn: str, path: Path, *, bucket: Bucket | None = None) -> Mani
                     await link.copy_in(copying, _chunks(file, table))
                     [(count,)] = await link.rows(f"SELECT count(*) FROM {SCHEMA}.{table}")
                     if count != manifest.rows.get(table):
-                        raise StoreError(f"The backup's table {table!r} is not whole.")
+                        raise StoreError(f"The backup's table {table!r} is incomplete.")
                     await set_number(link, table)
                 if manifest.version >= BUCKET_VERSION:
                     await _place(link, file, places)
@@ -269,6 +269,6 @@ def _chunks(file: zipfile.ZipFile, table: str) -> Iterator[bytes]:
 
 def _no_backup(path: Path) -> StoreError:
     return StoreError(
-        f"{path} is not a whole backup of a fleet's store. Nothing was changed.",
+        f"{path} is not a complete backup of a fleet's store. Nothing was changed.",
         "Choose another: switchboard store backup made it.",
     )

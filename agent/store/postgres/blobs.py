@@ -133,7 +133,7 @@ class Blobs:
             )
         if not isinstance(data, bytes) or hashlib.sha256(data).hexdigest() != digest:
             raise StoreError(
-                f"Blob {digest} is damaged: the database does not hold what was stored.",
+                f"Blob {digest} is damaged: the database does not contain what was stored.",
                 "Check its server's disk; the event that refers to it is intact.",
             )
         return data
@@ -251,8 +251,8 @@ async def _check_others(link: Link, number: int, *, wait_s: float = 0) -> None:
         if asyncio.get_running_loop().time() >= end:
             names = ", ".join(as_text(name) for (name,) in found)
             raise StoreError(
-                f"store.blobs names a bucket, and these work without one: {names}. They could not "
-                "read what this host stores.",
+                f"store.blobs names a bucket, but these hosts work without one: {names}. They "
+                "could not read what this host stores.",
                 "End them, set the same store.blobs on each, then start this one again.",
             )
         await asyncio.sleep(_LOOK_S)
@@ -272,12 +272,12 @@ async def check_bound(link: Link, bucket: Bucket | None, store: str) -> tuple[bo
     owner = await bucket.store()
     if owner not in ("", store):
         raise StoreError(
-            f"The bucket of store.blobs is that of another store ({owner}).",
+            f"The bucket of store.blobs belongs to another store ({owner}).",
             "Name another prefix in store.blobs.",
         )
     if not owner and is_bound:
         raise StoreError(
-            "The bucket of store.blobs is not the one that this store's pictures are in.",
+            "The bucket of store.blobs is not the one with this store's pictures.",
             "Name that one in store.blobs, on all hosts.",
         )
     return bool(owner), is_bound

@@ -76,12 +76,12 @@ class Bucket:
         if data is None:
             raise BucketGoneError(
                 f"Blob {digest} is gone: the bucket does not have it.",
-                "Restore it from a backup; the event that names it is still right.",
+                "Restore it from a backup; the event that names it is intact.",
             )
         if hashlib.sha256(data).hexdigest() != digest:
             raise BucketDamagedError(
-                f"Blob {digest} is damaged: the bucket does not hold what was stored.",
-                "Restore it from a backup; the event that names it is still right.",
+                f"Blob {digest} is damaged: the bucket does not contain what was stored.",
+                "Restore it from a backup; the event that names it is intact.",
             )
         return data
 

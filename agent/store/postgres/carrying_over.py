@@ -71,7 +71,8 @@ async def carry_over(directory: Path, dsn: str, host: str) -> CarriedOver:
     if not (directory / DATABASE_NAME).exists():
         raise UsageError(
             f"There is no store in {directory} to copy.",
-            "Name the directory of the store by --data-dir; one that was copied is done.",
+            "Name the directory of the store by --data-dir. If it was already copied, nothing is "
+            "left to do.",
         )
     link = Link(dsn, "carry over")
     try:

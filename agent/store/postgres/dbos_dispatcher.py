@@ -75,7 +75,7 @@ class DbosDispatcher:
         """
         session, serial = await self._checked(session_id, serial)
         if self._engine is None:
-            raise WrongStateError("This dispatcher does not serve.", "Send while it serves.")
+            raise WrongStateError("This dispatcher does not serve.", "Send only while it serves.")
         return await self._engine.ask(session.session_id, serial, host)
 
     async def cancel(self, session_id: str) -> bool:

@@ -298,7 +298,7 @@ async def check_versions(link: Link, host: str, version: str) -> None:
         if not fits(version, other.version):
             raise StoreError(
                 f"Host {other.name!r} has Switchboard {other.version}, and this one has {version}: "
-                "they work together within one minor version.",
+                "hosts work together only within one minor version.",
                 f"Bring the older of the two to the minor version of the newer or the one before; "
                 f"or end host {other.name!r} first.",
             )

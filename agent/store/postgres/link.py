@@ -54,7 +54,7 @@ _TLS = {
     "root certificate file": "no certificate of an authority is here to check its own with",
     "certificate verify failed": "its certificate is not of the authority that is trusted here",
     "does not match host name": "its certificate is for another name than the address has",
-    "does not support SSL": "it offers no TLS",
+    "does not support SSL": "it does not offer TLS",
     "no encryption": "it admits connections by TLS only",
     "group or world access": "other users of this computer may read the client's private key",
 }
@@ -294,12 +294,13 @@ class Link:
                 await self._drop()
             return StoreAwayError(
                 f"The connection to the database broke: {_server_message(error)}.",
-                "Check that PostgreSQL runs and can be reached; the store goes on by itself.",
+                "Check that PostgreSQL runs and can be reached. The store then continues "
+                "automatically.",
             )
         state = getattr(error, "sqlstate", None)
         if state in _FULL:
             return UnwritableError(
-                "The database has no room left.", "Free some space on its server."
+                "The database server has no space left.", "Free some space on its server."
             )
         if state in _REFUSED:
             if state == _IS_REPLICA and self._connection is connection and self._is_written:
@@ -307,7 +308,7 @@ class Link:
                 await self._drop()
             return UnwritableError(
                 f"The database cannot be written: {_server_message(error)}.",
-                "Connect to its primary server, as a role that may write it.",
+                "Connect to its primary server, as a role that may write to it.",
             )
         return StoreError(f"The database refused a statement: {_server_message(error)}.")
 

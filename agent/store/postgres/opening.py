@@ -155,15 +155,15 @@ async def open_records(link: Link, *, expected: str) -> Opening:
     tables = await tables_of(link)
     if "tip" not in tables:
         raise StoreError(
-            "The database holds no store of Switchboard's.",
-            "Check the address; the first core to work on it makes one.",
+            "The database has no Switchboard store.",
+            "Check the address; the first core that uses it creates one.",
         )
     [(version, store)] = await link.rows("SELECT version, store FROM tip")
     if as_int(version) < len(MIGRATIONS):
         raise StoreError(
             f"The store has schema {as_int(version)}, made by an older Switchboard; this one reads "
             f"schema {len(MIGRATIONS)}.",
-            "Nothing was changed. The next core of this Switchboard brings it up to date.",
+            "Nothing was changed. The next core of this Switchboard upgrades it.",
         )
     check_version(as_int(version))
     _check_identity(as_text(store), expected)
@@ -279,7 +279,7 @@ async def make_empty(link: Link) -> None:
     await link.rows("SELECT pg_advisory_xact_lock(?::int, ?::int)", (LOCKS, _SCHEMA_LOCK))
     if await tables_of(link):
         raise StoreError(
-            "The database holds a store already. Nothing was changed.",
+            "The database already has a store. Nothing was changed.",
             f"Restore into an empty database, or drop the schema {SCHEMA} first.",
         )
     await link.rows(f"CREATE SCHEMA IF NOT EXISTS {SCHEMA}")
@@ -296,9 +296,9 @@ def check_version(version: int) -> None:
 
 def _check_identity(store: str, expected: str) -> None:
     if expected and store != expected:
-        what = f"is another store ({store})" if store else "holds no store"
+        what = f"has another store ({store})" if store else "has no store"
         raise StoreGoneError(
-            f"The database {what}, not {expected}. Nothing was changed.",
+            f"The database {what} instead of {expected}. Nothing was changed.",
             f"Check the address, or restore the database from a backup; {_ADOPT_IT}",
         )
 
@@ -323,7 +323,7 @@ async def _version_and_store(link: Link) -> tuple[int, str]:
         return 0, ""
     if "tip" not in tables:
         raise StoreError(
-            f"The schema {SCHEMA!r} of the database is another program's.",
+            f"The schema {SCHEMA!r} of the database belongs to another program.",
             "Nothing was changed. Use another database.",
         )
     [(version, store)] = await link.rows("SELECT version, store FROM tip")

@@ -142,7 +142,7 @@ class PostgresStore(RecordStore):
                 stack.push_async_callback(one.close)
             opening = await open_records(link, expected=expected)
             store = cls((link, link, link, carrying), opening, None, bucket)
-            refusal = UnwritableError("The store is open for reading only.", "Work on its core.")
+            refusal = UnwritableError("The store is read-only here.", "Use its core.")
             await store._queue.start(refusal=refusal)
             yield store
 

@@ -161,7 +161,7 @@ def terms_of(query: str) -> tuple[Term, ...]:
     if not wanted:
         raise UsageError(
             "There is no word to look for.",
-            'Type words; "two words" stand together, wor* begins so, -word must not occur.',
+            'Type words; "two words" finds a phrase, wor* a beginning, -word excludes.',
         )
     if len(wanted) + len(unwanted) > MOST_TERMS:
         raise UsageError(f"The query has more than {MOST_TERMS} words.")

@@ -42,7 +42,7 @@ class OpenLink(PhoneTool, frozen=True, kw_only=True):
         if not isinstance(device, OpensLinks):
             raise DeviceError(
                 f"Nothing opens links on this display of {device.serial}.",
-                "Open the app, and go there by its own menus.",
+                "Open the app, and navigate there.",
             )
         refuse_relaunch(device, session, f"am start {self.link}")
         await device.open_link(self.link.strip())

@@ -140,7 +140,7 @@ Examples:
 @click.option(
     "--last", type=click.IntRange(min=1), default=None, help="Start this many lines back."
 )
-@click.option("--follow/--no-follow", default=True, help="Wait for more at the end.")
+@click.option("--follow/--no-follow", default=True, help="Keep printing new lines.")
 @click.pass_context
 def logcat(
     ctx: click.Context, serial: str, filters: tuple[str, ...], last: int | None, follow: bool

@@ -50,14 +50,14 @@ def connect(
         client = await _client(ctx, server)
         if target:
             await client.connect(target)
-            say(f"{target} is connected; see: switchboard devices")
+            say(f"Connected to {target}; see: switchboard devices")
             return ExitCode.DONE
         found = await services(client)
         if as_json:
             rows = [{"name": one.name, "kind": one.kind, "target": one.target} for one in found]
             plain.print_json({"data": rows})
         elif not found:
-            say("No phone announces itself. Switch Wireless debugging on, on the same network.")
+            say("No phone found. Turn on Wireless debugging on a phone in this network.")
         else:
             table = [(one.name, "pairing" if one.pairs else "ready", one.target) for one in found]
             plain.print_text(plain.columns(("NAME", "STATE", "TARGET"), table))
@@ -75,7 +75,7 @@ def disconnect(ctx: click.Context, target: str, server: str | None) -> None:
 
     async def work(_stop: StopRequest) -> ExitCode:
         await (await _client(ctx, server)).disconnect(target)
-        say(f"{target} is disconnected.")
+        say(f"Disconnected from {target}.")
         return ExitCode.DONE
 
     end(run_async(work))
@@ -91,7 +91,7 @@ Examples:
 )
 @click.argument("target", default="")
 @click.argument("code", default="")
-@click.option("--qr", is_flag=True, help="Show a QR code for the phone to read.")
+@click.option("--qr", is_flag=True, help="Show a QR code for the phone to scan.")
 @click.option(
     "--wait",
     "wait_s",
@@ -99,7 +99,7 @@ Examples:
     default=QR_WAIT_S,
     show_default=True,
     metavar="SECONDS",
-    help="How long to wait for the phone to read it.",
+    help="How long to wait for the phone to scan it.",
 )
 @SERVER
 @click.pass_context
@@ -141,8 +141,8 @@ async def _pair_by_qr(client: AdbClient, wait_s: float) -> str:
                 await asyncio.sleep(_LOOK_EVERY_S)
     except TimeoutError:
         raise DeviceTimeoutError(
-            f"No phone read the QR code within {wait_s:g} s.",
-            "Both must be on one network that lets mDNS through; or pair with the code it shows.",
+            f"No phone scanned the QR code within {wait_s:g} s.",
+            "Both must be on one network that lets mDNS through; or pair with the six-digit code.",
         ) from None
 
 

@@ -25,8 +25,8 @@ Examples:
   switchboard fleet authority issue ~/authority ana --caller
   switchboard fleet authority list ~/authority
 
-Keep the directory on one computer that is no host. Each host gets its NAME.pem and NAME.key, and
-everybody authority.pem; authority.key leaves the directory for nobody.
+Keep the directory on a computer that is not a host. Give each host its NAME.pem and NAME.key, and
+everyone authority.pem. authority.key never leaves the directory.
 """
 )
 def authority() -> None:
@@ -41,8 +41,8 @@ def init(directory: Path) -> None:
     from agent.tls.authority import init as make
 
     ends = make(directory, now_utc())
-    say(f"The authority in {directory} counts until {ends:%Y-%m-%d}.")
-    say(f"Bring {directory / CERTIFICATE} to every host and console; its key stays here.")
+    say(f"The authority in {directory} is valid until {ends:%Y-%m-%d}.")
+    say(f"Copy {directory / CERTIFICATE} to every host and console; keep its key here.")
     end(ExitCode.DONE)
 
 
@@ -56,7 +56,7 @@ def init(directory: Path) -> None:
     "names",
     multiple=True,
     metavar="NAME",
-    help="A host name or IP address of it; repeatable. Default: HOST.",
+    help="A host name or IP address of the host; repeatable. Default: HOST.",
 )
 @click.option("--for", "life", default="90d", show_default=True, help="How long it is valid.")
 @click.option("--caller", is_flag=True, help="For a client, not a host.")
@@ -84,7 +84,7 @@ def issue(
         output=output,
     )
     what = "who connects" if caller else ", ".join(made.issued.names)
-    say(f"The certificate of {host}, for {what}, counts until {_day(made.issued.expires_ms)}.")
+    say(f"The certificate of {host}, for {what}, is valid until {_day(made.issued.expires_ms)}.")
     click.echo(made.certificate)
     click.echo(made.key)
     end(ExitCode.DONE)
@@ -117,7 +117,7 @@ def list_command(directory: Path, as_json: bool) -> None:
         rows.append(
             (one.name, ", ".join(one.names) or "a caller", _day(one.expires_ms), state or "-")
         )
-    say(f"The authority counts until {ends:%Y-%m-%d}.")
+    say(f"The authority is valid until {ends:%Y-%m-%d}.")
     plain.print_text(plain.columns(("NAME", "FOR", "UNTIL", "STATE"), rows))
     end(ExitCode.DONE)
 

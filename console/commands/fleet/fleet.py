@@ -276,7 +276,7 @@ def forget(ctx: click.Context, host: str, jobs_to: str, as_json: bool) -> None:
     end(run_with_core(ctx, work))
 
 
-@fleet.command(epilog="Exit codes: 0 all is well, 1 something is not.")
+@fleet.command(epilog="Exit codes: 0 no problems, 1 problems found.")
 @_JSON
 @click.pass_context
 def doctor(ctx: click.Context, as_json: bool) -> None:

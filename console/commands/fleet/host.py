@@ -25,12 +25,12 @@ def host() -> None:
 
 
 @host.command(
-    epilog="It ends on SIGTERM or ctrl+c; its phones are then shown as those of a host that left."
+    epilog="It ends on SIGTERM or ctrl+c; its phones are then shown with a host that has left."
 )
 @PHONES
 @VIRTUAL_ONLY
 @click.option(
-    "--label", "labels", multiple=True, metavar="WORD", help="A label for it; repeatable."
+    "--label", "labels", multiple=True, metavar="WORD", help="A label for this host; repeatable."
 )
 @listening
 @click.pass_context

@@ -121,7 +121,7 @@ def add(
         def with_new(known: Mapping[str, Operator]) -> Operator:
             if name in known:
                 raise UsageError(
-                    f"There is an operator {name} already.",
+                    f"There is already an operator {name}.",
                     "Change it: switchboard operators grant",
                 )
             fresh = Operator(name=checked_name(name), made_ms=now_ms)
@@ -168,7 +168,7 @@ def revoke(
     from agent.operators.changes import without, without_credential
 
     if not rights and not credential:
-        raise UsageError("Nothing is named to revoke.", "Name a right, or --credential ID.")
+        raise UsageError("There is nothing to revoke.", "Name a right, or --credential ID.")
 
     def less(one: Operator, _: Mapping[str, Operator]) -> Operator:
         if rights:
@@ -204,7 +204,7 @@ def account(ctx: click.Context, name: str, subject: str, email: str) -> None:
 
 
 @operators.command(
-    epilog="Its line is printed once and kept nowhere; lost, make another and revoke this one."
+    epilog="The token is printed once and not stored. If it is lost, create another and revoke it."
 )
 @click.argument("name")
 @click.option("--for", "life", default=_TOKEN_LIFE, show_default=True, help="How long it is valid.")
@@ -238,7 +238,7 @@ def token(ctx: click.Context, name: str, life: str, output: Path | None) -> None
         return kept
 
     kept = _with_register(ctx, added)
-    say(f"Token {kept.token_id} of {name} counts until {_moment(kept.expires_ms)}.")
+    say(f"Token {kept.token_id} of {name} is valid until {_moment(kept.expires_ms)}.")
     end(ExitCode.DONE)
 
 
@@ -269,7 +269,7 @@ def remove(ctx: click.Context, name: str) -> None:
 @click.argument("file", required=False, type=click.Path(path_type=Path))
 @click.pass_context
 def import_command(ctx: click.Context, file: Path | None) -> None:
-    """Bring operators of a file into the fleet's register: this host's own by default."""
+    """Import operators from FILE into the fleet's register; default: this host's own."""
     from agent.operators.changes import merged
     from agent.operators.file_register import FILE_NAME, read_operators
 
@@ -300,9 +300,9 @@ def import_command(ctx: click.Context, file: Path | None) -> None:
 @operators.command()
 @click.pass_context
 def confirm(ctx: click.Context) -> None:
-    """Let the fleet's operators in again after its database was restored.
+    """Let the fleet's operators sign in again after its database was restored.
 
-    Look through them first: switchboard operators list
+    Check them first: switchboard operators list
     """
 
     async def confirmed(register: Register) -> int:
@@ -311,7 +311,7 @@ def confirm(ctx: click.Context) -> None:
 
     count = _with_register(ctx, confirmed)
     say(
-        f"{counted(count, 'operator is', 'operators are')} let in."
+        f"{counted(count, 'operator', 'operators')} can sign in."
         if count
         else "There are no operators: every client of a core may do everything."
     )
@@ -359,7 +359,7 @@ def _need_fleet(register: Register) -> FleetRegister:
     fleet = _as_fleet(register)
     if fleet is None:
         raise UsageError(
-            "The operators of this data directory are its own.",
+            "These operators belong to this data directory, not to a fleet.",
             "Name the fleet: switchboard --fleet DSN operators …",
         )
     return fleet
@@ -411,7 +411,7 @@ def _write_new(path: Path, text: str) -> None:
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     except OSError as error:
         raise UsageError(
-            f"{path} cannot be made: {error.strerror or error}.", "Name another file."
+            f"{path} cannot be created: {error.strerror or error}.", "Name another file."
         ) from error
     with os.fdopen(descriptor, "w") as file:
         file.write(text + "\n")

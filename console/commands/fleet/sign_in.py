@@ -13,21 +13,21 @@ from console.cli_support.exits import ExitCode, end, say
 @click.command(
     "sign-in",
     epilog="""\b
-It shows an address and a code. Open the address in any browser, also of
-another computer, and enter the code. The core then gives a token, which is
-kept beside the settings file (mode 600) until it expires.
+It shows an address and a code. Open the address in any browser, also on
+another computer, and enter the code. The core then issues a token, which is
+stored beside the settings file (mode 600) until it expires.
 
 \b
 Examples:
   switchboard sign-in
   switchboard --core tls://rack-1.lan:8439 sign-in
 
-Needs oidc.issuer and oidc.client_id, here and at the core.
+Needs oidc.issuer and oidc.client_id, both here and on the core.
 """,
 )
 @click.pass_context
 def sign_in(ctx: click.Context) -> None:
-    """Sign in at a core by your account at an OpenID issuer."""
+    """Sign in to a core with your account at an OpenID issuer."""
     from console.core.command_settings import settings_for
     from console.core.signing_in import sign_in as signed_in
 
@@ -39,7 +39,7 @@ def sign_in(ctx: click.Context) -> None:
 @click.command("sign-out")
 @click.pass_context
 def sign_out(ctx: click.Context) -> None:
-    """End your sign-in at a core, and forget its token."""
+    """Sign out of a core, and delete its token."""
     from console.core.command_settings import settings_for
     from console.core.signing_in import sign_out as signed_out
 

@@ -14,7 +14,7 @@ from console.commands.jobs.jobs_move import pause, read, resume, run, stop
 
 @click.group()
 def jobs() -> None:
-    """Create, change, pause, run and stop jobs. They run while a console or daemon is open."""
+    """Create, change, pause, run and stop jobs. They run while a console or daemon is running."""
 
 
 for _command in (create, list_jobs, show, history, edit, pause, resume, run, read, stop):

@@ -86,7 +86,12 @@ Examples:
     "--output-schema", metavar="FILE", help="JSON Schema that each run's result must match."
 )
 @click.option("--silent", is_flag=True, help="Send no notice; mark the result as unread.")
-@click.option("--none", "quiet_delivery", is_flag=True, help="No notice and no mark.")
+@click.option(
+    "--none",
+    "quiet_delivery",
+    is_flag=True,
+    help="Send no notice, and do not mark the result as unread.",
+)
 @click.option("--notice", default="", metavar="TEXT", help="Text of the notice.")
 @JSON_OPTION
 @click.pass_context
@@ -164,7 +169,7 @@ def create(
         else:
             plain.print_text(f"Job {reply.job.id}: {when(reply.job)}")
         if owned:
-            say("It runs while a console is open.")
+            say("It runs while a console or the daemon is running.")
         return ExitCode.DONE
 
     end(run_with_core(ctx, work, devices=CONNECTED if serial else NO_DEVICES, is_numbered=True))

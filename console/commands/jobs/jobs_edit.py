@@ -49,7 +49,12 @@ Examples:
 @click.option(
     "--silent", "mode", flag_value="silent", help="Send no notice; mark the result as unread."
 )
-@click.option("--none", "mode", flag_value="none", help="No notice and no mark.")
+@click.option(
+    "--none",
+    "mode",
+    flag_value="none",
+    help="Send no notice, and do not mark the result as unread.",
+)
 @click.option("--notice", metavar="TEXT", help="Text of the notice; empty for the default.")
 @JSON_OPTION
 @click.pass_context

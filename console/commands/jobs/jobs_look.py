@@ -89,7 +89,7 @@ def show(ctx: click.Context, job_id: int, output: str | None, as_json: bool) -> 
         if output:
             if newest is None:
                 raise UsageError(
-                    f"No kept run of job {job_id} has a result as data.",
+                    f"No stored run of job {job_id} has a result as data.",
                     "Create the job with --output-schema, and wait for a run.",
                 )
             write_result(output, newest.result_json)

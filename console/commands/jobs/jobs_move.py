@@ -69,7 +69,7 @@ def _move(
         await core.request(op)
         say(said)
         if owned and tells_when:
-            say("Jobs run while a console or the daemon is open.")
+            say("Jobs run while a console or the daemon is running.")
         return ExitCode.DONE
 
     end(run_with_core(ctx, work))

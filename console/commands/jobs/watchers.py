@@ -55,22 +55,24 @@ Examples:
 @click.option("--title", default="", help="Title in lists; default: what it watches for.")
 @click.option("--text", "texts", multiple=True, help="Required text; repeatable.")
 @click.option("--any", "match_any", is_flag=True, help="One of the texts is enough.")
-@click.option("--app", "package", default="", metavar="PACKAGE", help="Only of this app.")
+@click.option("--app", "package", default="", metavar="PACKAGE", help="Only from this app.")
 @click.option(
     "--means", "meaning", default="", metavar="TEXT", help="What a model must find in it."
 )
 @click.option(
-    "--from", "sender", default="", metavar="NAME", help="Only this person's; or a number."
+    "--from", "sender", default="", metavar="NAME", help="Only from this person or phone number."
 )
 @click.option("--device", "serial", default="", metavar="SERIAL", help="Only on this phone.")
-@click.option("--every", metavar="DURATION", help="How often it looks, or the time repeats.")
-@click.option("--at", metavar="MOMENT", help="When a time comes, like 18:30.")
-@click.option("--until", metavar="MOMENT", help="When it gives up.")
+@click.option(
+    "--every", metavar="DURATION", help="How often to check; of a time: how often it repeats."
+)
+@click.option("--at", metavar="MOMENT", help="For a time: when, like 18:30.")
+@click.option("--until", metavar="MOMENT", help="When to give up.")
 @click.option("--no-reply", "--no-call", is_flag=True, help="Fire at --until if there was none.")
 @click.option("--again", "recurring", is_flag=True, help="Keep looking after a match.")
 @click.option("--do", "prompt", default="", metavar="PROMPT", help="Start a job that does this.")
 @click.option("--tool", default="", metavar="NAME", help="Start a job that calls this one tool.")
-@click.option("--arguments", default="", metavar="JSON", help="What --tool is called with.")
+@click.option("--arguments", default="", metavar="JSON", help="Arguments of --tool.")
 @click.option(
     "--target",
     default="isolated",
@@ -78,7 +80,7 @@ Examples:
     metavar="isolated|main|session:ID",
     help="The session it uses.",
 )
-@click.option("--silent", is_flag=True, help="Give no notice.")
+@click.option("--silent", is_flag=True, help="Send no notice.")
 @click.option("--notice", default="", metavar="TEXT", help="Text of the notice.")
 @JSON_OPTION
 @click.pass_context
@@ -148,7 +150,7 @@ def create(
         else:
             plain.print_text(f"Watcher {reply.watcher.id}: {reply.watcher.title}")
         if owned:
-            say("It looks while a console or the daemon is open.")
+            say("It watches while a console or the daemon is running.")
         return ExitCode.DONE
 
     end(run_with_core(ctx, work, devices=CONNECTED if serial else NO_DEVICES, is_numbered=True))
@@ -280,7 +282,7 @@ def read(ctx: click.Context, watcher_id: int) -> None:
 
     async def work(core: Core, _owned: bool, _stop: StopRequest) -> ExitCode:
         await core.request(WatcherRead(watcher_id=watcher_id))
-        say(f"The last match of watcher {watcher_id} is seen.")
+        say(f"Marked the last match of watcher {watcher_id} as seen.")
         return ExitCode.DONE
 
     end(run_with_core(ctx, work))

@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 
 @click.command(
     epilog="""\b
-Without --key it opens the browser at model.login_issuer (OAuth with PKCE) and waits for it to come
-back to this machine. With --key it keeps a key for the endpoint in keys.toml (mode 0600), or in the
-system's keyring.
+Without --key it opens the browser at model.login_issuer (OAuth with PKCE) and waits for the
+redirect to this machine. With --key it stores a key for the endpoint in keys.toml (mode 0600), or
+in the system's keyring.
 
 \b
 Examples:
@@ -45,7 +45,7 @@ Examples:
 @click.option("--no-browser", is_flag=True, help="Print the address instead of opening it.")
 @click.pass_context
 def login(ctx: click.Context, keep_key: bool, in_keyring: bool, no_browser: bool) -> None:
-    """Sign in at the model's provider, or store a key for it."""
+    """Sign in to the model's provider, or store a key for it."""
     settings = settings_for(ctx)
     if keep_key:
         _keep_key(_endpoint(settings), settings, in_keyring=in_keyring)
@@ -79,7 +79,7 @@ def logout(ctx: click.Context, forget_key: bool) -> None:
                 keep_in_keyring(host, "")
             except ConfigError as error:
                 say(f"switchboard: {error}")
-        say(f"No key is kept for {host}.")
+        say(f"No key is stored for {host}.")
         return
     kept = TokenFile(login_file(settings))
     found = kept.read()
@@ -163,4 +163,4 @@ async def sign_in_at_issuer(settings: Settings, *, no_browser: bool) -> None:
         open_browser=show,
     )
     TokenFile(login_file(settings)).keep(found)
-    say(f"Signed in at {found.issuer} for {found.origin}.")
+    say(f"Signed in with {found.issuer} for {found.origin}.")

@@ -57,7 +57,7 @@ Examples:
 @click.argument("provider", default="")
 @click.option("--model", "model", default="", help="The model, as the provider calls it.")
 @click.option("--url", default="", help="Address of a local server; with --login: the endpoint.")
-@click.option("--login", "by_login", is_flag=True, help="Sign in at an OAuth issuer.")
+@click.option("--login", "by_login", is_flag=True, help="Sign in with an OAuth issuer.")
 @click.option("--no-test", is_flag=True, help="Save it without testing the model.")
 @click.option("--in-file", is_flag=True, help="Keep the key in keys.toml, not in the keyring.")
 @click.pass_context
@@ -85,7 +85,7 @@ def setup(
             if not no_test and not await _answers(settings, choice):
                 return ExitCode.FAILED
         except ModelError:
-            say("Nothing was kept.")
+            say("Nothing was saved.")
             raise
         _keep(settings, choice, in_file=in_file)
         return ExitCode.DONE
@@ -130,7 +130,7 @@ async def _choose(settings: Settings, provider: str, model: str, url: str) -> Ch
         say("Looking for model servers on this machine …")
         servers, silent = await find_servers([one for one in presets.values() if one.local])
         for one in silent:
-            say(f"{one.title} did not answer at {one.base_url} within {LOOK_S:g} s: it hangs.")
+            say(f"{one.title} did not answer at {one.base_url} within {LOOK_S:g} s.")
         provider = await _ask_provider(list(presets.values()), servers)
         if not provider:
             return None
@@ -154,7 +154,7 @@ async def _ask_provider(presets: list[Preset], servers: tuple[LocalServer, ...])
         )
     if not servers:
         local = [preset.title for preset in presets if preset.local]
-        say(f"None runs. Start one of {', '.join(local)} to use a model of this machine.")
+        say(f"None is running. Start one of {', '.join(local)} to use a model on this machine.")
     running = {server.preset.name: server for server in servers}
     offered = [p for p in presets if not p.local or p.name in running]
     offered.sort(key=lambda preset: not preset.local)
@@ -165,7 +165,7 @@ async def _ask_provider(presets: list[Preset], servers: tuple[LocalServer, ...])
             about = f"a key from {preset.key_page}"
         say(f"{number:>3}  {preset.title}: {about}")
     login = len(offered) + 1
-    say(f"{login:>3}  A login: sign in with a browser at an OAuth issuer of your own")
+    say(f"{login:>3}  A login: sign in through your own OAuth issuer in a browser")
     while True:
         typed = await ask("Which", default="1")
         if typed in map(str, range(1, login + 1)):
@@ -190,7 +190,7 @@ async def _ask_model(preset: Preset, models: tuple[str, ...]) -> str:
         say(f"     and {len(models) - _SHOWN_MODELS} more, by name")
     while find_secrets(typed := await ask("Model, by number or name", default=first)):
         # It would be kept with the settings, which are no place for a key.
-        say("That is a key, and is not kept: it is asked for next. Name a model first.")
+        say("That is a key, which was not saved: you are asked for it next. Name a model first.")
     is_number = typed.isascii() and typed.isdecimal() and typed not in models
     return shown[int(typed) - 1] if is_number and 1 <= int(typed) <= len(shown) else typed
 
@@ -203,13 +203,13 @@ async def _ask_key(settings: Settings, preset: Preset) -> str:
     known = key_of(settings, endpoint_for(preset.base_url, "-"))
     if sys.stdin.isatty():
         if known.value:
-            say(f"There is a key already ({known.source.value} {known.where}); enter keeps it.")
+            say(f"There is already a key ({known.source.value} {known.where}); enter keeps it.")
         key = await ask_secret(f"Key for {preset.title}")
     else:
         key = sys.stdin.readline(20_000).strip()
     if not key and not known.value:
         raise UsageError(
-            "There is no key.", f"Make one at {preset.key_page}, and pipe it in or type it."
+            "There is no key.", f"Create one at {preset.key_page}, and pipe it in or type it."
         )
     return key
 
@@ -247,8 +247,8 @@ async def _answers(settings: Settings, choice: Choice) -> bool:
         say(notice)
     if not any(call.name == "wait" for call in reply.tool_calls):
         say(
-            f"{asked} answered in {took_ms} ms and did not call the tool that it was told to call, "
-            "so nothing was kept. Choose a model that calls tools, or use --no-test."
+            f"{asked} answered in {took_ms} ms and did not call the tool it was told to call, "
+            "so nothing was saved. Choose a model that calls tools, or use --no-test."
         )
         return False
     say(f"{asked} answered in {took_ms} ms and called its tool.")
@@ -272,7 +272,7 @@ def _keep(settings: Settings, choice: Choice, *, in_file: bool) -> None:
     say(f"The model is {name} (in {file}). Try it: switchboard run 'turn on Bluetooth'")
     for variable in ("SWITCHBOARD_MODEL_NAME", "SWITCHBOARD_MODEL_BASE_URL"):
         if os.environ.get(variable):
-            say(f"{variable} is set in the environment, and comes before the settings file.")
+            say(f"{variable} is set in the environment, and overrides the settings file.")
 
 
 def _keep_key(settings: Settings, preset: Preset, key: str, *, in_file: bool) -> None:
@@ -324,7 +324,7 @@ async def _login_wanted(settings: Settings, model: str, url: str) -> Settings:
         issuer = issuer or await ask("Issuer, such as https://login.example.com")
         client = client or await ask("Client id that the issuer knows this console by")
         if not base_url:
-            say("Which endpoint takes the login? Enter alone: the provider of the model.")
+            say("Which endpoint is the login for? Press enter for the model's provider.")
             base_url = await ask(
                 "Endpoint, such as https://models.example.com/v1", may_be_blank=True
             )

@@ -34,8 +34,8 @@ def dataset() -> None:
 
 @dataset.command(
     epilog="""\b
-What is stored redacted is redacted here. Run it again to resume: episodes that are
-written stay as they are.
+What is redacted in the store is redacted here too. Run it again to resume: episodes that are
+already written are kept.
 Examples:
   switchboard dataset export ./runs
   switchboard dataset export ./good --verified --since 7d

@@ -54,14 +54,14 @@ Examples:
     default=600.0,
     show_default=True,
     metavar="SECONDS",
-    help="How long a session may be silent before it loses its phone.",
+    help="How long a session may be inactive before it loses its phone.",
 )
 @click.option(
     "--way",
     type=click.Choice(WAYS),
     help="Where virtual phones run: in this process (default; faster, own clock) or behind adb.",
 )
-@click.option("--no-token", is_flag=True, help="Require no token; on loopback only.")
+@click.option("--no-token", is_flag=True, help="Do not require a token; on loopback only.")
 @click.pass_context
 def serve(
     ctx: click.Context,
@@ -97,7 +97,7 @@ def serve(
             async with serving(settings, wanted, environ, host=host, port=port) as address:
                 if token:
                     say(f"The token: {TOKEN.shown_as(settings.data_dir)}")
-                say("Ctrl+c ends it. Serving at:")
+                say("Stop it with ctrl+c. Serving at:")
                 plain.print_text(address)
                 await stop.asked.wait()
         return ExitCode.DONE

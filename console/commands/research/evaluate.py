@@ -57,13 +57,13 @@ def evaluate() -> None:
 
 @evaluate.command(
     epilog="""\b
-Ctrl-C leaves what was done; the same command with the same --folder resumes.
-Exit codes: 0 every trial is over, whatever its result; 1 some broke through no fault of the model.
+After ctrl+c, the same command with the same --folder resumes.
+Exit codes: 0 every trial ended, whatever its result; 1 some broke, not because of the model.
 """
 )
 @click.argument("suite")
 @click.option(
-    "--model", "models", multiple=True, metavar="NAME", help="A model to try; repeatable."
+    "--model", "models", multiple=True, metavar="NAME", help="A model to evaluate; repeatable."
 )
 @click.option("--base-url", metavar="URL", help="Address of an OpenAI-compatible endpoint.")
 @click.option(
@@ -93,14 +93,14 @@ Exit codes: 0 every trial is over, whatever its result; 1 some broke through no 
     "--ablate",
     multiple=True,
     metavar="PATTERN",
-    help="Run also without this loop pattern; repeatable, or 'all'.",
+    help="Also run without this loop pattern; repeatable, or 'all'.",
 )
 @click.option(
     "--verifier",
     default="same",
     show_default=True,
     metavar="WHO",
-    help="Who checks claims of success: same, pilot (rules), a model's name, or off.",
+    help="Which model checks claims of success: same, pilot (rules), a model's name, or off.",
 )
 @click.option(
     "--bound",

@@ -25,9 +25,9 @@ Examples:
   switchboard monitor --otlp http://127.0.0.1:4318     and metrics and traces to a collector
   switchboard monitor dashboard > switchboard.json     a dashboard to import into Grafana
 
-It follows the core of the data directory, waits while there is none, and starts none. Counts,
-times, states and names go out; no goal, no screen, no answer and nothing that was typed. Exit
-codes: 0 it was ended with ctrl+c, 1 it could not be served, 2 a wrong option.
+It follows the core of the data directory, waits while there is none, and starts none. It
+exports counts, times, states and names, but no goals, screens, answers or typed text. Exit codes:
+0 ended with ctrl+c, 1 could not be served, 2 invalid option.
 """,
 )
 @click.option(
@@ -90,7 +90,7 @@ def monitor(ctx: click.Context, port: int, otlp: str, instance: str) -> None:
             async with serving_metrics(export.registry, token, port=port) as address:
                 shown = METRICS_TOKEN.shown_as(settings.data_dir)
                 say(f"Prometheus sends the token of {shown} (authorization: credentials_file).")
-                say("ctrl+c ends it.")
+                say("Stop it with ctrl+c.")
                 click.echo(address)
                 following = asyncio.create_task(follower.run())
                 asked = asyncio.create_task(stop.asked.wait())

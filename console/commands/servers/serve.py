@@ -54,7 +54,7 @@ def serve(ctx: click.Context, http: bool, port: int) -> None:
             ) as address:
                 shown = HTTP_TOKEN.shown_as(settings.data_dir)
                 say(f"Send the token of {shown} as Authorization: Bearer TOKEN.")
-                say("ctrl+c ends it.")
+                say("Stop it with ctrl+c.")
                 click.echo(address)
                 was_asked = await host.until_stopped(stop)
         return ExitCode.DONE if was_asked else ExitCode.FAILED

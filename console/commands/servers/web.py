@@ -49,7 +49,7 @@ with every start. Exit codes: 0 ended with ctrl+c, 1 could not be served, 2 inva
     "names",
     multiple=True,
     metavar="HOST",
-    help="Another host name it is reached by, behind a proxy.",
+    help="Another host name that clients use, as behind a proxy.",
 )
 @click.option(
     "--phones", type=click.IntRange(0, 64), default=0, metavar="N", help="Start N virtual phones."
@@ -112,8 +112,8 @@ def web(
                 open_core=open_core,
                 may_drive=drive,
             ) as address:
-                say("Tabs act as you do." if drive else f"Tabs only look. {INSTEAD}")
-                say("Open this; ctrl+c ends it:")
+                say("Tabs act with your rights." if drive else f"Tabs are read-only. {INSTEAD}")
+                say("Open this address; stop with ctrl+c:")
                 click.echo(json.dumps({"url": address, "drive": drive}) if as_json else address)
                 was_asked = await on.until_stopped(stop)
         if was_asked:

@@ -40,7 +40,7 @@ def tab(
     async def work(stop: StopRequest) -> ExitCode:
         client = await attach(settings)
         if client is None:
-            raise RuntimeDiedError("No core runs.", "Start 'switchboard web' again.")
+            raise RuntimeDiedError("No core is running.", "Start 'switchboard web' again.")
         shown = client if drive else LookingCore(client, remedy=INSTEAD)
         title = "" if drive else "looking only"
         showing = asyncio.ensure_future(show(shown, settings, stop, title=title))

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 @click.command()
 @SESSION_ID
-@click.option("--not", "release", is_flag=True, help="Leave it to retention again.")
+@click.option("--not", "release", is_flag=True, help="Apply retention to it again.")
 @JSON_OPTION
 @click.pass_context
 def keep(ctx: click.Context, session_id: str, release: bool, as_json: bool) -> None:
@@ -108,9 +108,11 @@ Examples:
 )
 @SESSION_ID
 @click.option("--wrong", is_flag=True, help="The goal is not met.")
-@click.option("--reason", default="", metavar="TEXT", help="Why, kept with it.")
+@click.option("--reason", default="", metavar="TEXT", help="Why; stored with the verdict.")
 @click.option(
-    "--checker", is_flag=True, help="The verdict is a program's, from the phone's true state."
+    "--checker",
+    is_flag=True,
+    help="The verdict comes from a program that read the phone's true state.",
 )
 @JSON_OPTION
 @click.pass_context
@@ -147,7 +149,7 @@ Examples:
     type=click.IntRange(min=0),
     default=None,
     metavar="N",
-    help="Copy up to before the operator's message N; the goal is 0.",
+    help="Copy everything before the operator's message N; the goal is 0.",
 )
 @click.option(
     "--after-step",
@@ -214,7 +216,7 @@ Examples:
     type=click.Choice(["inline", "beside", "none"]),
     default="inline",
     show_default=True,
-    help="Directory for its frames and trees.",
+    help="Where its frames and trees go.",
 )
 @click.option("--overwrite", is_flag=True, help="Overwrite an existing file.")
 @JSON_OPTION

@@ -106,5 +106,7 @@ async def confirm(question: str, *, yes: bool) -> None:
     if yes:
         return
     if not can_ask():
-        raise UsageError(f"{question} There is no terminal to ask on.", "Confirm with --yes.")
+        raise UsageError(
+            f"{question} There is no terminal for the question.", "Confirm with --yes."
+        )
     await agree(question)

@@ -57,7 +57,7 @@ def report(
 @click.command(
     epilog="""\b
 Examples:
-  switchboard sessions movie 3f2a                  # an MP4 beside you
+  switchboard sessions movie 3f2a                  # an MP4 in this directory
   switchboard sessions movie 3f2a demo.gif --speed 4
 """
 )
@@ -144,9 +144,7 @@ def _place(file: Path, session_id: str, suffix: str, *, overwrite: bool) -> Path
     if place.is_dir():
         place = place / f"session-{session_id}.{suffix}"
     if place.exists() and not overwrite:
-        raise UsageError(
-            f"{place} already exists.", "Name another file, or let it be overwritten: --overwrite"
-        )
+        raise UsageError(f"{place} already exists.", "Name another file, or add --overwrite.")
     return place
 
 

@@ -24,8 +24,8 @@ Examples:
   switchboard sessions spending
   switchboard sessions spending --days 90 --json | jq '[.days[].costUsd] | add'
 
-A day is this computer's own; a session counts on the day that it began. A fork counts what it used
-itself, not the past that it was given. What a model judged for watchers counts on the day it did.
+Days are in this computer's time zone. A session counts on the day it started, a fork without the
+past that it copied, and a watcher's model calls on the day they were made.
 """
 )
 @click.option("--days", type=click.IntRange(1, 3660), default=14, show_default=True)

@@ -30,7 +30,7 @@ Examples:
   switchboard sessions answer 3f2a "the second one"
   switchboard sessions answer 3f2a --answer yes
   switchboard sessions answer 3f2a --for q1 Blue --for q2 large      # several questions at once
-  pass show bank/pin | switchboard sessions answer 3f2a -            # a secret, not on the line
+  pass show bank/pin | switchboard sessions answer 3f2a -            # a secret, not in your history
 """
 )
 @click.argument("session_id", metavar="SESSION")
@@ -40,7 +40,7 @@ Examples:
     "texts",
     multiple=True,
     metavar="TEXT",
-    help="The answer, if not an argument; repeated, those to the questions after it.",
+    help="The answer, instead of ANSWER; repeat it for later questions.",
 )
 @click.option(
     "--for",
@@ -48,7 +48,7 @@ Examples:
     nargs=2,
     multiple=True,
     metavar="ID TEXT",
-    help="The answer to one of several questions of a request.",
+    help="The answer to one of several questions asked together.",
 )
 @LET_THROUGH
 @JSON_OPTION
@@ -159,7 +159,8 @@ def hint(
 ) -> None:
     """Give a running session a hint, which its next step applies; '-' reads it from stdin.
 
-    A tree passes it to its children at work. An idle session takes its next prompt from 'start'.
+    A session with children passes it to those that are running. An idle session takes its next
+    prompt from 'start'.
     """
     said = sys.stdin.read().strip() if text == "-" else text
 
@@ -238,11 +239,11 @@ Examples:
 """
 )
 @SESSION_ID
-@click.option("--again", is_flag=True, help="Pursue the goal again although it was met.")
+@click.option("--again", is_flag=True, help="Pursue the goal again even if it was met.")
 @click.option(
     "--base-url",
     metavar="URL",
-    help="Ask the model there from now on; default: where the session was begun.",
+    help="Use the model at this address from now on; default: the session's own.",
 )
 @manner_options
 @click.pass_context

@@ -38,7 +38,7 @@ class FindController(Controller):
             return
         words = self.field.value.strip()
         if words and not self._deck.pane.transcript.find_next(self.field.value):
-            self._deck.console_app.say(f"Nothing here holds “{words[:60]}”.")
+            self._deck.console_app.say(f"Nothing here contains “{words[:60]}”.")
 
     def back(self) -> bool:
         """Close the field; False if it was not open."""

@@ -49,7 +49,7 @@ class FollowController(Controller):
         """Edit a pending hint."""
         hint = self._waiting_hint()
         if hint is None:
-            self._deck.ops.say("No hint waits for a step here.")
+            self._deck.ops.say("No hint is waiting for a step here.")
             return
         self._turn_to(Purpose(Mode.EDIT, f"{self._deck.selected}/{hint.message_id}"))
         self._deck.write(hint.text)
@@ -58,7 +58,7 @@ class FollowController(Controller):
         """Withdraw a pending hint."""
         hint = self._waiting_hint()
         if hint is None:
-            self._deck.ops.say("No hint waits for a step here.")
+            self._deck.ops.say("No hint is waiting for a step here.")
             return
         self._deck.ops.request(
             SteerWithdraw(session_id=self._deck.selected, message_id=hint.message_id)

@@ -105,7 +105,7 @@ class BeginController(Controller):
     def stop_awaited(self) -> None:
         """Stop the new session as soon as it exists."""
         self._stopped.add(self._deck.selected)
-        self._deck.ops.say("It is still being created, and is stopped as soon as it exists.")
+        self._deck.ops.say("It is still being created and will be stopped as soon as it exists.")
 
     def comes_too_early(self) -> bool:
         """Return True, and say so, if a key is for a session that does not exist yet."""

@@ -228,7 +228,7 @@ class PhoneText(Controller):
         """Show the screen as text, or as a picture again."""
         place, pane = self._place, self._place.pane
         if pane.has_text_alone:
-            place.ops.say("This terminal shows no pictures: the screen is text always.")
+            place.ops.say("This terminal cannot show pictures, so the screen is always text.")
         elif pane.wants_text:
             had_focus = self._place.focused is pane.map
             pane.want_text(False)
@@ -250,7 +250,7 @@ class PhoneText(Controller):
         serial = place.shown_serial()
         device = app.bridge.state.devices.get(serial)
         if place.stored_text() is not None:
-            app.say("This is a stored screen: only a live one can be pressed.")
+            app.say("This is a stored screen: only elements of a live one can be pressed.")
         elif device is None or device.state is not DeviceState.ONLINE:
             app.say(_AWAY)
         elif self._wheel.serial:

@@ -150,7 +150,9 @@ class SideController(Controller):
         if self.tab is Tab.HEALTH:
             self._phone.parts.examine()
         elif self.tab is Tab.ELEMENTS and self._phone.is_worked_on:
-            self._phone.ops.say("A session works here: its own look is shown. w takes the wheel.")
+            self._phone.ops.say(
+                "A session is working here: its own view is shown. w takes the wheel."
+            )
         else:
             self.read()
         self._screen.refresh_all()

@@ -74,7 +74,7 @@ class BranchController(Controller):
         online = [d for d in state.devices.values() if d.state is DeviceState.ONLINE]
         free = sorted((d for d in online if not d.driver), key=lambda d: d.serial != wanted)
         if not free:
-            self._app.say("No phone is free to do it again on.")
+            self._app.say("No phone is free to repeat it on.")
             return
         serial = free[0].serial
         name = device_name(serial, state.devices)

@@ -80,7 +80,7 @@ def parse_filter(text: str) -> Filter:
         elif not value:
             raise UsageError(f"{name}: needs a value.", HINT)
         elif fact == "is" and value.casefold() not in STATES:
-            raise UsageError(f"is:{value} is unknown; there are {', '.join(STATES)}.", HINT)
+            raise UsageError(f"is:{value} is unknown; use one of {', '.join(STATES)}.", HINT)
         else:
             if fact == "since":
                 duration_ms(value)

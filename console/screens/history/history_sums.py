@@ -131,6 +131,6 @@ class SumsController(Controller):
         if not app.navigation.picked:
             app.say(f"Pick a session first: {self._screen.key_of('history.pick')} on it.")
         elif not self.chosen or self.chosen == app.navigation.picked:
-            app.say("Choose another session than the picked one.")
+            app.say("Choose a session other than the picked one.")
         else:
             app.push_screen(CompareScreen(app.navigation.picked, self.chosen))

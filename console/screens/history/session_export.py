@@ -81,7 +81,7 @@ async def export(
             # Open, it can be read to its end without a name.
             file = await asyncio.to_thread(place.open, "rb")
         app.deliver_binary(file, save_filename=name, mime_type=kind.mime_type)
-        app.say(f"{name} goes to the downloads of this browser.")
+        app.say(f"{name} is saved in this browser's downloads.")
         return
     folder = (app.data_dir or Path.cwd()) / _FOLDER
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)

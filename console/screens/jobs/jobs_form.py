@@ -266,7 +266,7 @@ def _type_of(typed: str) -> JobType:
     found = _TYPES.get(typed.casefold())
     if found is None:
         raise UsageError(
-            f"There is no type {one_line(typed, 40)!r}.", "Write agent, message or heartbeat."
+            f"{one_line(typed, 40)!r} is not a type.", "Write agent, message or heartbeat."
         )
     return found
 

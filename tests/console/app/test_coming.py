@@ -196,7 +196,7 @@ async def test_a_stop_that_was_pressed_is_carried_out_though_the_console_was_lef
     await asyncio.wait_for(leaving, BOUND_S)
     holding.cancel()
     assert core.ops == [Interrupt()] and coming.pending_ops == 0
-    assert "executed before this ends" in capsys.readouterr().err
+    assert "executed before the console closes" in capsys.readouterr().err
 
 
 async def test_what_cannot_be_carried_out_because_no_core_came_is_said(

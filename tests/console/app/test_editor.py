@@ -153,7 +153,7 @@ async def test_without_an_editor_or_a_terminal_it_says_what_to_do(
     async with console(play=talked) as seat:
         monkeypatch.delenv("EDITOR")
         await seat.press("e")
-        await seat.see("neither $VISUAL nor $EDITOR is set")
+        await seat.see("set $VISUAL or $EDITOR")
         monkeypatch.setattr(HeadlessDriver, "can_suspend", False)
         assert not seat.deck.can("session.editor"), "offered where there is no terminal"
         await seat.press("e")
@@ -170,7 +170,7 @@ def test_visual_goes_before_editor_and_words_stay_words() -> None:
 @pytest.mark.parametrize(
     ("said", "told"),
     [
-        ({}, "neither"),
+        ({}, "No editor is set"),
         ({"EDITOR": "no-such-editor-anywhere -x"}, "is not there"),
         ({"EDITOR": "vi 'unclosed"}, "is not a command"),
         ({"VISUAL": "''"}, "is not there"),

@@ -92,7 +92,7 @@ async def test_a_session_that_nobody_takes_up_after_a_move_says_where_it_is(
     monkeypatch.setattr("console.runs.run_follower.MOVES_S", 0.01)
     follower = following(("root", QUEUED))
     assert await follower.follow(moved(), StopRequest()) is ExitCode.FAILED
-    told = "session root was moved and not resumed. It is at host rack-2 now."
+    told = "session root was moved but not resumed. It is at host rack-2 now."
     assert told in capsys.readouterr().err
 
 

@@ -135,7 +135,7 @@ def test_a_secret_key_is_not_typed_into_the_console(tmp_path: Path) -> None:
     class App:
         settings = load_settings(environ={"SWITCHBOARD_DATA_DIR": str(tmp_path)})
 
-    with pytest.raises(ConfigError, match="is not typed here") as caught:
+    with pytest.raises(ConfigError, match="cannot be set here") as caught:
         write_typed(cast(SwitchboardApp, App()), "store.dsn", DSN)
     assert "SWITCHBOARD_STORE_DSN" in caught.value.remedy
     assert PASSWORD not in f"{caught.value} {caught.value.remedy}"
@@ -178,5 +178,5 @@ async def test_a_console_on_a_fleet_is_not_attached_to_a_core_on_another_store(
     async with SqliteStore.open(tmp_path) as store, serve(SmallCore(store), socket_path(tmp_path)):
         left, coming = asyncio.Event(), DeferredCore()
         coming.wanted.set()
-        with pytest.raises(StoreError, match="only one of the two can be meant"):
+        with pytest.raises(StoreError, match="only one of the two can be used"):
             await hold(coming, settings(tmp_path, SWITCHBOARD_STORE_DSN=DSN), left)

@@ -37,7 +37,7 @@ async def compare(seat: Seat) -> CompareScreen:
     await seat.press("space")
     await seat.see("▣ picked")
     await seat.press("d")
-    await seat.see("Choose another session")
+    await seat.see("Choose a session other")
     await seat.press("j", "d")
     await seat.until(lambda: isinstance(seat.app.screen, CompareScreen), "both")
     screen = seat.app.screen

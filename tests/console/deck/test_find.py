@@ -18,7 +18,7 @@ async def test_enter_goes_from_hit_to_hit_and_round(console: Open) -> None:
         assert view.cursor_key == hits[0]
         seat.deck.finding.field.value = "no such word"
         await seat.press("enter")
-        await seat.see("Nothing here holds")
+        await seat.see("Nothing here contains")
         await seat.press("escape")
         await seat.until(lambda: seat.deck.focused is view, "the transcript")
         assert not seat.deck.finding.field.has_class("-shown")

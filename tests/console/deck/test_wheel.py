@@ -112,7 +112,7 @@ async def test_v_starts_a_virtual_phone_and_says_its_serial(console: Open) -> No
     async with console() as seat:
         seat.app.start_phone = start
         await seat.press("v")
-        await seat.see("The virtual phone 127.0.0.1:20123 is there.")
+        await seat.see("The virtual phone 127.0.0.1:20123 is ready.")
         seat.app.start_phone = None
         await seat.press("v")
-        await seat.see("This console starts no phones")
+        await seat.see("This console cannot start phones")

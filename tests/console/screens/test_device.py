@@ -103,7 +103,7 @@ async def test_while_a_session_works_its_own_look_is_shown(console: Open) -> Non
         await seat.see("session saw it")
         await seat.see("Open Settings and turn on Bluetooth")
         await seat.press("r")
-        await seat.see("its own look is shown")
+        await seat.see("its own view is shown")
         assert not any(isinstance(op, DeviceLook) for op in seat.core.ops)
 
 

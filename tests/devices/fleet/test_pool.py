@@ -143,7 +143,7 @@ def test_contracts_7_pool_a_waiter_at_close_gets_an_error_and_never_hangs(
 def test_contracts_7_pool_a_double_put_is_an_error(pool: PhonePool) -> None:
     phone = pool.get()
     pool.put(phone)
-    with pytest.raises(UsageError, match="Put a phone back once"):
+    with pytest.raises(UsageError, match="Return each phone once"):
         pool.put(phone)
     until(lambda: pool.stats().free == 5)
     with pytest.raises(UsageError):

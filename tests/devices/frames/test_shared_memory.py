@@ -208,7 +208,7 @@ def test_a_segment_that_is_not_ours_is_refused(content: bytes) -> None:
     path = SHM / f"not-ours-{time.time_ns()}"
     path.write_bytes(content)
     try:
-        with pytest.raises(SharedFrameError, match="not Switchboard's frames"):
+        with pytest.raises(SharedFrameError, match="not contain Switchboard's frames"):
             FrameReader(f"shm://{path.name}")
     finally:
         path.unlink()

@@ -36,10 +36,10 @@ async def test_a_proxy_that_cannot_be_used_is_named_and_asked_no_second_time(
 ) -> None:
     monkeypatch.setenv("all_proxy", proxy)
     model = OpenAIModel("m", base_url="https://models.example/v1", api_key="k")
-    with pytest.raises(ModelError, match="the proxy that the environment names") as caught:
+    with pytest.raises(ModelError, match="the proxy set in the environment") as caught:
         await model.complete(ASKED)
     assert not caught.value.retryable
-    with pytest.raises(ModelError, match="the proxy that the environment names"):
+    with pytest.raises(ModelError, match="the proxy set in the environment"):
         await model.known_models()
 
 

@@ -80,14 +80,14 @@ async def test_a_model_that_calls_no_tool_is_not_kept(tmp_path: Path) -> None:
     async with openai_server([Reply(text="Hello!")]) as server:
         status, said = await setup(tmp_path, "vllm", "--url", server.base_url)
     assert (status, (tmp_path / "config.toml").exists()) == (1, False)
-    assert "nothing was kept" in said
+    assert "nothing was saved" in said
 
 
 async def test_an_endpoint_that_fails_leaves_everything_as_it_was(tmp_path: Path) -> None:
     async with openai_server([Reply(status=500)]) as server:
         status, said = await setup(tmp_path, "ollama", "--url", server.base_url)
     assert (status, (tmp_path / "config.toml").exists()) == (1, False), said
-    assert "Nothing was kept." in said
+    assert "Nothing was saved." in said
 
 
 async def test_a_key_from_stdin_is_kept_in_a_private_file_and_never_shown(tmp_path: Path) -> None:
@@ -161,7 +161,7 @@ async def test_what_is_missing_is_named(tmp_path: Path) -> None:
     for args, words in (
         ((), "Name the provider"),
         (("nobody",), "Use one of openai, anthropic"),
-        (("groq",), "Make one at https://console.groq.com/keys"),
+        (("groq",), "Create one at https://console.groq.com/keys"),
         (("groq", "--url", "http://127.0.0.1:9/v1"), "--url is for local servers"),
         (
             ("lmstudio", "--url", "http://127.0.0.1:9/v1"),

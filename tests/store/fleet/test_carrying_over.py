@@ -108,7 +108,7 @@ async def test_what_cannot_be_carried_over_leaves_both_as_they_were(
         await carry_over(directory, dsn, "here")
     async with PostgresStore.open(dsn, "another") as untouched:
         assert await untouched.events(after=0, limit=10) == ()
-    with pytest.raises(StoreError, match="holds a store already"):
+    with pytest.raises(StoreError, match="already has a store"):
         await carry_over(directory, dsn, "here")
 
 

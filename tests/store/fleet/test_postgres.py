@@ -292,7 +292,7 @@ async def test_a_store_knows_itself(
     with pytest.raises(StoreGoneError, match="another store"):
         async with PostgresStore.open(dsn, "a", expected="0" * 16):
             pass
-    with pytest.raises(StoreGoneError, match="holds no store"):
+    with pytest.raises(StoreGoneError, match="has no store"):
         async with PostgresStore.open(postgres_server.new_database(), "a", expected=identity):
             pass
     newer = len(MIGRATIONS) + 1
