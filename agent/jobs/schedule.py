@@ -21,7 +21,6 @@ NEVER_MS = LATEST_MS
 FAILURES_BEFORE_ALERT = 3
 FAILURES_BEFORE_GIVING_UP = 6
 RESULT_LIMIT_CHARS = 4000
-STUCK_RESULT = "stuck_running_repaired"
 MISSED_RESULT = "missed"
 """What a job that runs once came to when nothing was awake at its time."""
 

@@ -26,10 +26,6 @@ MAX_STREAMS = 40  # How often one connection opens an event stream.
 _END_S = 2.0
 _log = logging.getLogger(__name__)
 
-Streams = tuple[
-    MemoryObjectReceiveStream[SessionMessage | Exception], MemoryObjectSendStream[SessionMessage]
-]
-
 
 @asynccontextmanager
 async def over_pipes(command: Sequence[str], env: Mapping[str, str]) -> AsyncIterator[Any]:

@@ -23,7 +23,6 @@ from cryptography.hazmat.primitives.serialization import (
 
 from agent.errors import ConfigError, UsageError
 
-CHALLENGE_BYTES = 32
 _WORDS = b"switchboard sign-in 1\n"
 _LONGEST = 64 * 1024
 

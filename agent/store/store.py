@@ -49,9 +49,6 @@ class BlobStore(Protocol):
         digest.
         """
 
-    async def type_of(self, digest: str) -> str:
-        """Return a blob's media type; empty if there is no such blob."""
-
     async def sessions_of(self, digest: str) -> tuple[str, ...]:
         """List the ids of sessions whose events name a blob; none once they are pruned."""
 

@@ -12,7 +12,6 @@ from platformdirs import user_cache_path
 Packet = tuple[bool, bytes]  # Whether it refers to no other, and an access unit in annex B.
 
 WIDTH, HEIGHT = 360, 800
-NAMES = ("list", "feed", "static", "video")
 COUNT = 60
 Rgb = npt.NDArray[np.uint8]
 

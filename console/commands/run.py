@@ -13,19 +13,9 @@ from msgspec.structs import replace
 
 from agent.protocol import SessionCreate
 from console.cli_support.exits import ExitCode, end
+from console.commands import session_options
 from console.commands.output_options import manner_of, manner_options
 from console.commands.run_each import RunOptions, expected_endpoint, run_each
-from console.commands.session_options import (
-    ACCOUNT,
-    AT_ONCE,
-    BASE_URL,
-    EACH,
-    NEEDS,
-    PACE,
-    STOP_AFTER,
-    permission_options,
-    permitted,
-)
 from console.core.command_settings import settings_for
 from console.core.device_setup import CONNECTED, VIRTUAL, Devices
 from console.core.host import Host
@@ -54,18 +44,18 @@ Examples:
 )
 @click.argument("goal")
 @click.option("--device", "serial", metavar="SERIAL", help="Work on this phone.")
-@NEEDS
-@ACCOUNT
-@EACH
-@PACE
-@AT_ONCE
-@STOP_AFTER
+@session_options.NEEDS
+@session_options.ACCOUNT
+@session_options.EACH
+@session_options.PACE
+@session_options.AT_ONCE
+@session_options.STOP_AFTER
 @click.option("--virtual", is_flag=True, help="Start a virtual phone and work on it.")
 @click.option("--model", metavar="NAME", help="Model to ask; 'pilot' is the offline one.")
-@BASE_URL
+@session_options.BASE_URL
 @click.option("--output-schema", metavar="FILE", help="JSON Schema that the result must match.")
 @click.option("-o", "--output", metavar="OUT", help="Write the result as data to this file.")
-@permission_options
+@session_options.permission_options
 @manner_options
 @click.pass_context
 def run(
@@ -146,7 +136,7 @@ def run(
             output_schema=shape,
             request_id=request_id,
         )
-        return (await host.core.request(permitted(op, given))).session_id
+        return (await host.core.request(session_options.permitted(op, given))).session_id
 
     manner = replace(manner_of(settings, given), output=output or "")
 

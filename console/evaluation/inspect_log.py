@@ -12,18 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import msgspec
-from inspect_ai.log import (
-    EvalConfig,
-    EvalDataset,
-    EvalLog,
-    EvalMetric,
-    EvalResults,
-    EvalSample,
-    EvalScore,
-    EvalSpec,
-    EvalStats,
-    write_eval_log,
-)
+from inspect_ai import log as inspect_logs
 from inspect_ai.model import (
     ChatMessage,
     ChatMessageAssistant,
@@ -69,49 +58,49 @@ async def write_logs(run: Run, source: Source, folder: Path) -> tuple[Path, ...]
     return tuple(written)
 
 
-def _write(log: EvalLog, path: Path) -> None:
+def _write(log: inspect_logs.EvalLog, path: Path) -> None:
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    write_eval_log(log, str(path))
+    inspect_logs.write_eval_log(log, str(path))
 
 
-def _log(run: Run, arm: Arm, samples: Sequence[EvalSample]) -> EvalLog:
+def _log(run: Run, arm: Arm, samples: Sequence[inspect_logs.EvalSample]) -> inspect_logs.EvalLog:
     plan = run.plan
     times = [sample.started_at for sample in samples if sample.started_at]
     metrics = {
-        "accuracy": EvalMetric(name="accuracy", value=arm.rate),
-        "low": EvalMetric(name="low", value=arm.low),
-        "high": EvalMetric(name="high", value=arm.high),
+        "accuracy": inspect_logs.EvalMetric(name="accuracy", value=arm.rate),
+        "low": inspect_logs.EvalMetric(name="low", value=arm.low),
+        "high": inspect_logs.EvalMetric(name="high", value=arm.high),
     }
     usage = ModelUsage(total_tokens=arm.tokens, total_cost=arm.cost_usd)
     began = min(times, default=_iso(0))
-    return EvalLog(
+    return inspect_logs.EvalLog(
         status="success" if run.is_whole else "started",
-        eval=EvalSpec(
+        eval=inspect_logs.EvalSpec(
             created=began,
             task=plan.suite,
             task_id=f"{plan.suite}-{plan.digest}",
             task_version=plan.digest,
             task_args={"without": list(arm.without), "repeats": plan.repeats, "seed": plan.seed},
-            dataset=EvalDataset(
+            dataset=inspect_logs.EvalDataset(
                 name=plan.suite, samples=len(plan.exercises), sample_ids=list(plan.exercises)
             ),
             model=f"{_PROVIDER}/{arm.model}",
-            config=EvalConfig(epochs=plan.repeats),
+            config=inspect_logs.EvalConfig(epochs=plan.repeats),
             metadata={"verifier": plan.verifier},
         ),
-        results=EvalResults(
+        results=inspect_logs.EvalResults(
             total_samples=arm.trials,
             completed_samples=arm.trials,
-            scores=[EvalScore(name=SCORER, scorer=SCORER, metrics=metrics)],
+            scores=[inspect_logs.EvalScore(name=SCORER, scorer=SCORER, metrics=metrics)],
         ),
-        stats=EvalStats(
+        stats=inspect_logs.EvalStats(
             started_at=began, completed_at=max(times, default=began), model_usage={arm.model: usage}
         ),
         samples=list(samples),
     )
 
 
-async def _sample(source: Source, one: Outcome) -> EvalSample:
+async def _sample(source: Source, one: Outcome) -> inspect_logs.EvalSample:
     try:
         session = await source.session(one.session_id)
         goal, began = session.goal, session.created_ms
@@ -125,7 +114,7 @@ async def _sample(source: Source, one: Outcome) -> EvalSample:
         input_tokens_cache_read=one.usage.cached_input_tokens,
         total_cost=one.usage.cost_usd,
     )
-    return EvalSample(
+    return inspect_logs.EvalSample(
         id=one.exercise,
         epoch=one.repeat,
         input=goal,

@@ -6,7 +6,6 @@ connection to the core sees, and of nothing else.
 """
 
 import asyncio
-import logging
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 
@@ -18,7 +17,6 @@ from agent.errors import SwitchboardError, UsageError
 from console.mcp.resources import changed_by
 
 MAX_SUBSCRIPTIONS = 64  # Of one client.
-_log = logging.getLogger(__name__)
 
 
 class Updates:

@@ -6,7 +6,7 @@ from msgspec.structs import replace
 from agent import protocol, records, wake_timer
 from agent.errors import ModelError, UsageError
 from agent.jobs.history import new_run
-from agent.jobs.schedule import NEVER_MS, STUCK_AFTER_MS, STUCK_RESULT
+from agent.jobs.schedule import NEVER_MS, STUCK_AFTER_MS
 from agent.loop.task_context import TaskContext, TurnEnd
 from tests.jobs.reviewing import create, ring, sessions_of, settled
 from tests.stage import Cue, Stage, of_type, waiting_at
@@ -171,7 +171,7 @@ async def test_a_run_that_takes_too_long_is_repaired_and_its_session_ends(stage:
         await ring(stage, after_ms=1)
         job = await settled(stage, job.id, ACTIVE)
         [session] = await sessions_of(stage, job.id)
-    assert (job.last_result, job.failure_count) == (STUCK_RESULT, 1)
+    assert (job.last_result, job.failure_count) == ("stuck_running_repaired", 1)
     assert session.state is records.SessionState.CANCELLED
 
 

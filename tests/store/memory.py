@@ -143,9 +143,6 @@ class MemoryBlobs:
             raise StoreError(f"Blob {digest} is gone.")
         return self._kept[digest][0]
 
-    async def type_of(self, digest: str) -> str:
-        return self._kept.get(digest, (b"", ""))[1]
-
     async def sessions_of(self, digest: str) -> tuple[str, ...]:
         return tuple(sorted(session_id for session_id, one in self.uses if one == digest))
 

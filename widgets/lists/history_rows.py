@@ -49,35 +49,6 @@ _KINDS = {
 """What each kind of event is to a reader."""
 
 
-def stored_rows(
-    sessions: Iterable[Session],
-    devices: Mapping[str, DeviceInfo],
-    *,
-    now_ms: int,
-    width: int,
-    asking: AbstractSet[str] = frozenset(),
-    delegating: AbstractSet[str] = frozenset(),
-    picked: str = "",
-) -> list[Row]:
-    """List sessions: how each stands, its title, and its facts in columns or on a second line.
-
-    Args:
-        width: columns that a row may take.
-        asking: ids of the sessions that have an open question.
-        delegating: ids of the sessions that have a child at work.
-        picked: the session that another is to be compared with.
-    """
-    return StoredRows().show(
-        sessions,
-        devices,
-        now_ms=now_ms,
-        width=width,
-        asking=asking,
-        delegating=delegating,
-        picked=picked,
-    )
-
-
 class StoredRows:
     """The rows of one list as they were made last: of many, few change at once."""
 
@@ -96,7 +67,14 @@ class StoredRows:
         delegating: AbstractSet[str],
         picked: str,
     ) -> list[Row]:
-        """Write the rows of sessions; see `stored_rows`."""
+        """List sessions: how each stands, its title, and its facts in columns or on a second line.
+
+        Args:
+            width: columns that a row may take.
+            asking: ids of the sessions that have an open question.
+            delegating: ids of the sessions that have a child at work.
+            picked: the session that another is to be compared with.
+        """
         made_for = device_names(devices), width
         if made_for != self._made_for:
             self._made_for, self._rows = made_for, {}
@@ -147,7 +125,7 @@ def _stored_row(
 
 
 def column_titles(width: int) -> Parts:
-    """Name the columns of `stored_rows`; nothing where there are none."""
+    """Name the columns of `StoredRows`; nothing where there are none."""
     if width < COLUMNS_FROM:
         return ()
     sizes = ((title, size_at(cells, width)) for title, cells, _ in _FACTS)

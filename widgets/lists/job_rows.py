@@ -13,20 +13,8 @@ from agent.state.terms import term
 from agent.text import clean, one_line
 from widgets.base import formatting, status
 from widgets.base.rows import Line, Parts, Row
-from widgets.lists import columns
+from widgets.lists import columns, job_words
 from widgets.lists.columns import Column
-from widgets.lists.job_words import (
-    REVIEW_PHASES,
-    asked,
-    delivery_words,
-    next_times,
-    phase_words,
-    quiet,
-    repeat,
-    result_words,
-    session_words,
-    where,
-)
 from widgets.lists.run_plot import run_mark, run_plot
 
 _WAKES = {JobStatus.ACTIVE, JobStatus.QUEUED, JobStatus.WAITING}
@@ -76,7 +64,9 @@ _COLUMNS: tuple[Column[Job], ...] = (
     Column("next", ((0, 12),), lambda job, now_ms: (wake(job, now_ms), "$foreground")),
     Column("last run", ((_LAST_FROM, 9),), _last),
     Column(
-        "every", ((_NORMAL_FROM, 13), (_WIDE_FROM, 18)), lambda job, now_ms: (repeat(job), "$muted")
+        "every",
+        ((_NORMAL_FROM, 13), (_WIDE_FROM, 18)),
+        lambda job, now_ms: (job_words.repeat(job), "$muted"),
     ),
     Column("fails", ((_NORMAL_FROM, 6),), _fails),
 )
@@ -122,7 +112,7 @@ def job_detail(
         devices: the phones, for what they are called.
     """
     mark = status.JOB[job.status]
-    times = next_times(job) if job.status in _WAKES else ()
+    times = job_words.next_times(job) if job.status in _WAKES else ()
     unread = ", not read yet" if job.unread_result else ""
     facts: list[tuple[str, str, str]] = [
         ("status", f"{mark.glyph} {mark.word}", mark.style),
@@ -130,30 +120,32 @@ def job_detail(
         ("kind", term(job.type), "$foreground"),
         ("next run", wake(job, now_ms), "$foreground"),
         *((("times", _below(times), "$foreground"),) if times else ()),
-        ("every", repeat(job, with_zone=True), "$foreground"),
+        ("every", job_words.repeat(job, with_zone=True), "$foreground"),
         ("last run", f"{_ago(job.last_run_at, now_ms)}{unread}", "$foreground"),
         ("failures", str(job.failure_count), "$bad" if job.failure_count else "$foreground"),
-        ("session", session_words(job.session_target), "$foreground"),
-        ("phone", where(job, devices), "$foreground"),
-        *((("quiet", quiet(job), "$foreground"),) if quiet(job) else ()),
-        ("on result", delivery_words(job), "$foreground"),
+        ("session", job_words.session_words(job.session_target), "$foreground"),
+        ("phone", job_words.where(job, devices), "$foreground"),
+        *((("quiet", job_words.quiet(job), "$foreground"),) if job_words.quiet(job) else ()),
+        ("on result", job_words.delivery_words(job), "$foreground"),
         ("created", _ago(job.created_at, now_ms), "$foreground"),
     ]
     if job.phase:
-        facts.insert(1, ("phase", phase_words(job.phase), "$warn"))
+        facts.insert(1, ("phase", job_words.phase_words(job.phase), "$warn"))
     parts: list[tuple[str, str]] = [(one_line(job.title, 200) + "\n\n", "bold $foreground")]
-    if job.is_failing and job.last_result and job.phase not in REVIEW_PHASES:
+    if job.is_failing and job.last_result and job.phase not in job_words.REVIEW_PHASES:
         # Why is what is looked for; the whole of it stands below.
-        parts.append((f"{one_line(result_words(job.last_result), _WHY_CHARS)}\n\n", "$bad"))
+        parts.append(
+            (f"{one_line(job_words.result_words(job.last_result), _WHY_CHARS)}\n\n", "$bad")
+        )
     for name, value, style in facts:
         parts += [(f"{name:<{_NAME_CELLS}}", "$faint"), (f"{value}\n", style)]
     parts += _asks(job, now_ms)
     if job.prompt:
         parts += [("\nprompt\n", "$faint"), (clean(job.prompt, 2_000) + "\n", "$foreground")]
-    if job.last_result and job.phase not in REVIEW_PHASES:
+    if job.last_result and job.phase not in job_words.REVIEW_PHASES:
         parts += [
             ("\nlast result\n", "$faint"),
-            (result_words(job.last_result) + "\n", "$foreground"),
+            (job_words.result_words(job.last_result) + "\n", "$foreground"),
         ]
     return (*parts, *run_plot(runs), *_runs(runs[:_RUNS_LISTED], now_ms))
 
@@ -165,7 +157,7 @@ def _below(lines: Sequence[str]) -> str:
 
 def _asks(job: Job, now_ms: int) -> Parts:
     """Return what a job wants reviewed, how long it waits, and where that is answered."""
-    waits = asked(job)
+    waits = job_words.asked(job)
     if waits is None:
         return ()
     left_ms = waits.until_ms - now_ms
@@ -194,7 +186,9 @@ def _runs(runs: Iterable[RunRecord], now_ms: int) -> Parts:
         if split := _split(run):
             parts.append((f"          {split}\n", "$muted"))
         if run.diagnostics:
-            parts.append((f"          {one_line(result_words(run.diagnostics), 300)}\n", "$warn"))
+            parts.append(
+                (f"          {one_line(job_words.result_words(run.diagnostics), 300)}\n", "$warn")
+            )
         if run.session_id:
             parts.append((f"          session {one_line(run.session_id, 40)}\n", "$faint"))
     return tuple(parts)

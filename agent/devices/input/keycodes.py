@@ -4,32 +4,43 @@ Invariant: a name stands for one code, a lone digit for the key of that digit; a
 known is refused with the nearest ones.
 """
 
+import re
+from collections.abc import Iterator
 from difflib import get_close_matches
+from itertools import count
 
 from agent.devices.protocols import Button
 from agent.errors import UsageError
 
 HIGHEST_CODE = 1000  # Android had 320 codes in version 15; what is far beyond is a mistake.
 
-KEY_CODES = {
-    "SOFT_LEFT": 1, "SOFT_RIGHT": 2, "HOME": 3, "BACK": 4, "CALL": 5, "ENDCALL": 6,
-    **{str(digit): 7 + digit for digit in range(10)},
-    "STAR": 17, "POUND": 18, "DPAD_UP": 19, "DPAD_DOWN": 20, "DPAD_LEFT": 21, "DPAD_RIGHT": 22,
-    "DPAD_CENTER": 23, "VOLUME_UP": 24, "VOLUME_DOWN": 25, "POWER": 26, "CAMERA": 27, "CLEAR": 28,
-    **{chr(ord("A") + letter): 29 + letter for letter in range(26)},
-    "COMMA": 55, "PERIOD": 56, "ALT_LEFT": 57, "ALT_RIGHT": 58, "SHIFT_LEFT": 59,
-    "SHIFT_RIGHT": 60, "TAB": 61, "SPACE": 62, "SYM": 63, "EXPLORER": 64, "ENVELOPE": 65,
-    "ENTER": 66, "DEL": 67, "GRAVE": 68, "MINUS": 69, "EQUALS": 70, "LEFT_BRACKET": 71,
-    "RIGHT_BRACKET": 72, "BACKSLASH": 73, "SEMICOLON": 74, "APOSTROPHE": 75, "SLASH": 76,
-    "AT": 77, "HEADSETHOOK": 79, "FOCUS": 80, "PLUS": 81, "MENU": 82, "NOTIFICATION": 83,
-    "SEARCH": 84, "MEDIA_PLAY_PAUSE": 85, "MEDIA_STOP": 86, "MEDIA_NEXT": 87,
-    "MEDIA_PREVIOUS": 88, "MEDIA_REWIND": 89, "MEDIA_FAST_FORWARD": 90, "MUTE": 91,
-    "PAGE_UP": 92, "PAGE_DOWN": 93, "ESCAPE": 111, "FORWARD_DEL": 112, "CTRL_LEFT": 113,
-    "CTRL_RIGHT": 114, "CAPS_LOCK": 115, "MOVE_HOME": 122, "MOVE_END": 123, "INSERT": 124,
-    **{f"F{number}": 130 + number for number in range(1, 13)},
-    "NUM_LOCK": 143, "VOLUME_MUTE": 164, "APP_SWITCH": 187, "ASSIST": 219, "BRIGHTNESS_DOWN": 220,
-    "BRIGHTNESS_UP": 221, "SLEEP": 223, "WAKEUP": 224, "CUT": 277, "COPY": 278, "PASTE": 279,
-}  # fmt: skip
+_RUNS = """
+1 SOFT_LEFT SOFT_RIGHT HOME BACK CALL ENDCALL 0 1 2 3 4 5 6 7 8 9 STAR POUND DPAD_UP DPAD_DOWN
+    DPAD_LEFT DPAD_RIGHT DPAD_CENTER VOLUME_UP VOLUME_DOWN POWER CAMERA CLEAR A B C D E F G H I
+    J K L M N O P Q R S T U V W X Y Z COMMA PERIOD ALT_LEFT ALT_RIGHT SHIFT_LEFT SHIFT_RIGHT TAB
+    SPACE SYM EXPLORER ENVELOPE ENTER DEL GRAVE MINUS EQUALS LEFT_BRACKET RIGHT_BRACKET
+    BACKSLASH SEMICOLON APOSTROPHE SLASH AT
+79 HEADSETHOOK FOCUS PLUS MENU NOTIFICATION SEARCH MEDIA_PLAY_PAUSE MEDIA_STOP MEDIA_NEXT
+    MEDIA_PREVIOUS MEDIA_REWIND MEDIA_FAST_FORWARD MUTE PAGE_UP PAGE_DOWN
+111 ESCAPE FORWARD_DEL CTRL_LEFT CTRL_RIGHT CAPS_LOCK
+122 MOVE_HOME MOVE_END INSERT
+131 F1 F2 F3 F4 F5 F6 F7 F8 F9 F10 F11 F12 NUM_LOCK
+164 VOLUME_MUTE
+187 APP_SWITCH
+219 ASSIST BRIGHTNESS_DOWN BRIGHTNESS_UP
+223 SLEEP WAKEUP
+277 CUT COPY PASTE
+"""
+"""Runs of codes: the first code, then the names of it and of those that follow."""
+
+
+def _codes(runs: str) -> Iterator[tuple[str, int]]:
+    for run in re.split(r"\n(?! )", runs.strip()):
+        first, *names = run.split()
+        yield from zip(names, count(int(first)))
+
+
+KEY_CODES = dict(_codes(_RUNS))
 
 _BUTTONS = {Button.DELETE: "DEL", Button.RECENTS: "APP_SWITCH"}
 

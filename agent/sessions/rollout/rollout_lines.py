@@ -8,7 +8,7 @@ line, never the file; text comes out clean, text and numbers bounded.
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from typing import Any, Literal
+from typing import Any
 
 import msgspec
 
@@ -66,7 +66,6 @@ class BlobLine(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     data: bytes = b""
 
 
-Kind = Literal["session_meta", "turn_context", "event_msg", "blob"]
 Payload = SessionMeta | TurnContext | EventLine | BlobLine
 
 

@@ -67,10 +67,6 @@ class Blobs:
         """Read a blob. Raises StoreError, UsageError."""
         return await asyncio.to_thread(self._files.get, digest)
 
-    async def type_of(self, digest: str) -> str:
-        """Return a blob's media type; empty if there is no such blob. Raises StoreError."""
-        return await self._reader.blob_type(digest) or self._recorded.get(digest, "")
-
     async def sessions_of(self, digest: str) -> tuple[str, ...]:
         """List the ids of sessions whose events name a blob. Raises StoreError."""
         return await self._reader.blob_sessions(digest)

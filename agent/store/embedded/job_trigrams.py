@@ -16,7 +16,6 @@ _HOW_MANY_WITH = "SELECT count(*) FROM (SELECT 1 FROM job_words WHERE job_words 
 _HOW_MANY_BEGINNING = (
     "SELECT count(*) FROM (SELECT 1 FROM job_terms WHERE term >= ? AND term < ? LIMIT ?)"
 )
-FOUND = (_WITH, _BEGINNING)
 
 
 def lookup(query: str) -> Lookup | None:

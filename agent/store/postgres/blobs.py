@@ -138,10 +138,6 @@ class Blobs:
             )
         return data
 
-    async def type_of(self, digest: str) -> str:
-        """Return a blob's media type; empty if there is no such blob. Raises StoreError."""
-        return await self._reader.blob_type(digest)
-
     async def sessions_of(self, digest: str) -> tuple[str, ...]:
         """List the ids of sessions whose events name a blob. Raises StoreError."""
         return await self._reader.blob_sessions(digest)

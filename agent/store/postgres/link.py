@@ -6,7 +6,6 @@ reads.
 """
 
 import asyncio
-import logging
 import re
 from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import asynccontextmanager, suppress
@@ -75,7 +74,6 @@ _WHY = _FOR_GOOD | {
     "closed the connection": "it ended the connection",
 }
 """What libpq and the server say of connecting, and what we do."""
-_log = logging.getLogger(__name__)
 
 
 class _Number(Loader):

@@ -6,7 +6,6 @@ each opening has a higher epoch than any before, on any host.
 """
 
 import asyncio
-import logging
 
 import msgspec
 
@@ -31,7 +30,6 @@ _LOOKS_S = 5.0
 """How long somebody who only looks waits for a database that is away."""
 _ADOPT_IT = "where it is meant to be this one: switchboard store adopt"
 _ADOPT = f"Restore the newest backup; {_ADOPT_IT}"
-_log = logging.getLogger(__name__)
 
 
 class HostInUseError(StoreError):

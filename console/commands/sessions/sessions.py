@@ -8,52 +8,20 @@ stdout has the fields of `codex android sessions` (docs/cli.md), speech goes to 
 import click
 
 from console.cli_support.sections import SectionedGroup
+from console.commands.sessions import sessions_record, sessions_steer
 from console.commands.sessions.sessions_again import replay
 from console.commands.sessions.sessions_begin import create, create_attach, start
 from console.commands.sessions.sessions_look import list_sessions, search, show
-from console.commands.sessions.sessions_record import (
-    clear,
-    confirm_result,
-    delete,
-    dismiss,
-    export,
-    fork,
-    import_rollout,
-    keep,
-    rename,
-    rollback,
-    tag_session,
-)
 from console.commands.sessions.sessions_review import compact, review
 from console.commands.sessions.sessions_show import diff, movie, report
 from console.commands.sessions.sessions_spending import spending
-from console.commands.sessions.sessions_steer import (
-    answer,
-    attach,
-    attach_target,
-    cancel,
-    hint,
-    let_through,
-    pause,
-    resume,
-    stop,
-)
 
 SECTIONS: tuple[tuple[str, tuple[click.Command, ...]], ...] = (
     ("Look", (list_sessions, show, search, diff, report, movie, spending)),
     ("Begin", (create, create_attach, start, replay)),
-    (
-        "Steer",
-        (
-            *(answer, hint, let_through, pause, stop, resume, cancel),
-            *(attach, attach_target, review, compact),
-        ),
-    ),
-    ("Judge", (confirm_result,)),
-    (
-        "Keep and drop",
-        (tag_session, rename, dismiss, keep, fork, rollback, export, import_rollout, delete, clear),
-    ),
+    ("Steer", (*sessions_steer.COMMANDS, review, compact)),
+    ("Judge", (sessions_record.confirm_result,)),
+    ("Keep and drop", sessions_record.COMMANDS),
 )
 ALIASES = {"read": "show"}
 

@@ -311,3 +311,10 @@ def clear(ctx: click.Context, all_sessions: bool, as_json: bool) -> None:
         return ExitCode.DONE if told["ok"] else ExitCode.FAILED
 
     end(run_with_core(ctx, work))
+
+
+COMMANDS = (
+    *(tag_session, rename, dismiss, keep, fork),
+    *(rollback, export, import_rollout, delete, clear),
+)
+"""In the order of the help page."""

@@ -333,3 +333,7 @@ def attach_target(ctx: click.Context, session_id: str, as_json: bool) -> None:
         return f"The app of {session.session_id} is on the main display.", told
 
     act_on(ctx, session_id, act, as_json=as_json)
+
+
+COMMANDS = (answer, hint, let_through, pause, stop, resume, cancel, attach, attach_target)
+"""In the order of the help page."""

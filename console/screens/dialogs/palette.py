@@ -23,7 +23,6 @@ from widgets.base.rows import Line, Row
 
 Typed = Callable[[str], list[Entry] | None]
 _NAME_CELLS = 20
-_KEYS = (("enter", "does it"), ("tab", "completes"), ("esc", "back"))
 _MOST_CHARS = 4000
 _HINT = "An action, session, phone, setting or command: “set run.max_steps 40”, “open @phone”"
 

@@ -121,12 +121,10 @@ async def test_commitments_are_found_by_words_and_the_live_ones_apart(store: Sto
     assert found is not None and found.title == "Call back"
 
 
-async def test_blobs_say_their_type_and_size_and_roots_their_names(store: Store) -> None:
+async def test_blobs_say_their_size_and_roots_their_names(store: Store) -> None:
     digest = await store.blobs.put(b"\0\xff" * 5000, "image/png")
     assert await store.blobs.put(b"\0\xff" * 5000, "image/png") == digest
-    assert await store.blobs.type_of(digest) == "image/png"
     assert await store.blobs.read(digest) == b"\0\xff" * 5000
-    assert await store.blobs.type_of("0" * 64) == ""
     await store.append(session_draft("p1"), session_draft("c", parent_id="p1"))
     assert await store.blobs.size_bytes() == 10_000
     await store.append(session_draft("p2"))

@@ -91,7 +91,7 @@ class Phone:
         )
         self.settings: SettingsTable = SettingsTable(self._setting_changed)
         self.packages: PackageTable = PackageTable(built_in())
-        self.tasks: TaskStack = TaskStack(lambda: self.state_record, self.packages, self.now)
+        self.tasks: TaskStack = TaskStack(lambda: self.state_record, self.packages)
         self.app_data: AppData = AppData(seed, self.now)
         self.displays: Displays = Displays(self)
         self.form_factor: FormFactor = FormFactor(self, profile)

@@ -45,12 +45,9 @@ def short_component(package: str, activity: str) -> str:
 class TaskStack:
     """Keep the tasks of one phone."""
 
-    def __init__(
-        self, state: Callable[[], PhoneState], packages: PackageTable, now: Callable[[], float]
-    ) -> None:
+    def __init__(self, state: Callable[[], PhoneState], packages: PackageTable) -> None:
         self._state = state
         self._packages = packages
-        self._now = now
         self._tokens = itertools.count(0xA3F1C20, 0x1D3)
 
     def ensure_home(self) -> None:
@@ -223,7 +220,6 @@ class TaskStack:
         tasks = self._state().tasks
         tasks.remove(task)
         tasks.append(task)
-        task.last_active = self._now()
 
     def _to_back(self, task: TaskState) -> None:
         tasks = self._state().tasks

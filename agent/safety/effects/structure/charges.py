@@ -79,17 +79,6 @@ def _is_named_amount(label: str) -> bool:
     return len(said) <= _NAME_WORDS and not (said and rest.endswith((".", "!", "。")))
 
 
-def charged(page: Page) -> str:
-    """Return the amount that a page would charge, as it stands there; empty when it shows none."""
-    bare = bare_amounts(page)
-    if bare:
-        return bare[-1].label
-    rates = [e for e in page.elements if _has_rate(e.label)]
-    chosen = [e for e in rates if e.checked or e.selected] or rates
-    found = amounts(chosen[0].label) if chosen else ()
-    return found[-1] if found else ""
-
-
 def find_charge(
     element: Element, page: Page, context: Context, *, stroke: bool = False, named: bool = False
 ) -> Finding | None:

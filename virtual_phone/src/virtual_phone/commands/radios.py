@@ -5,8 +5,6 @@ There is no radio. Invariant: a switch is a row of the settings, so the Settings
 
 from virtual_phone.shell.call import Call, CommandError, command
 
-_RADIOS = {"bluetooth_manager": "bluetooth_on", "wifi": "wifi_on", "nfc": "nfc_on"}
-
 
 async def radio_command(call: Call, service: str, words: list[str]) -> int:
     """Run `cmd SERVICE …` of a radio's service."""

@@ -54,7 +54,6 @@ class TaskState(msgspec.Struct):
     package: str
     pages: list[PageState] = []
     display: int = 0
-    last_active: float = 0.0
 
 
 class Notice(msgspec.Struct):
