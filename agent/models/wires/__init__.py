@@ -5,12 +5,17 @@ wire's folder is imported before a session asks for it.
 """
 
 from importlib import import_module
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import msgspec
 
-from agent.models.model import Model
+from agent.models.model import ImageDetail, Model
 from agent.settings import Wire
+
+if TYPE_CHECKING:
+    from agent.models.endpoint import Endpoint
+    from agent.models.prices import Price
+    from agent.models.wires.calls import Key
 
 
 class WireRow(msgspec.Struct, frozen=True, kw_only=True):
@@ -44,7 +49,20 @@ class Client(Model, Protocol):
 class ClientClass(Protocol):
     """What makes a client: every wire's takes the same arguments."""
 
-    def __call__(self, name: str, **options: Any) -> Client: ...
+    def __call__(
+        self,
+        name: str,
+        *,
+        endpoint: "Endpoint",
+        api_key: "Key" = "",
+        timeout_s: float = 45.0,
+        vision: bool = False,
+        price: "Price | None" = None,
+        notice: str = "",
+        max_output_tokens: int = 0,
+        effort: str = "",
+        image_detail: ImageDetail = ImageDetail.AUTO,
+    ) -> Client: ...
 
 
 def client_class(wire: Wire) -> ClientClass:
