@@ -70,7 +70,8 @@ class Typed(msgspec.Struct, frozen=True, kw_only=True):
 
     way: TextWay = TextWay.KEYS
     is_read_back: bool = False  # The field was read afterwards and holds the text.
-    note: str = ""  # Why it was not read back, or what else happened to it.
+    unread: str = ""  # Why it was not read back; who looks at the screen afterwards may see it.
+    note: str = ""  # What else happened to it.
 
 
 class Display(Protocol):

@@ -118,7 +118,7 @@ def test_the_state_of_what_was_pressed_comes_first() -> None:
     assert said == "OK: Clicked. It is now CHECKED."
     refused = seen(switch("Use Bluetooth", checked=False), node("Airplane mode is on"))
     said = verify.verify_click("Clicked", before, refused, before.elements[0])
-    assert said.startswith("OK: Clicked. It is still UNCHECKED. ")
+    assert said.startswith("WARNING: Clicked, but it is still UNCHECKED. ")
 
 
 def test_a_row_that_says_something_else_now_is_told_so() -> None:

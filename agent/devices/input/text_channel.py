@@ -209,9 +209,9 @@ class TextChannel:
 
     async def _read_back(self, text: str, way: TextWay, field: UiNode | None, note: str) -> Typed:
         if field is None:
-            return Typed(way=way, note=f"The text could not be read back: {note.rstrip('.')}.")
+            return Typed(way=way, unread=f"{note.rstrip('.')}.")
         if field.password:
-            return Typed(way=way, note="A password field cannot be read back.")
+            return Typed(way=way, unread="a password field cannot be read back.")
         before, deadline = field_verify.content(field), time.monotonic() + _SETTLE_S
         while True:
             after, note = await self._field()
@@ -219,7 +219,7 @@ class TextChannel:
                 if "\n" in text:
                     return Typed(way=way, note="Enter led away from the field.")
                 note = note or "another field has the focus now"
-                return Typed(way=way, note=f"The text could not be read back: {note.rstrip('.')}.")
+                return Typed(way=way, unread=f"{note.rstrip('.')}.")
             held = field_verify.content(after)
             if field_verify.has_arrived(before, text, held):
                 return Typed(way=way, is_read_back=True)

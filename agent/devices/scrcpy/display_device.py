@@ -166,7 +166,7 @@ class DisplayDevice:
         self._may_act()
         await self._channel.type_ascii(text)
         await self._probe(timeout_s)
-        return Typed(way=TextWay.KEYS, note="Text on another display is not read back.")
+        return Typed(way=TextWay.KEYS, unread="text on another display is not read back.")
 
     async def clear_field(self, *, timeout_s: float = 15.0) -> None:
         """Raises TextEntryError: what is deleted on another display could not be read back."""

@@ -217,9 +217,11 @@ def judge_effect(
     match action:
         case args.ClickElement() | args.LongPressElement():
             return verify.verify_click(resolved.said, before, after, resolved.element, covered)
-        case args.TypeText(text=text):
+        case args.TypeText(text=text, clear=clear):
             shown = hidden_as_written(text, redact, 2000)
-            return verify.verify_typing(resolved.said, shown, resolved.element, before, after)
+            return verify.verify_typing(
+                resolved.said, shown, resolved.element, before, after, clear=clear
+            )
         case args.Scroll(direction=direction):
             swipe = swipe_for(direction, resolved.element)
             return verify.verify_scroll(resolved.said, before, after, swipe)

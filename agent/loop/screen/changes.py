@@ -253,7 +253,8 @@ def state_change(was: Element, now: Element, name: str, *, focus: bool = False) 
     if now.checkable and was.checked != now.checked:
         return f"{name} is now {_on(now)}"
     if was.value != now.value:
-        return f'{name} now holds "{on_one_line(now.value, VALUE_CHARS)}"'
+        held = f'now holds "{on_one_line(now.value, VALUE_CHARS)}"'
+        return f"{name} {held if now.value else 'is now empty'}"
     if was.length != now.length:
         return f"{name} now holds {now.length} hidden characters"
     if was.selected != now.selected and now.selected:

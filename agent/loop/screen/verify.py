@@ -15,6 +15,7 @@ from agent.loop.screen.changes import (
     state_change,
     toast_said,
 )
+from agent.loop.screen.dialogs import dialog_title
 from agent.loop.screen.elements import NEW_LABEL_CHARS, find_by_key
 from agent.loop.screen.matching import same_element
 from agent.loop.screen.screen_text import activity_name
@@ -34,7 +35,9 @@ PASSED_OVER = (
 )
 _TYPED_PREFIX = 20
 _COMPARED = 20_000
+_READ_CHARS = 1_900  # A longer value may be one that was not read to its end.
 _NEW_LABELS = 3
+_UNCHANGED = "It is still"
 _STATES = 3
 
 
@@ -78,7 +81,11 @@ def verify_click(
     against = rejection(before, after)
     if against:
         return f'WARNING: {what}, and the app answered: "{against}"'
-    return f"OK: {what}. {_effect(before, after, element, covered)}"
+    effect = _effect(before, after, element, covered)
+    if effect.startswith(_UNCHANGED) and dialog_title(after.elements) is None:
+        # Whatever else changed, it is not what was pressed for; a dialog may ask first.
+        return f"WARNING: {what}, but it{effect.removeprefix('It')}"
+    return f"OK: {what}. {effect}"
 
 
 def _shown(value: str) -> str:
@@ -90,9 +97,20 @@ def _is_key(element: Element, screen: Sequence[Element]) -> bool:
 
 
 def verify_typing(
-    what: str, text: str, field: Element | None, before: Observation, after: Observation
+    what: str,
+    text: str,
+    field: Element | None,
+    before: Observation,
+    after: Observation,
+    *,
+    clear: bool = False,
 ) -> str:
-    """Judge typing by what the field holds afterwards."""
+    """Judge typing by what the field holds afterwards.
+
+    Args:
+        text: what was typed; empty: the field was only emptied.
+        clear: whether what the field held had to go first.
+    """
     if after.tree_note:
         return f"WARNING: {what}, but the field cannot be read: {after.tree_note}"
     now = _same_field(field, after)
@@ -100,25 +118,58 @@ def verify_typing(
         if not is_same(before, after):
             return f"OK: {what}. {_effect(before, after)}"
         return f"WARNING: {what}, but no field shows it."
-    if is_secret_field(now) and now.length:
-        return f"OK: {what}. The field now holds {now.length} hidden characters."
-    if is_secret_field(now):
-        return f"OK: {what}. What a password field holds is not read back."
-    if not text and not now.value:
-        return f"OK: {what}. The field is empty."
     was = None if field is None else find_by_key(before.elements, field.key)
-    if was is not None and was.value == now.value and was.value:
-        return f'WARNING: {what}, but the field still holds "{_shown(now.value)}".'
-    if now.value and _arrived(text, now.value):
-        if now.value != text:
-            # More than that, or other spaces: the model has to see what stands there now.
-            return f'OK: {what}. The field now holds "{_shown(now.value)}".'
-        return f"OK: {what}. The field now holds it."
+    if is_secret_field(now):
+        return _verify_secret(what, was, now, clear=clear)
+    old = "" if was is None else was.value
     if not now.value:
-        if not is_same(before, after):
-            return f"OK: {what}. The field is empty again: the text was sent or taken."
+        return _verify_empty(what, text, before, after, old="" if clear else old)
+    held = f'"{_shown(now.value)}"'
+    if text and clear and now.value == text:
+        return f"OK: {what}. The field now holds it."
+    if old == now.value:
+        return f"WARNING: {what}, but the field still holds {held}."
+    if not text or not _arrived(text, now.value):
+        return f"WARNING: {what}, but the field holds {held}."
+    if now.value == text:
+        return f"OK: {what}. The field now holds it."
+    if len(now.value) < _READ_CHARS and text.startswith(now.value):
+        return f"WARNING: {what}, but the field holds only the beginning: {held}."
+    if old.strip() and old in now.value and len(now.value) >= len(old) + len(text.strip()):
+        if clear:
+            return f"WARNING: {what}, but what was there before is still there, too: {held}."
+        return f"OK: {what}. It was added to what was there: the field now holds {held}."
+    # More than that, or other spaces: the model has to see what stands there now.
+    return f"OK: {what}. The field now holds {held}."
+
+
+def _verify_secret(what: str, was: Element | None, now: Element, *, clear: bool) -> str:
+    if not now.length:
+        return f"OK: {what}. What a password field holds is not shown."
+    if was is not None and was.length == now.length and not clear:
+        return f"WARNING: {what}, but the field still holds {now.length} hidden characters."
+    return f"OK: {what}. The field now holds {now.length} hidden characters."
+
+
+def _verify_empty(
+    what: str, text: str, before: Observation, after: Observation, *, old: str
+) -> str:
+    """Judge typing after which the field is empty: wanted, or a sign that the text went on.
+
+    Args:
+        old: what the field held before, if that had not to go.
+    """
+    if not text:
+        return f"OK: {what}. The field is empty."
+    start = one_line(text, _TYPED_PREFIX).strip()
+    seen = [any(start in e.label for e in screen.elements) for screen in (before, after)]
+    if start and seen == [False, True]:
+        return f"OK: {what}. The field is empty again, and the screen shows the text."
+    if old:
+        return f"OK: {what}. The field is empty again: the text was sent or taken."
+    if is_same(before, after):
         return f"WARNING: {what}, but the field is empty."
-    return f'WARNING: {what}, but the field holds "{_shown(now.value)}".'
+    return f"WARNING: {what}, but the field is empty, and nothing shows where the text went."
 
 
 def _arrived(text: str, value: str) -> bool:
@@ -212,7 +263,7 @@ def _own_state(element: Element, before: Observation, after: Observation) -> str
     if now.label != element.label:
         return f'It now says "{one_line(now.label, VALUE_CHARS)}".'
     if now.checkable:
-        return f"It is still {'CHECKED' if now.checked else 'UNCHECKED'}."
+        return f"{_UNCHANGED} {'CHECKED' if now.checked else 'UNCHECKED'}."
     return ""
 
 

@@ -250,7 +250,7 @@ async def test_text_that_shows_a_moment_later_has_arrived() -> None:
 async def test_a_password_cannot_be_read_back_and_that_is_said() -> None:
     typed = await typed_into(Field("", "••••", password=True), "hunter2")
     assert not typed.is_read_back
-    assert "password" in typed.note
+    assert "password" in typed.unread
 
 
 async def test_enter_that_leads_away_is_not_taken_for_a_loss() -> None:
