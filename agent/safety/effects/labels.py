@@ -132,13 +132,16 @@ def _installs(element: Element, title: tuple[str, ...], ids: tuple[str, ...]) ->
 
 
 def is_only_written(element: Element) -> bool:
-    """Return whether money is in the words of an entry alone, as in a note "Pay rent".
+    """Return whether an act is in the words of an entry alone, as in a note "Pay rent".
 
-    A button that pays is called so, in whole: "Pay now", "Subscribe"; or by its resource id.
+    A button that acts is called so, in whole: "Pay now", "Delete account"; or by its resource id.
     """
-    if is_price(element.label) or joined_words(words(element.label)) in _FINANCIAL_WORDS:
+    label, ids = words(element.label), id_words(element.resource_id)
+    if is_price(element.label) or joined_words(label) in _FINANCIAL_WORDS | _DESTRUCTIVE_WORDS:
         return False
-    return not _any(id_words(element.resource_id), _FINANCIAL)
+    if is_disguised(element.label) or label in _OUTGOING_BUTTONS + _INSTALL_BUTTONS:
+        return False
+    return not any(_any(ids, known) for known in (_FINANCIAL, _DESTRUCTIVE_BUTTONS, _SEND_IDS))
 
 
 def is_send(element: Element) -> bool:

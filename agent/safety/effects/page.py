@@ -13,7 +13,7 @@ from agent.records import Element, Observation
 from agent.safety.effects.amounts import amounts, is_number, is_rate
 from agent.safety.effects.lexicon import Meaning, Reading, read
 from agent.safety.effects.structure.fields import is_amount, is_composer, is_recipient, is_search
-from agent.safety.words import id_words
+from agent.safety.words import id_words, words
 
 _DIALOG_IDS = frozenset({"alerttitle", "parentpanel", "buttonpanel", "button1", "button2"})
 _ID_MONEY = frozenset(
@@ -36,10 +36,14 @@ _CORRESPONDENCE = ("messag", "mail", "chat", "sms", "conversation", "inbox", "no
 _ENTRIES = frozenset(
     {
         *("note", "notes", "memo", "memos", "keep", "todo", "todos", "todoist", "task", "tasks"),
-        *("calendar", "journal", "diary"),
+        *("calendar", "journal", "diary", "contacts"),
     }
 )
 """In the name of an app that lists what its user wrote down."""
+_MAKES = frozenset({"add", "new", "create", "compose", "fab"})
+"""In the label or the id of a control that makes a new entry."""
+_SETS = frozenset({"settings", "setting", "preferences", "preference", "account", "accounts"})
+"""In the name of a page whose rows are commands, in whatever app."""
 _ROWS = 3
 HEAD, _MIDDLE = 0.22, 0.5
 
@@ -235,6 +239,20 @@ class Page:
         if self.rows < 2 or self.is_dialog or not _ENTRIES.intersection(self.package.split(".")):
             return False
         return not (self.amounts or self.has_payment_method or self.speaks_of_money)
+
+    @cached_property
+    def keeps_entries(self) -> bool:
+        """Whether its rows are entries for sure: it lists them, and offers to make another."""
+        named = {word for text in (*self.activity, self.title) for word in id_words(text)}
+        return (
+            self.lists_entries
+            and not named & _SETS
+            and any(
+                e.label.strip() == "+" or _MAKES & {*words(e.label), *id_words(e.resource_id)}
+                for e in self.pressables
+                if not self.is_row(e)
+            )
+        )
 
     @cached_property
     def is_home(self) -> bool:

@@ -308,6 +308,10 @@ def _own(element: Element, page: Page, context: Context) -> Finding | None:
     reading = read(title)
     if page.is_instrument and M.RESET in reading.whole:
         return None
+    paying = context.flow.verb is V.SPEND
+    if page.is_row(element) and page.keeps_entries and not paying and is_only_written(element):
+        # It opens what somebody called so, as a note "Delete account, step by step".
+        return None
     if M.PROTECTION in reading.found and not page.is_dialog and len(words(title)) <= 4:
         # "Install unknown apps" is a page of the settings, and installs nothing; see `_switch`.
         return None
@@ -319,11 +323,11 @@ def _own(element: Element, page: Page, context: Context) -> Finding | None:
         said = f'"{element.label[:60]}" may {RULES[V.CARRY_OUT].says}'
         return Finding(V.CARRY_OUT, said, element=element)
     named = find_named(element)
-    if named is not None and named.verb is V.SPEND and page.is_row(element) and page.lists_messages:
+    in_text = named is not None and named.verb in {V.SPEND, V.DELETE}
+    if in_text and page.is_row(element) and page.lists_messages:
         # What somebody wrote stands in the row; only its name is the row's own.
         named = find_named(replace(element, label=title, more=""))
     if named is not None and named.verb is V.SPEND and page.is_row(element):
-        paying = context.flow.verb is V.SPEND
         if page.lists_entries and not paying and is_only_written(element):
             named = None
     elif named is None and _LEET.search(element.label):
