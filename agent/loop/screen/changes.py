@@ -252,6 +252,8 @@ def state_change(was: Element, now: Element, name: str, *, focus: bool = False) 
     """
     if now.checkable and was.checked != now.checked:
         return f"{name} is now {_on(now)}"
+    if was.value != now.value and now.kind == "slider" and now.value:
+        return f"{name} is now at {one_line(now.value, VALUE_CHARS)}"
     if was.value != now.value:
         held = f'now holds "{on_one_line(now.value, VALUE_CHARS)}"'
         return f"{name} {held if now.value else 'is now empty'}"

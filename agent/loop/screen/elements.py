@@ -6,6 +6,7 @@ redactor; a password field never gives its text; a number means the same node's 
 look-alike's.
 """
 
+import re
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 
@@ -35,6 +36,9 @@ _SHAPE_CHARS = 80
 # 2 px and 20 px of the 1080 × 2400 screen of CONTRACTS 5.1, as shares of width and height.
 _MIN_WIDTH, _MIN_HEIGHT = 2 / 1080, 2 / 2400
 _CELL_WIDTH, _CELL_HEIGHT = 20 / 1080, 20 / 2400
+_POSITION = re.compile(r"[+-]?\d{1,6}(?:[.,]\d{1,3})?(?: ?%)?")
+_NAMED_POSITION = re.compile(r"(?P<name>.*[^\s,:;–-])[\s,:;–-]+(?P<at>\d{1,3}(?:[.,]\d+)? ?%)")
+"""What a slider is called and where it stands, in one text: "Brightness, 45%"."""
 _KEYBOARD_WORDS = ("inputmethod", "keyboard")
 _NAV_LABELS = frozenset({"back", "close", "cancel", "navigate up", "menu", "more options"})
 
@@ -189,11 +193,28 @@ def _label_and_value(
         name = _tidy(node.hint, redact) or _tidy(node.description, redact)
         value = _held(node.text, redact)
         return cut(name), "" if value and value.strip() == name else value
-    own = _tidy(node.text, redact) or _tidy(node.description, redact)
+    text, description = _tidy(node.text, redact), _tidy(node.description, redact)
+    if _kind_of(_shape(node.class_name)[-_SHAPE_CHARS:]) == "slider":
+        name, at_value = _slider_name_and_value(text, description)
+        if name:
+            return cut(name), at_value
+    own = text or description
     if own:
         return cut(own), ""
     parts = [part for part in (_tidy(text, redact) for text in rows.parts_of(at)) if part]
     return cut(" | ".join(dict.fromkeys(parts))), ""
+
+
+def _slider_name_and_value(text: str, description: str) -> tuple[str, str]:
+    """Return what a slider is called and where it stands, if its app says that in words.
+
+    The range that a slider has for screen readers (RangeInfo, stateDescription) is in no dump.
+    """
+    if description and _POSITION.fullmatch(text):
+        return description, text
+    own = text or description
+    found = _NAMED_POSITION.fullmatch(own)
+    return (found["name"], found["at"]) if found else (own, "")
 
 
 def cut(label: str) -> str:
