@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from agent.errors import ConfigError
 from agent.models.catalog import PRICE_FILE, catalog, load_prices, own_prices, price_of
+from agent.models.clients import Client, client_class
 from agent.models.endpoint import Endpoint
 from agent.models.keys import Key, Source, find_key, variables
 from agent.models.login import FILE_NAME as LOGIN_FILE
@@ -27,7 +28,6 @@ from agent.models.session_endpoint import (
     is_asked_there,
     recorded_address,
 )
-from agent.models.wires import Client, client_class
 from agent.records import ReasoningEffort, Session
 
 if TYPE_CHECKING:

@@ -12,8 +12,8 @@ import msgspec
 
 from agent.errors import ModelError
 from agent.models.catalog import Preset
+from agent.models.clients import client_class
 from agent.models.endpoint import endpoint_for
-from agent.models.wires import client_class
 
 LOOK_S = 2.0
 """How long a server that may not be there may take to list its models."""

@@ -11,9 +11,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from agent.models.clients import client_class
 from agent.models.endpoint import Endpoint, Provider
 from agent.models.model import MessageKind, ModelRequest
-from agent.models.wires import client_class
 from agent.settings import Wire
 from agent.store.embedded.sqlite_store import SqliteStore
 from bench._tokens import count_tokens

@@ -11,10 +11,10 @@ import pytest
 from agent.errors import SwitchboardError
 from agent.mcp.bounded import over_http
 from agent.mcp.connection import ServerConnection, ServerTrouble
+from agent.models.clients import client_class
 from agent.models.endpoint import endpoint_for
 from agent.models.login import Login, discover, refreshed, sign_out
 from agent.models.model import Message, MessageKind, ModelRequest, Role
-from agent.models.wires import client_class
 from agent.oidc.device_flow import DeviceFlow
 from agent.oidc.issuer import Metadata
 from agent.settings import Wire

@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from agent.errors import ModelError
+from agent.models.clients import client_class
 from agent.models.endpoint import Endpoint
 from agent.models.model import Message, MessageKind, ModelReply, ModelRequest, Role
-from agent.models.wires import client_class
 from agent.settings import Wire
 from tests.openai_server import OpenAIServer, Reply, openai_server
 

@@ -21,7 +21,7 @@ class Watch(MetaPathFinder):
 sys.meta_path.insert(0, Watch())
 from agent.models.endpoint import Endpoint
 from agent.models.model import Message, MessageKind, ModelRequest, Role
-from agent.models.wires import client_class
+from agent.models.clients import client_class
 from agent.settings import Wire
 from tests.openai_server import Reply, openai_server
 

@@ -10,6 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from agent.errors import ModelError
+from agent.models.clients import Client, client_class
 from agent.models.endpoint import Endpoint
 from agent.models.model import (
     FinishReason,
@@ -22,7 +23,7 @@ from agent.models.model import (
 )
 from agent.models.prices import Price
 from agent.models.retry import complete_with_retries
-from agent.models.wires import WIRES, Client, client_class
+from agent.models.wires import WIRES
 from agent.models.wires.transport import MAX_ANSWER_BYTES
 from agent.settings import KEYS, Wire
 from agent.tools.registry import schemas

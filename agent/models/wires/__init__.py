@@ -4,18 +4,9 @@ A wire is a folder of `agent/models/` with a client in it, and a row here. Invar
 wire's folder is imported before a session asks for it.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Protocol
-
 import msgspec
 
-from agent.models.model import ImageDetail, Model
 from agent.settings import Wire
-
-if TYPE_CHECKING:
-    from agent.models.endpoint import Endpoint
-    from agent.models.prices import Price
-    from agent.models.wires.calls import Key
 
 
 class WireRow(msgspec.Struct, frozen=True, kw_only=True):
@@ -37,36 +28,3 @@ WIRES: dict[Wire, WireRow] = {
         module="agent.models.anthropic", client="AnthropicModel", path="/messages"
     ),
 }
-
-
-class Client(Model, Protocol):
-    """A model behind an endpoint."""
-
-    async def known_models(self) -> tuple[str, ...]:
-        """List what the endpoint offers, sorted. Raises ModelError."""
-
-
-class ClientClass(Protocol):
-    """What makes a client: every wire's takes the same arguments."""
-
-    def __call__(
-        self,
-        name: str,
-        *,
-        endpoint: "Endpoint",
-        api_key: "Key" = "",
-        timeout_s: float = 45.0,
-        vision: bool = False,
-        price: "Price | None" = None,
-        notice: str = "",
-        max_output_tokens: int = 0,
-        effort: str = "",
-        image_detail: ImageDetail = ImageDetail.AUTO,
-    ) -> Client: ...
-
-
-def client_class(wire: Wire) -> ClientClass:
-    """Return the class of a wire's clients, imported now."""
-    row = WIRES[wire]
-    found: ClientClass = getattr(import_module(row.module), row.client)
-    return found

@@ -12,11 +12,11 @@ from msgspec.structs import replace
 from agent.errors import ConfigError
 from agent.models.catalog import catalog, facts_of, load_prices, price_of
 from agent.models.choice import build_client, price_at
+from agent.models.clients import client_class
 from agent.models.endpoint import endpoint_for
 from agent.models.keys import Source, find_key, keep_in_file
 from agent.models.openai.dialect import Dialect, plainer
 from agent.models.windows import UNKNOWN_WINDOW, context_window
-from agent.models.wires import client_class
 from agent.settings import ModelSettings, Settings, Wire
 from tests.models.asking import REQUEST
 from tests.openai_server import Reply, openai_server
