@@ -49,7 +49,7 @@ class AdbSettings(_Section, frozen=True, kw_only=True):
         Meta(
             min_length=1,
             description="The adb servers to watch, each as host:port or localfilesystem:PATH. "
-            "Default: what ADB_SERVER_SOCKET or ANDROID_ADB_SERVER_PORT say, else 127.0.0.1:5037.",
+            "Default: from ADB_SERVER_SOCKET or ANDROID_ADB_SERVER_PORT, else 127.0.0.1:5037.",
         ),
     ] = ("127.0.0.1:5037",)
     path: Annotated[str, Meta(description="The adb program; empty: found on PATH or bundled.")] = ""
@@ -61,18 +61,18 @@ class ScrcpySection(_Section, frozen=True, kw_only=True):
     server: Annotated[
         str,
         Meta(
-            description="A scrcpy-server file; empty: that of an installed scrcpy, or of the "
+            description="A scrcpy-server file; empty: from an installed scrcpy, or from the "
             "package mysc-core."
         ),
     ] = ""
     video: Annotated[
-        bool, Meta(description="Whether live pictures come by video where a phone gives it.")
+        bool, Meta(description="Use video for live pictures on phones that offer it.")
     ] = True
     control: Annotated[
-        bool, Meta(description="Whether touches go over a control socket where a phone has one.")
+        bool, Meta(description="Send touches over scrcpy's control socket on phones that have one.")
     ] = True
     max_fps: Annotated[
-        int, Meta(ge=1, le=60, description="Maximum pictures per second asked of a phone.")
+        int, Meta(ge=1, le=60, description="Maximum pictures per second requested from a phone.")
     ] = 60
 
 
@@ -90,8 +90,8 @@ class ModelSettings(_Section, frozen=True, kw_only=True):
         str,
         Meta(
             pattern=r"^(https?://\S+)?$",
-            description="The endpoint. Default: OPENAI_BASE_URL, else that of the provider that "
-            "the model's name tells, as in groq/NAME, else OpenAI's.",
+            description="The endpoint. Default: OPENAI_BASE_URL, else the endpoint of the "
+            "provider in the model's name, as in groq/NAME, else OpenAI's.",
         ),
     ] = ""
     api_key_env: Annotated[
@@ -102,103 +102,98 @@ class ModelSettings(_Section, frozen=True, kw_only=True):
             "own variable, then keys.toml beside the settings file (mode 0600), then the keyring.",
         ),
     ] = "OPENAI_API_KEY"
-    keyring: Annotated[
-        bool, Meta(description="Whether the system's keyring is asked for the key.")
-    ] = True
+    keyring: Annotated[bool, Meta(description="Look for the key in the system's keyring.")] = True
     wire: Annotated[
         str,
         Meta(
             pattern=f"^(auto|{'|'.join(Wire)})$",
-            description=f"The protocol that is spoken: {', '.join(Wire)}; or auto, which chooses "
+            description=f"The protocol: {', '.join(Wire)}; or auto, which chooses "
             "by the provider and the model.",
         ),
     ] = "auto"
     max_output_tokens: Annotated[
         int,
-        Meta(ge=0, le=200_000, description="Maximum tokens of one answer; 0: as suits the model."),
+        Meta(ge=0, le=200_000, description="Maximum tokens of one answer; 0: the model's default."),
     ] = 0
     context_window: Annotated[
         int,
         Meta(
             ge=0,
             le=100_000_000,
-            description="How many tokens the model's conversation and answer may have together; "
-            "0: what is known of the model. Near it, what the model remembers is compacted.",
+            description="Maximum tokens of the model's conversation and answer together; 0: as "
+            "known for the model. Near the limit, what the model remembers is compacted.",
         ),
     ] = 0
     image_detail: Annotated[
         Literal["auto", "low", "high"],
-        Meta(
-            description="How finely an endpoint looks at a frame, where its wire lets it be said."
-        ),
+        Meta(description="Image detail that is requested, if the protocol supports it."),
     ] = "auto"
     reasoning_effort: Annotated[
         Literal["", "none", "minimal", "low", "medium", "high", "xhigh"],
-        Meta(description="How long a model that reasons may do so; empty: as it does by default."),
+        Meta(description="Reasoning effort of the model; empty: its default."),
     ] = ""
     login_issuer: Annotated[
         str,
         Meta(
             pattern=r"^(https?://\S+)?$",
-            description="Who `switchboard login` signs in with: an OAuth or OpenID issuer.",
+            description="The OAuth or OpenID issuer that `switchboard login` uses.",
         ),
     ] = ""
     login_client_id: Annotated[
-        str, Meta(description="The client id that the issuer knows this console by.")
+        str, Meta(description="The client id of this console at the issuer.")
     ] = ""
-    login_scope: Annotated[str, Meta(description="What `switchboard login` asks for.")] = (
-        "openid offline_access"
-    )
+    login_scope: Annotated[
+        str, Meta(description="The OAuth scope that `switchboard login` requests.")
+    ] = "openid offline_access"
     login_port: Annotated[
-        int, Meta(ge=0, le=65_535, description="Where the browser comes back to; 0: any free port.")
+        int,
+        Meta(
+            ge=0,
+            le=65_535,
+            description="The local port for the browser's redirect; 0: any free port.",
+        ),
     ] = 0
     verifier: Annotated[
         str,
         Meta(
             max_length=200,
-            description="Who checks a claim of success: same (the session's model, in a "
-            "conversation of its own), the name of a model, pilot (rules, offline), or off.",
+            description="What checks a claim of success: same (the session's model, in a separate "
+            "conversation), a model's name, pilot (rules, offline), or off.",
         ),
     ] = "same"
-    timeout_s: Annotated[Seconds, Meta(description="How long one model call may take.")] = 45.0
-    vision: Annotated[bool, Meta(description="Whether the model is shown frames.")] = True
+    timeout_s: Annotated[Seconds, Meta(description="Maximum duration of a model call.")] = 45.0
+    vision: Annotated[bool, Meta(description="Whether the model gets pictures.")] = True
 
 
 class RunSettings(_Section, frozen=True, kw_only=True):
     """`[run]`: bounds on a session."""
 
     max_steps: Annotated[
-        int, Meta(ge=1, le=10_000, description="Steps of a session that act or look.")
+        int, Meta(ge=1, le=10_000, description="Maximum steps of a session that act or look.")
     ] = 30
     max_total_steps: Annotated[
-        int, Meta(ge=1, le=100_000, description="Steps of a session, counted or not.")
+        int, Meta(ge=1, le=100_000, description="Maximum steps of a session, counted or not.")
     ] = 100
     max_seconds: Annotated[
         Wait,
-        Meta(description="Seconds that a session may work, not counting waiting; 0 = no limit."),
+        Meta(description="Maximum seconds of work of a session, without waiting; 0 = no limit."),
     ] = 0.0
     max_tokens: Annotated[
-        int, Meta(ge=0, description="Tokens, in and out, that a session may use; 0 = no limit.")
+        int, Meta(ge=0, description="Maximum tokens of a session, input plus output; 0 = no limit.")
     ] = 0
     max_cost_usd: Annotated[
-        float, Meta(ge=0, description="What a session's model calls may cost; 0 = no limit.")
+        float, Meta(ge=0, description="Maximum cost of a session's model calls; 0 = no limit.")
     ] = 0.0
     at_limit: Annotated[
         Literal["ask", "stop"],
-        Meta(description="What a session does whose budget is spent: ask to go on, or stop."),
+        Meta(description="What a session does at a limit: ask whether to continue, or stop."),
     ] = "ask"
     max_at_once: Annotated[
-        int,
-        Meta(
-            ge=0,
-            description="Phones that the sessions of one account may have at once; 0 = no limit.",
-        ),
+        int, Meta(ge=0, description="Maximum phones in use by one account at once; 0 = no limit.")
     ] = 0
     answer_timeout_s: Annotated[
         Wait,
-        Meta(
-            description="How long a question waits for an answer; silence is no. 0: until answered."
-        ),
+        Meta(description="How long a question waits; no answer is a no. 0: until it is answered."),
     ] = 600.0
 
 
@@ -208,15 +203,15 @@ class SafetySettings(_Section, frozen=True, kw_only=True):
     autonomy: Annotated[
         Literal["observe_only", "ask_before_action", "trusted_actions"],
         Meta(
-            description="observe_only never acts; ask_before_action has every action approved that "
-            "may change something; trusted_actions only what cannot be undone."
+            description="observe_only never acts; ask_before_action asks before every action that "
+            "may change something; trusted_actions asks only before what cannot be undone."
         ),
     ] = "trusted_actions"
     dry_run: Annotated[
-        bool, Meta(description="Draw what would be done, and do nothing to any phone.")
+        bool, Meta(description="Show what would be done, and do nothing on any phone.")
     ] = False
     pause_on_touch: Annotated[
-        bool, Meta(description="Whether a session pauses when somebody touches its phone.")
+        bool, Meta(description="Pause a session when someone touches its phone.")
     ] = True
     apps: Annotated[
         tuple[AppRule, ...],
@@ -232,8 +227,9 @@ class SafetySettings(_Section, frozen=True, kw_only=True):
     two_people: Annotated[
         tuple[EffectVerb, ...],
         Meta(
-            description="The effects that two operators have to approve: spend, send, publish, "
-            "call, delete and the others that an approval names; unknown for what cannot be read."
+            description="Effects that two operators must approve: spend, send, publish, call, "
+            "delete and any other that an approval names; unknown: effects that cannot be "
+            "determined."
         ),
     ] = ()
 
@@ -245,15 +241,15 @@ class RecoverySettings(_Section, frozen=True, kw_only=True):
         Wait, Meta(description="How long a session waits for its phone to come back.")
     ] = 120.0
     auto_resume: Annotated[
-        bool, Meta(description="Whether sessions go on by themselves after the core was restarted.")
+        bool, Meta(description="Resume sessions automatically after a restart of the core.")
     ] = True
     retries: Annotated[
         int,
         Meta(
             ge=0,
             le=100,
-            description="How often a session that nobody drives goes on by itself after a loss, "
-            "restarts of the core included, before it waits for the operator.",
+            description="How often a session that is not driven resumes automatically after a "
+            "loss, including restarts of the core, before it waits for the operator.",
         ),
     ] = 3
 
@@ -266,18 +262,19 @@ class JobSettings(_Section, frozen=True, kw_only=True):
         Meta(
             ge=1,
             le=10_000_000,
-            description="How many jobs are stored; one more takes the place of the oldest that "
-            "has ended, and is refused when none has.",
+            description="Maximum stored jobs. One more replaces the oldest that has ended, and is "
+            "refused if none has.",
         ),
     ] = 200
     review_timeout_s: Annotated[
-        Seconds, Meta(description="How long an action of a job waits for a review; silence is no.")
+        Seconds,
+        Meta(description="How long an action of a job waits for a review; no answer is a no."),
     ] = 900.0
     max_tokens: Annotated[
-        int, Meta(ge=0, description="Maximum tokens of one run; 0: as [run] says.")
+        int, Meta(ge=0, description="Maximum tokens of one run; 0: the limit in [run].")
     ] = 0
     max_cost_usd: Annotated[
-        float, Meta(ge=0, description="Maximum cost of one run; 0: as [run] says.")
+        float, Meta(ge=0, description="Maximum cost of one run; 0: the limit in [run].")
     ] = 0.0
 
 
@@ -289,8 +286,8 @@ class RetentionSettings(_Section, frozen=True, kw_only=True):
         Meta(
             ge=0,
             le=1_000_000,
-            description="How many of the newest ended trees keep their displays and notices; those "
-            "that a job opened count for each job by itself.",
+            description="How many of the newest ended trees keep their displays and notices, "
+            "counted separately for each job.",
         ),
     ] = 10
     keep_days: Annotated[
@@ -301,8 +298,8 @@ class RetentionSettings(_Section, frozen=True, kw_only=True):
         Meta(
             ge=0,
             le=1_000_000,
-            description="How many gigabytes the pictures of all sessions may take; beyond that the "
-            "oldest ended trees lose theirs first.",
+            description="Maximum gigabytes of pictures of all sessions; beyond that, the oldest "
+            "ended trees lose theirs first.",
         ),
     ] = 10.0
 
@@ -313,7 +310,7 @@ class LoopSettings(_Section, frozen=True, kw_only=True):
     without: Annotated[
         tuple[Pattern, ...],
         Meta(
-            description="Patterns of the loop that are switched off, to measure what they do: "
+            description="Patterns of the loop to turn off, to measure their effect: "
             + ", ".join(Pattern)
             + "."
         ),
@@ -326,32 +323,28 @@ class NoticeSettings(_Section, frozen=True, kw_only=True):
     command: Annotated[
         tuple[str, ...],
         Meta(
-            description="A program and its arguments that show a notice: it gets JSON on stdin, "
-            "and what it writes is the reply. No shell is involved."
+            description="A program, with its arguments, that shows a notice. It gets JSON on "
+            "stdin, and its output is the reply. No shell is involved."
         ),
     ] = ()
     command_timeout_s: Annotated[
-        Seconds, Meta(description="How long that program may show one notice.")
+        Seconds, Meta(description="How long that program may show a notice.")
     ] = 300.0
     terminal: Annotated[
-        bool, Meta(description="Whether the console's terminal shows them while it has no focus.")
+        bool, Meta(description="Show notices in the console's terminal while it is not focused.")
     ] = True
-    phone: Annotated[
-        bool, Meta(description="Whether the phone of a session shows its notices too.")
-    ] = False
+    phone: Annotated[bool, Meta(description="Also show notices on the session's phone.")] = False
 
 
 class WatcherSettings(_Section, frozen=True, kw_only=True):
     """`[watchers]`: what the core looks out for."""
 
-    most: Annotated[
-        int, Meta(ge=1, le=5_000, description="How many watchers may be active at once.")
-    ] = 200
+    most: Annotated[int, Meta(ge=1, le=5_000, description="Maximum active watchers.")] = 200
     allow_private: Annotated[
         bool,
         Meta(
-            description="Whether pages of this machine and its network may be watched, as those of "
-            "the internet are."
+            description="Allow watching pages on this machine and its network, in addition to the "
+            "internet."
         ),
     ] = False
 
@@ -360,7 +353,7 @@ class PoolSettings(_Section, frozen=True, kw_only=True):
     """`[pool]`: phones that are kept ready for environments and benchmarks."""
 
     virtual: Annotated[
-        int, Meta(ge=0, le=256, description="How many virtual phones the pool has.")
+        int, Meta(ge=0, le=256, description="Number of virtual phones in the pool.")
     ] = 0
     avds: Annotated[
         tuple[str, ...],
@@ -371,7 +364,7 @@ class PoolSettings(_Section, frozen=True, kw_only=True):
     ] = ()
     apps: Annotated[
         tuple[str, ...],
-        Meta(description="The packages whose data is cleared when a phone is put back."),
+        Meta(description="The packages whose data is cleared when a phone is returned."),
     ] = ()
 
 
@@ -417,7 +410,7 @@ class StoreSettings(_Section, frozen=True, kw_only=True):
     dsn: Annotated[
         str,
         Meta(
-            description="A PostgreSQL database to keep everything in, as postgresql://ROLE@HOST/"
+            description="A PostgreSQL database for everything, as postgresql://ROLE@HOST/"
             "DATABASE, or @FILE that holds its address. Empty: a file in the data directory.",
             extra={"secret": True},
         ),
@@ -434,15 +427,15 @@ class StoreSettings(_Section, frozen=True, kw_only=True):
         str,
         Meta(
             max_length=100,
-            description="The name of this computer among those that use the database; empty: its "
-            "name in the network.",
+            description="The name of this host among those that use the database; empty: its host "
+            "name.",
         ),
     ] = ""
     dispatcher: Annotated[
         DispatcherKind,
         Meta(
-            description="What hands sessions their phones on a database: local, the core by "
-            "itself, or dbos, queues in the database that DBOS runs."
+            description="What assigns phones to sessions on a database: local (the core itself) or "
+            "dbos (queues in the database, run by DBOS)."
         ),
     ] = DispatcherKind.LOCAL
 
@@ -453,12 +446,12 @@ class OperatorSettings(_Section, frozen=True, kw_only=True):
     key: Annotated[
         str,
         Meta(
-            description="The file of the Ed25519 key that you sign in with at a core that has "
-            "operators. Empty: operator.key beside the settings file, where there is one."
+            description="The file of the Ed25519 key with which you sign in to a core that has "
+            "operators. Empty: operator.key beside the settings file, if it exists."
         ),
     ] = ""
     token_file: Annotated[
-        str, Meta(description="A file with your token, instead of a key; its mode is 600.")
+        str, Meta(description="A file with your token, instead of a key; its mode must be 600.")
     ] = ""
 
 
@@ -468,21 +461,21 @@ class OidcSettings(_Section, frozen=True, kw_only=True):
     issuer: Annotated[
         str,
         Meta(
-            description="Its address, as https://login.example.com/realms/lab. Core and program "
-            "both have to name it. Empty: no operator signs in by an account."
+            description="Its address, as https://login.example.com/realms/lab. It must be "
+            "set for the core and for the program. Empty: no sign-in with accounts."
         ),
     ] = ""
     client_id: Annotated[
         str,
         Meta(
-            description="How the issuer knows Switchboard: a client of its own there, with the "
-            "device flow allowed."
+            description="The id of Switchboard's own client at the issuer, which must allow the "
+            "device flow."
         ),
     ] = ""
     client_secret_file: Annotated[
         str,
         Meta(
-            description="The file of the client's secret, where the issuer gave one; its mode is "
+            description="The file of the client's secret, if the issuer gave one; its mode must be "
             "600."
         ),
     ] = ""
@@ -499,7 +492,7 @@ class OidcSettings(_Section, frozen=True, kw_only=True):
             # Longer than an ID token may be old: the sign-in keeps its hash, so it counts once.
             ge=900,
             le=604_800,
-            description="How long a sign-in counts at this core, in seconds.",
+            description="How long a sign-in to this core is valid, in seconds.",
         ),
     ] = 28_800
 
@@ -510,23 +503,23 @@ class CoreSettings(_Section, frozen=True, kw_only=True):
     address: Annotated[
         str,
         Meta(
-            description="A core that listens on another computer, as tls://HOST:PORT; --core says "
-            "it for one command. Empty: that of the data directory."
+            description="A core that listens on another computer, as tls://HOST:PORT; --core sets "
+            "it for one command. Empty: the core of the data directory."
         ),
     ] = ""
     ca: Annotated[
         str,
         Meta(
             description="The file of the authority that signed its certificate. Empty: "
-            "authority.pem beside the settings file, where there is one, else those that the "
+            "authority.pem beside the settings file, if it exists, else the authorities that the "
             "system trusts."
         ),
     ] = ""
     cert: Annotated[
-        str, Meta(description="The file of your own certificate, where that core asks for one.")
+        str, Meta(description="The file of your own certificate, if that core requires one.")
     ] = ""
     key: Annotated[
-        str, Meta(description="The file of the private key of core.cert; its mode is 600.")
+        str, Meta(description="The file of core.cert's private key; its mode must be 600.")
     ] = ""
 
 
@@ -536,21 +529,19 @@ class ListenSettings(_Section, frozen=True, kw_only=True):
     address: Annotated[
         str,
         Meta(
-            description="An address of this computer, as HOST:PORT. Whoever comes there has to "
-            "sign in as an operator. Empty: no other computer is listened to."
+            description="An address of this computer, as HOST:PORT. Its clients must sign in "
+            "as operators. Empty: accept no other computers."
         ),
     ] = ""
-    cert: Annotated[
-        str, Meta(description="The file of the certificate that is shown there, in PEM.")
-    ] = ""
+    cert: Annotated[str, Meta(description="The file of the core's certificate, in PEM.")] = ""
     key: Annotated[
-        str, Meta(description="The file of the private key of listen.cert; its mode is 600.")
+        str, Meta(description="The file of listen.cert's private key; its mode must be 600.")
     ] = ""
     ca: Annotated[
         str,
         Meta(
-            description="The file of an authority: callers have to show a certificate that it "
-            "signed, before they may sign in. Empty: they need none."
+            description="The file of an authority. Clients need a certificate signed by it before "
+            "they may sign in. Empty: they need none."
         ),
     ] = ""
 
@@ -580,8 +571,7 @@ class LogSettings(_Section, frozen=True, kw_only=True):
     """`[log]`: the log file of the core, `logs/switchboard.log` in the data directory."""
 
     form: Annotated[
-        LogForm,
-        Meta(description="How its lines are written: text for people, json for collectors."),
+        LogForm, Meta(description="Format of its lines: text for people, json for collectors.")
     ] = LogForm.TEXT
 
 
@@ -591,59 +581,60 @@ class UiSettings(_Section, frozen=True, kw_only=True):
     frame_hz: Annotated[
         float, Meta(gt=0, le=60, description="Maximum frames per second that the console draws.")
     ] = 10.0
-    bell: Annotated[
-        bool, Meta(description="Whether the bell rings when something new waits for you.")
-    ] = True
+    bell: Annotated[bool, Meta(description="Ring the bell when something new waits for you.")] = (
+        True
+    )
     title: Annotated[
-        bool, Meta(description="Whether the title of the terminal counts what waits for you.")
+        bool, Meta(description="Show in the terminal's title how much waits for you.")
     ] = True
-    theme: Annotated[str, Meta(description="The colours; empty: the default ones.")] = ""
+    theme: Annotated[str, Meta(description="The colour theme; empty: the default.")] = ""
     blocks: Annotated[
         Literal["auto", "half", "sextant", "whole"],
         Meta(
-            description="What pictures of phones are made of: half blocks, which every terminal "
-            "with Unicode draws; sextants, three times the pixels; whole cells of one colour; "
-            "auto: sextants where they are known to be drawn. Always whole cells without Unicode."
+            description="How pictures of phones are drawn: half blocks, which every terminal with "
+            "Unicode draws; sextants, with three times the pixels; whole cells of one colour; "
+            "auto: sextants if the terminal is known to draw them. Without Unicode: always whole "
+            "cells."
         ),
     ] = "auto"
     pictures: Annotated[
         Literal["auto", "cells", "kitty", "sixel"],
         Meta(
-            description="What a picture of a phone is drawn as while it rests: cells; an image by "
-            "kitty's protocol or by sixel, where the terminal answers that it draws them; auto: "
-            "kitty's, where the terminal reads this machine's memory. Read when the console starts."
+            description="How a still picture of a phone is drawn: in cells, or as an image by "
+            "kitty's protocol or sixel, if the terminal reports support; auto: kitty's, if the "
+            "terminal reads this machine's memory. Read when the console starts."
         ),
     ] = "auto"
     sort: Annotated[
         Literal["live", "newest", "state", "phone", "tag", "title", "host"],
         Meta(
-            description="What the Deck sorts sessions by; live: who works first, then the newest; "
-            "host: as live where only one is known."
+            description="How the Deck sorts sessions; live: running first, then newest; host: like "
+            "live if only one is known."
         ),
     ] = "live"
     group: Annotated[
         Literal["tree", "state", "phone", "tag", "age", "host"],
         Meta(
-            description="What the Deck groups sessions by; tree: subtasks under their session; "
-            "host: as tree where only one is known."
+            description="How the Deck groups sessions; tree: subtasks under their session; host: "
+            "like tree if only one is known."
         ),
     ] = "tree"
     by_host: Annotated[
         bool,
         Meta(
-            description="Whether the Wall, the jobs and the History are grouped by host; "
-            "without effect where only one is known."
+            description="Group the Wall, the jobs and the History by host, if more than one is "
+            "known."
         ),
     ] = False
     left_columns: Annotated[
-        int, Meta(ge=0, le=1000, description="Columns of the Deck's left pane; 0: by the width.")
+        int, Meta(ge=0, le=1000, description="Columns of the Deck's left pane; 0: automatic.")
     ] = 0
     right_columns: Annotated[
-        int, Meta(ge=0, le=1000, description="Columns of the Deck's right pane; 0: by the width.")
+        int, Meta(ge=0, le=1000, description="Columns of the Deck's right pane; 0: automatic.")
     ] = 0
     full_pane: Annotated[
         Literal["none", "left", "middle", "right"],
-        Meta(description="The pane of the Deck that takes the whole width."),
+        Meta(description="The pane of the Deck that takes the full width."),
     ] = "none"
 
 

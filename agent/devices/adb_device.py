@@ -395,7 +395,7 @@ class AdbDevice:
             )
         if "No activities found" in result.text or "monkey aborted" in result.text:
             raise DeviceError(
-                f"{package} has nothing to start on {self.serial}, or is not installed.",
+                f"{package} cannot be started on {self.serial}, or is not installed.",
                 "Look for the package in the list of apps.",
             )
         if result.exit_code != 0:

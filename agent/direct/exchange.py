@@ -99,7 +99,7 @@ class Exchange:
 def not_connected(program: str) -> ModelError:
     """Return the error for a session whose calls nobody makes any more."""
     return ModelError(
-        f"{program} makes the calls of this session, which is not connected.",
+        f"{program} makes the calls of this session but is not connected.",
         "Have it take the phone again, or fork the session with another model.",
         retryable=False,
     )

@@ -366,7 +366,7 @@ def phones_of(one: HostRecord) -> tuple[DeviceInfo, ...]:
     if one.state is HostState.HERE:
         return tuple(phones)
     why = "is gone" if one.state is HostState.GONE else "has left"
-    note = f"Host {one.name} {why}: what waits for this phone goes on when it is back."
+    note = f"Host {one.name} {why}: what waits for this phone continues when it is back."
     return tuple(
         msgspec.structs.replace(info, state=DeviceState.GONE, note=note, driver="")
         for info in phones

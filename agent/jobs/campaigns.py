@@ -102,7 +102,7 @@ class Campaigns:
         needs = parse_needs(campaign.needs)
         if needs.same or needs.spread:
             raise UsageError(
-                "needs: a campaign runs on every matching phone.", "Leave same and spread out."
+                "needs: a campaign runs on every matching phone.", "Omit same and spread."
             )
         serials = tuple(dict.fromkeys(campaign.phones))
         for serial in serials:

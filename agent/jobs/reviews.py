@@ -207,8 +207,8 @@ class Reviews:
             await self._errands.go_on(
                 live,
                 self._runs.errand_after(job, approved=False),
-                changing(queued, f"{review_rules.UNREVIEWED}: the run goes on without it"),
-                changing(running, "goes on after a review"),
+                changing(queued, f"{review_rules.UNREVIEWED}: the run continues without it"),
+                changing(running, "continues after a review"),
                 EventDraft("", protocol.RunChanged(run=run)),
                 *live.drafts(_not_done(live, job, checkpoint.call_id, _SILENCE)),
                 reason="nobody reviewed its action in time",

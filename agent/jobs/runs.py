@@ -235,7 +235,7 @@ class Runs:
         bound, changed = await self._records.change(
             job.id,
             rule,
-            "goes on after a review",
+            "continues after a review",
             beside=lambda before, _: [
                 changing(
                     review_rules.resuming(before, review_rules.RESOLVED, now_ms),

@@ -69,7 +69,7 @@ def _text(
         case records.NoticeKind.WAITING:
             if question is not None and not question.text.startswith(_INTERNAL):
                 return question.shown
-            said = session.latest_error or "It waits to go on."
+            said = session.latest_error or "It waits to be resumed."
             return said if question is None else _INTERNAL_SHOWN
         case records.NoticeKind.COMPLETED:
             said = records.attributed(session.latest_result, records.Speaker.MODEL)

@@ -208,7 +208,7 @@ class Door:
         ]
         if not found:
             raise NotAllowedError(
-                f"The account {one_line(account.email or account.subject, 100)} is no operator's.",
+                f"No operator has the account {one_line(account.email or account.subject, 100)}.",
                 "Ask the owner of the core: switchboard operators account",
             )
         # A subject is one account for ever; an address may be given to another.

@@ -144,7 +144,7 @@ def _private(path: Path) -> Ed25519PrivateKey:
         key = load_ssh_private_key(data, password=None)
     except (ValueError, TypeError) as error:
         raise ConfigError(
-            f"The key file {path} holds no key without a passphrase.",
+            f"The key file {path} contains no key, or one with a passphrase.",
             "Make one: switchboard operators keygen FILE",
         ) from error
     if not isinstance(key, Ed25519PrivateKey):

@@ -83,7 +83,7 @@ def check_result(schema: str, result: object) -> object:
     try:
         text = json.dumps(result, ensure_ascii=False, allow_nan=False)
     except (ValueError, RecursionError) as error:
-        raise SchemaMismatchError("`result` holds a value that is not JSON") from error
+        raise SchemaMismatchError("`result` contains a value that is not JSON") from error
     if len(text) > MAX_RESULT_CHARS:
         raise SchemaMismatchError(
             f"`result` has {len(text):,} characters; at most {MAX_RESULT_CHARS:,} fit"

@@ -123,7 +123,7 @@ def keep_token(path: Path, token: str) -> None:
         with suppress(OSError):
             part.unlink()
         raise ConfigError(
-            f"The sign-in cannot be kept in {path}: {error.strerror or error}.",
+            f"The sign-in cannot be stored in {path}: {error.strerror or error}.",
             "Make the directory of the settings file yours to write.",
         ) from error
 
@@ -151,7 +151,7 @@ def read_token(path: Path, named: str = "SWITCHBOARD_OPERATOR_TOKEN_FILE") -> st
     token = data.decode("ascii", "replace").strip()
     if not token or len(token) > _LONGEST or not token.isprintable() or " " in token:
         raise ConfigError(
-            f"The token file {path} holds no token.",
+            f"The token file {path} does not contain a token.",
             "Write into it what 'switchboard operators token' printed.",
         )
     return token

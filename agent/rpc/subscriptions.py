@@ -98,7 +98,7 @@ class Subscriptions:
         number = params.subscription
         if number in self._subscriptions or len(self._subscriptions) >= MAX_SUBSCRIPTIONS:
             raise UsageError(
-                f"Subscription {number} cannot begin: it is taken, or there are too many.",
+                f"Subscription {number} cannot start: the number is in use, or there are too many.",
                 "End one with unsubscribe.",
             )
         listening: asyncio.Future[None] = asyncio.get_running_loop().create_future()

@@ -48,7 +48,7 @@ def read_address(settings: Settings, said: str, name: str, example: str) -> str:
         )
     if has_password(text) and mode & (stat.S_IRWXG | stat.S_IRWXO):
         raise ConfigError(
-            f"{path} holds a password, and other users of this computer may read it.",
+            f"{path} contains a password, and other users of this computer can read it.",
             f"Run: chmod 600 '{path}'",
         )
     return text

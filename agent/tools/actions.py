@@ -150,7 +150,7 @@ def _resolve_typing(
     try:
         text.encode()
     except UnicodeEncodeError as error:
-        raise BadArguments("`text` holds half a character (a lone surrogate)") from error
+        raise BadArguments("`text` contains half a character (a lone surrogate)") from error
     if number is None:
         element = next((e for e in screen.elements if e.editable and e.focused), None)
         if element is None and screen.elements:

@@ -51,7 +51,7 @@ def find_app(name: str, apps: Sequence[AppInfo], library: Library) -> AppInfo:
         raise BadArguments(f'several apps fit "{called_so}": {_some_of(loose, wanted)}')
     none_fits = f'no installed app is called "{called_so}"; '
     if not apps:
-        raise BadArguments(f"{none_fits}the phone told of none")
+        raise BadArguments(f"{none_fits}the phone reported none")
     if len(apps) <= SHOWN_APPS:
         raise BadArguments(f"{none_fits}installed: {_some_of(apps, wanted)}")
     raise BadArguments(

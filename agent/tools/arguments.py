@@ -332,7 +332,7 @@ def decode(kind: type[A], arguments: str) -> A:
         # No store, phone or terminal takes half of a surrogate pair.
         json.dumps(raw, ensure_ascii=False).encode()
     except UnicodeEncodeError as error:
-        raise BadArguments("the arguments hold half of a character; write it whole") from error
+        raise BadArguments("the arguments contain half of a character; write it whole") from error
     except (NotJson, RecursionError) as error:
         raise BadArguments(
             f"the arguments are not valid JSON: {one_line(str(error), 160)}"
@@ -367,7 +367,7 @@ def decode(kind: type[A], arguments: str) -> A:
     except msgspec.ValidationError as error:
         raise BadArguments(_worded(kind, error, raw, fields)) from error
     except (ValueError, OverflowError, RecursionError) as error:
-        raise BadArguments("the arguments hold a value that cannot be used") from error
+        raise BadArguments("the arguments contain a value that cannot be used") from error
 
 
 def _read_forms(kind: type[Arguments], known: dict[str, Any]) -> None:

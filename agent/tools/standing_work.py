@@ -68,7 +68,9 @@ def when(op: StandingWork, *, now_ms: int) -> str:
                 parts.append(f"at {local_time(op.next_run_at)}")
             if op.interval_ms:
                 parts.append(f"looks every {op.interval_ms / 1000:g} s")
-            parts.append("goes on after each match" if op.recurring else "ends at the first match")
+            parts.append(
+                "continues after each match" if op.recurring else "ends at the first match"
+            )
             if op.deadline_at:
                 parts.append(f"until {local_time(op.deadline_at)}")
             return ", ".join(parts)

@@ -56,7 +56,7 @@ class RemoteText:
                         self._heard(delta)
             except SwitchboardError as error:
                 # Only what the model is saying is missing; the events tell the rest.
-                _log.info("The words of %s are not there now: %s", session_id, error)
+                _log.info("The streamed text of %s is not available: %s", session_id, error)
             except Exception:
-                _log.exception("The words of %s broke off", session_id)
+                _log.exception("The streamed text of %s ended early", session_id)
             await asyncio.sleep(_RETRY_S)

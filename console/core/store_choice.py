@@ -147,7 +147,7 @@ def said_on_the_line(fleet: str | None) -> str | None:
         return f"@{Path(fleet[1:]).expanduser().absolute()}"
     if has_password(fleet):
         raise ConfigError(
-            "--fleet holds a password, which every user of this computer can read there.",
+            "--fleet contains a password, which every user of this computer can read there.",
             "Write the address into a file that only you can read and pass --fleet @FILE, or set "
             "SWITCHBOARD_STORE_DSN.",
         )

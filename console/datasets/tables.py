@@ -183,7 +183,7 @@ def card(episodes: int, steps: int) -> str:
             "# Sessions on Android phones",
             "",
             f"{counted(episodes, 'episode')}, {counted(steps, 'step')}, written by "
-            "`switchboard dataset export`. What the store holds redacted is redacted here.",
+            "`switchboard dataset export`. What is redacted in the store is redacted here too.",
             "",
             described(),
         ]

@@ -114,7 +114,7 @@ def _read_file(path: Path) -> Suite:
     return Suite(path.stem, hashlib.sha256(data).hexdigest()[:16], exercises)
 
 
-_REMEDY = "docs/evaluation.md says what a suite's file holds."
+_REMEDY = "docs/evaluation.md describes the format of a suite's file."
 
 
 def _of_python(path: Path) -> tuple[Exercise, ...]:
@@ -128,7 +128,7 @@ def _of_python(path: Path) -> tuple[Exercise, ...]:
         raise UsageError(f"{path} failed: {type(error).__name__}: {error}.", _REMEDY) from error
     found = getattr(module, "EXERCISES", None)
     if not isinstance(found, list | tuple) or not all(isinstance(e, Exercise) for e in found):
-        raise UsageError(f"{path} holds no EXERCISES, a list of Exercise.", _REMEDY)
+        raise UsageError(f"{path} does not define EXERCISES, a list of Exercise.", _REMEDY)
     return tuple(found)
 
 

@@ -151,7 +151,7 @@ class _Reader:
     def task(self, task: Any) -> Exercise:
         name = re.sub(r"[^a-z0-9._@-]+", "-", (task.id or self._path.stem).lower()).strip("-._@")
         if not name:
-            raise self._wrong("id", "holds no letter or digit")
+            raise self._wrong("id", "contains no letter or digit")
         if task.max_episode_steps < 0:
             raise self._wrong("max_episode_steps", "is below 0")
         steps = [

@@ -94,7 +94,7 @@ def _op(tag: str, schema: dict[str, Any], op: type[Any]) -> dict[str, Any]:
         "requestBody": {"required": True, "content": {"application/json": {"schema": schema}}},
         "responses": {
             "200": {
-                "description": f"Carried out; the reply holds {op.returns}.",
+                "description": f"Carried out; the reply contains {op.returns}.",
                 "content": {"application/json": {"schema": {"$ref": _REF.format(name="Reply")}}},
             },
             "default": _problem(),

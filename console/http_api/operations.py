@@ -57,7 +57,9 @@ STREAMS: Mapping[str, Stream] = {
     "events": Stream(
         EventsQuery, Event, "Follow events: stored ones first, then live ones, none twice."
     ),
-    "deltas": Stream(Nothing, TextDelta, "Follow the words of models as they come; none is kept."),
+    "deltas": Stream(
+        Nothing, TextDelta, "Follow the text of models as it streams; it is not stored."
+    ),
 }
 
 

@@ -39,7 +39,7 @@ PROMPTS = {
             name="do_on_phone",
             description="Do something on a phone yourself.",
             asked=(
-                PromptArgument(name="goal", description="What is to be done."),
+                PromptArgument(name="goal", description="What to do."),
                 PromptArgument(
                     name="phone", description="Serial; may be left out.", required=False
                 ),
@@ -49,12 +49,12 @@ PROMPTS = {
         PromptText(
             name="delegate",
             description="Have Switchboard's own agent do something on a phone.",
-            asked=(PromptArgument(name="goal", description="What is to be done."),),
+            asked=(PromptArgument(name="goal", description="What to do."),),
             text=(
                 "Give this to Switchboard's agent with start_session: {goal}\n\nFollow it with "
                 "watch_session until it has ended. When it asks something, put the question to me "
-                "and give my answer with answer_question. Then tell me what came of it and where "
-                "the transcript says so."
+                "and give my answer with answer_question. Then tell me the result and where "
+                "the transcript shows it."
             ),
         ),
         PromptText(

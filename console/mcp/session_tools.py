@@ -47,7 +47,9 @@ class StartSession(Arguments, frozen=True, kw_only=True):
     max_cost_usd: Annotated[float, msgspec.Meta(ge=0, description="0: as set.")] = 0.0
     autonomy: Annotated[
         records.Autonomy | None,
-        msgspec.Meta(description="How much it may do unasked, within what is set."),
+        msgspec.Meta(
+            description="How much it may do without asking, within the configured limits."
+        ),
     ] = None
 
 

@@ -62,7 +62,7 @@ async def read_part(
         return tree_parts(record)
     digest = record.digest_of(part)
     if not digest:
-        said = "Nothing was kept of it." if record.is_whole else "This step has none yet."
+        said = "Nothing of it was stored." if record.is_whole else "This step has none yet."
         return ((said, "$faint"),)
     try:
         return blob_parts(await source.blob(digest), most_chars)

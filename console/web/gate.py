@@ -28,7 +28,7 @@ _WRONG = (
     "This console needs the address, with its token, that 'switchboard web' printed when it was "
     "started last: every start has a new one.\n"
 )
-_FOREIGN = "This console answers only under the names of its own machine.\n"
+_FOREIGN = "This console answers only to the names of its own machine.\n"
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 

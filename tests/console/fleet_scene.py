@@ -89,7 +89,7 @@ def _phones(names: list[str], each: int, gone: str) -> Iterator[DeviceInfo]:
                 name=f"{name} {number:02}" if number % 5 == 0 else "",
                 tags=("lab",) if number % 3 == 0 else (),
                 state=DeviceState.GONE if away else DeviceState.ONLINE,
-                note=f"Host {name} is gone: what waits for this phone goes on when it is back."
+                note=f"Host {name} is gone: what waits for this phone continues when it is back."
                 if away
                 else "",
                 hardware_serial=f"R{at:02}{number:04}",

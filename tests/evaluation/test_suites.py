@@ -93,7 +93,7 @@ def test_a_file_of_python_brings_checkers_of_its_own(tmp_path: Path) -> None:
         ("a.toml", GOOD.replace("approves = false", "aproves = false"), "aproves"),
         ("a.toml", GOOD.replace("approves = false", "max_steps = 0"), "max_steps"),
         ("a.toml", '[[exercise]]\nname = "x"\ngoal = "y"\ncompletes = false', "no checks"),
-        ("a.py", "EXERCISES = 3", "no EXERCISES"),
+        ("a.py", "EXERCISES = 3", "not define EXERCISES"),
         ("a.py", "1 / 0", "ZeroDivisionError"),
     ],
 )

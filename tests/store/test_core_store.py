@@ -149,7 +149,7 @@ async def test_a_data_directory_is_of_one_store_and_one_process(
     embedded = tmp_path / "embedded"
     async with SqliteStore.open(embedded):
         pass
-    with pytest.raises(StoreError, match="holds a store of its own"):
+    with pytest.raises(StoreError, match="has a store of its own"):
         async with open_core(dsn, "a", embedded):
             pass
     await filled(dsn, tmp_path / "data")

@@ -315,7 +315,7 @@ def test_of_many_apps_the_nearest_names_are_told_and_how_many_there_are() -> Non
         said = str(told.value)
         assert f"303 are installed, with the nearest names: {nearest}, " in said
         assert said.endswith(" and 283 more")
-    with pytest.raises(BadArguments, match="the phone told of none"):
+    with pytest.raises(BadArguments, match="the phone reported none"):
         find_app("Maps", (), NO_CARDS)
 
 

@@ -65,7 +65,7 @@ class ShellInput:
                 words = f"draganddrop {await self._pixels(start, end)} {lasting_ms}"
             case _:
                 raise DeviceError(
-                    f"{self._shell.serial} cannot do a {type(gesture).__name__.lower()}: "
+                    f"{self._shell.serial} cannot perform a {type(gesture).__name__.lower()}: "
                     "`input` only moves one finger in a straight line.",
                     "Install a scrcpy server for it; `switchboard devices` says how.",
                 )

@@ -190,7 +190,7 @@ class TextChannel:
     def _no_way(self, text: str) -> TextEntryError:
         character = next(c for c in text if not input_text.has_keys(c, unicode_input=False))
         return TextEntryError(
-            f"{self._shell.serial} can type only ASCII by adb, and the text holds {character!r} "
+            f"{self._shell.serial} can type only ASCII by adb, but the text contains {character!r} "
             f"(U+{ord(character):04X}).",
             "Install ADBKeyBoard on the phone and make it the current keyboard with "
             f"`adb shell ime set {ADB_KEYBOARD.id}`, or take the wheel and type it there.",

@@ -288,7 +288,7 @@ class VirtualDisplay:
         found = _COMPONENT.findall(result.text)
         if not found:
             raise DeviceError(
-                f"{package} has nothing to start on {self._shell.serial}, or is not installed.",
+                f"{package} cannot be started on {self._shell.serial}, or is not installed.",
                 "Look for the package in the list of apps.",
             )
         return str(found[-1])

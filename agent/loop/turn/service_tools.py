@@ -114,7 +114,7 @@ class ServiceTools:
         if level is Decision.ALLOW and self._created(arguments) is None:
             return ""
         answer = await self.context.ask(
-            approval_text(self._summary_of(arguments), "it goes on working when nobody looks"),
+            approval_text(self._summary_of(arguments), "it continues to work unattended"),
             call_id=call.call_id,
             step=call.step,
             options=OPTIONS,

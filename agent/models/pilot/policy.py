@@ -182,7 +182,7 @@ def _move(intent: Intent, view: View, since: Sequence[PastAction]) -> moves.Move
         return moves.GiveUp(f"“{intent}” was not done: {call_result_words(refused.result)}")
     unanswered = next((act for act in since if "Nobody answered" in act.result), None)
     if unanswered is not None:
-        return moves.GiveUp("I needed an answer to go on, and nobody answered in time")
+        return moves.GiveUp("I needed an answer to continue, but nobody answered in time")
     if len(since) >= MAX_CALLS_PER_INTENT:
         return moves.GiveUp(f"“{intent}” takes more steps than I should spend on it")
     failures = [act for act in since[-3:] if act.result.startswith(("FAILED", "BLOCKED"))]

@@ -155,7 +155,7 @@ class Answering:
             self._check_asked(question)
             msgs: list[protocol.EventMsg] = [expired(question, self._parts.clock_ms(), by=by)]
             if questions.is_awaited(question.question_id):
-                msgs += live.moving(SessionState.RUNNING, "goes on without an answer")
+                msgs += live.moving(SessionState.RUNNING, "continues without an answer")
             await self._parts.registry.append(*live.drafts(*msgs, submission_id=submission_id))
         return live.session_id
 

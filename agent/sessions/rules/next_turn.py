@@ -70,7 +70,7 @@ def _recovering(
         attempt=attempt,
         limit=settings.retries,
         wait_ms=round(pause_s * 1000),
-        reason="It could not go on.",
+        reason="It could not continue.",
     )
     following = _next(turn, turn.kind)
     following.pause_s = pause_s

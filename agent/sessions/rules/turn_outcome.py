@@ -83,11 +83,11 @@ def failed(turn: Turn, error: SwitchboardError) -> Ending:
         return Ending(
             (error_event(error, retryable=True), _aborted(turn, AbortReason.FAILED)),
             SessionState.WAITING_FOR_USER,
-            "it could not go on; resume to try again",
+            "it could not continue; resume to try again",
             recovers=may_pass(error),
         )
     complete = TaskComplete(turn_id=turn.turn_id)
-    return Ending((error_event(error), complete), SessionState.FAILED, "it cannot go on")
+    return Ending((error_event(error), complete), SessionState.FAILED, "it cannot continue")
 
 
 def raised(turn: Turn, error: Exception) -> Ending:

@@ -61,7 +61,7 @@ def check_has_no_database(directory: Path) -> None:
     """
     if (directory / DATABASE_NAME).exists():
         raise StoreError(
-            f"{directory} holds a store of its own, and --fleet or store.dsn names a database: "
+            f"{directory} has a store of its own, but --fleet or store.dsn names a database: "
             "only one of the two can be used.",
             "To work on the directory's store, leave out --fleet and unset store.dsn; to work on "
             "the database, name another directory (--data-dir), or copy the store into it, if it "

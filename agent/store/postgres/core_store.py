@@ -135,8 +135,8 @@ def _expected(directory: Path) -> str:
     }
     if len(marks) > 1:
         raise StoreGoneError(
-            f"{directory} holds parts of several stores ({', '.join(sorted(marks))}). Nothing was "
-            "changed.",
+            f"{directory} contains parts of several stores ({', '.join(sorted(marks))}). "
+            "Nothing was changed.",
             ADOPT,
         )
     return next(iter(marks), "")

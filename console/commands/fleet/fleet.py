@@ -194,7 +194,7 @@ def resume(ctx: click.Context, host: str, as_json: bool) -> None:
         if as_json:
             plain.print_json({"host": one.name, "draining": False})
         else:
-            plain.print_text(f"{one.name} begins turns again.")
+            plain.print_text(f"{one.name} starts turns again.")
         return ExitCode.DONE
 
     _run(ctx, work, is_written=True)

@@ -121,7 +121,7 @@ class CompareScreen(ConsoleScreen):
                 for side in SIDES:
                     with Vertical(classes="compare-side"):
                         yield PartsLine(id=f"{side}-text")
-                        yield PhonePane(id=f"{side}-phone", empty="No frame was kept of it.")
+                        yield PhonePane(id=f"{side}-phone", empty="No frame of it was stored.")
 
     def on_mount(self) -> None:
         for pane in self.query(PhonePane):

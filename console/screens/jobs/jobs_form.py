@@ -49,7 +49,7 @@ FORMS: dict[Tab, tuple[Field, ...]] = {
         Field("prompt", "what to do", "Write what an agent should do"),
         Field("first", "first run", "10m, 18:30 or 2026-01-31T08:00; empty: in 15 s"),
         Field("every", "every", "30m, 1d or a cron like 30 7 * * 1-5; empty: once"),
-        Field("title", "title", "its name in the list; empty: how the first line begins"),
+        Field("title", "title", "its name in lists; empty: the start of the first line"),
         Field("phone", "phone", "a phone, #tag, or needs as app:com.x>=3.2; empty: any"),
         Field("type", "type", "agent, message or heartbeat; empty: agent"),
     ),

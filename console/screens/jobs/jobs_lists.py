@@ -47,7 +47,7 @@ class Tab(StrEnum):
 
 EMPTY = {
     Tab.JOBS: "No jobs. Press n to have something done later, or repeatedly.",
-    Tab.WATCHERS: "No watchers. Press n to be told when a phone or a page shows something.",
+    Tab.WATCHERS: "No watchers. Press n to be notified when a phone or a page shows something.",
     Tab.COMMITMENTS: "No commitments. Press n to be reminded of something.",
 }
 

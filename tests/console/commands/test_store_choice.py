@@ -54,8 +54,8 @@ def test_the_address_stands_in_the_environment_the_settings_or_a_file(tmp_path: 
     ("text", "mode", "says"),
     [
         (None, 0, "cannot be read"),
-        (f"{DSN}\n", 0o644, "holds a password, and other users"),
-        (f"host=x password={PASSWORD}", 0o640, "holds a password, and other users"),
+        (f"{DSN}\n", 0o644, "contains a password, and other users"),
+        (f"host=x password={PASSWORD}", 0o640, "contains a password, and other users"),
         (f"{DSN}\n{DSN}\n", 0o600, "does not hold one line"),
         ("", 0o600, "does not hold one line"),
     ],
@@ -164,9 +164,8 @@ async def test_a_core_on_a_store_of_its_own_does_not_answer_for_a_fleet(
         where = ("--data-dir", str(data), "--fleet", "postgresql://db.example/fleet")
         done = await asyncio.to_thread(call, *where, *words)
     assert done.returncode not in (0, None)
-    assert (
-        f"{data} holds a store of its own, and --fleet or store.dsn names a database"
-        in " ".join(done.stderr.split())
+    assert f"{data} has a store of its own, but --fleet or store.dsn names a database" in " ".join(
+        done.stderr.split()
     )
     assert "leave out --fleet" in done.stderr
     assert "db.example" not in done.stderr

@@ -115,7 +115,7 @@ async def test_a_record_is_read_as_far_as_its_step_has_come() -> None:
     starts = [e.seq for e in core.stored if e.session_id == "d1" and e.msg == StepStarted(step=1)]
     first = await find_record(core, "d1", starts[0])
     assert (first.step, first.is_whole, first.prompt_digest) == (1, True, "")
-    assert plain(await read_part(core, first, Part.PROMPT)) == "Nothing was kept of it."
+    assert plain(await read_part(core, first, Part.PROMPT)) == "Nothing of it was stored."
     core.tell(StepStarted(step=3), "d1")
     last = await find_record(core, "d1", core.stored[-1].seq)
     assert (last.step, last.is_whole, last.observation) == (3, False, None)

@@ -88,7 +88,7 @@ async def test_on_a_fleet_a_phone_has_its_host_beside_it_and_says_that_the_host_
         await open_wall(seat)
         await seat.see("till 1 rack-1")
         await seat.see("till 3 rack-3")
-        note = "Host rack-3 is gone: what waits for this phone goes on when it is back."
+        note = "Host rack-3 is gone: what waits for this phone continues when it is back."
         gone = phone("rack-3/p3", name="till 3", state=DeviceState.GONE, note=note)
         core.tell(DeviceChanged(device=gone))
         await seat.see("host rack-3 is gone")

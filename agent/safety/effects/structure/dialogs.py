@@ -66,5 +66,5 @@ def _accepts_warning(element: Element, page: Page) -> Finding | None:
     warns = next((e for e in page.texts if grave & read(e.label).found), None)
     if warns is None:
         return None
-    said = f'"{element.label[:60]}" goes on although "{warns.label[:60]}"'
+    said = f'"{element.label[:60]}" continues although "{warns.label[:60]}"'
     return Finding(V.UNKNOWN, said, element=element)
