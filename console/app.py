@@ -74,6 +74,8 @@ if TYPE_CHECKING:
     from agent.settings import Settings
 
 NOTICE_S = 6.0  # How long a notice stays.
+# Every widget that is styled asks for its theme.
+_THEMES = {**BUILTIN_THEMES, DARK.name: DARK, LIGHT.name: LIGHT}
 
 
 async def run_console(
@@ -205,7 +207,7 @@ class SwitchboardApp(ShowsStills, ConsoleApp, inherit_bindings=False):
     @property
     def available_themes(self) -> dict[str, Theme]:
         """Return Textual's themes and our own, by name."""
-        return {**BUILTIN_THEMES, DARK.name: DARK, LIGHT.name: LIGHT}
+        return _THEMES
 
     def get_theme_variable_defaults(self) -> dict[str, str]:
         return dict(FALLBACK)
