@@ -7,7 +7,7 @@ from console.cli_support import plain
 
 @click.group()
 def protocol() -> None:
-    """Print the reference of the protocol and the command line."""
+    """Print the reference of the protocol, the settings and the command line."""
 
 
 @protocol.command(epilog="Example: switchboard protocol schema > switchboard.schema.json")
@@ -30,6 +30,14 @@ def openapi() -> None:
 def page() -> None:
     """Print docs/protocol.md: every method, op, event and reply."""
     from console.cli_support.protocol_page import as_markdown
+
+    click.echo(as_markdown(), nl=False)
+
+
+@protocol.command()
+def settings() -> None:
+    """Print docs/settings.md: every setting, its default and meaning."""
+    from console.cli_support.settings_page import as_markdown
 
     click.echo(as_markdown(), nl=False)
 

@@ -7,10 +7,11 @@ from pathlib import Path
 import pytest
 
 from agent import errors
+from agent.config import KEYS
 from agent.errors import RpcCode, SwitchboardError
 from agent.rpc.connection import METHODS
 from console import cli_page
-from console.cli_support import protocol_page
+from console.cli_support import protocol_page, settings_page
 from console.cli_support.exits import ExitCode, code_of
 
 DOCS = Path(__file__).parent.parent.parent.parent / "docs"
@@ -30,6 +31,14 @@ def test_every_command_has_its_row_and_its_exits() -> None:
     }
     stale = {words for words, exits in wanted.items() if written.get(words) != exits}
     assert not stale, "make it anew: switchboard protocol cli > docs/cli.md"
+
+
+def test_every_setting_has_its_row() -> None:
+    written = (DOCS / "settings.md").read_text(encoding="utf-8")
+    assert written == settings_page.as_markdown(), (
+        "make it anew: switchboard protocol settings > docs/settings.md"
+    )
+    assert set(KEYS) <= set(rows(written))
 
 
 def test_every_exit_code_and_every_error_code_has_its_row() -> None:
