@@ -134,18 +134,7 @@ def run(ctx: click.Context, /, phones: int, virtual_only: bool, **listens: str |
     settings = settings_for(ctx, listening_options(**listens))
 
     async def work(host: Host, stop: StopRequest) -> ExitCode:
-        if not host.owned:
-            raise WrongStateError(
-                "Another process owns the data directory already.",
-                "See which: switchboard daemon status",
-            )
-        check_is_host(host, settings)
-        # A daemon has no terminal to lose.
-        asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, lambda: None)
-        say(f"The daemon is running: process {os.getpid()}.{listens_at(host, settings)}")
-        with stop.graceful():
-            await host.until_stopped(stop)
-        return ExitCode.DONE if host.core.death is None else ExitCode.FAILED
+        return await serve_until_stopped(host, stop, settings, "The daemon is running")
 
     devices = replace(EVERYTHING, connected=not virtual_only, phones=phones)
     end(run_with_host(settings, devices, work, listens=True))
@@ -227,6 +216,28 @@ def status(ctx: click.Context, as_json: bool) -> None:
         return ExitCode.DONE
 
     end(run_async(work))
+
+
+async def serve_until_stopped(
+    host: Host, stop: StopRequest, settings: Settings, said: str
+) -> ExitCode:
+    """Serve in the foreground until a signal; `said` begins the line that says that it does.
+
+    Raises:
+        WrongStateError: another process owns the data directory.
+    """
+    if not host.owned:
+        raise WrongStateError(
+            "Another process owns the data directory already.",
+            "See which: switchboard daemon status",
+        )
+    check_is_host(host, settings)
+    # What serves has no terminal to lose.
+    asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, lambda: None)
+    say(f"{said}: process {os.getpid()}.{listens_at(host, settings)}")
+    with stop.graceful():
+        await host.until_stopped(stop)
+    return ExitCode.DONE if host.core.death is None else ExitCode.FAILED
 
 
 def listens_at(host: Host, settings: Settings) -> str:

@@ -30,10 +30,11 @@ from agent.rpc.places import Place
 from agent.rpc.remote_core import Client
 from agent.rpc.rpc_client import LOOK_TIMEOUT_S, NOBODY, OP_TIMEOUT_S, RpcClient
 from agent.rpc.rpc_messages import BlobReply, OpParams
-from console.http_api.gate import MAX_BODY_BYTES, Gate, answer_problem, drained, shown_token
+from console.http_api.gate import MAX_BODY_BYTES, Gate, answer_problem, shown_token
 from console.http_api.openapi import document
 from console.http_api.operations import LOOK_UPS, PREFIX, op_of, ops, params_of, query_of
 from console.http_api.problems import details_of, refusal
+from console.loopback.bodies import drained
 from console.loopback.client_sessions import HUNG_UP_S, IDLE_S, MAX_CLIENTS, ClientSessions
 from console.loopback.listening import listening
 from console.loopback.tokens import client_key, is_operators

@@ -4,9 +4,7 @@ A token of an operator is let through to the core, which lets its operator in or
 Invariant: nothing of a request but its head is read before that is known.
 """
 
-import asyncio
 import hmac
-from contextlib import suppress
 from http import HTTPStatus
 
 import msgspec
@@ -15,12 +13,11 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from console.http_api.problems import MEDIA_TYPE, ProblemDetails, refusal
+from console.loopback.bodies import drained
 from console.loopback.listening import NAMES
 from console.loopback.tokens import is_operators
 
 MAX_BODY_BYTES = 1 << 20  # As much as the core's socket takes of one call.
-_DRAIN_S = 1.0
-_DRAIN_BYTES = 1 << 16
 _SCHEME = "bearer "
 
 
@@ -79,18 +76,6 @@ class Gate:
                 HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"The limit is {MAX_BODY_BYTES:,} bytes."
             )
         return None
-
-
-async def drained(receive: Receive) -> None:
-    """Take what is left of a short body: an answer may be lost where it is not read."""
-    taken = 0
-    with suppress(TimeoutError):
-        async with asyncio.timeout(_DRAIN_S):
-            while taken < _DRAIN_BYTES:
-                message = await receive()
-                if message["type"] != "http.request" or not message.get("more_body"):
-                    return
-                taken += len(message["body"])
 
 
 def answer_problem(problem: ProblemDetails) -> Response:

@@ -4,17 +4,16 @@ Invariant: nothing of a request but its head is looked at before that is known; 
 as it comes, whatever its head says.
 """
 
-import asyncio
 import hmac
 from collections.abc import Iterable
-from contextlib import suppress
 
 from starlette.datastructures import Headers
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from console.loopback.bodies import drained
+
 MAX_BODY_BYTES = 1 << 20
-_DRAIN_S = 1.0
 _DRAIN_BYTES = 4 << 20
 _POLICY_VIOLATION = 1008
 
@@ -39,7 +38,7 @@ class Gate:
             return
         status, why = self._refused(Headers(scope=scope))
         if status and scope["type"] == "http":
-            await _drained(receive)
+            await drained(receive, _DRAIN_BYTES)
             await JSONResponse({"detail": why}, status)(scope, receive, send)
         elif status:
             await receive()
@@ -66,18 +65,6 @@ class Gate:
         if length.isdecimal() and int(length[:20]) > MAX_BODY_BYTES:
             return 413, f"The limit is {MAX_BODY_BYTES:,} bytes."
         return 0, ""
-
-
-async def _drained(receive: Receive) -> None:
-    """Take what is left of a body that is not much: else the answer may be lost to the client."""
-    taken = 0
-    with suppress(TimeoutError):
-        async with asyncio.timeout(_DRAIN_S):
-            while taken < _DRAIN_BYTES:
-                message = await receive()
-                if message["type"] != "http.request" or not message.get("more_body"):
-                    return
-                taken += len(message["body"])
 
 
 def _bounded(receive: Receive) -> Receive:

@@ -456,14 +456,15 @@ def _free_port(avoid: Collection[int]) -> int:
 def _becomes_free(port: int) -> bool:
     """Wait a moment for a port: the threads of a killed server hold it a little longer."""
     until = time.monotonic() + PORT_TIMEOUT_S
-    while not _is_free(port):
+    while not is_free(port):
         if time.monotonic() > until:
             return False
         time.sleep(_FIRST_PAUSE_S)
     return True
 
 
-def _is_free(port: int) -> bool:
+def is_free(port: int) -> bool:
+    """Return whether nobody listens on a port of this computer."""
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:

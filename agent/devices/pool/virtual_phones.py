@@ -11,7 +11,6 @@ import asyncio
 import os
 import random
 import signal
-import socket
 import subprocess
 import time
 from asyncio.subprocess import Process
@@ -25,7 +24,7 @@ from agent.child_environment import child_environment
 from agent.child_process import end_child
 from agent.devices.adb.address import ServerAddress
 from agent.devices.adb.client import AdbClient
-from agent.devices.adb.server import AdbServer
+from agent.devices.adb.server import AdbServer, is_free
 from agent.devices.pool.virtual_command import virtual_phone_command
 from agent.errors import AdbError, DeviceError, UsageError
 
@@ -269,17 +268,10 @@ class VirtualPhones:
         return lines[-1].rstrip(".") if lines else "they said nothing"
 
 
+def _are_free(first_port: int, count: int) -> bool:
+    return all(is_free(port) for port in range(first_port, first_port + count))
+
+
 def _open_log(path: Path) -> BinaryIO:
     flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC
     return os.fdopen(os.open(path, flags, 0o600), "wb")
-
-
-def _are_free(first_port: int, count: int) -> bool:
-    for port in range(first_port, first_port + count):
-        with socket.socket() as probe:
-            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            try:
-                probe.bind(("127.0.0.1", port))
-            except OSError:
-                return False
-    return True

@@ -13,6 +13,7 @@ from agent.models.anthropic.answer import PAUSED, read_answer
 from agent.models.anthropic.request import Dialect, body_of
 from agent.models.anthropic.sdk import load
 from agent.models.endpoint import Endpoint
+from agent.models.endpoint_model import EndpointModel
 from agent.models.model import (
     ImageDetail,
     Message,
@@ -23,7 +24,7 @@ from agent.models.model import (
     ToolChoice,
 )
 from agent.models.prices import Price, metered
-from agent.models.wires.calls import CONNECT_TIMEOUT_S, NO_KEY, OUTPUT_TOKENS, Calls, Key
+from agent.models.wires.calls import CONNECT_TIMEOUT_S, NO_KEY, Calls, Key
 from agent.models.wires.failures import Failures, is_too_long
 from agent.models.wires.known_dialects import KnownDialects
 from agent.models.wires.listing import named_in
@@ -37,19 +38,12 @@ _MAX_PAUSES = 4
 LEARNT: KnownDialects[Dialect] = KnownDialects()
 
 
-class AnthropicModel:
-    """Implements the Model protocol over the anthropic SDK.
+class AnthropicModel(EndpointModel):
+    """Implements the Model protocol over the anthropic SDK; see `EndpointModel`.
 
     Args:
-        name: the model, as the endpoint calls it.
         endpoint: where it is asked; a path that ends in `/v1` may be given with or without it.
         image_detail: has no counterpart in this API.
-        api_key: empty for endpoints that want none; or returns one that is still valid.
-        timeout_s: the most that one call may stay silent; a whole call may take four times that.
-        vision: whether pictures are sent.
-        price: what its tokens cost; None when that is not known.
-        notice: what the operator should know about the choice of this model.
-        max_output_tokens: of one answer; 0 for what suits a model that thinks first.
         effort: how much it may spend on an answer; empty says nothing of it.
     """
 
@@ -67,17 +61,18 @@ class AnthropicModel:
         effort: str = "",
         image_detail: ImageDetail = ImageDetail.AUTO,
     ) -> None:
-        self._name = name
-        self._endpoint = endpoint
+        super().__init__(
+            name,
+            endpoint,
+            api_key=api_key,
+            timeout_s=timeout_s,
+            vision=vision,
+            price=price,
+            notice=notice,
+            max_output_tokens=max_output_tokens,
+        )
         self._base_url = endpoint.base_url.rstrip("/").removesuffix("/v1")
-        self._api_key = api_key
         self._secret = api_key if isinstance(api_key, str) else ""
-        self._timeout_s = timeout_s
-        self._vision = vision
-        self._price = price
-        self._notice = notice
-        self._max_output_tokens = max_output_tokens or OUTPUT_TOKENS
-        self._client: AsyncAnthropic | None = None
         self._failures = Failures(
             name, endpoint.base_url, timeout_s, sdk="anthropic", protocol="Anthropic-compatible"
         )
@@ -90,21 +85,6 @@ class AnthropicModel:
             endpoint=(self._base_url, name, effort),
             secret=lambda: self._secret,
         )
-
-    @property
-    def name(self) -> str:
-        return self._name
-
-    @property
-    def sees(self) -> bool:
-        return self._vision
-
-    @property
-    def notice(self) -> str:
-        return self._notice
-
-    def __repr__(self) -> str:
-        return f"AnthropicModel({self._name!r}, base_url={self._endpoint.base_url!r})"
 
     async def complete(
         self, request: ModelRequest, on_text: Callable[[str], None] | None = None
@@ -126,12 +106,6 @@ class AnthropicModel:
 
         reply = await self._calls.answer(ask, plainer)
         return metered(request, replace(reply, output_limit=limit), self._price)
-
-    async def close(self) -> None:
-        """Close connections; the model can be used again afterwards."""
-        client, self._client = self._client, None
-        if client is not None:
-            await client.close()
 
     async def known_models(self) -> tuple[str, ...]:
         """List what the endpoint offers, sorted. Raises ModelError."""
@@ -207,8 +181,8 @@ class AnthropicModel:
             )
             # ANTHROPIC_CUSTOM_HEADERS may name any header, and this console never heard of it.
             self._client._custom_headers = {}
-        assert self._client is not None
-        return self._client
+        client: AsyncAnthropic = self._client
+        return client
 
 
 def simpler(dialect: Dialect, request: ModelRequest, error: Any) -> Dialect | None:

@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from agent.models.endpoint import OPENAI_URL, Endpoint, Provider
+from agent.models.endpoint_model import EndpointModel
 from agent.models.model import ImageDetail, ModelReply, ModelRequest
 from agent.models.openai.chat import complete_chat
 from agent.models.openai.dialect import LEARNT, Dialect, plainer, simpler
 from agent.models.openai.responses import complete_response
 from agent.models.openai.sdk import load
 from agent.models.prices import Price, metered
-from agent.models.wires.calls import CONNECT_TIMEOUT_S, NO_KEY, OUTPUT_TOKENS, Calls, Key
+from agent.models.wires.calls import CONNECT_TIMEOUT_S, NO_KEY, Calls, Key
 from agent.models.wires.failures import Failures
 from agent.models.wires.listing import named_in
 from agent.models.wires.transport import guarded
@@ -26,19 +27,12 @@ if TYPE_CHECKING:
     from openai import AsyncOpenAI
 
 
-class OpenAIModel:
-    """Implements the Model protocol over the openai SDK.
+class OpenAIModel(EndpointModel):
+    """Implements the Model protocol over the openai SDK; see `EndpointModel`.
 
     Args:
-        name: the model, as the endpoint calls it.
         base_url: the endpoint; empty for OpenAI's own.
-        api_key: empty for endpoints that want none.
-        timeout_s: the most that one call may stay silent; a whole call may take four times that.
-        vision: whether pictures are sent.
         endpoint: what is known of the endpoint; made of `base_url` when left out.
-        price: what its tokens cost; None when nobody knows.
-        notice: what the operator should know about the choice of this model.
-        max_output_tokens: of one answer; 0 for what suits the model.
         image_detail: how finely pictures are looked at, where a request does not say it.
         effort: how long it may reason, in OpenAI's words; empty says nothing of it.
     """
@@ -58,16 +52,17 @@ class OpenAIModel:
         effort: str = "",
         image_detail: ImageDetail = ImageDetail.AUTO,
     ) -> None:
-        self._name = name
-        self._endpoint = endpoint or Endpoint(base_url=base_url or OPENAI_URL)
-        self._api_key = api_key
-        self._timeout_s = timeout_s
-        self._vision = vision
+        super().__init__(
+            name,
+            endpoint or Endpoint(base_url=base_url or OPENAI_URL),
+            api_key=api_key,
+            timeout_s=timeout_s,
+            vision=vision,
+            price=price,
+            notice=notice,
+            max_output_tokens=max_output_tokens,
+        )
         self._detail = image_detail
-        self._price = price
-        self._notice = notice
-        self._max_output_tokens = max_output_tokens or OUTPUT_TOKENS
-        self._client: AsyncOpenAI | None = None
         self._failures = Failures(name, self._endpoint.base_url, timeout_s)
         dialect = Dialect(
             strict=self._endpoint.strict, cache_key=self._endpoint.caches_by_key, effort=effort
@@ -81,21 +76,6 @@ class OpenAIModel:
             endpoint=(self._endpoint.base_url, self._endpoint.wire.value, name, effort),
             secret=self._secret,
         )
-
-    @property
-    def name(self) -> str:
-        return self._name
-
-    @property
-    def sees(self) -> bool:
-        return self._vision
-
-    @property
-    def notice(self) -> str:
-        return self._notice
-
-    def __repr__(self) -> str:
-        return f"OpenAIModel({self._name!r}, base_url={self._endpoint.base_url!r})"
 
     async def complete(
         self, request: ModelRequest, on_text: Callable[[str], None] | None = None
@@ -111,12 +91,6 @@ class OpenAIModel:
             return await self._ask(request, dialect, on_text)
 
         return metered(request, await self._calls.answer(ask, simpler), self._price)
-
-    async def close(self) -> None:
-        """Close connections; the model can be used again afterwards."""
-        client, self._client = self._client, None
-        if client is not None:
-            await client.close()
 
     async def known_models(self) -> tuple[str, ...]:
         """List what the endpoint offers, sorted. Raises ModelError."""
@@ -170,10 +144,11 @@ class OpenAIModel:
                 default_headers=headers,  # type: ignore[arg-type]
                 http_client=guarded(self._endpoint.base_url, self._failures),
             )
-        return self._client
+        client: AsyncOpenAI = self._client
+        return client
 
     def _secret(self) -> str:
         """Return the key that was sent, so that no message repeats it."""
         if isinstance(self._api_key, str):
             return self._api_key
-        return self._client.api_key if self._client is not None else ""
+        return str(self._client.api_key) if self._client is not None else ""

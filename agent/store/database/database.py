@@ -8,7 +8,8 @@ every error from this module is a StoreError.
 import asyncio
 import os
 import sqlite3
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Self
 
@@ -81,14 +82,8 @@ class Database:
 
     async def rows(self, sql: str, parameters: Sequence[Value] = ()) -> list[Row]:
         """Run one statement and fetch all its rows. Raises StoreError."""
-        try:
+        with self._as_store_errors():
             return [tuple(row) for row in await self._connection.execute_fetchall(sql, parameters)]
-        except sqlite3.Error as error:
-            raise from_sqlite(error, self.path) from error
-        except (OverflowError, UnicodeError) as error:
-            raise StoreError(f"{self.path} cannot hold a value: {error}.") from error
-        except ValueError as error:
-            raise StoreError(f"{self.path} is closed.") from error
 
     async def run(self, sql: str, parameters: Sequence[Value] = ()) -> None:
         """Run one statement without rows. Raises StoreError."""
@@ -103,8 +98,13 @@ class Database:
 
     async def run_many(self, sql: str, rows: Iterable[Sequence[Value]]) -> None:
         """Run one statement for each row. Raises StoreError."""
-        try:
+        with self._as_store_errors():
             await self._connection.executemany(sql, rows)
+
+    @contextmanager
+    def _as_store_errors(self) -> Iterator[None]:
+        try:
+            yield
         except sqlite3.Error as error:
             raise from_sqlite(error, self.path) from error
         except (OverflowError, UnicodeError) as error:
@@ -126,16 +126,10 @@ class Database:
             FencedError: the database has a newer owner.
             StoreError: nothing was changed.
         """
-        try:
+        with self._as_store_errors():
             await self._connection._execute(  # type: ignore[no-untyped-call]
                 self._transact, tuple(statements), epoch
             )
-        except sqlite3.Error as error:
-            raise from_sqlite(error, self.path) from error
-        except (OverflowError, UnicodeError) as error:
-            raise StoreError(f"{self.path} cannot hold a value: {error}.") from error
-        except ValueError as error:
-            raise StoreError(f"{self.path} is closed.") from error
 
     def _transact(self, statements: tuple[Statement, ...], epoch: int | None) -> None:
         connection = self._connection._conn

@@ -3,19 +3,21 @@
 It is a core without a console. Invariants: one process a host; the data directory is its alone.
 """
 
-import asyncio
-import os
-import signal
-
 import click
 
-from agent.errors import UsageError, WrongStateError
+from agent.errors import UsageError
 from agent.text import one_line
-from console.cli_support.exits import ExitCode, end, say
-from console.commands.daemon import PHONES, VIRTUAL_ONLY, listening, listening_options, listens_at
+from console.cli_support.exits import ExitCode, end
+from console.commands.daemon import (
+    PHONES,
+    VIRTUAL_ONLY,
+    listening,
+    listening_options,
+    serve_until_stopped,
+)
 from console.core.command_settings import settings_for
 from console.core.device_setup import Devices
-from console.core.host import Host, check_is_host, run_with_host
+from console.core.host import Host, run_with_host
 from console.terminal.signals import StopRequest
 
 
@@ -53,17 +55,8 @@ def serve(
         raise UsageError("A label is a word of at most 40 characters.")
 
     async def work(host: Host, stop: StopRequest) -> ExitCode:
-        if not host.owned:
-            raise WrongStateError(
-                "Another process owns the data directory already.",
-                "See which: switchboard daemon status",
-            )
-        check_is_host(host, settings)
-        asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, lambda: None)
-        say(f"Host {host.name} is in the fleet: process {os.getpid()}.{listens_at(host, settings)}")
-        with stop.graceful():
-            await host.until_stopped(stop)
-        return ExitCode.DONE if host.core.death is None else ExitCode.FAILED
+        said = f"Host {host.name} is in the fleet"
+        return await serve_until_stopped(host, stop, settings, said)
 
     devices = Devices(connected=not virtual_only, own_server=True, phones=phones, wakes_jobs=True)
     end(run_with_host(settings, devices, work, labels=labels, listens=True))

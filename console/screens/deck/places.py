@@ -8,18 +8,17 @@ from agent.records import Question
 from agent.state.memoize import memoize_last
 from agent.state.reducer import Attention, Item, SessionView, State
 from console.base_app import ConsoleApp
-from console.screens.base.console_screen import ConsoleScreen
 from console.screens.deck.answering import QuestionController
 from console.screens.deck.approving import ApprovalController
 from console.screens.deck.context import DeckContext
 from console.screens.deck.following import FollowController
 from console.screens.deck.session_start import BeginController
 from console.screens.deck.targets import TargetController
+from console.screens.device.phone_screen import PhoneScreen
 from console.screens.device.wheel import WheelController
 from widgets.base.row_list import RowList
 from widgets.base.rows import Row
 from widgets.lists.attention_list import AttentionList
-from widgets.pictures.phone_pane import PhonePane
 from widgets.questions.composer import Composer, Purpose
 from widgets.questions.question_card import QuestionCard
 from widgets.transcript.session_pane import SessionPane
@@ -36,7 +35,7 @@ class Panes(Protocol):
         """Show a column and focus a widget in it."""
 
 
-class BaseDeck(ConsoleScreen):
+class BaseDeck(PhoneScreen):
     """The Deck's widgets, its selection, and the controllers that others use."""
 
     places: "DeckPlaces"
@@ -70,11 +69,6 @@ class BaseDeck(ConsoleScreen):
     @property
     def composer(self) -> Composer:
         return self.query_one(Composer)
-
-    @property
-    def phone(self) -> PhonePane:
-        """Return the phone's picture."""
-        return self.query_one(PhonePane)
 
     # --- the selection ----------
 

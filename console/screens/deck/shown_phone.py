@@ -5,20 +5,13 @@ Invariant: frames are requested only while the picture is visible.
 
 from typing import TYPE_CHECKING
 
-from textual.events import ScreenSuspend
-from textual.widget import Widget
-
-from agent.protocol import WheelGesture
 from agent.records import DeviceState, Frame, LiveFrame, TargetRuntime, TimeSplit
 from agent.state.reducer import SessionView, State, StepItem, children_of
 from agent.text import clean
 from console.frames.frame_feed import FeedTarget
 from console.frames.look_reader import learn_look
 from console.frames.stills import Source
-from console.keys.controllers import Controller
-from console.screens.device.device_parts import DeviceParts
-from console.screens.device.phone_text import PhoneText
-from console.screens.device.wheel import WheelController
+from console.screens.device.phone_screen import ShownPhone
 from console.screens.history.step_reader import StepReader
 from console.starting_phone import start_virtual
 from console.steps.stored_frames import FrameReader
@@ -30,7 +23,6 @@ from widgets.pictures.phone_pane import PhonePane, ScreenText
 from widgets.transcript.transcript_view import TranscriptView
 
 if TYPE_CHECKING:
-    from console.base_app import ConsoleApp
     from console.screens.deck.places import BaseDeck
 
 NO_DEVICES = "No devices. Plug one in with USB debugging on, or press v for a virtual phone."
@@ -38,7 +30,7 @@ AWAY = "This phone is away. Check its cable or its network."
 _NOTE_CHARS = 400
 
 
-class PhoneController(Controller):
+class PhoneController(ShownPhone):
     """The right column of the Deck.
 
     Args:
@@ -47,37 +39,10 @@ class PhoneController(Controller):
     """
 
     def __init__(self, deck: "BaseDeck", steps: StepReader) -> None:
+        super().__init__(deck)
         self._deck = deck
         self._steps = steps
-        self.wheel = WheelController(self)
-        self.text = PhoneText(self, self.wheel)
         self._frames = FrameReader(self._show_read)
-
-    # --- what the wheel and the text are told (`PhonePlace`) ----------
-
-    @property
-    def ops(self) -> "ConsoleApp":
-        return self._deck.console_app
-
-    @property
-    def state(self) -> State:
-        return self.ops.bridge.state
-
-    @property
-    def pane(self) -> PhonePane:
-        return self._deck.phone
-
-    @property
-    def focused(self) -> Widget | None:
-        return self._deck.focused
-
-    @property
-    def is_live(self) -> bool:
-        return self._deck.is_running and self._deck.is_attached
-
-    @property
-    def is_looked_at(self) -> bool:
-        return self._deck.is_current and self.pane.is_seen
 
     def shown_serial(self) -> str:
         """Return the visible phone's name; empty if there is none."""
@@ -97,17 +62,6 @@ class PhoneController(Controller):
         view = self._deck.view()
         return bool(view and view.session.turn_id and not view.session.state.is_terminal)
 
-    def show_driven(self, driven: bool) -> None:
-        if not self._deck.is_composed:
-            return
-        self.pane.drive(driven)
-        if driven:
-            self.refresh_all()
-            self.go_to_phone()
-        else:
-            self.leave_phone()
-            self.refresh_all()
-
     def go_to_phone(self) -> None:
         self._deck.panes.go_to("right", self.pane.hands)
 
@@ -116,15 +70,6 @@ class PhoneController(Controller):
 
     def leave_phone(self) -> None:
         self._deck.places.go_to_transcript()
-
-    def gesture_done(self, gesture: WheelGesture) -> None:
-        """Do nothing after a gesture: the picture shows its effect."""
-
-    def refresh_all(self) -> None:
-        self._deck.refresh_all()
-
-    def parts_of(self, serial: str) -> DeviceParts | None:
-        return None
 
     def stored_text(self) -> ScreenText | None:
         """Return the text of the open step, or of the last observation if there is no newer one."""
@@ -303,9 +248,6 @@ class PhoneController(Controller):
 
     def on_phone_pane_wants(self, _event: PhonePane.Wants) -> None:
         self.want_frames(self.ops.bridge.state)
-
-    def on_screen_suspend(self, _event: ScreenSuspend) -> None:
-        self.ops.feed.want(None)
 
 
 def _is_apart(view: SessionView | None) -> bool:

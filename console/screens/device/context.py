@@ -5,9 +5,8 @@ from typing import Protocol
 
 from textual.widget import Widget
 
-from console.screens.base.console_screen import ConsoleScreen
+from console.screens.device.phone_screen import PhoneScreen
 from widgets.base.row_list import RowList
-from widgets.pictures.phone_pane import PhonePane
 from widgets.questions.composer import Composer
 
 
@@ -34,7 +33,7 @@ class Side(Protocol):
         """Read the elements after something was done on the phone."""
 
 
-class BaseDevice(ConsoleScreen):
+class BaseDevice(PhoneScreen):
     """The screen's widgets."""
 
     side: Side
@@ -42,10 +41,6 @@ class BaseDevice(ConsoleScreen):
     @property
     def table(self) -> RowList:
         return self.query_one(f"#{self.side.tab.value}", RowList)
-
-    @property
-    def phone(self) -> PhonePane:
-        return self.query_one(PhonePane)
 
     @property
     def note(self) -> Composer:

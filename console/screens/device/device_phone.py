@@ -8,33 +8,29 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from textual.events import ScreenSuspend
-from textual.widget import Widget
-
 from agent.protocol import WheelGesture
 from agent.records import DeviceState, Element, LiveFrame, TimeSplit
-from agent.state.reducer import SessionView, State
+from agent.state.reducer import SessionView
 from console.frames.frame_feed import FeedTarget
 from console.frames.look_reader import learn_look
 from console.frames.stills import Source
 from console.keys.controllers import Controller
 from console.screens.device.device_parts import DeviceParts
-from console.screens.device.phone_text import PhoneText, session_on
-from console.screens.device.wheel import WheelController
+from console.screens.device.phone_screen import ShownPhone
+from console.screens.device.phone_text import session_on
 from console.steps.stored_frames import FrameReader
 from widgets.base.formatting import ago, natural
 from widgets.lists.session_rows import device_name
 from widgets.pictures.mark_age import LookRef
-from widgets.pictures.phone_pane import PhonePane, ScreenText
+from widgets.pictures.phone_pane import PhonePane
 
 if TYPE_CHECKING:
-    from console.base_app import ConsoleApp
     from console.screens.device.context import BaseDevice
 
 GONE = "This phone is away. esc goes back, ] shows the next one."
 
 
-class DevicePhone(Controller):
+class DevicePhone(ShownPhone):
     """The phone that is shown.
 
     Args:
@@ -43,55 +39,17 @@ class DevicePhone(Controller):
     """
 
     def __init__(self, screen: BaseDevice, serial: str) -> None:
+        super().__init__(screen)
         self._screen = screen
         self.serial = serial
-        self.wheel = WheelController(self)
-        self.text = PhoneText(self, self.wheel)
         self._parts: DeviceParts | None = None
         self._frames = FrameReader(self._refresh)
-
-    # --- what the wheel and the text are told (`PhonePlace`) ----------
-
-    @property
-    def ops(self) -> ConsoleApp:
-        return self._screen.console_app
-
-    @property
-    def state(self) -> State:
-        return self.ops.bridge.state
-
-    @property
-    def pane(self) -> PhonePane:
-        return self._screen.phone
-
-    @property
-    def focused(self) -> Widget | None:
-        return self._screen.focused
-
-    @property
-    def is_live(self) -> bool:
-        return self._screen.is_running and self._screen.is_attached
-
-    @property
-    def is_looked_at(self) -> bool:
-        return self._screen.is_current and self.pane.is_seen
 
     def shown_serial(self) -> str:
         return self.serial
 
     def has_waiting_session(self) -> bool:
         return self.view() is not None
-
-    def show_driven(self, driven: bool) -> None:
-        if not self._screen.is_composed:
-            return
-        self.pane.drive(driven)
-        if driven:
-            self.refresh_all()
-            self.go_to_phone()
-        else:
-            self.leave_phone()
-            self.refresh_all()
 
     def go_to_phone(self) -> None:
         self._screen.side.go_to(self.pane.hands)
@@ -105,17 +63,8 @@ class DevicePhone(Controller):
     def gesture_done(self, gesture: WheelGesture) -> None:
         self._screen.side.read_changed()
 
-    def refresh_all(self) -> None:
-        self._screen.refresh_all()
-
-    def stored_text(self) -> ScreenText | None:
-        return None
-
     def parts_of(self, serial: str) -> DeviceParts | None:
         return self.parts if serial == self.serial else None
-
-    def view_changed(self) -> None:
-        """Nothing has to make room for the phone here."""
 
     # --- what there is ----------
 
@@ -211,9 +160,6 @@ class DevicePhone(Controller):
 
     def on_phone_pane_wants(self, _event: PhonePane.Wants) -> None:
         self.want_frames()
-
-    def on_screen_suspend(self, _event: ScreenSuspend) -> None:
-        self.ops.feed.want(None)
 
     def do_device_numbers(self) -> None:
         """Show or hide the element numbers."""
