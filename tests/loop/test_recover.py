@@ -1,6 +1,12 @@
 """When a session gets nowhere; the vectors of chapter 7 named "oscillation"."""
 
+import pytest
+
+from agent.loop.conversation.memory import action_key
 from agent.loop.signals.recover import RecentActions, oscillates, wrong_app
+from agent.protocol import ToolCallRequested
+from tests.loop.paper_phone import node
+from tests.loop.verification.screens import observation
 
 
 def test_oscillation_abab_warns() -> None:
@@ -77,3 +83,32 @@ def test_the_same_text_typed_a_third_time_is_a_duplicate_though_the_field_grew()
     for _ in range(2):
         trail.did("click plus", scroll=False, changed=True)
     assert not trail.is_duplicate("click plus"), "what changes something may be pressed on"
+
+
+@pytest.mark.parametrize(
+    ("tool", "one", "other", "same"),
+    [
+        ("scroll", '{"direction": "down"}', '{"direction": "up"}', False),
+        (
+            "scroll",
+            '{"direction": "down", "element": 3}',
+            '{"element": 5, "direction": "down"}',
+            True,
+        ),
+        ("drag", '{"element": 1, "end": "40%"}', '{"element": 1, "end": "70%"}', False),
+        ("click_element", '{"element": 1}', '{"element": 1, "double": true}', False),
+        ("click_element", '{"element": 1}', '{"label": "List", "expected": "It opens"}', True),
+    ],
+)
+def test_what_is_done_to_an_element_makes_another_action_and_its_number_does_not(
+    tool: str, one: str, other: str, same: bool
+) -> None:
+    (element,) = observation(node("List")).elements
+
+    def key(arguments: str) -> str:
+        call = ToolCallRequested(
+            step=1, call_id="c", tool=tool, arguments=arguments, element=element
+        )
+        return action_key(call)
+
+    assert (key(one) == key(other)) is same

@@ -30,12 +30,15 @@ from agent.loop_features import NOTHING, Pattern, Without
 from agent.models.model import Message, MessageKind, Role, ToolCall
 from agent.safety.scope import is_neutral
 from agent.tools.foreign import wire_name
+from agent.tools.lenient_json import NotJson, read_json
 from agent.tools.registry import TOOLS, may_change_screen, schemas, unknown_tool
 from agent.tools.tool_groups import ToolGroup, groups_for
 from agent.tools.written_calls import written_calls
 
 _TALK = frozenset({"finish", "ask_user", "update_plan", "remember", "more_tools"})
 """Tools whose failure says nothing of whether there is a way on."""
+_WHICH = frozenset({"element", "label", "expected"})
+"""Arguments that name the element, or do nothing."""
 
 
 @dataclass(slots=True)
@@ -419,6 +422,13 @@ def _mark(seen: records.Observation) -> str:
 
 def action_key(call: protocol.ToolCallRequested) -> str:
     """Name an action so that the same one can be recognised: by its element, never its number."""
-    if call.element is not None and call.tool != "type_text":
-        return f"{call.tool} {call.element.key}"
-    return f"{call.tool} {call.arguments}"
+    if call.element is None or call.tool == "type_text":
+        return f"{call.tool} {call.arguments}"
+    try:
+        given = read_json(call.arguments)
+    except NotJson:
+        given = {}
+    # What is done to it counts too: a scroll up is not the scroll down of the same list.
+    how = {k: v for k, v in given.items() if k not in _WHICH} if isinstance(given, dict) else {}
+    said = " ".join(f"{name}={value}" for name, value in sorted(how.items()))
+    return f"{call.tool} {call.element.key} {said}".rstrip()
