@@ -28,6 +28,8 @@ from agent.text import on_one_line, one_line, sentence, with_line_breaks
 
 UNSEEN = "This keypad does not show what is entered."
 """A secure keypad gives neither a picture nor a field: whether a key counted cannot be seen."""
+APP_ANSWERED = "and the app answered:"
+"""Before the app's own words in the result of an act that it refused."""
 LIST_ENDS = " It moved less than a page: this is the end of the list."
 PASSED_OVER = (
     " Nothing of the page before is left, so rows in between may not have been shown: "
@@ -80,7 +82,7 @@ def verify_click(
         return f"WARNING: {what}, but nothing on the screen changed."
     against = rejection(before, after)
     if against:
-        return f'WARNING: {what}, and the app answered: "{against}"'
+        return f'WARNING: {what}, {APP_ANSWERED} "{against}"'
     effect = _effect(before, after, element, covered)
     if effect.startswith(_UNCHANGED) and dialog_title(after.elements) is None:
         # Whatever else changed, it is not what was pressed for; a dialog may ask first.

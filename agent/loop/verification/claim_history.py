@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from agent import protocol
 from agent.loop.conversation.turn_prompt import TurnPrompt
+from agent.loop.screen.verify import APP_ANSWERED
 from agent.loop.verification.quotes import StoredScreen, stored_reply, stored_screen
 from agent.records import ActionOutcome, Element, Observation, Question, QuestionKind
 from agent.safety.approval import is_yes
@@ -35,6 +36,8 @@ class PastAction:
     result: str
     approved: str = ""
     """What the operator approved of it, in the words of the question; empty: was not asked."""
+    capability: str = ""
+    """What it took to be allowed (`agent.safety.capabilities`)."""
 
     @property
     def took_effect(self) -> bool:
@@ -78,8 +81,8 @@ class ClaimHistory:
     facts: tuple[str, ...] = ()
     """What the model asked to remember: for the verifier to read, no evidence by itself."""
     screens: list[StoredScreen] = field(default_factory=list)
-    first: tuple[int, Observation] | None = None
-    """The first screen that was seen since the goal, with its step."""
+    before: tuple[int, Observation] | None = None
+    """The newest screen since the goal from before anything may have changed, with its step."""
     last: tuple[int, Observation] | None = None
     approved: ApprovedAct | None = None
     """The newest act that was approved and is done."""
@@ -100,6 +103,7 @@ class ClaimHistory:
     _calls: dict[str, protocol.ToolCallRequested] = field(default_factory=dict)
     _asked: dict[str, Question] = field(default_factory=dict)
     _approved: dict[str, str] = field(default_factory=dict)
+    _since: int | None = None  # The step of the first screen that was seen since the goal.
     _begun: bool = False
     _over: bool = False  # The turn of this goal came to its end.
     _waited: tuple[int, str] | None = None  # What a wait came to that no screen was seen after yet.
@@ -120,8 +124,18 @@ class ClaimHistory:
     @property
     def screens_since(self) -> list[StoredScreen]:
         """The screens that were seen since the goal."""
-        since = self.first[0] if self.first is not None else None
+        since = self._since
         return [] if since is None else [one for one in self.screens if one.step >= since]
+
+    @property
+    def refused_by_app(self) -> str:
+        """The result of the newest act that the app refused, if nothing took effect since."""
+        for done in reversed(self.actions):
+            if APP_ANSWERED in done.result and done.went_wrong:
+                return done.result
+            if done.took_effect:
+                return ""
+        return ""
 
     def fold(self, msg: protocol.EventMsg) -> None:
         """Take in one stored event."""
@@ -186,7 +200,7 @@ class ClaimHistory:
         self.waits.clear()
         self._waited = None
         self.answers.clear()
-        self.first = self.approved = None
+        self.before = self.approved = self._since = None
         self.operator_acted = False
         self.refusals = self.misfits = self.effects_at_refusal = 0
 
@@ -195,7 +209,9 @@ class ClaimHistory:
             at, said = self._waited
             self.waits.append((at, f"{said} {seen.change or 'Nothing changed.'}"))
             self._waited = None
-        self.first = self.first or (step, seen)
+        self._since = step if self._since is None else self._since
+        if not self.effects:
+            self.before = (step, seen)
         self.last = (step, seen)
         self.screens.append(stored_screen(step, seen))
         del self.screens[:-MAX_SCREENS]
@@ -239,6 +255,7 @@ class ClaimHistory:
             outcome=msg.outcome,
             result=msg.text,
             approved=self._approved.pop(msg.call_id, ""),
+            capability=call.capability,
         )
         self.actions.append(done)
         if done.result.startswith("{"):

@@ -12,11 +12,15 @@ import msgspec
 from agent.loop.verification.claim_history import ClaimHistory
 from agent.loop.verification.goals import asks_to_remove
 from agent.loop.verification.quotes import normalised
+from agent.loop.verification.structure import open_dialog
 from agent.records import Evidence
+from agent.safety.capabilities import Capability
 from agent.tools.tool_groups import groups_for
 
 NOT_OF_GOAL = "What it quotes says nothing of the goal."
 NOT_NEW = "What it quotes was there before anything was done."
+DIALOG_OPEN = "A dialog still waits for a decision."
+REFUSED = "The app refused what was done last."
 _FEW_WORDS = 2  # So few words are a title, a tab or a button, unless they are new.
 _STATES = ("[CHECKED]", "[UNCHECKED]", "[SELECTED]")
 _TELLING_CHARS = 3
@@ -39,11 +43,19 @@ def objection(shown: Sequence[Evidence], past: ClaimHistory, *, is_same: bool) -
         is_same: whether the model that did the work checks itself. It is a weak witness: it has to
             quote what the goal is about, and a state of it where nothing took effect. What a
             service replied says nothing of a goal that asks for nothing later; what the operator
-            approved to be removed is of a goal that removes.
+            approved to be removed is of a goal that removes; what came of an approved payment
+            beside words of the goal is of the goal. It confirms nothing over an open dialog, or
+            over a refusal by the app.
     """
     if is_same:
+        if past.last is not None and open_dialog(past.last[1]):
+            return DIALOG_OPEN
+        if past.refused_by_app:
+            return REFUSED
         tells = _is_relevant if past.effects else shows_state
-        shown = [one for one in shown if tells(one, past)]
+        telling = [one for one in shown if tells(one, past)]
+        steps = {one.step for one in telling}
+        shown = [one for one in shown if one in telling or _came_of_payment(one, steps, past)]
         if not shown:
             return NOT_OF_GOAL
     strict = is_same and not asks_to_remove(past.goal)
@@ -85,6 +97,24 @@ def _is_relevant(evidence: Evidence, past: ClaimHistory) -> bool:
             for done in past.actions
         )
     )
+
+
+def _came_of_payment(evidence: Evidence, steps: set[int], past: ClaimHistory) -> bool:
+    """Return whether words came after an approved payment, on a screen that names the goal too.
+
+    Args:
+        steps: the steps of the screens of which words of the goal are quoted.
+    """
+    paid = [
+        done.step
+        for done in past.actions
+        if done.capability == Capability.PAY and done.approved and done.took_effect
+    ]
+    if evidence.step not in steps or not paid or paid[-1] >= evidence.step:
+        return False
+    quote = normalised(evidence.quote)
+    before = (screen for screen in past.screens if screen.step <= paid[-1])
+    return not any(screen.shows(quote) for screen in before)
 
 
 def is_relevant_to(evidence: Evidence, past: ClaimHistory) -> bool:

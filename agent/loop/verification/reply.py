@@ -13,7 +13,8 @@ from agent.models.model import ModelReply
 from agent.records import GoalVerdict
 from agent.text import one_line
 
-MAX_QUOTES = 12
+MAX_QUOTES = 60
+"""Enough for the things of a list that are counted."""
 _MAX_CHARS = 20_000
 _VERDICT_KEYS = ("verdict", "answer", "result", "status", "goal_met", "met", "decision")
 _EVIDENCE_KEYS = ("evidence", "quotes", "quote", "proof")

@@ -29,6 +29,7 @@ from agent.text import one_line
 
 ATTEMPTS = 2  # Calls of a verifier; the work is not held up longer by one that fails.
 RETRY_S = 2.0
+MAX_EVIDENCE = 12  # So many quotes are kept with a verification.
 _NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
 
 
@@ -103,6 +104,8 @@ class ModelVerifier:
     def _judge(self, said: ReadReply, past: ClaimHistory, claim: Claim) -> Verification:
         evidence = tuple(find(quote, past.screens) for quote in said.quotes)
         shown = tuple(one for one in evidence if one.step)
+        things = len({normalised(one.quote) for one in shown})
+        evidence, kept = evidence[:MAX_EVIDENCE], shown[:MAX_EVIDENCE]
         nobody = Verification(reason=said.reason, evidence=evidence)
         match said.verdict:
             case GoalVerdict.CANNOT_TELL:
@@ -113,7 +116,7 @@ class ModelVerifier:
                     return replace(nobody, reason=_overruled(said, why))
             case _:
                 pass
-        if said.verdict is GoalVerdict.MET and (unread := unread_numbers(claim, past)):
+        if said.verdict is GoalVerdict.MET and (unread := unread_numbers(claim, past, things)):
             why = f"{', '.join(unread)}: on no stored screen."
             return Verification(reason=_overruled(said, why), evidence=evidence)
         if not shown:
@@ -124,10 +127,7 @@ class ModelVerifier:
                 verdict=said.verdict if said.verdict is GoalVerdict.NOT_MET else nobody.verdict,
             )
         return Verification(
-            verified_by=VerifiedBy.VERIFIER,
-            verdict=said.verdict,
-            reason=said.reason,
-            evidence=shown,
+            verified_by=VerifiedBy.VERIFIER, verdict=said.verdict, reason=said.reason, evidence=kept
         )
 
     async def _frames(self, past: ClaimHistory) -> dict[int, tuple[bytes, str]]:
@@ -181,16 +181,22 @@ def _overruled(said: ReadReply, why: str) -> str:
     return f'The verifier says "{reason}". {why}' if reason else why
 
 
-def unread_numbers(claim: Claim, past: ClaimHistory) -> tuple[str, ...]:
+def unread_numbers(claim: Claim, past: ClaimHistory, things: int = 0) -> tuple[str, ...]:
     """Return the numbers of an answer where no stored screen shows any of them.
 
-    A count of a few things need not be written anywhere, so a single digit proves nothing.
+    A count need not be written anywhere: a single digit proves nothing, and a larger one is shown
+    by as many quoted things.
+
+    Args:
+        things: how many different words were quoted that stand on stored screens.
     """
     if not claim.looks_only or claim.values:
         # Of a result as data each value is looked for by itself.
         return ()
     said = (word for word in normalised(claim.answer).split() if _NUMBER.fullmatch(word))
     numbers = tuple(dict.fromkeys(word for word in said if len(word) > 1))
+    if str(things) in numbers:
+        return ()
     if any(screen.shows(f" {number} ") for number in numbers for screen in past.screens):
         return ()
     return numbers

@@ -246,6 +246,20 @@ async def test_an_answer_whose_numbers_no_screen_shows_is_unverified_whatever_is
     assert "15: on no stored screen." in end.verification.reason
 
 
+@pytest.mark.parametrize(("quoted", "met"), [(12, True), (11, False)])
+async def test_a_count_that_no_screen_shows_is_shown_by_as_many_quoted_things(
+    quoted: int, met: bool
+) -> None:
+    names = [f"Name {letter}" for letter in "ABCDEFGHIJKL"]
+    rows = [node(name, (0.1, at / 20, 0.9, (at + 1) / 20)) for at, name in enumerate(names)]
+    judge = scripted(verdict("met", *names[:quoted]))
+    answer = says("finish", success=True, summary="There are 12 names.")
+    phone = PaperPhone(lambda: rows)
+    end, _ = await played(answer, judge=judge, goal="How many names are there?", phone=phone)
+    assert end.verification is not None
+    assert end.verification.is_met is met
+
+
 async def test_what_an_agent_claims_of_a_change_is_not_shown_to_the_verifier() -> None:
     judge = scripted(verdict("met", "pressed 1"))
     claim = says("finish", success=True, summary="I swear that it is pressed.")

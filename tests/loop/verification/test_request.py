@@ -5,7 +5,13 @@ import json
 from msgspec.structs import replace
 
 from agent.loop.verification.claim_history import ClaimHistory
-from agent.loop.verification.request import MAX_FULL_CHARS, screen_part, verdict_request
+from agent.loop.verification.request import (
+    MAX_FULL_CHARS,
+    MAX_OTHER_CHARS,
+    screen_part,
+    shown_steps,
+    verdict_request,
+)
 from agent.protocol import (
     EventMsg,
     ObservationRecorded,
@@ -14,8 +20,8 @@ from agent.protocol import (
     ToolCallFinished,
     ToolCallRequested,
 )
-from agent.records import ActionOutcome, Question, QuestionKind
-from tests.loop.paper_phone import field
+from agent.records import ActionOutcome, Question, QuestionKind, UiNode
+from tests.loop.paper_phone import APP, field, node
 from tests.loop.verification.screens import observation
 
 LONG = "Wi-Fi: on, Bluetooth: off, Airplane mode: off, Location: on, NFC: on, and the tenth: off"
@@ -148,3 +154,63 @@ def test_what_was_approved_is_shown_with_its_recipient_and_what_was_denied_is_no
 
     assert 'OK: Clicked. (approved: Send to Ana: "Hi"? Where: app Messages)' in sent("Approve")
     assert "Ana" not in sent("Deny")
+
+
+def walked(
+    *steps: tuple[str, tuple[UiNode, ...]], goal: str = "Reply to the newest"
+) -> ClaimHistory:
+    """A session that saw a screen before each act, the last one with nothing done after it."""
+    past = ClaimHistory(goal)
+    for step, (tool, nodes) in enumerate(steps, start=1):
+        past.fold(ObservationRecorded(step=step, observation=observation(*nodes)))
+        if tool:
+            call, over = called(tool, "{}", "OK: Done.")
+            past.fold(replace(call, step=step))
+            past.fold(replace(over, step=step))
+    return past
+
+
+def rows(*names: str) -> tuple[UiNode, ...]:
+    return tuple(node(n, (0.1, 0.1 + at / 20, 0.9, 0.14 + at / 20)) for at, n in enumerate(names))
+
+
+def test_the_screen_where_something_was_chosen_is_shown_and_the_way_there_is_listed() -> None:
+    past = walked(
+        ("launch_app", rows("Clock", "Messages")),
+        ("click_element", rows("Ana, 22:20", "Ben, 21:05")),
+        ("type_text", rows("Ben", "Thanks")),
+        ("", rows("Ben", "Thanks", "See you at ten")),
+    )
+    request = verdict_request(past)
+    assert [step for step, _ in shown_steps(past)] == [2, 4]
+    assert "Ana, 22:20" in request.messages[2].text
+    said = request.messages[1].text
+    assert '- step 1, com.example.app: "Clock", "Messages"' in said.replace(APP, "com.example.app")
+    assert "step 3" not in said.split("## What other screens showed")[1]
+
+
+def test_of_a_list_that_was_scrolled_each_row_is_shown_once() -> None:
+    past = walked(
+        ("launch_app", rows("Contacts")),
+        ("scroll", rows("Ana", "Ben", "Cleo")),
+        ("scroll", rows("Cleo", "Dan", "Eve")),
+        ("", rows("Eve", "Finn")),
+        goal="How many contacts are there?",
+    )
+    request = verdict_request(past, answer="Six")
+    assert [step for step, _ in shown_steps(past)] == [4]
+    text = "\n".join(message.text for message in request.messages[1:])
+    for name in ("Ana", "Ben", "Cleo", "Dan", "Eve", "Finn"):
+        assert text.count(f'"{name}"') == 1, name
+
+
+def test_other_screens_are_bounded_and_what_is_left_out_is_said() -> None:
+    screens = [
+        ("scroll", rows(*(f"Row {step} {at} " + "x" * 60 for at in range(15))))
+        for step in range(12)
+    ]
+    said = verdict_request(walked(*screens, ("", rows("The end")))).messages[1].text
+    listed = said.split("## What other screens showed")[1]
+    assert "Row 11 0" in listed and "Row 0 0" not in listed
+    assert "earlier screens are left out)" in listed
+    assert len(listed) < MAX_OTHER_CHARS + 200

@@ -3,7 +3,14 @@
 import pytest
 
 from agent.loop.verification.claim_history import ClaimHistory
-from agent.loop.verification.quote_relevance import NOT_NEW, NOT_OF_GOAL, is_relevant_to, objection
+from agent.loop.verification.quote_relevance import (
+    DIALOG_OPEN,
+    NOT_NEW,
+    NOT_OF_GOAL,
+    REFUSED,
+    is_relevant_to,
+    objection,
+)
 from agent.protocol import (
     ObservationRecorded,
     QuestionAnswered,
@@ -11,7 +18,8 @@ from agent.protocol import (
     ToolCallFinished,
     ToolCallRequested,
 )
-from agent.records import ActionOutcome, Evidence, Question, QuestionKind
+from agent.records import ActionOutcome, Evidence, Question, QuestionKind, UiNode
+from agent.safety.capabilities import Capability
 from tests.loop.paper_phone import button, node
 from tests.loop.verification.screens import observation
 
@@ -166,3 +174,69 @@ def test_what_the_operator_approved_to_be_removed_is_of_a_goal_that_removes(
     evidence = [Evidence(quote="“Milk and eggs” goes for good", step=1)]
     counts = approved and goal.startswith("Delete")
     assert objection(evidence, done, is_same=True) == ("" if counts else NOT_OF_GOAL)
+
+
+SHOP = (node("Shop"), node("Enamel mug", (0.1, 0.5, 0.9, 0.55)))
+CART = (node("Cart"), *SHOP[1:], button("Check out", 0.7))
+SURE = (node("Place this order?"), button("Cancel", 0.6), button("Place order", 0.7))
+ORDER = (node("Order 1043"), *SHOP[1:], node("Thank you!", (0.1, 0.6, 0.9, 0.65)))
+
+
+def bought(*acts: tuple[str, str, tuple[UiNode, ...]]) -> ClaimHistory:
+    """A session in a shop: what each act came to, the capability it took, and the screen then."""
+    done = ClaimHistory("Buy one Enamel mug")
+    done.fold(ObservationRecorded(step=1, observation=observation(*SHOP)))
+    for step, (result, capability, screen) in enumerate(acts, start=1):
+        done.fold(
+            ToolCallRequested(
+                step=step, call_id="c1", tool="click_element", arguments="{}", capability=capability
+            )
+        )
+        if capability == Capability.PAY:
+            done.fold(RequestUserInput(question=APPROVAL))
+            done.fold(QuestionAnswered(question_id="q1", answer="Approve"))
+        done.fold(
+            ToolCallFinished(step=step, call_id="c1", outcome=ActionOutcome.DONE, text=result)
+        )
+        done.fold(ObservationRecorded(step=step + 1, observation=observation(*screen)))
+    return done
+
+
+TO_CART = ("OK: Clicked.", Capability.PERFORM, CART)
+PAID = ("OK: Clicked.", Capability.PAY, ORDER)
+ASKED = ("OK: Clicked.", Capability.PAY, SURE)
+CONFIRM = ("OK: Clicked.", Capability.PAY, CART)
+PIN = ("OK: Pressed.", Capability.PERFORM, ORDER)
+WRONG_PIN = ('WARNING: Pressed, and the app answered: "Wrong PIN"', Capability.PERFORM, CART)
+
+
+@pytest.mark.parametrize(
+    ("acts", "quotes", "why"),
+    [
+        ((TO_CART, PAID), ("Thank you!", "Enamel mug"), ""),
+        ((TO_CART, PAID), ("Thank you!",), NOT_OF_GOAL),
+        ((TO_CART,), ("Check out", "Enamel mug"), NOT_NEW),
+        ((TO_CART, ASKED), ("Place this order?", "Enamel mug"), DIALOG_OPEN),
+        ((TO_CART, CONFIRM, WRONG_PIN), ("Check out", "Enamel mug"), REFUSED),
+        ((TO_CART, CONFIRM, WRONG_PIN, PIN), ("Thank you!", "Enamel mug"), ""),
+    ],
+)
+def test_a_model_that_checks_itself_shows_a_purchase_by_what_came_of_the_payment(
+    acts: tuple[tuple[str, str, tuple[UiNode, ...]], ...], quotes: tuple[str, ...], why: str
+) -> None:
+    evidence = [Evidence(quote=quote, step=len(acts) + 1) for quote in quotes]
+    assert objection(evidence, bought(*acts), is_same=True) == why
+
+
+def test_going_back_from_a_refusal_does_not_undo_it() -> None:
+    done = bought(TO_CART, CONFIRM, WRONG_PIN)
+    for msg in (
+        ToolCallRequested(
+            step=4, call_id="c1", tool="press_button", arguments='{"button": "BACK"}', kind="action"
+        ),
+        ToolCallFinished(
+            step=4, call_id="c1", outcome=ActionOutcome.DONE, text="OK: Pressed BACK."
+        ),
+    ):
+        done.fold(msg)
+    assert objection([Evidence(quote="Enamel mug", step=4)], done, is_same=True) == REFUSED
