@@ -2,8 +2,9 @@
 
 By message kind, never by counting messages: hints in between change nothing. In blocks, so that the
 beginning of the conversation stays word for word the same for several calls and an endpoint finds
-it in its cache. Invariants: only observations are shortened; the last four stay word for word
-unless they do not fit; masking twice changes nothing.
+it in its cache. A screen that was looked at again, after a plan or a fact, is one screen.
+Invariants: only observations are shortened; the last four screens stay word for word unless they do
+not fit; masking twice changes nothing.
 """
 
 from collections.abc import Sequence
@@ -16,6 +17,8 @@ from agent.models.model import Message, MessageKind
 KEEP_TURNS = 4  # How many screens always stay whole.
 BLOCK = 8  # How many screens are shortened at once: the prefix breaks in one call of so many.
 TIGHT_KEEP = 2  # How many stay whole where the window is too small for more.
+AGAIN = f"{START} the same as before]"
+"""What stands for a screen that was looked at again, once there is a newer one."""
 _BYTES_A_TOKEN = 4
 
 
@@ -29,12 +32,20 @@ def mask(messages: Sequence[Message], *, keep: int = KEEP_TURNS, block: int = 1)
         block: old ones are shortened only by so many at once.
     """
     masked = list(messages)
-    screens = [at for at, m in enumerate(masked) if m.kind is MessageKind.OBSERVATION]
+    observed = [at for at, m in enumerate(masked) if m.kind is MessageKind.OBSERVATION]
+    screens = []
+    shown = ""
+    for at in observed:
+        before, shown = shown, _screen(masked[at].text) or shown
+        if masked[at].text != AGAIN and not (shown and shown == before):
+            screens.append(at)
+        elif at != observed[-1]:
+            masked[at] = replace(masked[at], text=AGAIN)
     old = max(len(screens) - keep, 0) // block * block
     for at in screens[:old]:
         if not is_masked(masked[at]):
             masked[at] = replace(masked[at], text=masked[at].brief or f"{START} ?]", image=None)
-    for at in screens[:-1]:
+    for at in observed[:-1]:
         if masked[at].image is not None:
             masked[at] = replace(masked[at], image=None)
     return masked
@@ -50,6 +61,11 @@ def fit(messages: Sequence[Message], budget: int = 0) -> list[Message]:
     if budget and estimate_tokens(masked) > budget:
         return mask(masked, keep=TIGHT_KEEP, block=TIGHT_KEEP)
     return masked
+
+
+def _screen(text: str) -> str:
+    """Return what an observation says of the screen, without what was new on it; empty: nothing."""
+    return text.partition("## Screen State\n")[2].replace(" <-- NEW", "").strip()
 
 
 def is_masked(message: Message) -> bool:

@@ -4,7 +4,15 @@ import pytest
 from msgspec.structs import replace
 
 from agent.loop.conversation.brief import brief_of
-from agent.loop.conversation.masking import BLOCK, KEEP_TURNS, estimate_tokens, fit, is_masked, mask
+from agent.loop.conversation.masking import (
+    AGAIN,
+    BLOCK,
+    KEEP_TURNS,
+    estimate_tokens,
+    fit,
+    is_masked,
+    mask,
+)
 from agent.models.model import Message, MessageKind, Role, ToolCall
 from agent.records import Bounds, Element, Foreground, Observation
 
@@ -55,6 +63,20 @@ def test_the_conversation_breaks_once_in_six_turns() -> None:
     assert breaks == (40 - KEEP_TURNS) // BLOCK
 
 
+def test_a_screen_that_was_looked_at_again_is_whole_once_and_counts_once() -> None:
+    again = [m for n in range(1, 6) for m in (*turn(n), *turn(n))]
+    fresh = [replace(m, text=m.text.replace('"Go 5"', '"Go 5" <-- NEW')) for m in again[-6:-3]]
+    masked = screens(mask([*again[:-6], *fresh, *again[-3:]]))
+    assert masked[:2] == ['[Screen: org.a/Main, "Hello", "Go 1"]', AGAIN]
+    assert masked[2:8] == [said for n in (2, 3, 4) for said in (SCREEN.format(n=n), AGAIN)]
+    # The newest is never told as the same as before: it is what is acted on.
+    assert masked[8:] == [
+        SCREEN.format(n=5).replace('"Go 5"', '"Go 5" <-- NEW'),
+        SCREEN.format(n=5),
+    ]
+    assert mask(mask(again)) == mask(again)
+
+
 def test_masking_leaves_calls_and_results_untouched() -> None:
     def others(messages: list[Message]) -> list[Message]:
         return [m for m in messages if m.kind is not MessageKind.OBSERVATION]
@@ -79,7 +101,7 @@ def test_only_the_newest_screen_keeps_its_picture() -> None:
 
 
 def test_a_conversation_over_its_budget_keeps_two_screens() -> None:
-    long = [replace(turn(1)[0], text=SCREEN + "x" * 20_000) for _ in range(5)]
+    long = [replace(turn(n)[0], text=f"{SCREEN}{n}" + "x" * 20_000) for n in range(5)]
     assert estimate_tokens(long) > 12_000
     kept = [not is_masked(m) for m in fit(long, 12_000)]
     assert kept == [False, False, True, True, True]
