@@ -52,7 +52,10 @@ async def test_nothing_is_judged_where_nothing_was_tried(reply: ModelReply) -> N
     # An operator who was waited for may have used the phone: the screen is looked at anew.
     context.disturbed_ms = context.clock + 10**9
     await task().run(context)
-    shown = [text for text in texts(model) if text.startswith("Steps left")]
+    shown = [
+        next(text for text in reversed(texts(model, at)) if text.startswith("Steps left"))
+        for at in range(len(model.requests))
+    ]
     assert len(shown) > 3
     for text in shown:
         assert NO_CHANGE not in text
