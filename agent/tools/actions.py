@@ -152,9 +152,12 @@ def _resolve_typing(
     except UnicodeEncodeError as error:
         raise BadArguments("`text` contains half a character (a lone surrogate)") from error
     if number is None:
-        element = next((e for e in screen.elements if e.editable and e.focused), None)
+        fields = [e for e in screen.elements if e.editable]
+        element = next((e for e in fields if e.focused), None)
+        if element is None and len(fields) == 1 and not is_secret_field(fields[0]):
+            # Only one can be meant.
+            element = fields[0]
         if element is None and screen.elements:
-            fields = [e for e in screen.elements if e.editable]
             named = ", ".join(f"[{e.number}] {name_of(e)}" for e in fields[:_SHOWN_FIELDS])
             here = f"; the screen has {named}" if fields else "; the screen has no field"
             raise BadArguments(f"no field is focused: name the field's number in `element`{here}")

@@ -251,6 +251,17 @@ def test_a_focused_field_is_not_tapped_again() -> None:
     assert resolve(TypeText(text="x"), focused, (), NO_CARDS).point is None
 
 
+def test_text_without_a_place_goes_into_the_only_field_unless_it_hides_what_it_holds() -> None:
+    deed = resolve(TypeText(text="x"), screen(field("To", 0.5), button("Send", 0.7)), (), NO_CARDS)
+    assert deed.element is not None and deed.element.label == "To" and deed.point is not None
+    for unclear in (
+        screen(field("To", 0.3), field("Subject", 0.5)),
+        screen(field("Password", 0.5, password=True)),
+    ):
+        with pytest.raises(BadArguments, match="no field is focused"):
+            resolve(TypeText(text="x"), unclear, (), NO_CARDS)
+
+
 def test_scrolling_down_moves_the_finger_up_within_the_largest_list() -> None:
     shown = screen(
         node(at=(0, 0.2, 1, 0.8), scrollable=True), node(at=(0, 0.85, 1, 0.9), scrollable=True)
