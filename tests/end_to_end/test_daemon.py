@@ -84,18 +84,7 @@ def test_a_console_whose_terminal_goes_works_on_until_its_sessions_are_done(
     bench: Workshop,
 ) -> None:
     controller, terminal = pty.openpty()
-    console = subprocess.Popen(
-        SWITCHBOARD,
-        stdin=terminal,
-        stdout=terminal,
-        stderr=terminal,
-        env={**bench.environment, "TERM": "xterm-256color"},
-        start_new_session=True,
-    )
-    os.close(terminal)
-    hang_up = threading.Event()
-    drain = threading.Thread(target=_drain, args=(controller, hang_up), daemon=True)
-    drain.start()
+    console, drain, hang_up = _console_on(bench, controller, terminal)
     try:
         wait_until(lambda: owner_pid(bench.data) == console.pid, "the console to own the core")
         with bench.running(
@@ -127,18 +116,7 @@ def test_a_console_takes_the_place_of_a_daemon_that_was_killed(bench: Workshop) 
     assert bench.call("daemon", "start").code == 0
     pid = owner_pid(bench.data)
     assert pid is not None
-    console = subprocess.Popen(
-        SWITCHBOARD,
-        stdin=terminal,
-        stdout=terminal,
-        stderr=terminal,
-        env={**bench.environment, "TERM": "xterm-256color"},
-        start_new_session=True,
-    )
-    os.close(terminal)
-    hang_up = threading.Event()
-    drain = threading.Thread(target=_drain, args=(controller, hang_up), daemon=True)
-    drain.start()
+    console, drain, hang_up = _console_on(bench, controller, terminal)
     try:
 
         def attached() -> bool:
@@ -161,6 +139,25 @@ def test_a_console_takes_the_place_of_a_daemon_that_was_killed(bench: Workshop) 
         drain.join(30)
     left = bench.data / "adb" / "server.json"
     assert not left.exists(), "the adb server of the killed one is ended with its heir"
+
+
+def _console_on(
+    bench: Workshop, controller: int, terminal: int
+) -> tuple["subprocess.Popen[bytes]", threading.Thread, threading.Event]:
+    """Start a console on a terminal; returns it, what reads it, and what hangs up."""
+    console = subprocess.Popen(
+        SWITCHBOARD,
+        stdin=terminal,
+        stdout=terminal,
+        stderr=terminal,
+        env={**bench.environment, "TERM": "xterm-256color"},
+        start_new_session=True,
+    )
+    os.close(terminal)
+    hang_up = threading.Event()
+    drain = threading.Thread(target=_drain, args=(controller, hang_up), daemon=True)
+    drain.start()
+    return console, drain, hang_up
 
 
 def _drain(controller: int, hang_up: threading.Event) -> None:

@@ -11,8 +11,8 @@ import subprocess
 import sys
 import termios
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import cast
 
@@ -51,38 +51,48 @@ def _host(core: FakeCore) -> Host:
     return Host(cast(Core, core), phones=cast(Phones, None), closed=_never)
 
 
+@asynccontextmanager
+async def waiting(
+    tmp_path: Path, core: FakeCore, coming: DeferredCore, *, looks: bool = False
+) -> AsyncIterator[tuple[SwitchboardApp, Seat]]:
+    """Run a console whose core is not there yet; `looks`: it shows what is stored meanwhile."""
+    settings = load_settings(environ={"SWITCHBOARD_DATA_DIR": str(tmp_path)})
+    app = SwitchboardApp(coming, settings=settings)
+    if looks:
+        app.first_look = coming.first_look
+    try:
+        async with app.run_test(size=(160, 50)) as pilot:
+            yield app, Seat(app, pilot, core)
+            assert app.errors.recent_s == []
+    finally:
+        await app.close()
+
+
 async def test_the_console_says_that_it_opens_and_fills_in_when_the_core_is_there(
     tmp_path: Path,
 ) -> None:
     core, coming = FakeCore(), DeferredCore()
     evening(core)
-    settings = load_settings(environ={"SWITCHBOARD_DATA_DIR": str(tmp_path)})
-    app = SwitchboardApp(coming, settings=settings)
-    try:
-        async with app.run_test(size=(160, 50)) as pilot:
-            seat = Seat(app, pilot, core)
-            await seat.see("opening …")
-            await asyncio.wait_for(coming.wanted.wait(), BOUND_S)
-            text = seat.text()
-            assert "Opening …" in text
-            for known_later in ("No sessions", "Nothing is waiting", "No devices", "0 devices"):
-                assert known_later not in text
-            # The other screens know as little, and say so.
-            for key, unknown in (("2", "No devices"), ("4", "Nothing is stored")):
-                await seat.press(key)
-                assert unknown not in seat.text()
-            await seat.press("1")
-            await pilot.resize_terminal(100, 30)
-            # What is asked meanwhile is carried out, once.
-            await seat.press("ctrl+x")
-            assert core.ops == []
-            coming.set_host(_host(core))
-            await seat.until(lambda: app.bridge.state.event_id == len(core.stored), "the picture")
-            await seat.until(lambda: core.ops == [Interrupt()], "the op of the key")
-            await seat.until(lambda: "pening …" not in seat.text(), "the end of the opening")
-            assert app.errors.recent_s == []
-    finally:
-        await app.close()
+    async with waiting(tmp_path, core, coming) as (app, seat):
+        await seat.see("opening …")
+        await asyncio.wait_for(coming.wanted.wait(), BOUND_S)
+        text = seat.text()
+        assert "Opening …" in text
+        for known_later in ("No sessions", "Nothing is waiting", "No devices", "0 devices"):
+            assert known_later not in text
+        # The other screens know as little, and say so.
+        for key, unknown in (("2", "No devices"), ("4", "Nothing is stored")):
+            await seat.press(key)
+            assert unknown not in seat.text()
+        await seat.press("1")
+        await seat.pilot.resize_terminal(100, 30)
+        # What is asked meanwhile is carried out, once.
+        await seat.press("ctrl+x")
+        assert core.ops == []
+        coming.set_host(_host(core))
+        await seat.until(lambda: app.bridge.state.event_id == len(core.stored), "the picture")
+        await seat.until(lambda: core.ops == [Interrupt()], "the op of the key")
+        await seat.until(lambda: "pening …" not in seat.text(), "the end of the opening")
 
 
 async def test_keys_for_a_phone_or_a_question_wait_until_the_core_has_told_of_them(
@@ -91,71 +101,49 @@ async def test_keys_for_a_phone_or_a_question_wait_until_the_core_has_told_of_th
     monkeypatch.setattr("textual.constants.COLOR_SYSTEM", "truecolor")
     idle, core, coming = Phone(), FakeCore(), DeferredCore()
     idle.play(core)
-    settings = load_settings(environ={"SWITCHBOARD_DATA_DIR": str(tmp_path)})
-    app = SwitchboardApp(coming, settings=settings)
-    try:
-        async with app.run_test(size=(160, 50)) as pilot:
-            seat = Seat(app, pilot, core)
-            await asyncio.wait_for(coming.wanted.wait(), BOUND_S)
-            typed = (("t", "t"), ("down", None), ("enter", "\r"), ("z", "z"), ("w", "w"))
-            for name, character in typed:
-                app.post_message(Key(name, character))
-            await seat.until(lambda: app.gate.waiting == len(typed) - 1, "keys that wait")
-            assert core.ops == []
-            coming.set_host(_host(core))
-            await seat.until(lambda: taps(seat) == ["Bluetooth"], "the tap of enter")
-            await seat.until(lambda: app.gate.is_idle, "the end of the keys")
-            assert app.errors.recent_s == []
-    finally:
-        await app.close()
+    async with waiting(tmp_path, core, coming) as (app, seat):
+        await asyncio.wait_for(coming.wanted.wait(), BOUND_S)
+        typed = (("t", "t"), ("down", None), ("enter", "\r"), ("z", "z"), ("w", "w"))
+        for name, character in typed:
+            app.post_message(Key(name, character))
+        await seat.until(lambda: app.gate.waiting == len(typed) - 1, "keys that wait")
+        assert core.ops == []
+        coming.set_host(_host(core))
+        await seat.until(lambda: taps(seat) == ["Bluetooth"], "the tap of enter")
+        await seat.until(lambda: app.gate.is_idle, "the end of the keys")
 
 
 async def test_keys_that_move_in_a_list_wait_until_there_is_one(tmp_path: Path) -> None:
     core, coming = FakeCore(), DeferredCore()
     evening(core)
-    settings = load_settings(environ={"SWITCHBOARD_DATA_DIR": str(tmp_path)})
-    app = SwitchboardApp(coming, settings=settings)
-    try:
-        async with app.run_test(size=(160, 50)) as pilot:
-            seat = Seat(app, pilot, core)
-            await asyncio.wait_for(coming.wanted.wait(), BOUND_S)
-            typed = (("G", "G"), ("up", None), ("enter", "\r"), ("p", "p"))
-            for name, character in typed:
-                app.post_message(Key(name, character))
-            await seat.until(lambda: app.gate.waiting == len(typed) - 1, "keys that wait")
-            coming.set_host(_host(core))
-            await seat.until(lambda: app.gate.is_idle, "the end of the keys")
-            ids = [row.key for row in seat.deck.sessions.rows]
-            assert len(ids) > 2
-            assert seat.deck.selected == ids[-2]
-            assert seat.deck.focused is not seat.deck.sessions, "enter opened the row"
-            assert app.errors.recent_s == []
-    finally:
-        await app.close()
+    async with waiting(tmp_path, core, coming) as (app, seat):
+        await asyncio.wait_for(coming.wanted.wait(), BOUND_S)
+        typed = (("G", "G"), ("up", None), ("enter", "\r"), ("p", "p"))
+        for name, character in typed:
+            app.post_message(Key(name, character))
+        await seat.until(lambda: app.gate.waiting == len(typed) - 1, "keys that wait")
+        coming.set_host(_host(core))
+        await seat.until(lambda: app.gate.is_idle, "the end of the keys")
+        ids = [row.key for row in seat.deck.sessions.rows]
+        assert len(ids) > 2
+        assert seat.deck.selected == ids[-2]
+        assert seat.deck.focused is not seat.deck.sessions, "enter opened the row"
 
 
 async def test_what_is_stored_is_shown_while_the_core_is_still_opened(tmp_path: Path) -> None:
     core, coming = FakeCore(), DeferredCore()
     evening(core)
-    settings = load_settings(environ={"SWITCHBOARD_DATA_DIR": str(tmp_path)})
-    app = SwitchboardApp(coming, settings=settings)
-    app.first_look = coming.first_look
-    try:
-        async with app.run_test(size=(160, 50)) as pilot:
-            seat = Seat(app, pilot, core)
-            await asyncio.wait_for(coming.wanted.wait(), BOUND_S)
-            coming.set_stored(await core.overview())
-            await seat.until(lambda: bool(app.bridge.state.sessions), "what is stored")
-            await seat.until(lambda: "Sessions 4" in seat.text(), "the sessions")
-            assert "opening …" in seat.text()
-            # What had failed before is no news, neither now nor when the core is there.
-            old = app.seen
-            coming.set_host(_host(core))
-            await seat.until(lambda: "pening …" not in seat.text(), "the end of the opening")
-            assert app.seen == old
-            assert app.errors.recent_s == []
-    finally:
-        await app.close()
+    async with waiting(tmp_path, core, coming, looks=True) as (app, seat):
+        await asyncio.wait_for(coming.wanted.wait(), BOUND_S)
+        coming.set_stored(await core.overview())
+        await seat.until(lambda: bool(app.bridge.state.sessions), "what is stored")
+        await seat.until(lambda: "Sessions 4" in seat.text(), "the sessions")
+        assert "opening …" in seat.text()
+        # What had failed before is no news, neither now nor when the core is there.
+        old = app.seen
+        coming.set_host(_host(core))
+        await seat.until(lambda: "pening …" not in seat.text(), "the end of the opening")
+        assert app.seen == old
 
 
 async def test_another_process_s_core_is_not_looked_at_before_it_answers() -> None:

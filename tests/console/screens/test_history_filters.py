@@ -13,10 +13,10 @@ from agent.records import Session, SessionState
 from console.cli_support.days import begin_ms, day_named
 from console.screens.history import stored_sessions
 from console.screens.history.filters import BUILT_IN, Filter, parse_filter
-from console.screens.history.history import HistoryScreen
 from console.screens.history.saved_filters import FILE_NAME, SavedFilters
-from tests.console.conftest import Open, Seat
+from tests.console.conftest import Open
 from tests.console.fakes import FakeCore
+from tests.console.screens.test_history import open_history
 from tests.console.script import configure, phone, run
 
 DAY_MS = 86_400_000
@@ -108,15 +108,6 @@ def test_filters_are_saved_forgotten_and_read_again(tmp_path: Path) -> None:
         _ = SavedFilters(tmp_path).texts
 
 
-async def opened(seat: Seat) -> HistoryScreen:
-    await seat.press("4")
-    await seat.until(lambda: isinstance(seat.app.screen, HistoryScreen), "the history")
-    screen = seat.app.screen
-    assert isinstance(screen, HistoryScreen)
-    await seat.until(lambda: screen.table.rows, "rows")
-    return screen
-
-
 async def test_a_filter_is_typed_saved_and_offered_again(console: Open) -> None:
     def some_failed(core: FakeCore) -> None:
         for number in range(4):
@@ -126,7 +117,7 @@ async def test_a_filter_is_typed_saved_and_offered_again(console: Open) -> None:
             core.tell(SessionStateChanged(state=state), f"s{number}")
 
     async with console(play=some_failed) as seat:
-        screen = await opened(seat)
+        screen = await open_history(seat)
         await seat.press("slash", *"is:failed", "enter")
         await seat.until(lambda: [r.key for r in screen.table.rows] == ["s3", "s1"], "the failed")
         await seat.press("S")
@@ -154,7 +145,7 @@ async def test_facts_are_looked_for_in_all_that_is_stored(
                 core.tell(SessionStateChanged(state=SessionState.FAILED), f"s{number:02}")
 
     async with console(play=many) as seat:
-        screen = await opened(seat)
+        screen = await open_history(seat)
         assert len(screen.stored.listed) == 5
         await seat.press("slash", *"is:failed")
         await seat.until(lambda: [r.key for r in screen.table.rows] == ["s03", "s02"], "them")
@@ -180,7 +171,7 @@ async def test_names_of_phones_that_the_store_does_not_know_are_read_on_for(
             configure(core, f"s{number:02}", f"Errand {number}", serial=serial)
 
     async with console(play=many) as seat:
-        screen = await opened(seat)
+        screen = await open_history(seat)
         # Of two facts of a phone the store is told one.
         await seat.press("slash", *"@rack-0/ @desk @8")
         expected = ["s28", "s18", "s08"]

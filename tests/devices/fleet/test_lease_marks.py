@@ -51,6 +51,15 @@ async def until_driven_by(fleet: AdbFleet, serial: str, driver: str) -> DeviceIn
             await anext(changes)
 
 
+async def overtake(adb: AdbClient, serial: str, other: DeviceLeaseFile) -> None:
+    """Have another take a lease that has run out."""
+    features = await adb.features(serial)
+    aged = f"read e k x o < {PATH}; echo $e $k 0 $o > {PATH}"
+    async with asyncio.timeout(PATIENCE_S):
+        while (await other.take()).standing is not LeaseResult.OURS:
+            await adb.shell(serial, aged, features=features, timeout_s=30)
+
+
 async def test_two_cores_never_drive_one_phone(
     fleets: tuple[AdbFleet, AdbFleet], serial: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -79,11 +88,7 @@ async def test_a_lease_that_ran_out_is_taken_over_and_its_driver_acts_no_more(
     other = DeviceLeaseFile(bare_adb, serial, owner="s-9@there", key="nine")
     async with first.lease(serial, "s-1") as device:
         # Its heartbeat stopped for as long as a lease lasts, as a host does that is suspended.
-        features = await bare_adb.features(serial)
-        aged = f"read e k x o < {PATH}; echo $e $k 0 $o > {PATH}"
-        async with asyncio.timeout(PATIENCE_S):
-            while (await other.take()).standing is not LeaseResult.OURS:
-                await bare_adb.shell(serial, aged, features=features, timeout_s=30)
+        await overtake(bare_adb, serial, other)
         async with asyncio.timeout(PATIENCE_S):
             while True:
                 try:
@@ -104,12 +109,9 @@ async def test_who_was_overtaken_acts_no_more_also_when_the_phone_is_free_again(
     first, _ = fleets
     other = DeviceLeaseFile(bare_adb, serial, owner="s-9@there", key="nine")
     async with first.lease(serial, "s-1") as device:
-        features = await bare_adb.features(serial)
-        aged = f"read e k x o < {PATH}; echo $e $k 0 $o > {PATH}"
+        await overtake(bare_adb, serial, other)
+        await other.give_back()
         async with asyncio.timeout(PATIENCE_S):
-            while (await other.take()).standing is not LeaseResult.OURS:
-                await bare_adb.shell(serial, aged, features=features, timeout_s=30)
-            await other.give_back()
             while True:
                 try:
                     await device.key("BACK")

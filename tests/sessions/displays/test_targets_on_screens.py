@@ -40,6 +40,16 @@ async def delegate(stage: Stage, presentation: TargetPresentation, package: str 
     return reply.session_id
 
 
+async def delegated(stage: Stage, presentation: TargetPresentation) -> tuple[str, str, Cue]:
+    """Return a parent and its child, which is at work until the cue."""
+    cue = Cue()
+    stage.parts["there"] = waiting_at(cue)
+    parent_id = await delegate(stage, presentation)
+    await cue.there()
+    [child] = await stage.store.children(parent_id)
+    return parent_id, child.session_id, cue
+
+
 async def test_a_child_that_must_stay_hidden_works_on_a_display_of_its_own_from_the_start(
     stage: Stage,
 ) -> None:
@@ -80,24 +90,20 @@ async def test_a_phone_or_an_app_that_cannot_be_detached_fails_the_child_with_th
 
 async def test_a_lost_target_is_recovered_by_hiding_it_anew_once(stage: Stage) -> None:
     screens = await screens_of(stage)
-    cue = Cue()
-    stage.parts["there"] = waiting_at(cue)
     async with stage.play():
-        parent_id = await delegate(stage, HIDDEN)
-        await cue.there()
-        [child_session] = await stage.store.children(parent_id)
+        _parent_id, child, _cue = await delegated(stage, HIDDEN)
         screens.all[0].is_open = False
-        control = TargetControl(session_id=child_session.session_id, action=TargetAction.SHOW)
+        control = TargetControl(session_id=child, action=TargetAction.SHOW)
         shown = (await stage.do(control)).target
         assert shown is not None and shown.status is TargetStatus.OK
         assert shown.runtime is TargetRuntime.DETACHED_SHOWN and shown.display == 2
         assert screens.all[1].apps == [APP]
-        capture = TargetControl(session_id=child_session.session_id, action=TargetAction.CAPTURE)
+        capture = TargetControl(session_id=child, action=TargetAction.CAPTURE)
         taken = (await stage.do(capture)).target
         assert taken is not None
         small = Image.open(io.BytesIO(await stage.store.blobs.read(taken.digest)))
         assert (small.format, max(small.size)) == ("JPEG", 480)
-        close = TargetControl(session_id=child_session.session_id, action=TargetAction.CLOSE)
+        close = TargetControl(session_id=child, action=TargetAction.CLOSE)
         closed = (await stage.do(close)).target
         again = (await stage.do(close)).target
         assert closed is not None and closed.runtime is TargetRuntime.NONE
@@ -107,13 +113,9 @@ async def test_a_lost_target_is_recovered_by_hiding_it_anew_once(stage: Stage) -
 
 async def test_a_completed_child_is_attached_before_its_parent_completes(stage: Stage) -> None:
     screens = await screens_of(stage)
-    cue = Cue()
-    stage.parts["there"] = waiting_at(cue)
     async with stage.play():
-        parent_id = await delegate(stage, ATTACHED)
-        await cue.there()
-        [child_session] = await stage.store.children(parent_id)
-        hide = TargetControl(session_id=child_session.session_id, action=TargetAction.ENSURE_HIDDEN)
+        parent_id, child, cue = await delegated(stage, ATTACHED)
+        hide = TargetControl(session_id=child, action=TargetAction.ENSURE_HIDDEN)
         hidden = (await stage.do(hide)).target
         assert hidden is not None and hidden.runtime is TargetRuntime.DETACHED_HIDDEN
         cue.go.set()
@@ -127,15 +129,9 @@ async def test_a_child_that_cannot_be_attached_fails_its_parent_and_not_itself(
 ) -> None:
     screens = await screens_of(stage)
     screens.refuses_attach = True
-    cue = Cue()
-    stage.parts["there"] = waiting_at(cue)
     async with stage.play():
-        parent_id = await delegate(stage, ATTACHED)
-        await cue.there()
-        [child_session] = await stage.store.children(parent_id)
-        await stage.do(
-            TargetControl(session_id=child_session.session_id, action=TargetAction.ENSURE_HIDDEN)
-        )
+        parent_id, child, cue = await delegated(stage, ATTACHED)
+        await stage.do(TargetControl(session_id=child, action=TargetAction.ENSURE_HIDDEN))
         cue.go.set()
         parent = await stage.reach(parent_id, FAILED)
         [done] = await stage.store.children(parent_id)
@@ -145,14 +141,10 @@ async def test_a_child_that_cannot_be_attached_fails_its_parent_and_not_itself(
 
 async def test_a_display_that_does_not_open_holds_up_nobodys_cancel(stage: Stage) -> None:
     screens = await screens_of(stage)
-    cue = Cue()
-    stage.parts["there"] = waiting_at(cue)
     async with stage.play():
-        parent_id = await delegate(stage, CHOICE)
-        await cue.there()
-        [child_session] = await stage.store.children(parent_id)
+        parent_id, child, _cue = await delegated(stage, CHOICE)
         screens.stuck = Cue()
-        hide = TargetControl(session_id=child_session.session_id, action=TargetAction.ENSURE_HIDDEN)
+        hide = TargetControl(session_id=child, action=TargetAction.ENSURE_HIDDEN)
         hiding = asyncio.create_task(stage.core.request(hide))
         await screens.stuck.there()
         await stage.do(SessionCancel(session_id=parent_id))
