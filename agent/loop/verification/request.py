@@ -188,14 +188,14 @@ def _case(past: ClaimHistory, answer: str, values: tuple[str, ...]) -> str:
 
 
 def _others(past: ClaimHistory) -> list[str]:
-    """List the screens that are not shown, each with its lines that stand nowhere before."""
+    """List the screens that are not shown, each with the lines that its app did not show before."""
     whole = {step for step, _ in shown_steps(past)}
     screens = [one for one in past.screens_since if not one.is_reply]
-    told = {line for one in screens if one.step in whole for line in one.lines}
+    told = {(one.package, line) for one in screens if one.step in whole for line in one.lines}
     listed = []
     for screen in screens:
-        fresh = [line for line in dict.fromkeys(screen.lines) if line not in told]
-        told.update(fresh)
+        fresh = [line for line in dict.fromkeys(screen.lines) if (screen.package, line) not in told]
+        told.update((screen.package, line) for line in fresh)
         if fresh:
             named = ", ".join(f'"{one_line(line, _LINE_CHARS)}"' for line in fresh)
             listed.append(f"- step {screen.step}, {screen.package}: {named}")
