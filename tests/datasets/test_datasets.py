@@ -22,7 +22,7 @@ from console.datasets.importing import import_sessions, open_dataset
 from console.datasets.lerobot import ACTION, IMAGE, convert
 from console.datasets.manifest import NAME
 from console.datasets.tables import TABLES, described
-from tests.datasets.past import GOALS, TREE, png, recorded
+from tests.datasets.stored_sessions import GOALS, TREE, png, recorded
 from tests.stage import Stage
 
 ROOT = Path(__file__).parents[2]

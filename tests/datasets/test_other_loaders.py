@@ -9,7 +9,7 @@ import pytest
 
 from console.datasets.exporting import export_sessions
 from console.datasets.lerobot import IMAGE, convert
-from tests.datasets.past import GOALS, recorded
+from tests.datasets.stored_sessions import GOALS, recorded
 from tests.stage import Stage
 
 datasets = pytest.importorskip("datasets", reason="the library is no part of the extra")

@@ -12,7 +12,7 @@ import pytest
 from agent.records import DeviceState
 from tests.end_to_end.conftest import Bench
 from tests.end_to_end.harness import Line, Workshop, end_all_of, wait_until
-from tests.end_to_end.test_questions import GOAL, told
+from tests.end_to_end.test_questions import GOAL, has_message
 from tests.store.postgres_server import PostgresServer, binaries, running_server
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("postgres")]
@@ -79,7 +79,7 @@ def test_a_killed_core_goes_on_with_its_question_and_the_address_is_told_to_nobo
         "sessions", "answer", session_id, "Ben Okafor", "--answer", "Approve", "--json"
     )
     assert answered.code == 0, answered
-    assert told(bench, "Ben Okafor")
+    assert has_message(bench, "Ben Okafor")
     stored = bench.call("sessions", "show", session_id, "--events")
     assert stored.lines[: len(published)] == published
     assert numbered(stored.lines) == list(range(1, len(stored.lines) + 1))

@@ -21,7 +21,7 @@ def _fresh_phone(bench: Bench) -> None:
     bench.begin()
 
 
-def told(bench: Workshop, name: str) -> bool:
+def has_message(bench: Workshop, name: str) -> bool:
     """Return whether the phone's true state has the message in the conversation with somebody."""
     apps = bench.call("phone", "state", "--json").json["apps"]
     threads = next(app["threads"] for app in apps.values() if "threads" in app)
@@ -43,10 +43,10 @@ def test_a_question_is_answered_from_another_process(bench: Bench) -> None:
         assert approval["kind"] == "approval"
         late = bench.call("sessions", "answer", question["question_id"], "Ben Carter")
         assert late.code != 0, "the first answer counted"
-        assert not told(bench, "Ben Okafor")
+        assert not has_message(bench, "Ben Okafor")
         assert bench.call("sessions", "answer", approval["question_id"], "Approve").code == 0
         assert running.wait() == 0, running
-    assert told(bench, "Ben Okafor")
+    assert has_message(bench, "Ben Okafor")
 
 
 @pytest.mark.slow
@@ -75,7 +75,7 @@ def test_silence_is_no_to_an_approval(bench: Bench) -> None:
     assert "failed:" in call.err.splitlines()[-1]
     assert "FAILED" not in call.err and "Do not try" not in call.err
     assert "Nobody answered in time" in call.err.splitlines()[-1]
-    assert not told(bench, "Dad")
+    assert not has_message(bench, "Dad")
 
 
 def test_answers_given_beforehand_are_used_in_order(bench: Bench) -> None:

@@ -38,7 +38,7 @@ async def demo(folder: Path) -> str:
         async with asyncio.timeout(_BOUND_S):
             while not await _rests(stands):
                 await asyncio.sleep(_LOOK_S)
-        return "\n".join([await _told(stands, one) for one in await _sessions(stands)])
+        return "\n".join([await _summary_of(stands, one) for one in await _sessions(stands)])
 
 
 async def _sessions(stands: House) -> list[Session]:
@@ -56,6 +56,6 @@ async def _rests(stands: House) -> bool:
     return done and by_goal[MESSAGE].session_id in asking
 
 
-async def _told(stands: House, session: Session) -> str:
+async def _summary_of(stands: House, session: Session) -> str:
     events = await stands.core.history(session.session_id)
     return "\n".join([f"== {session.goal}", *(line_of(event.msg) for event in events)])

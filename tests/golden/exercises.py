@@ -30,7 +30,7 @@ _BOUND_S = 240.0
 _VARIES = re.compile(r"\b(?:mon|tues|wednes|thurs|fri|satur|sun)day\b|[0-9a-f]{8,}|\d+", re.I)
 
 
-class _Heard:
+class _RecordingModel:
     """A model that notes what it is asked: implements `agent.models.model.Model`."""
 
     def __init__(self, model: Model, prompts: list[str]) -> None:
@@ -64,7 +64,7 @@ async def _played(folder: Path, chosen: tuple[Exercise, ...]) -> AsyncIterator[s
     prompts: list[str] = []
 
     def models(session: Session) -> Model:
-        heard: Any = _Heard(model_for(session, settings), prompts)
+        heard: Any = _RecordingModel(model_for(session, settings), prompts)
         return heard
 
     async with house(folder, settings, phones=1, models=models) as stands:

@@ -116,18 +116,18 @@ async def test_a_phone_is_driven_call_by_call_and_its_picture_read(served: Serve
     assert await end_of(served, session_id) is SessionState.FAILED
 
 
-async def begun(http: httpx2.AsyncClient) -> str:
+async def started_session(http: httpx2.AsyncClient) -> str:
     made = await http.post("/ops/session_create", json={"goal": "Look", "direct": True})
     return str(made.json()["session_id"])
 
 
 async def test_what_a_client_has_is_free_when_it_leaves(served: Served) -> None:
     async with served.client("leaver") as http:
-        session_id = await begun(http)
+        session_id = await started_session(http)
         assert (await http.delete("/client")).status_code == 204
     await until(lambda: len(served.api.clients) == 0)
     async with served.client("other") as http:
-        assert "## Screen State" in await seen(http, await begun(http))
+        assert "## Screen State" in await seen(http, await started_session(http))
     assert await end_of(served, session_id) is SessionState.CANCELLED
 
 
@@ -138,16 +138,16 @@ async def seen(http: httpx2.AsyncClient, session_id: str) -> str:
 
 async def test_what_a_client_has_is_free_after_its_silence(served: Served) -> None:
     async with served.client("silent") as http:
-        session_id = await begun(http)
+        session_id = await started_session(http)
     await until(lambda: len(served.api.clients) == 0)
     assert await end_of(served, session_id) is SessionState.CANCELLED
 
 
 async def test_a_client_that_hangs_up_in_a_call_lets_go(served: Served) -> None:
     async with served.client("holder") as holder:
-        await seen(holder, await begun(holder))
+        await seen(holder, await started_session(holder))
         async with served.client("waiter") as waiter:
-            session_id = await begun(waiter)
+            session_id = await started_session(waiter)
             # It waits for the phone that the other one has, and is gone before it comes.
             with suppress(httpx2.ReadTimeout):
                 body = {"session_id": session_id}
@@ -163,7 +163,7 @@ async def test_a_client_that_hangs_up_in_a_call_lets_go(served: Served) -> None:
 
 async def test_another_clients_session_is_not_called(served: Served) -> None:
     async with served.client("owner") as owner, served.client("thief") as thief:
-        session_id = await begun(owner)
+        session_id = await started_session(owner)
         await seen(owner, session_id)
         reply = await thief.post(
             "/ops/direct_call",

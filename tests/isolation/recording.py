@@ -24,7 +24,7 @@ class Recorder:
         self._socket.bind((interface, 0))
         threading.Thread(target=self._read, daemon=True).start()
 
-    def taken(self) -> dict[str, int]:
+    def counts_so_far(self) -> dict[str, int]:
         """Return what was counted so far, and begin anew."""
         with self._lock:
             found = dict(self.bytes)

@@ -202,7 +202,7 @@ def ports_of(pid: int) -> set[int]:
 
 
 @pytest.fixture(scope="module")
-def tried(stranger: Stranger, core: dict[str, Any]) -> dict[str, list[str]]:
+def reached_by_stranger(stranger: Stranger, core: dict[str, Any]) -> dict[str, list[str]]:
     """Return what the stranger reached, by kind; it tells what it tried as well."""
     done = stranger.run("/usr/bin/python3", stranger.probe, json.dumps(core))
     assert done.returncode == 0, done.stderr
@@ -211,39 +211,41 @@ def tried(stranger: Stranger, core: dict[str, Any]) -> dict[str, list[str]]:
 
 
 def test_safety_the_stranger_is_another_user_and_tries_everything(
-    stranger: Stranger, core: dict[str, Any], tried: dict[str, list[str]]
+    stranger: Stranger, core: dict[str, Any], reached_by_stranger: dict[str, list[str]]
 ) -> None:
-    assert tried["uid"] == [str(stranger.entry.pw_uid)]
+    assert reached_by_stranger["uid"] == [str(stranger.entry.pw_uid)]
     assert stranger.entry.pw_uid not in {0, 65534}
     files = [path for path in Path(core["data"]).rglob("*") if path.is_file()]
-    assert len(tried["tried"]) > len(files) > 5
+    assert len(reached_by_stranger["tried"]) > len(files) > 5
     assert len(core["pids"]) >= 3
     assert core["sockets"]
 
 
 def test_safety_no_file_of_the_core_opens_for_another_user(
-    tried: dict[str, list[str]], core: dict[str, Any]
+    reached_by_stranger: dict[str, list[str]], core: dict[str, Any]
 ) -> None:
-    assert tried["files"] == [f"rb {core['known']}"], "only what is open to everybody"
+    assert reached_by_stranger["files"] == [f"rb {core['known']}"], "only what is open to everybody"
 
 
-def test_safety_no_socket_of_the_core_answers_another_user(tried: dict[str, list[str]]) -> None:
-    assert tried["sockets"] == []
+def test_safety_no_socket_of_the_core_answers_another_user(
+    reached_by_stranger: dict[str, list[str]],
+) -> None:
+    assert reached_by_stranger["sockets"] == []
 
 
 def test_safety_no_process_tells_another_user_its_environment_or_memory(
-    tried: dict[str, list[str]], core: dict[str, Any]
+    reached_by_stranger: dict[str, list[str]], core: dict[str, Any]
 ) -> None:
-    assert tried["processes"] == []
+    assert reached_by_stranger["processes"] == []
     for pid in core["pids"]:
         # What everybody may read of a process is what it was called with.
         assert KEY not in Path(f"/proc/{pid}/cmdline").read_text()
 
 
 def test_safety_no_memory_is_shared_with_another_user(
-    tried: dict[str, list[str]], core: dict[str, Any]
+    reached_by_stranger: dict[str, list[str]], core: dict[str, Any]
 ) -> None:
-    assert tried["memory"] == []
+    assert reached_by_stranger["memory"] == []
     rows = (row.split() for row in Path("/proc/sysvipc/shm").read_text().splitlines()[1:])
     open_to_others = [row for row in rows if int(row[4]) in core["pids"] and int(row[2], 8) & 0o077]
     assert open_to_others == []

@@ -70,7 +70,7 @@ def test_the_bounds_hold_in_any_order_of_things(
     campaign = records.Campaign(
         phones=serials, per_minute=per_minute, at_once=at_once, stop_after=stop_after
     )
-    job, runs, begun, now_ms = job_of(), dict[str, records.RunRecord](), list[int](), 1_000_000
+    job, runs, begun, now_ms = (job_of(), dict[str, records.RunRecord](), list[int](), 1_000_000)
     here: Mapping[str, bool] = dict.fromkeys(serials, True)
     for later_ms, what in [*steps, *[(9_000, "end")] * 3 * phones]:
         now_ms += later_ms
@@ -134,7 +134,7 @@ def campaign(goal: str, **given: object) -> protocol.JobCreate:
     )
 
 
-async def begun(stage: Stage, op: protocol.JobCreate) -> int:
+async def start_campaign(stage: Stage, op: protocol.JobCreate) -> int:
     job = (await stage.do(op)).job
     assert job is not None
     return job.id
@@ -161,7 +161,7 @@ async def counted(stage: Stage, job_id: int, part: str) -> records.Job:
 
 async def test_every_phone_gets_the_goal_once_and_the_sum_is_told(stage: Stage) -> None:
     async with stage.play():
-        job_id = await begun(stage, campaign("quick", at_once=2, account="ana"))
+        job_id = await start_campaign(stage, campaign("quick", at_once=2, account="ana"))
         job = await over(stage, job_id)
         history = (await stage.do(protocol.JobHistory(job_id=job_id, limit=200))).runs
         sessions = await stage.core.sessions()
@@ -180,7 +180,7 @@ async def test_failures_halt_it_and_the_rest_is_not_started(stage: Stage) -> Non
 
     stage.parts["broken"] = fails  # type: ignore[assignment]
     async with stage.play():
-        job_id = await begun(stage, campaign("broken", at_once=1, stop_after=2))
+        job_id = await start_campaign(stage, campaign("broken", at_once=1, stop_after=2))
         job = await over(stage, job_id)
     assert job.status is records.JobStatus.FAILED
     assert job.last_result == "stopped after 2 failures: 0 of 6 done, 2 failed, 4 not started"
@@ -190,7 +190,7 @@ async def test_a_pause_begins_no_more_and_a_stop_ends_those_at_work(stage: Stage
     cue = Cue()
     stage.parts["slow"] = waiting_at(cue)
     async with stage.play():
-        job_id = await begun(stage, campaign("slow", at_once=2))
+        job_id = await start_campaign(stage, campaign("slow", at_once=2))
         await counted(stage, job_id, "2 at work, 4 not started")
         await stage.do(protocol.JobPause(job_id=job_id))
         cue.go.set()
@@ -215,7 +215,7 @@ async def test_a_core_that_dies_goes_on_where_it_was_and_begins_none_twice(stage
     cue = Cue()
     stage.parts["slow"] = waiting_at(cue)
     async with stage.play():
-        job_id = await begun(stage, campaign("slow", at_once=2))
+        job_id = await start_campaign(stage, campaign("slow", at_once=2))
         await counted(stage, job_id, "2 at work, 4 not started")
     cue.go.set()
     async with stage.play():
@@ -228,7 +228,7 @@ async def test_a_core_that_dies_goes_on_where_it_was_and_begins_none_twice(stage
 async def test_the_pace_is_kept(stage: Stage) -> None:
     stage.now_ms = 1_000_000
     async with stage.play():
-        job_id = await begun(stage, campaign("quick", per_minute=10))
+        job_id = await start_campaign(stage, campaign("quick", per_minute=10))
         await counted(stage, job_id, "1 of 6 done, 5 not started")
         assert len(await stage.core.sessions()) == 1
         stage.now_ms += 6_000
@@ -241,7 +241,7 @@ async def test_only_the_phones_that_fit_are_meant(stage: Stage) -> None:
     for one in PHONES[:2]:
         stage.fleet.tell(replace(stage.fleet.infos[one], tags=("wall",)))
     async with stage.play():
-        job_id = await begun(stage, campaign("quick", needs="tag:wall"))
+        job_id = await start_campaign(stage, campaign("quick", needs="tag:wall"))
         assert (await over(stage, job_id)).last_result == "2 of 2 done"
 
 
@@ -250,7 +250,7 @@ async def test_a_campaign_that_cannot_be_read_holds_up_no_other(
 ) -> None:
     async with stage.play():
         store, found = stage.store, stage.store.job
-        broken = await begun(stage, campaign("quick", phones=PHONES[:1], per_minute=0.001))
+        broken = await start_campaign(stage, campaign("quick", phones=PHONES[:1], per_minute=0.001))
         asked = 0
 
         async def job(job_id: int) -> records.Job | None:
@@ -261,7 +261,7 @@ async def test_a_campaign_that_cannot_be_read_holds_up_no_other(
             return await found(job_id)
 
         monkeypatch.setattr(store, "job", job)
-        other = await begun(stage, campaign("quick", phones=PHONES[1:3]))
+        other = await start_campaign(stage, campaign("quick", phones=PHONES[1:3]))
         assert (await over(stage, other)).last_result == "2 of 2 done"
         assert asked
 
@@ -299,7 +299,7 @@ async def test_what_cannot_be_is_refused_and_nothing_begins(
 
 async def test_a_campaign_is_neither_edited_nor_run_again(stage: Stage) -> None:
     async with stage.play():
-        job_id = await begun(stage, campaign("quick"))
+        job_id = await start_campaign(stage, campaign("quick"))
         await over(stage, job_id)
         for op in (protocol.JobRun(job_id=job_id), protocol.JobEdit(job_id=job_id, prompt="other")):
             with pytest.raises(UsageError, match="is a campaign"):

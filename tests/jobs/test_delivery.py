@@ -14,7 +14,7 @@ async def posted(stage: Stage) -> list[Notice]:
     return [e.msg.notice for e in events if isinstance(e.msg, NoticePosted) and e.msg.notice.job_id]
 
 
-async def told(stage: Stage, count: int) -> list[Notice]:
+async def until_notices(stage: Stage, count: int) -> list[Notice]:
     async def there() -> list[Notice] | None:
         notices = await posted(stage)
         return notices if len(notices) >= count else None
@@ -33,7 +33,7 @@ async def test_a_good_run_is_told_in_the_exact_wording_and_its_result_is_marked_
         job = await create(stage, notification_text="Plants are fine.")
         await ring(stage)
         job = await settled(stage, job.id, JobStatus.COMPLETED)
-        [notice] = await told(stage, 1)
+        [notice] = await until_notices(stage, 1)
         assert (notice.title, notice.text) == ("Water the plants", "Plants are fine.")
         assert notice.kind is NoticeKind.COMPLETED and "SECRET" not in repr(notice)
         assert job.unread_result and job.last_result == "SECRET TRACE"
@@ -51,7 +51,7 @@ async def test_silent_and_none_tell_nobody(stage: Stage, mode: str, unread: bool
         await ring(stage)
         quiet = await settled(stage, quiet.id, JobStatus.COMPLETED)
         await settled(stage, loud.id, JobStatus.COMPLETED)
-        assert [notice.text for notice in await told(stage, 1)] == ["said"]
+        assert [notice.text for notice in await until_notices(stage, 1)] == ["said"]
     assert quiet.unread_result is unread
 
 
@@ -62,7 +62,7 @@ async def test_a_heartbeat_is_told_to_nobody_and_a_system_event_is(stage: Stage)
         await ring(stage)
         beat = await settled(stage, beat.id, JobStatus.COMPLETED)
         await settled(stage, event.id, JobStatus.COMPLETED)
-        assert [notice.job_id for notice in await told(stage, 1)] == [event.id]
+        assert [notice.job_id for notice in await until_notices(stage, 1)] == [event.id]
         await stage.do(NoticeDone(session_id=f"job:{event.id}"))
         assert (await stage.core.overview()).notices == ()
     assert not beat.unread_result
@@ -85,7 +85,7 @@ async def test_a_failing_job_is_told_from_the_third_failure_on_without_its_reaso
                 return (now is not None and now.failure_count == count) or None
 
             await stage.until(failed, f"failure {failures}")
-            notices = await told(stage, max(failures - 2, 0))
+            notices = await until_notices(stage, max(failures - 2, 0))
             assert len(notices) == max(failures - 2, 0)
             alerted = (await stage.store.job(job.id)).failure_alert_at  # type: ignore[union-attr]
             assert alerted == (stage.clock() if failures >= 3 else 0)

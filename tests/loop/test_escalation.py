@@ -85,14 +85,14 @@ async def test_scrolling_without_end_is_getting_nowhere_though_each_screen_is_ne
     assert context.session.steps < 14
 
 
-def strayed() -> PaperPhone:
+def phone_on_other_app() -> PaperPhone:
     phone = PaperPhone(lambda: [button("Go", 0.3), button("Back", 0.5)], apps=(APP, OTHER))
     phone.front = Foreground(package=OTHER, activity=".Main")
     return phone
 
 
 async def test_the_sessions_own_app_is_brought_back_when_another_stays_in_front() -> None:
-    phone = strayed()
+    phone = phone_on_other_app()
     waits = [says("wait", seconds=0) for _ in range(2)]
     context = MemoryContext(scripted(*waits, DONE), phone, target=APP)
     await task().run(context)
@@ -103,7 +103,7 @@ async def test_the_sessions_own_app_is_brought_back_when_another_stays_in_front(
 
 async def test_nothing_is_brought_back_where_the_session_may_not_act() -> None:
     for more in ({"background": True}, {"autonomy": Autonomy.OBSERVE_ONLY}, {"dry_run": True}):
-        phone = strayed()
+        phone = phone_on_other_app()
         waits = [says("wait", seconds=0) for _ in range(3)]
         context = MemoryContext(scripted(*waits, DONE), phone, target=APP, **more)  # type: ignore[arg-type]
         await task().run(context)

@@ -73,7 +73,7 @@ def served() -> Iterator[Pipes]:
 
 
 @pytest.fixture(scope="module")
-def standing() -> Iterator[Pipes]:
+def shared_server() -> Iterator[Pipes]:
     """A server for all tests that leave it as it was: each start costs seconds."""
     with served() as pipes:
         yield pipes
@@ -91,26 +91,26 @@ def test_prints_and_children_miss_the_clients_pipe() -> None:
     assert pipes.process.returncode == 0
 
 
-def test_lines_that_are_no_messages_are_passed_over(standing: Pipes) -> None:
+def test_lines_that_are_no_messages_are_passed_over(shared_server: Pipes) -> None:
     for line in (b"", b"{", b"\xff\xfe", b"[]", b'{"jsonrpc": "2.0"}', b"null"):
-        standing.write(line)
-    assert standing.call(2, "b")["id"] == 2
+        shared_server.write(line)
+    assert shared_server.call(2, "b")["id"] == 2
 
 
 @pytest.mark.parametrize("length", [100_001, 250_000, 1_000_000])
 def test_a_line_that_is_too_long_is_refused_and_the_next_one_is_read(
-    standing: Pipes, length: int
+    shared_server: Pipes, length: int
 ) -> None:
-    standing.write(b"x" * length)
-    refused = standing.read()
+    shared_server.write(b"x" * length)
+    refused = shared_server.read()
     assert refused["id"] is None and "100,000 bytes" in refused["error"]["message"]
-    assert standing.call(3, "c")["id"] == 3
+    assert shared_server.call(3, "c")["id"] == 3
 
 
-def test_a_long_answer_comes_whole_to_a_client_that_reads_late(standing: Pipes) -> None:
-    standing.ask(4, "tools/call", name="d" * 1000, arguments={"times": 1000})
-    standing.ask(5, "tools/call", name="e", arguments={})
-    found = {one["id"]: one for one in (standing.read(), standing.read())}
+def test_a_long_answer_comes_whole_to_a_client_that_reads_late(shared_server: Pipes) -> None:
+    shared_server.ask(4, "tools/call", name="d" * 1000, arguments={"times": 1000})
+    shared_server.ask(5, "tools/call", name="e", arguments={})
+    found = {one["id"]: one for one in (shared_server.read(), shared_server.read())}
     assert len(found[4]["result"]["content"][0]["text"]) == 1_000_000
     assert found[5]["result"]["content"][0]["text"] == "e"
 

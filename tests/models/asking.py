@@ -44,7 +44,7 @@ def stream(*events: object, done: bool = True) -> bytes:
     return "".join(f"data: {line}\n\n" for line in lines).encode()
 
 
-def told(answer: object, status: str, *headers: str) -> Reply:
+def reply_with_status(answer: object, status: str, *headers: str) -> Reply:
     return http(json.dumps(answer).encode(), "application/json", status, *headers)
 
 

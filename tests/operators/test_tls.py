@@ -102,7 +102,7 @@ async def wire(house: House, tmp_path: Path) -> AsyncIterator[Wire]:
         yield made
 
 
-async def heard(reader: asyncio.StreamReader) -> bytes:
+async def read_to_end(reader: asyncio.StreamReader) -> bytes:
     """Read until the other side hangs up."""
     said = b""
     async with asyncio.timeout(60):
@@ -433,7 +433,7 @@ async def test_what_is_no_tls_is_answered_with_nothing_of_ours(wire: Wire, said:
     reader, writer = await wire.plain()
     writer.write(said)
     writer.write_eof()
-    answer = await heard(reader)
+    answer = await read_to_end(reader)
     # At most an alert of TLS (RFC 8446, 6): seven bytes.
     assert len(answer) <= 7
     assert await wire.come("ana")
@@ -454,7 +454,7 @@ async def test_a_line_without_end_is_hung_up_on(wire: Wire, ends: bytes) -> None
             writer.write(b"x" * 65536)
             await writer.drain()
         writer.write(ends)
-    answer = await heard(reader)
+    answer = await read_to_end(reader)
     assert len(answer) < 200
     assert await wire.come("ana")
 
@@ -479,7 +479,7 @@ async def test_who_only_connects_is_gone_in_time(
 
     keeps_pinging = asyncio.create_task(ping())
     for reader, _ in (silent, half, shaken, pinging):
-        await heard(reader)
+        await read_to_end(reader)
     keeps_pinging.cancel()
     async with asyncio.timeout(60):
         while wire.listener.waiting:
@@ -494,7 +494,7 @@ async def test_strangers_without_number_keep_no_operator_out(wire: Wire) -> None
     # Who is in stays in, and who can sign in comes in: the oldest stranger goes.
     assert (await ana.overview()).devices
     assert await wire.come("ana")
-    gone = [asyncio.create_task(heard(reader)) for reader, _ in strangers]
+    gone = [asyncio.create_task(read_to_end(reader)) for reader, _ in strangers]
     async with asyncio.timeout(60):
         await asyncio.wait(gone, return_when=asyncio.FIRST_COMPLETED)
     assert wire.listener.waiting <= MAX_WAITING_OF_ONE

@@ -28,7 +28,7 @@ from tests.operators.house import House, opened
 
 
 @pytest.fixture
-async def careful(tmp_path: Path) -> AsyncIterator[House]:
+async def two_person_house(tmp_path: Path) -> AsyncIterator[House]:
     async with opened(tmp_path, two_people=(EffectVerb.UNKNOWN, EffectVerb.SEND)) as made:
         for name in ("ana", "ben", "cleo"):
             await made.add(name, Right.APPROVE, tags=("bank",))
@@ -53,18 +53,18 @@ async def ended(house: House) -> str:
     return session.latest_result
 
 
-async def test_the_first_yes_is_one_of_two_and_the_second_does_it(careful: House) -> None:
-    ana, ben = await careful.come("ana"), await careful.come("ben")
-    assert "It takes 2 operators." in (await asked(careful)).shown
-    await ana.request(yes(careful))
-    assert "It takes 2 operators: 1 of 2, by ana." in (await asked(careful)).shown
+async def test_the_first_yes_is_one_of_two_and_the_second_does_it(two_person_house: House) -> None:
+    ana, ben = await two_person_house.come("ana"), await two_person_house.come("ben")
+    assert "It takes 2 operators." in (await asked(two_person_house)).shown
+    await ana.request(yes(two_person_house))
+    assert "It takes 2 operators: 1 of 2, by ana." in (await asked(two_person_house)).shown
     (shown,) = (await ben.overview()).questions
     assert shown.yes_by == ("ana",)
     with pytest.raises(UsageError, match="already approved"):
-        await ana.request(yes(careful))
-    await ben.request(yes(careful))
-    assert "yes" in await ended(careful)
-    told = await careful.stage.store.session_events(careful.sessions["bank"])
+        await ana.request(yes(two_person_house))
+    await ben.request(yes(two_person_house))
+    assert "yes" in await ended(two_person_house)
+    told = await two_person_house.stage.store.session_events(two_person_house.sessions["bank"])
     answered = [e.msg for e in told if isinstance(e.msg, QuestionAnswered)]
     assert [one.answered_by for one in answered] == ["ana and ben"]
     acted = [e.msg.operator for e in told if isinstance(e.msg, OperatorActed)]
@@ -74,56 +74,60 @@ async def test_the_first_yes_is_one_of_two_and_the_second_does_it(careful: House
     assert [f["caller"] for f in facts if f["event_type"] == "confirmation_seconded"] == ["ana"]
 
 
-async def test_one_no_is_enough(careful: House) -> None:
-    ana, ben = await careful.come("ana"), await careful.come("ben")
-    await ana.request(yes(careful))
-    await ben.request(yes(careful, "no"))
-    assert "no" in await ended(careful)
+async def test_one_no_is_enough(two_person_house: House) -> None:
+    ana, ben = await two_person_house.come("ana"), await two_person_house.come("ben")
+    await ana.request(yes(two_person_house))
+    await ben.request(yes(two_person_house, "no"))
+    assert "no" in await ended(two_person_house)
     with pytest.raises((WrongStateError, UsageError)):
-        await (await careful.come("cleo")).request(yes(careful))
+        await (await two_person_house.come("cleo")).request(yes(two_person_house))
 
 
-async def test_the_yes_of_one_who_may_approve_no_more_counts_no_more(careful: House) -> None:
-    ana, ben = await careful.come("ana"), await careful.come("ben")
-    await ana.request(yes(careful))
+async def test_the_yes_of_one_who_may_approve_no_more_counts_no_more(
+    two_person_house: House,
+) -> None:
+    ana, ben = await two_person_house.come("ana"), await two_person_house.come("ben")
+    await ana.request(yes(two_person_house))
 
     def less(known: Mapping[str, Operator]) -> Operator:
         return without(known["ana"], [Right.APPROVE], ())
 
-    await careful.register.change("ana", less)
-    await ben.request(yes(careful))
-    assert (await asked(careful)).yes_by == ("ben",)
-    await (await careful.come("cleo")).request(yes(careful))
-    await ended(careful)
+    await two_person_house.register.change("ana", less)
+    await ben.request(yes(two_person_house))
+    assert (await asked(two_person_house)).yes_by == ("ben",)
+    await (await two_person_house.come("cleo")).request(yes(two_person_house))
+    await ended(two_person_house)
 
 
-async def test_nobody_says_yes_without_a_name(careful: House) -> None:
+async def test_nobody_says_yes_without_a_name(two_person_house: House) -> None:
     with pytest.raises(NotAllowedError, match="2 signed-in operators"):
-        await careful.stage.do(yes(careful))
-    await careful.stage.do(yes(careful, "no"))
-    await ended(careful)
+        await two_person_house.stage.do(yes(two_person_house))
+    await two_person_house.stage.do(yes(two_person_house, "no"))
+    await ended(two_person_house)
 
 
 @pytest.mark.parametrize("answer", ["Approve for this session", "approve with: something else"])
-async def test_more_than_a_plain_yes_is_refused(careful: House, answer: str) -> None:
-    ana = await careful.come("ana")
+async def test_more_than_a_plain_yes_is_refused(two_person_house: House, answer: str) -> None:
+    ana = await two_person_house.come("ana")
     with pytest.raises(UsageError, match="unchanged"):
-        await ana.request(yes(careful, answer))
-    assert (await asked(careful)).yes_by == ()
+        await ana.request(yes(two_person_house, answer))
+    assert (await asked(two_person_house)).yes_by == ()
 
 
-async def test_a_question_that_expires_is_no(careful: House) -> None:
-    ana = await careful.come("ana")
-    await ana.request(yes(careful))
-    question_id = careful.questions["bank"].question_id
-    await careful.stage.do(UserInputAnswer(question_id=question_id, expired=True))
-    assert "None" in await ended(careful)
+async def test_a_question_that_expires_is_no(two_person_house: House) -> None:
+    ana = await two_person_house.come("ana")
+    await ana.request(yes(two_person_house))
+    question_id = two_person_house.questions["bank"].question_id
+    await two_person_house.stage.do(UserInputAnswer(question_id=question_id, expired=True))
+    assert "None" in await ended(two_person_house)
 
 
-async def test_an_allowance_is_no_way_around(careful: House) -> None:
+async def test_an_allowance_is_no_way_around(two_person_house: House) -> None:
     allowance = Allowance(verb=EffectVerb.SEND, limit=3, recipients=("Bo",))
     with pytest.raises(UsageError, match="Two operators"):
-        await careful.stage.do(SessionCreate(goal="x", serial="lab-1", allowances=(allowance,)))
+        await two_person_house.stage.do(
+            SessionCreate(goal="x", serial="lab-1", allowances=(allowance,))
+        )
 
 
 @pytest.mark.parametrize("leaves", [False, True], ids=["ana may still", "ana may no more"])

@@ -49,7 +49,7 @@ async def stage(tmp_path: Path, fleet: FakeFleet) -> Stage:
     return Stage(tmp_path / "data", fleet)
 
 
-async def told(stage: Stage, session_id: str, part: str) -> Session:
+async def until_wait_reason(stage: Stage, session_id: str, part: str) -> Session:
     async def found() -> Session | None:
         session = await stage.core.session(session_id)
         return session if part in session.waits_for else None
@@ -74,11 +74,13 @@ async def test_it_waits_says_why_and_goes_on_when_a_phone_changes(
 ) -> None:
     async with stage.play():
         session_id = await stage.create("quick", needs="tag:wall")
-        waits = await told(stage, session_id, "the tag wall")
+        waits = await until_wait_reason(stage, session_id, "the tag wall")
         assert waits.state is QUEUED
         assert waits.waits_for == "waiting for a phone with the tag wall: none of 2 has it"
         fleet.tell(replace(fleet.infos["phone-2"], tags=("wall",), state=DeviceState.OFFLINE))
-        assert "not online" in (await told(stage, session_id, "1 of 2 has it")).waits_for
+        assert (
+            "not online" in (await until_wait_reason(stage, session_id, "1 of 2 has it")).waits_for
+        )
         news = [msg for msg in await stage.msgs(session_id) if isinstance(msg, SessionWaits)]
         assert news
         fleet.tell(replace(fleet.infos["phone-2"], state=DeviceState.ONLINE))
@@ -91,11 +93,11 @@ async def test_phones_are_asked_once_and_not_at_every_look(stage: Stage, fleet: 
         fleet.adopt(one)
     async with stage.play():
         session_id = await stage.create("quick", needs="app:com.x>=4")
-        await told(stage, session_id, "none of 2 has it")
+        await until_wait_reason(stage, session_id, "none of 2 has it")
         for _ in range(20):
             fleet.tell(fleet.infos["phone-1"])
         other = await stage.create("quick", needs="app:com.x>=5")
-        await told(stage, other, "com.x >= 5: none of 2")
+        await until_wait_reason(stage, other, "com.x >= 5: none of 2")
         assert [one.asked for one in phones] == [1, 1]
         # A phone that comes again may have something new.
         fleet.unplug("phone-1")
@@ -152,7 +154,7 @@ async def test_an_account_has_no_more_phones_than_it_may(stage: Stage) -> None:
         first = await stage.create("first", account="ana", serial="phone-1")
         await cue.there()
         second = await stage.create("quick", account="ana", serial="phone-2")
-        waits = await told(stage, second, "account ana has 1 at work")
+        waits = await until_wait_reason(stage, second, "account ana has 1 at work")
         assert waits.state is QUEUED
         other = await stage.create("quick", account="ben", serial="phone-2")
         await stage.reach(other, COMPLETED)

@@ -70,7 +70,7 @@ async def renewing(stage: Stage, lease_ms: int) -> AsyncIterator[Runtime]:
             await stage.core.close()
 
 
-async def begun(stage: Stage, part: Part) -> str:
+async def start_session(stage: Stage, part: Part) -> str:
     stage.parts["go"] = part
     session_id = await stage.create("go", serial="phone-1")
     async with asyncio.timeout(PATIENCE_S):
@@ -87,7 +87,7 @@ async def overtake(stage: Stage) -> None:
 async def test_a_turn_on_a_phone_has_its_lease_and_gives_it_back(stage: Stage) -> None:
     async with stage.play():
         part = Part()
-        session_id = await begun(stage, part)
+        session_id = await start_session(stage, part)
         held = await stage.store.lease("phone-1")
         assert held is not None and not held.is_free(stage.clock())
         part.go.set()
@@ -100,7 +100,7 @@ async def test_a_turn_on_a_phone_has_its_lease_and_gives_it_back(stage: Stage) -
 async def test_a_session_that_lost_its_phone_stores_nothing_more(stage: Stage) -> None:
     async with stage.play():
         part = Part()
-        session_id = await begun(stage, part)
+        session_id = await start_session(stage, part)
         await overtake(stage)
         before = await stage.store.session_events(session_id)
         part.go.set()
@@ -116,7 +116,7 @@ async def test_a_session_that_lost_its_phone_stores_nothing_more(stage: Stage) -
 async def test_a_lost_lease_stops_the_turn_before_it_does_anything(stage: Stage) -> None:
     async with renewing(stage, lease_ms=90):
         part = Part()
-        session_id = await begun(stage, part)
+        session_id = await start_session(stage, part)
         before = await stage.store.session_events(session_id)
         await overtake(stage)
         async with asyncio.timeout(PATIENCE_S):
@@ -131,7 +131,7 @@ async def test_a_session_that_lost_its_phone_is_stopped_and_resumed_by_the_opera
 ) -> None:
     async with stage.play():
         part = Part()
-        session_id = await begun(stage, part)
+        session_id = await start_session(stage, part)
         await overtake(stage)
         part.go.set()
         async with asyncio.timeout(PATIENCE_S):
@@ -150,7 +150,7 @@ async def test_two_sessions_for_one_phone_take_it_in_turns_and_their_epochs_rise
 ) -> None:
     async with stage.play():
         part = Part()
-        first_id = await begun(stage, part)
+        first_id = await start_session(stage, part)
         first = await stage.store.lease("phone-1")
         second_id = await stage.create("go", serial="phone-1")
         await stage.reach(second_id, SessionState.QUEUED)
@@ -165,7 +165,7 @@ async def test_two_sessions_for_one_phone_take_it_in_turns_and_their_epochs_rise
 async def test_what_a_dead_core_ran_the_next_runs_again_by_its_dispatcher(stage: Stage) -> None:
     stage.set(recovery={"auto_resume": True, "retries": 3})
     async with stage.play():
-        session_id = await begun(stage, Part())
+        session_id = await start_session(stage, Part())
     again = Part()
     again.go.set()
     stage.parts["go"] = again

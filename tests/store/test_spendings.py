@@ -84,7 +84,7 @@ async def a_fortnight(store: Store) -> None:
     )
 
 
-def told(spending: records.Spending) -> list[tuple[str, int, int, int, int, int, float]]:
+def rows_of(spending: records.Spending) -> list[tuple[str, int, int, int, int, int, float]]:
     return [
         (
             day.day,
@@ -108,9 +108,9 @@ async def test_the_command_tells_people_and_scripts_the_same(tmp_path: Path) -> 
             EventDraft("s1", protocol.SessionConfigured(session=session)),
             EventDraft("s1", step(10_000, 1.25)),
         )
-    told = call("--data-dir", str(data), "sessions", "spending")
-    assert told.returncode == 0, told.stderr
-    day, dearest = told.stdout.strip().split("\n\n")
+    printed = call("--data-dir", str(data), "sessions", "spending")
+    assert printed.returncode == 0, printed.stderr
+    day, dearest = printed.stdout.strip().split("\n\n")
     assert day.split()[-4:] == ["0", "0", "11.0k", "$1.25"]
     assert dearest.split()[-6:] == ["s1", "11.0k", "$1.25", "water", "the", "plants"]
     said = json.loads(call("--data-dir", str(data), "sessions", "spending", "--json").stdout)

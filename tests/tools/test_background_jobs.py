@@ -22,7 +22,7 @@ from tests.tasks.scripted import DONE, says, scripted, task
 CREATE = {"title": "Plants", "prompt": "look at the plants", "reason": "asked for"}
 
 
-def told(text: str) -> dict[str, Any]:
+def fields_of(text: str) -> dict[str, Any]:
     said: dict[str, Any] = json.loads(text)
     return said
 
@@ -47,7 +47,7 @@ async def use(name: str, **arguments: object) -> tuple[dict[str, Any], list[Serv
     assert (await task().run(context)).completed
     finished = context.of(ToolCallFinished)[0]
     assert isinstance(finished, ToolCallFinished)
-    return told(finished.text), context.requested
+    return fields_of(finished.text), context.requested
 
 
 def test_the_tools_have_the_kinds_and_the_required_arguments_of_the_contract() -> None:

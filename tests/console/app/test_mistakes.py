@@ -28,7 +28,9 @@ async def broken_later(*_: object, **__: object) -> None:
     raise RuntimeError(SAID)
 
 
-async def goes_on(seat: Seat, caplog: pytest.LogCaptureFixture, mend: pytest.MonkeyPatch) -> None:
+async def expect_keys_work(
+    seat: Seat, caplog: pytest.LogCaptureFixture, mend: pytest.MonkeyPatch
+) -> None:
     """Expect that it is said and logged, and that once it is mended keys do what they did."""
     await seat.see(SAID)
     assert any(SAID in str(record.exc_info) for record in caplog.records if record.exc_info)
@@ -146,7 +148,7 @@ async def test_a_mistake_is_said_and_the_console_goes_on(
         for inject in injected:
             with pytest.MonkeyPatch.context() as patch:
                 inject(seat, patch)
-                await goes_on(seat, caplog, patch)
+                await expect_keys_work(seat, caplog, patch)
 
 
 async def press_action(seat: Seat, patch: pytest.MonkeyPatch) -> None:
@@ -181,4 +183,4 @@ async def test_a_mistake_on_a_key_is_said_and_the_console_goes_on(
         for act in (press_action, open_wall, open_history, type_into_a_field):
             with pytest.MonkeyPatch.context() as patch:
                 await act(seat, patch)
-                await goes_on(seat, caplog, patch)
+                await expect_keys_work(seat, caplog, patch)

@@ -207,7 +207,7 @@ def outcome(app: BurstApp, core: ScriptedCore) -> dict[str, object]:
     return {
         "typed": app.typed,
         "left": app.left,
-        "ops": _told(core.ops),
+        "ops": _acting_ops(core.ops),
         "screens": [type(screen).__name__ for screen in app.screen_stack],
         "focus": f"{type(focused).__name__}#{focused.id}" if focused is not None else "",
         "composer": composer,
@@ -235,7 +235,7 @@ def _target(screen: object) -> str:
     return str(getattr(screen, "selected", "") or "")
 
 
-def _told(ops: list[Op]) -> list[object]:
+def _acting_ops(ops: list[Op]) -> list[object]:
     """Tell the ops that act; what was typed at the wheel may have gone in one op or in several."""
     told: list[object] = []
     typed: WheelAct | None = None

@@ -32,7 +32,7 @@ def keys(screen: JobsScreen) -> list[str]:
     return [row.key for row in screen.table.rows]
 
 
-async def standing(seat: Seat, screen: JobsScreen, place: int, number: int) -> None:
+async def until_at(seat: Seat, screen: JobsScreen, place: int, number: int) -> None:
     """Wait until a job stands at the top (0) or the end (-1) of what is held."""
     await seat.until(lambda: keys(screen)[place] == str(number), f"job {number} at {place}")
 
@@ -51,15 +51,15 @@ async def test_of_a_hundred_thousand_jobs_a_few_pages_are_held_and_any_one_is_fo
             assert [len(screen.lists.pager(Tab.JOBS).records), len(queues)] == [PAGE, 1]
             for page in range(2, 6):
                 await seat.press("G")
-                await standing(seat, screen, -1, page * PAGE)
+                await until_at(seat, screen, -1, page * PAGE)
             assert len(keys(screen)) == HELD * PAGE
             assert keys(screen)[0] == str(2 * PAGE + 1)
             for page in (2, 1):
                 await seat.press("g")
-                await standing(seat, screen, 0, (page - 1) * PAGE + 1)
+                await until_at(seat, screen, 0, (page - 1) * PAGE + 1)
             assert len(keys(screen)) == HELD * PAGE
             await seat.press("slash", *"ob 7777")
             wanted = [str(n) for n in range(1, STORED + 1) if "7777" in str(n)]
             await seat.until(lambda: keys(screen) == wanted, "those that fit")
             await seat.press("enter", "escape")
-            await standing(seat, screen, 0, 1)
+            await until_at(seat, screen, 0, 1)

@@ -146,7 +146,7 @@ def test_what_is_no_prompt_of_ours_is_shown_as_it_is() -> None:
 
 
 async def test_doing_it_again_takes_two_presses_and_a_free_phone(console: Open) -> None:
-    def begun(op: SessionReplay) -> Reply:
+    def start_session(op: SessionReplay) -> Reply:
         configure(seat.core, "g1", "Go there")
         return Reply(submission_id="x", session_id="g1")
 
@@ -156,7 +156,7 @@ async def test_doing_it_again_takes_two_presses_and_a_free_phone(console: Open) 
         core.tell(DeviceChanged(device=phone("phone-3", name="Shelf")))
 
     async with console(play=with_a_free_phone) as seat:
-        seat.core.answers[SessionReplay] = begun
+        seat.core.answers[SessionReplay] = start_session
         await replaying(seat, "r1")
         await seat.press("a")
         await seat.see("a again does all of this again on Shelf")

@@ -73,12 +73,12 @@ async def test_a_server_that_is_late_on_a_busy_machine_is_kept(
     address = await own.start()
     first = own.pid
 
-    def goes_on(_self: HostLoad, _allowed_s: float) -> bool:
+    def still_answers(_self: HostLoad, _allowed_s: float) -> bool:
         os.kill(first, signal.SIGCONT)
         return True
 
     monkeypatch.setattr(liveness, "PATIENCE_S", 0.05)
-    monkeypatch.setattr(HostLoad, "is_felt", goes_on)
+    monkeypatch.setattr(HostLoad, "is_felt", still_answers)
     os.kill(first, signal.SIGSTOP)
     await own.revive(address)
     assert own.pid == first

@@ -91,7 +91,7 @@ async def test_a_phone_whose_dumpsys_hangs_is_told_of_within_one_bound(
 
 
 async def test_a_property_of_several_lines_or_none_shifts_no_other() -> None:
-    class Told(PoorPhone):
+    class ReportingPhone(PoorPhone):
         async def shell(self, *words: str, **_: object) -> ShellResult:
             said = (
                 "@ro.product.model\nPixel\nNine\n@ro.build.version.release\n"
@@ -100,6 +100,6 @@ async def test_a_property_of_several_lines_or_none_shifts_no_other() -> None:
             )
             return ShellResult(stdout=said.encode(), stderr=b"", exit_code=0)
 
-    profile = await read_profile(Told(), "poor", timeout_s=1)  # type: ignore[arg-type]
+    profile = await read_profile(ReportingPhone(), "poor", timeout_s=1)  # type: ignore[arg-type]
     assert (profile.android, profile.sdk, profile.booted, profile.virtual) == ("", 34, True, False)
     assert profile.natural_size == (1080, 2400)

@@ -25,7 +25,7 @@ from virtual_phone.server.faults import FaultKind
 from virtual_phone.server.serve import PhoneHost
 
 
-async def begun(stage: Stage, serial: str, finished: asyncio.Event) -> str:
+async def finished_session(stage: Stage, serial: str, finished: asyncio.Event) -> str:
     """Have a session work on a phone until it is told that it has finished."""
     stage.parts["go"] = patient(finished)  # type: ignore[assignment]
     await until_device(stage, serial, lambda info: info.state is DeviceState.ONLINE)
@@ -47,7 +47,7 @@ async def test_a_phone_that_takes_calls_and_answers_none_is_lost_until_it_answer
 ) -> None:
     finished = asyncio.Event()
     async with staged(tmp_path, adb_address) as (stage, host, serial):
-        session_id = await begun(stage, serial, finished)
+        session_id = await finished_session(stage, serial, finished)
         host.fault(serial, FaultKind.HUNG_SHELL)
         info = await until_device(stage, serial, lambda one: one.state is DeviceState.OFFLINE)
         assert "adb lists the phone, but it does not answer" in info.note
@@ -66,7 +66,7 @@ async def test_a_session_outlives_its_adb_server_and_goes_on_with_the_one_that_t
     address = await own.start()
     finished = asyncio.Event()
     async with staged(tmp_path / "staged", address, revive=own.revive) as (stage, _, serial):
-        session_id = await begun(stage, serial, finished)
+        session_id = await finished_session(stage, serial, finished)
         await own.stop()
         info = await until_device(stage, serial, lambda one: one.state is DeviceState.GONE)
         assert f"adb server at {address}" in info.note
@@ -88,7 +88,7 @@ async def test_a_session_goes_on_with_its_wireless_phone_on_another_port(
     finished = asyncio.Event()
     client = AdbClient(adb_address)
     async with staged(tmp_path, adb_address) as (stage, host, old):
-        session_id = await begun(stage, old, finished)
+        session_id = await finished_session(stage, old, finished)
         await until_device(stage, old, lambda one: bool(one.hardware_serial))
         await host.close()
         await client.disconnect(old)

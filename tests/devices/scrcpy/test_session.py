@@ -95,7 +95,7 @@ async def test_a_server_that_says_nothing_is_given_up(
 
 
 async def test_a_server_that_talks_nonsense_is_left_for_captures(bench: Bench) -> None:
-    async def nonsense(call: Call, arguments: list[str]) -> int:
+    async def send_garbage(call: Call, arguments: list[str]) -> int:
         scid = next(word for word in arguments if word.startswith("scid="))[5:]
         over = asyncio.Event()
 
@@ -111,7 +111,7 @@ async def test_a_server_that_talks_nonsense_is_left_for_captures(bench: Bench) -
             sockets.close(f"localabstract:scrcpy_{scid}", answer)
         return 0
 
-    replace_server(bench, nonsense)
+    replace_server(bench, send_garbage)
     feed: FrameFeed = bench.feed()
     frames = feed.read(width_px=90, height_px=200, max_hz=30)
     async with asyncio.timeout(BOUND_S):

@@ -179,7 +179,7 @@ async def panel(served: str) -> AsyncIterator[aiohttp.ClientWebSocketResponse]:
             yield socket
 
 
-async def told(socket: aiohttp.ClientWebSocketResponse, kind: str) -> dict[str, Any]:
+async def next_message(socket: aiohttp.ClientWebSocketResponse, kind: str) -> dict[str, Any]:
     async with asyncio.timeout(BOUND_S):
         while True:
             message = await socket.receive()
@@ -195,18 +195,18 @@ async def test_a_panel_that_only_looks_shows_the_phone_and_refuses_to_act(tmp_pa
     try:
         with serving(workshop) as served:
             async with panel(served) as socket:
-                phones = await told(socket, "phones")
+                phones = await next_message(socket, "phones")
                 assert phones["may_drive"] is False
                 serial = phones["phones"][0]["serial"]
                 show = {"type": "show", "serial": serial, "width_px": 300, "height_px": 600}
                 await socket.send_json(show)
-                assert (await told(socket, "picture"))["serial"] == serial
+                assert (await next_message(socket, "picture"))["serial"] == serial
                 for act in (
                     {"type": "take"},
                     {"type": "act", "gesture": {"do": "text", "text": "x"}},
                 ):
                     await socket.send_json(act)
-                    assert "read-only" in (await told(socket, "problem"))["message"]
+                    assert "read-only" in (await next_message(socket, "problem"))["message"]
     finally:
         end_all_of(tmp_path / "data")
 
@@ -230,13 +230,13 @@ async def test_a_message_of_another_form_is_refused_and_the_panel_lives(
 ) -> None:
     async with panel(driven[1]) as socket:
         await socket.send_str(said)
-        assert "another form" in (await told(socket, "problem"))["message"]
+        assert "another form" in (await next_message(socket, "problem"))["message"]
         await socket.send_json({"type": "hand_back"})
-        assert (await told(socket, "wheel"))["held"] is False
+        assert (await next_message(socket, "wheel"))["held"] is False
 
 
 async def test_a_phone_that_does_not_exist_is_named(driven: tuple[Workshop, str]) -> None:
     async with panel(driven[1]) as socket:
         show = {"type": "show", "serial": "nosuch", "width_px": 10**9, "height_px": -5}
         await socket.send_json(show)
-        assert "nosuch" in (await told(socket, "problem"))["message"]
+        assert "nosuch" in (await next_message(socket, "problem"))["message"]

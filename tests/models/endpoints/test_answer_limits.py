@@ -23,7 +23,7 @@ from agent.models.windows import UNKNOWN_WINDOW, context_window, learn_window
 from agent.models.wires.failures import stated_window
 from agent.settings import Wire
 from agent.tools.registry import schemas
-from tests.models.asking import chunk, http, refusal, stream, told
+from tests.models.asking import chunk, http, refusal, reply_with_status, stream
 from tests.openai_server import Reply, openai_server, tool
 
 REQUEST = ModelRequest(
@@ -55,7 +55,7 @@ async def played(
 
 
 def refused(message: str, param: str = "", status: str = "400 Bad Request") -> Reply:
-    return told({"error": {"message": message, "param": param or None}}, status)
+    return reply_with_status({"error": {"message": message, "param": param or None}}, status)
 
 
 @pytest.mark.parametrize("wire", [Wire.CHAT, Wire.RESPONSES])

@@ -11,16 +11,32 @@ import pytest
 
 from agent.errors import ModelError
 from agent.models.wires.transport import MAX_ANSWER_BYTES
-from tests.models.asking import END, KEY, ask, ask_at, chunk, http, refusal, stream, told
+from tests.models.asking import (
+    END,
+    KEY,
+    ask,
+    ask_at,
+    chunk,
+    http,
+    refusal,
+    reply_with_status,
+    stream,
+)
 from tests.openai_server import Reply, openai_server
 
 
 @pytest.mark.parametrize(
     "reply",
     [
-        told({"error": {"message": "8192 tokens", "code": "context_length_exceeded"}}, "400 Bad"),
-        told({"error": {"message": "too big", "type": "exceed_context_size_error"}}, "400 Bad"),
-        told({"error": {"message": "too big", "type": "request_too_large"}}, "413 Too Large"),
+        reply_with_status(
+            {"error": {"message": "8192 tokens", "code": "context_length_exceeded"}}, "400 Bad"
+        ),
+        reply_with_status(
+            {"error": {"message": "too big", "type": "exceed_context_size_error"}}, "400 Bad"
+        ),
+        reply_with_status(
+            {"error": {"message": "too big", "type": "request_too_large"}}, "413 Too Large"
+        ),
         http(b"<h1>Request Entity Too Large</h1>", "text/html", "413 Too Large"),
         http(stream({"error": {"message": "8192", "code": "context_length_exceeded"}})),
     ],
@@ -53,7 +69,7 @@ async def test_llm_errors_a_conversation_that_is_too_long_says_how_to_shorten_it
     ],
 )
 async def test_a_refusal_is_quoted_whatever_shape_it_has(body: object, said: str) -> None:
-    error = await refusal(told(body, "404 Not Found"))
+    error = await refusal(reply_with_status(body, "404 Not Found"))
     assert error.message.endswith(f"(HTTP 404): {said}")
     assert not error.retryable
 
@@ -70,7 +86,7 @@ async def test_a_refusal_is_quoted_whatever_shape_it_has(body: object, said: str
 async def test_llm_errors_retry_after_comes_over_the_wire(
     header: Callable[[], str], low: float, high: float
 ) -> None:
-    error = await refusal(told({}, "429 Slow Down", f"retry-after: {header()}"))
+    error = await refusal(reply_with_status({}, "429 Slow Down", f"retry-after: {header()}"))
     assert error.retry_after_s is not None
     assert low <= error.retry_after_s <= high
 

@@ -21,8 +21,8 @@ from tests.models.asking import (
     chunk,
     http,
     refusal,
+    reply_with_status,
     stream,
-    told,
 )
 from tests.openai_server import Reply, openai_server
 
@@ -60,7 +60,9 @@ async def test_a_stream_under_a_wrong_name_is_understood(kind: str) -> None:
 
 
 async def test_an_error_with_the_status_of_success_is_an_error_in_its_own_words() -> None:
-    error = await refusal(told({"error": {"message": "The model is loading."}}, "200 OK"))
+    error = await refusal(
+        reply_with_status({"error": {"message": "The model is loading."}}, "200 OK")
+    )
     assert (error.message, error.retryable) == ("m failed: The model is loading.", True)
 
 
@@ -260,7 +262,7 @@ async def test_a_whole_answer_whose_connection_stays_open_is_taken_in_time(
 
 @pytest.mark.parametrize("choices", [[], [None]])
 async def test_a_whole_answer_without_a_choice_is_none(choices: object) -> None:
-    error = await refusal(told({"choices": choices}, "200 OK"))
+    error = await refusal(reply_with_status({"choices": choices}, "200 OK"))
     assert (error.retryable, error.message) == (True, "The answer of m broke off.")
 
 
@@ -284,7 +286,7 @@ COMPLETED = {"type": "response.completed", "response": RESPONSE}
 @pytest.mark.parametrize(
     "reply",
     [
-        told({**RESPONSE, "output": [SAID, ITEM]}, "200 OK"),
+        reply_with_status({**RESPONSE, "output": [SAID, ITEM]}, "200 OK"),
         http(stream({**COMPLETED, "response": {**RESPONSE, "output": [SAID, ITEM]}}, done=False)),
         http(
             stream(
@@ -336,7 +338,7 @@ async def test_a_response_that_failed_for_good_is_not_asked_for_again() -> None:
     for code, retryable in {"context_length_exceeded": False, "rate_limit_exceeded": True}.items():
         failed = {**RESPONSE, "status": "failed", "error": {"code": code, "message": "So it is."}}
         streamed = http(stream({"type": "response.failed", "response": failed}, done=False))
-        for reply in (streamed, told(failed, "200 OK")):
+        for reply in (streamed, reply_with_status(failed, "200 OK")):
             error = await refusal(reply, Wire.RESPONSES)
             assert error.retryable is retryable, code
             assert "So it is." in error.message

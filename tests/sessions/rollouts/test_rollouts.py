@@ -48,7 +48,7 @@ async def storied(stage: Stage) -> str:
 
 def comparable(events: tuple[protocol.Event, ...]) -> list[tuple[int, object]]:
     """Leave out what a copy has of its own: ids, and what it says of its state at the end."""
-    told: list[tuple[int, object]] = []
+    kept: list[tuple[int, object]] = []
     for event in events:
         msg: object = event.msg
         if isinstance(msg, protocol.SessionConfigured):
@@ -57,8 +57,8 @@ def comparable(events: tuple[protocol.Event, ...]) -> list[tuple[int, object]]:
             msg = (msg.question.text, msg.question.kind)
         elif isinstance(msg, protocol.QuestionAnswered):
             msg = msg.answer
-        told.append((event.ts_ms, msg))
-    return told
+        kept.append((event.ts_ms, msg))
+    return kept
 
 
 @pytest.mark.parametrize("blobs", [Blobs.INLINE, Blobs.BESIDE])
@@ -116,15 +116,21 @@ def meta(session_id: str = "s1", **fields: object) -> bytes:
     return line_of(SessionMeta(id=session_id, session=session, **fields), 5)  # type: ignore[arg-type]
 
 
-def told(seq: int, text: str = "hello") -> bytes:
+def message_line(seq: int, text: str = "hello") -> bytes:
     return line_of(EventLine(seq=seq, ts_ms=seq, msg=protocol.AgentMessage(step=1, text=text)), seq)
 
 
 def test_broken_lines_are_skipped_and_counted_and_the_first_meta_wins(tmp_path: Path) -> None:
     path = tmp_path / "r.jsonl"
     junk = (b"{", b"\xff\xfe", b'{"type": "unheard_of", "payload": {}}', b"[" * 5000, b"null")
-    lines = [meta("first"), told(2), *(one + b"\n" for one in junk), told(2, "again"), told(1)]
-    path.write_bytes(b"".join([*lines, b"\n\n", meta("second"), told(3)[:-20]]))
+    lines = [
+        meta("first"),
+        message_line(2),
+        *(one + b"\n" for one in junk),
+        message_line(2, "again"),
+        message_line(1),
+    ]
+    path.write_bytes(b"".join([*lines, b"\n\n", meta("second"), message_line(3)[:-20]]))
     rollout = read_rollout(path)
     assert rollout.session_id == "first"
     assert rollout.skipped_lines == len(junk) + 2
@@ -133,7 +139,7 @@ def test_broken_lines_are_skipped_and_counted_and_the_first_meta_wins(tmp_path: 
 
 
 def test_an_empty_file_and_one_without_meta_are_refused(tmp_path: Path) -> None:
-    for data in (b"", told(1)):
+    for data in (b"", message_line(1)):
         (tmp_path / "r").write_bytes(data)
         with pytest.raises(UsageError, match="no session_meta"):
             read_rollout(tmp_path / "r")
@@ -160,7 +166,7 @@ def test_what_is_no_regular_file_is_refused_at_once(tmp_path: Path) -> None:
 
 
 def test_escape_sequences_in_a_rollout_do_not_reach_the_store(tmp_path: Path) -> None:
-    (tmp_path / "r").write_bytes(meta() + told(2, "a\x1b]0;owned\x07b\u202ec"))
+    (tmp_path / "r").write_bytes(meta() + message_line(2, "a\x1b]0;owned\x07b\u202ec"))
     assert read_rollout(tmp_path / "r").events[1].msg == protocol.AgentMessage(step=1, text="abc")
 
 
@@ -208,7 +214,11 @@ def test_a_damaged_rollout_gives_a_part_of_it_or_an_error_that_says_so(
 ) -> None:
     rolled = protocol.SessionRolledBack(turns=1, from_seq=3)
     whole = b"".join(
-        [meta(), *(told(n) for n in range(2, 6)), line_of(EventLine(seq=6, ts_ms=6, msg=rolled), 6)]
+        [
+            meta(),
+            *(message_line(n) for n in range(2, 6)),
+            line_of(EventLine(seq=6, ts_ms=6, msg=rolled), 6),
+        ]
     )
     damaged = bytearray(whole)
     for _ in range(data.draw(st.integers(0, 6))):

@@ -249,7 +249,7 @@ async def test_what_a_session_came_to_is_not_what_the_operator_sends_after_it(
         await stage.reach(first, COMPLETED)
         send = protocol.NoticeSend(session_id=first, text="and now?")
         goes_on = (await stage.do(send)).session_id
-        await stage.until(lambda: _came(said, 2), "the second turn")
+        await stage.until(lambda: _has_count(said, 2), "the second turn")
         await stage.reach(goes_on, COMPLETED)
         events = await stage.msgs(goes_on)
     assert any("example.org" in str(msg) for msg in events)
@@ -257,5 +257,5 @@ async def test_what_a_session_came_to_is_not_what_the_operator_sends_after_it(
     assert not any("example.org" in words for words in said[1])
 
 
-async def _came(said: list[tuple[str, ...]], count: int) -> bool | None:
+async def _has_count(said: list[tuple[str, ...]], count: int) -> bool | None:
     return True if len(said) >= count else None

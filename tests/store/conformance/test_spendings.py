@@ -7,7 +7,7 @@ from agent import protocol, records
 from agent.store.store import EventDraft, Store
 from tests.store.conformance.stores import DATABASES
 from tests.store.memory import MemoryStore
-from tests.store.test_spendings import a_fortnight, at_ms, looks, step, told
+from tests.store.test_spendings import a_fortnight, at_ms, looks, rows_of, step
 
 
 @pytest.fixture(params=DATABASES)
@@ -20,7 +20,7 @@ async def test_a_day_has_what_its_sessions_used_and_a_fork_not_what_it_was_given
 ) -> None:
     await a_fortnight(store)
     spending = await store.spendings.since(0)
-    assert told(spending) == [
+    assert rows_of(spending) == [
         ("2026-03-28", 2, 1, 1, 2, 1400, 0.50),
         ("2026-03-29", 1, 1, 0, 1, 9000, 0.25),
         ("2026-03-31", 2, 0, 0, 1, 70, 0.0),
@@ -33,7 +33,7 @@ async def test_what_judging_for_watchers_took_counts_on_the_day_it_did(store: St
     await a_fortnight(store)
     await looks(store)
     spending = await store.spendings.since(at_ms(-1))
-    assert told(spending) == [
+    assert rows_of(spending) == [
         ("2026-03-28", 2, 1, 1, 2, 1407, pytest.approx(0.57)),
         ("2026-03-29", 1, 1, 0, 1, 9000, 0.25),
         ("2026-03-30", 0, 0, 0, 0, 300, 3.0),
@@ -56,7 +56,7 @@ async def test_a_nul_in_a_goal_hides_no_spending(store: Store) -> None:
 
 async def test_only_sessions_that_began_since_are_counted(store: Store) -> None:
     await a_fortnight(store)
-    assert [day[0] for day in told(await store.spendings.since(at_ms(1)))] == [
+    assert [day[0] for day in rows_of(await store.spendings.since(at_ms(1)))] == [
         "2026-03-29",
         "2026-03-31",
     ]

@@ -23,7 +23,7 @@ def dsn(postgres_server: PostgresServer) -> str:
     return postgres_server.new_database()
 
 
-class Visited:
+class RecordingCore:
     """A core that notes who has asked, and who has left."""
 
     def __init__(self) -> None:
@@ -41,7 +41,9 @@ class Visited:
 
 
 @asynccontextmanager
-async def host(dsn: str, name: str, core: Visited) -> AsyncIterator[tuple[Peers, PostgresStore]]:
+async def host(
+    dsn: str, name: str, core: RecordingCore
+) -> AsyncIterator[tuple[Peers, PostgresStore]]:
     async with (
         PostgresStore.open(dsn, name) as store,
         store.present(dsn, version="1.0.0", phones=tuple),
@@ -76,13 +78,13 @@ async def test_clients_of_a_host_that_began_anew_between_two_looks_are_gone(
 ) -> None:
     """What they had taken is free again, although the host was never seen to be away."""
     monkeypatch.setattr("agent.hosts.peers.LOOK_S", 2.0)
-    lab, old, new = Visited(), ClientInfo("c-1", "ana"), ClientInfo("c-2", "ben")
+    lab, old, new = RecordingCore(), ClientInfo("c-1", "ana"), ClientInfo("c-2", "ben")
     async with AsyncExitStack() as stack, asyncio.timeout(PATIENCE_S):
         await stack.enter_async_context(host(dsn, "lab", lab))
-        async with host(dsn, "desk", Visited()) as (peers, _):
+        async with host(dsn, "desk", RecordingCore()) as (peers, _):
             # It ends with its client there, of which nobody says that it has left.
             await peers.request("lab", old, JobList())
-        again, _ = await stack.enter_async_context(host(dsn, "desk", Visited()))
+        again, _ = await stack.enter_async_context(host(dsn, "desk", RecordingCore()))
         await again.request("lab", new, JobList())
         await lab.some_left.wait()
         assert [one.name for one in lab.asked] == ["ana", "ben"]

@@ -13,7 +13,13 @@ from agent.safety.app_rules import AppDecision, AppRule
 from agent.state.session_fold import fold_all
 from tests.loop.paper_phone import APP, PaperPhone, button, field, node
 from tests.tasks.context import MemoryContext
-from tests.tasks.phones.test_effects_on_a_virtual_phone import PAYMENT, asked, obey, presses, shown
+from tests.tasks.phones.test_effects_on_a_virtual_phone import (
+    PAYMENT,
+    asked,
+    presses,
+    run_model,
+    shown,
+)
 from tests.tasks.phones.test_pilot_on_a_virtual_phone import virtual_phone
 from tests.tasks.scripted import DONE, scripted, task
 
@@ -110,11 +116,13 @@ async def test_a_payment_within_the_allowance_is_made_unasked_and_one_beyond_it_
     digits = [presses(digit) for digit in "2580"]
     async with virtual_phone(tmp_path) as device:
         allowed = (parse_allowance("spend:20 USD:Ana Silva"),)
-        paid = await obey(device, "pay Ana", *PAYMENT, *digits, presses("Done"), allowances=allowed)
+        paid = await run_model(
+            device, "pay Ana", *PAYMENT, *digits, presses("Done"), allowances=allowed
+        )
         assert "1,269.50" in await shown(device)
         assert asked(paid) == []
         assert paid.session.allowances[0].used == 1500
         await device.press(Button.HOME)
-        again = await obey(device, "pay Ana", *PAYMENT, allowances=paid.session.allowances)
+        again = await run_model(device, "pay Ana", *PAYMENT, allowances=paid.session.allowances)
         [question] = asked(again)
         assert "5.00 of 20.00 USD left to spend, only to Ana Silva" in question.text

@@ -32,7 +32,7 @@ def presses(label: str, tool: str = "click_element", **more: object) -> Turn:
     return reply
 
 
-async def obey(
+async def run_model(
     device: Device,
     goal: str,
     *turns: Turn,
@@ -68,11 +68,11 @@ async def test_safety_a_payment_names_payee_and_amount_before_the_code_and_asks_
 ) -> None:
     digits = [presses(digit) for digit in "2580"]
     async with virtual_phone(tmp_path) as device:
-        refused = await obey(device, "look at the wallet", *PAYMENT)
+        refused = await run_model(device, "look at the wallet", *PAYMENT)
         [question] = asked(refused)
         assert "PIN" not in await shown(device)
         await device.press(Button.HOME)
-        approved = await obey(
+        approved = await run_model(
             device, "pay Ana", *PAYMENT, *digits, presses("Done"), answer="Approve"
         )
         assert "1,269.50" in await shown(device)
@@ -91,7 +91,7 @@ async def test_safety_settings_that_cut_the_phone_off_or_destroy_are_asked_about
     tmp_path: Path,
 ) -> None:
     async with virtual_phone(tmp_path) as device:
-        context = await obey(
+        context = await run_model(
             device,
             "tidy up",
             says("launch_app", app="com.android.settings"),
@@ -106,7 +106,7 @@ async def test_safety_a_stored_note_is_not_overwritten_and_a_mail_not_archived_u
     tmp_path: Path,
 ) -> None:
     async with virtual_phone(tmp_path) as device:
-        note = await obey(
+        note = await run_model(
             device,
             "read my note",
             says("launch_app", app="Notes"),
@@ -115,7 +115,7 @@ async def test_safety_a_stored_note_is_not_overwritten_and_a_mail_not_archived_u
         )
         assert [verb(q) for q in asked(note)] == [EffectVerb.OVERWRITE]
         assert "gone" in asked(note)[0].text.splitlines()[0]
-        mail = await obey(
+        mail = await run_model(
             device,
             "read my bill",
             says("launch_app", app="Mail"),
@@ -129,7 +129,7 @@ async def test_safety_a_stored_note_is_not_overwritten_and_a_mail_not_archived_u
 @pytest.mark.timeout(300)
 async def test_a_cart_a_calculator_and_opening_a_form_are_not_asked_about(tmp_path: Path) -> None:
     async with virtual_phone(tmp_path) as device:
-        shop = await obey(
+        shop = await run_model(
             device,
             "look at the lamp",
             says("launch_app", app="com.example.larkspur"),
@@ -137,7 +137,7 @@ async def test_a_cart_a_calculator_and_opening_a_form_are_not_asked_about(tmp_pa
             says("wait", seconds=4),
             presses("Add to cart"),
         )
-        calculator = await obey(
+        calculator = await run_model(
             device,
             "what is 7 and 8",
             says("launch_app", app="Calculator"),
@@ -145,7 +145,7 @@ async def test_a_cart_a_calculator_and_opening_a_form_are_not_asked_about(tmp_pa
             presses("delete"),
             presses("8"),
         )
-        wallet = await obey(device, "look", *PAYMENT[:2])
+        wallet = await run_model(device, "look", *PAYMENT[:2])
     assert [q.text for c in (shop, calculator, wallet) for q in asked(c)] == []
     for context in (shop, calculator, wallet):
         texts = [m.text for m in context.of(ToolCallFinished) if isinstance(m, ToolCallFinished)]

@@ -36,7 +36,7 @@ def on(
     return turn
 
 
-def told(context: MemoryContext) -> list[str]:
+def results_of(context: MemoryContext) -> list[str]:
     return [m.text for m in context.of(ToolCallFinished) if isinstance(m, ToolCallFinished)]
 
 
@@ -52,7 +52,7 @@ async def test_the_screen_is_turned_and_what_came_of_it_is_seen(tmp_path: Path) 
         model = ScriptedModel(turns)
         context = MemoryContext(model, device, goal="read the settings in landscape")
         await RegularTask().run(context)
-    _, wide, tall, wrong, *_ = told(context)
+    _, wide, tall, wrong, *_ = results_of(context)
     assert wide.startswith("OK: Turned the screen to landscape.")
     across, down = (int(n) for n in re.findall(r"(\d+)×(\d+) now", wide)[0])
     assert across > down
@@ -76,7 +76,7 @@ async def test_a_sum_is_pressed_in_one_call_and_pages_are_opened_by_their_links(
         context = MemoryContext(model, device, goal="add up, then open example.com")
         await RegularTask().run(context)
         assert (await device.foreground()).package == "com.android.browser"
-    results = told(context)
+    results = results_of(context)
     assert 'Now shows "18447"' in results[1]
     assert "NEW APP: Changed from com.android.calculator2 to com.android.settings" in results[2]
     assert results[3].startswith(("OK: Dragged", "WARNING: Dragged"))
@@ -105,7 +105,7 @@ async def test_a_pin_pays_and_is_kept_nowhere(tmp_path: Path) -> None:
         model = ScriptedModel(turns)
         context = MemoryContext(model, device, goal="pay Tom Becker 5 dollars", answer=answer)
         await RegularTask().run(context)
-    assert any("DoneActivity" in text for text in told(context))
+    assert any("DoneActivity" in text for text in results_of(context))
     assert [question.secret for question in asked] == [False, True]
     kept = msgspec.json.encode(context.events) + b"".join(context.blobs.values())
     kept += repr(model.requests).encode() + repr(context.deltas).encode()

@@ -68,8 +68,8 @@ class Play:
                 self.events = after(self.events, protocol.TaskComplete(turn_id="t"), again)
             case _:
                 text = GOAL if how == "goal" else f"Count to ten, {number}"
-                told = protocol.UserMessage(text=text, message_id=f"p-{number}")
-                self.events = after(self.events, protocol.TaskComplete(turn_id="t"), told)
+                prompt = protocol.UserMessage(text=text, message_id=f"p-{number}")
+                self.events = after(self.events, protocol.TaskComplete(turn_id="t"), prompt)
 
     def context(
         self, model: ScriptedModel, number: str, past: Sequence[protocol.Event], **more: Verifying
@@ -103,7 +103,7 @@ class Play:
         for step, end in enumerate(ends[:-1], 1):
             resumed = scripted(STOPS)
             await task().run(self.context(resumed, f"{number}-{step}", live.events[: end + 1]))
-            assert told(resumed.requests[0]) == told(model.requests[step])
+            assert prompt_lines(resumed.requests[0]) == prompt_lines(model.requests[step])
         self.events = live.events
 
     def _hinted(self, key: str) -> Callable[[ModelRequest], ModelReply]:
@@ -116,7 +116,7 @@ class Play:
         return reply
 
 
-def told(request: ModelRequest) -> list[str]:
+def prompt_lines(request: ModelRequest) -> list[str]:
     """Return what a model is told, but for the screen of the moment and that it was interrupted."""
     return [one.text for one in request.messages[:-1] if one.text != prompts.RESUMED]
 
