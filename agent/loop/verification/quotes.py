@@ -21,7 +21,7 @@ _CUT_WORD = re.compile(r"\S*(?:\.{3}|…)\s*")
 """A cut in the middle of a word, with what is left of the word."""
 _NUMBER = re.compile(r"^\s*\[\d+\]\s*")
 _PLACE = re.compile(r"\((?:(?:far-)?(?:left|right|center)|cut off at the [a-z: ]+)\)")
-_MARKS = re.compile(r"<-- NEW|\\n|\[(?:FOCUSED|SCROLLS)\]|\bid=\S+|\"unlabeled\"")
+_MARKS = re.compile(r"<-- NEW|\\n|\[(?:FOCUSED|SCROLLS)\]|(?<![\"“])\bid=\S+|\"unlabeled\"")
 """What the screen's text says of an element beyond what it shows."""
 _KIND = re.compile(r"^(?:[A-Za-z]+(?:-[a-z]+)?):\s*(?=[\"“'])")
 

@@ -75,6 +75,10 @@ def test_a_line_is_found_as_the_screen_writes_it(
     assert find(line.strip(), [screen]).step == 3 or not screen.lines[1:]
 
 
+def test_a_label_that_looks_like_an_id_is_found() -> None:
+    assert find('[1] INPUT: "id=3" id=digits', (stored(3, field("id=3", 0.1)),)).step == 3
+
+
 def test_the_newest_screen_that_shows_it_is_named_with_its_digest() -> None:
     screens = (stored(2, button("Save", 0.2)), stored(7, button("Save", 0.2)))
     found = find("Save", screens)
