@@ -37,7 +37,7 @@ WRAPPERS: dict[str, tuple[str, ...]] = {
     "httpcore2": ("agent/watchers/web.py",),
     "authlib": ("agent/models/login.py", "agent/oidc/device_flow.py"),
     "joserfc": ("agent/oidc/id_token.py",),
-    "requests": ("agent/models/login.py", "agent/oidc/"),
+    "requests": ("agent/bounded_http.py", "agent/oidc/"),
     "keyring": ("agent/models/keys.py", "agent/mcp/servers.py"),
     "PIL": (
         "virtual_phone/",
@@ -152,6 +152,7 @@ ROOM_MAY_SEE: dict[str, tuple[str, ...]] = {
     "agent/extras.py": (),
     "agent/unix_sockets.py": (),
     "agent/models/": (
+        "agent.bounded_http",
         "agent.errors",
         "agent.extras",
         "agent.models",

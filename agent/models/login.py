@@ -14,10 +14,10 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from secrets import token_urlsafe
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
 
 import msgspec
 
+from agent.bounded_http import TooLongError, fault_of, read_document
 from agent.errors import ConfigError, ModelError
 from agent.models.callback import callback
 from agent.models.keys import check_private
@@ -32,9 +32,6 @@ HTTP_TIMEOUT_S = 30.0
 BROWSER_TIMEOUT_S = 300.0
 MAX_LIFE_S = 10 * 366 * 86400.0
 EARLY_S = 60.0  # A token is renewed so long before it ends.
-MAX_METADATA_BYTES = 1_000_000
-_CHUNK_BYTES = 64  # Read in so small pieces that one which comes byte by byte is noticed in time.
-_LOOPBACK = ("127.0.0.1", "localhost", "::1")
 _DISCOVERY = (".well-known/openid-configuration", ".well-known/oauth-authorization-server")
 
 
@@ -351,29 +348,21 @@ def _ended() -> ModelError:
 
 
 def _get(url: str) -> object | None:
-    import requests
-
-    end_s = time.monotonic() + HTTP_TIMEOUT_S
-    body = b""
     try:
-        with requests.get(
-            url, timeout=HTTP_TIMEOUT_S, allow_redirects=False, stream=True
-        ) as answer:
-            if answer.status_code != 200:
-                return None
-            for part in answer.iter_content(_CHUNK_BYTES):
-                body += part
-                if len(body) > MAX_METADATA_BYTES or time.monotonic() > end_s:
-                    raise ConfigError(
-                        f"The answer of {url} is too long to be metadata.",
-                        "Check model.login_issuer; it must be an OpenID issuer.",
-                    )
-    except requests.RequestException as error:
+        status, body = read_document(url, timeout_s=HTTP_TIMEOUT_S)
+    except TooLongError as error:
+        raise ConfigError(
+            f"The answer of {url} is too long to be metadata.",
+            "Check model.login_issuer; it must be an OpenID issuer.",
+        ) from error
+    except OSError as error:
         raise ModelError(
             f"{url} cannot be reached: {type(error).__name__}.",
             "Check the network and model.login_issuer.",
             retryable=True,
         ) from error
+    if status != 200:
+        return None
     try:
         found: object = json.loads(body)
     except (ValueError, RecursionError):
@@ -382,10 +371,5 @@ def _get(url: str) -> object | None:
 
 
 def _check_secure(url: str, what: str) -> None:
-    try:
-        parts = urlsplit(url)
-    except ValueError as error:
-        raise ConfigError(f"{what} is not an address: {one_line(url, 200)}.") from error
-    if parts.scheme == "https" or (parts.scheme == "http" and parts.hostname in _LOOPBACK):
-        return
-    raise ConfigError(f"{what} must be reached by https: {one_line(url, 200)}.")
+    if fault := fault_of(url):
+        raise ConfigError(f"{what} {fault}: {one_line(url, 200)}.")
