@@ -62,7 +62,7 @@ async def test_a_phone_can_be_looked_at_examined_and_put_right(core: Runtime, ho
     [mended] = (await core.request(protocol.DeviceRepair(serial=serial, name="screen"))).findings
     assert (mended.name, mended.ok) == ("screen", True)
     await core.request(protocol.WheelHandBack(serial=serial))
-    with pytest.raises(UsageError, match="nothing of 'screen'"):
+    with pytest.raises(UsageError, match="cannot repair 'screen'"):
         await core.request(protocol.DeviceRepair(serial=serial, name="screen"))
     # Other tests get the same phone: it slept, and its screen is locked since.
     await device._shell.checked("wm dismiss-keyguard", 10.0)
