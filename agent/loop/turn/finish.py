@@ -160,7 +160,13 @@ class Completion:
             return RulesVerifier(verifying.rules, lambda: self.ledger.memory.apps)
         if verifying.model is None:
             return None
-        return ModelVerifier(verifying.model, self.context.read_blob, verifying.is_same)
+        # The turn asks the phone for its date after this.
+        return ModelVerifier(
+            verifying.model,
+            self.context.read_blob,
+            verifying.is_same,
+            lambda: self.ledger.memory.phone,
+        )
 
 
 def _by_its_call(past: ClaimHistory) -> records.Verification:

@@ -82,6 +82,7 @@ _SCHEMA = ToolSchema(
 def verdict_request(
     past: ClaimHistory,
     *,
+    phone: str = "",
     answer: str = "",
     values: tuple[str, ...] = (),
     pictures: dict[int, tuple[bytes, str]] | None = None,
@@ -90,6 +91,7 @@ def verdict_request(
 
     Args:
         past: what was asked, done and seen.
+        phone: its date, time and language when the work began: what "tomorrow" means in a goal.
         answer: what the agent tells the operator.
         values: words of the answer, to be looked for on the screens between first and last.
         pictures: frames as a model is shown them, with their media type, by step.
@@ -98,7 +100,7 @@ def verdict_request(
     frames = pictures or {}
     messages = [
         Message(role=Role.SYSTEM, kind=MessageKind.INSTRUCTIONS, text=INSTRUCTIONS),
-        Message(role=Role.USER, kind=MessageKind.GOAL, text=_case(past, answer, values)),
+        Message(role=Role.USER, kind=MessageKind.GOAL, text=_case(past, phone, answer, values)),
     ]
     for name, step, seen in shown:
         image, media_type = frames.get(step, (None, "image/jpeg"))
@@ -143,8 +145,10 @@ def _screens(past: ClaimHistory) -> list[tuple[str, int, Observation]]:
     return shown
 
 
-def _case(past: ClaimHistory, answer: str, values: tuple[str, ...]) -> str:
+def _case(past: ClaimHistory, phone: str, answer: str, values: tuple[str, ...]) -> str:
     lines = ["## Goal", operator_text(past.goal)]
+    if phone:
+        lines += ["## Phone when the work began", f"Date, time, time zone and language: {phone}"]
     if past.hints:
         lines += ["## The operator also said", *(f"- {operator_text(hint)}" for hint in past.hints)]
     lines.append("## What was done, and what was observed then")

@@ -67,17 +67,20 @@ class ModelVerifier:
         model: who is asked.
         read_blob: reads a frame by its digest.
         is_same: whether it is the model that did the work.
+        phone: returns date, time and language of the phone when the work began; empty: not known.
     """
 
     model: Model
     read_blob: Callable[[str], Awaitable[bytes]]
     is_same: bool
+    phone: Callable[[], str]
     sleep: Sleep = asyncio.sleep
     _pictures: Pictures = field(default_factory=Pictures)
 
     async def verify(self, past: ClaimHistory, claim: Claim) -> Verified:
         request = verdict_request(
             past,
+            phone=self.phone(),
             answer=claim.answer,
             values=claim.values,
             pictures=await self._frames(past) if self.model.sees else None,

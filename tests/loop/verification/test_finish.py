@@ -260,6 +260,19 @@ async def test_a_count_that_no_screen_shows_is_shown_by_as_many_quoted_things(
     assert end.verification.is_met is met
 
 
+class DatedPhone(PaperPhone):
+    async def local_time(self, *, timeout_s: float = 5.0) -> str:
+        return "2026-11-26 23:50, Europe/Berlin, de-DE"
+
+
+async def test_the_verifier_knows_the_phones_date_that_tomorrow_is_reckoned_from() -> None:
+    judge = scripted(verdict("met", "pressed 1"))
+    counter = Counter().phone
+    phone = DatedPhone(counter.screen, counter.on)
+    await played(PRESS, DONE, judge=judge, goal="Press it by tomorrow", phone=phone)
+    assert "2026-11-26 23:50, Europe/Berlin, de-DE" in "\n".join(texts(judge))
+
+
 async def test_what_an_agent_claims_of_a_change_is_not_shown_to_the_verifier() -> None:
     judge = scripted(verdict("met", "pressed 1"))
     claim = says("finish", success=True, summary="I swear that it is pressed.")
