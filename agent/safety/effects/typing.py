@@ -51,5 +51,15 @@ def is_stored(field: Element, page: Page, context: Context) -> bool:
         return False
     if is_amount(field) or page.is_calculator:
         return False
+    first = min(page.fields, key=lambda e: e.bounds.top, default=field)
+    if page.makes_entry and _is_ours(first, context):
+        # What has no name yet is not stored: the app proposes the rest, as a new event's date.
+        return False
+    return not _is_ours(field, context)
+
+
+def _is_ours(field: Element, context: Context) -> bool:
+    """Return whether a field holds nothing but what this session typed."""
+    value = field.value.strip()
     typed = context.flow.typed.get((field.package, field_name(field)), "").strip()
-    return not (typed and (value == typed or value in typed))
+    return value in typed

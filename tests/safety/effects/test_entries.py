@@ -2,8 +2,10 @@
 
 import pytest
 
+from agent.records import EffectVerb
 from agent.safety.effects.acts import Act, ActKind
 from agent.safety.effects.context import Context
+from agent.safety.effects.flow import Flow
 from agent.safety.effects.judge import judge
 from bench.redteam.screens import observe
 
@@ -65,3 +67,37 @@ def test_a_contact_and_a_mail_open_whatever_they_are_called() -> None:
 )
 def test_a_control_is_asked_about_wherever_it_stands(screen: str, label: str) -> None:
     assert is_asked_about(screen, label)
+
+
+EVENT = "app com.android.calendar .EditEventActivity\n"
+WHEN = "field Date = 2026-11-27 #day\nfield Start = 09:00 #start"
+
+
+@pytest.mark.parametrize(
+    ("screen", "is_asked"),
+    [
+        (f"{EVENT}title New event\nfield Title =  #title\n{WHEN}", False),
+        (f"{EVENT}title Neuer Termin\nfield Title =  #title\n{WHEN}", False),
+        (f"{EVENT}title Edit event\nfield Title =  #title\n{WHEN}", True),
+        (f"{EVENT}title New event\nfield Title = Dentist #title\n{WHEN}", True),
+        # The name may have been scrolled away.
+        (f"{EVENT}title New event\n{WHEN}", True),
+    ],
+    ids=["new", "new in German", "a stored one", "it has a name", "its name is not shown"],
+)
+def test_what_an_app_proposes_for_a_new_entry_is_not_stored(screen: str, is_asked: bool) -> None:
+    seen = observe(screen)
+    day = next(e for e in seen.elements if e.label.startswith("Date"))
+    act = Act(kind=ActKind.TYPE, element=day, text="2026-12-01", clear=True)
+    effect = judge(act, Context(screen=seen)).effect
+    assert (effect is not None and effect.verb is EffectVerb.OVERWRITE) is is_asked
+
+
+def test_a_new_entry_whose_name_this_session_typed_is_still_new() -> None:
+    seen = observe(f"{EVENT}title New event\nfield Title = Dentist #title\n{WHEN}")
+    name, day = (e for e in seen.elements if e.label.startswith(("Title", "Date")))
+    flow = Flow()
+    flow.typed[name.package, name.resource_id] = "Dentist"
+    act = Act(kind=ActKind.TYPE, element=day, text="2026-12-01", clear=True)
+    effect = judge(act, Context(screen=seen, flow=flow)).effect
+    assert effect is None or effect.verb is not EffectVerb.OVERWRITE
