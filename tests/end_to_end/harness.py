@@ -213,14 +213,20 @@ def end_all_of(data: Path) -> None:
                 os.kill(int(entry.name), signal.SIGKILL)
 
 
-def wait_until(
-    true: Callable[[], bool], what: str, bound_s: float = BOUND_S, every_s: float = 0.02
-) -> None:
-    """Wait for a condition that nothing announces."""
+def wait_until(true: Callable[[], bool], what: str, bound_s: float = BOUND_S) -> None:
+    """Wait for a condition that nothing announces.
+
+    Between two looks passes three times what a look takes: it may be a process, and must leave the
+    cores to those it looks at.
+    """
     deadline = time.monotonic() + bound_s
-    while not true():
-        assert time.monotonic() < deadline, f"not within {bound_s} s: {what}"
-        threading.Event().wait(every_s)
+    while True:
+        began = time.monotonic()
+        if true():
+            return
+        now = time.monotonic()
+        assert now < deadline, f"not within {bound_s} s: {what}"
+        threading.Event().wait(max(0.02, 3 * (now - began)))
 
 
 @contextmanager

@@ -18,8 +18,6 @@ GOAL = (
 )
 START = ("daemon", "start", "--virtual-only", "--phones", "3")
 BOUND_S = 240.0
-EVERY_S = 0.5
-"""Between two looks at the tree: each is a process, and takes the time of those it looks at."""
 
 
 class TreeOf:
@@ -61,15 +59,12 @@ def test_a_tree_on_three_phones_whose_daemon_is_killed_completes_after_the_next_
         assert draft.code == 0, draft
         tree = TreeOf(workshop, draft.json["sessionId"])
         assert workshop.call("sessions", "start", tree.parent_id, "--json").code == 0
-        wait_until(
-            lambda: len(tree.members()) == 4, "three children", bound_s=BOUND_S, every_s=EVERY_S
-        )
+        wait_until(lambda: len(tree.members()) == 4, "three children", bound_s=BOUND_S)
         _, _, asking, darkening = tree.ids()
         wait_until(
             lambda: "tool_call_finished" in kinds(stored(workshop, darkening)),
             "the third phone's first deed",
             bound_s=BOUND_S,
-            every_s=EVERY_S,
         )
         pulled = workshop.call("phone", "fault", "virtual-3", "disconnect")
         assert pulled.code == 0, pulled
@@ -80,21 +75,13 @@ def test_a_tree_on_three_phones_whose_daemon_is_killed_completes_after_the_next_
         before = {one: stored(workshop, one) for one in (tree.parent_id, *tree.ids()[1:])}
 
         assert workshop.call(*START).code == 0
-        wait_until(
-            lambda: bool(questions(workshop, asking)),
-            "a question",
-            bound_s=BOUND_S,
-            every_s=EVERY_S,
-        )
+        wait_until(lambda: bool(questions(workshop, asking)), "a question", bound_s=BOUND_S)
         # The phones are the next daemon's own, so the cable is pulled on one of those again.
         again = workshop.call("phone", "fault", "virtual-3", "disconnect", "--for", "3")
         assert again.code == 0, again
         try:
             wait_until(
-                lambda: _settled(workshop, tree, asking),
-                "the tree to settle",
-                bound_s=BOUND_S,
-                every_s=EVERY_S,
+                lambda: _settled(workshop, tree, asking), "the tree to settle", bound_s=BOUND_S
             )
         except AssertionError as late:
             newest = {one: stored(workshop, one)[-6:] for one in tree.ids()}

@@ -84,7 +84,7 @@ def question_of(workshop: Workshop) -> str:
         listed = workshop.call("sessions", "list", "--json").json["data"]
         return [one["sessionId"] for one in listed if one["stateLabel"] == "WAITING_FOR_USER"]
 
-    wait_until(lambda: bool(asking()), "a question", 60.0, every_s=0.2)
+    wait_until(lambda: bool(asking()), "a question", 60.0)
     return asking()[0]
 
 
