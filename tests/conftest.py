@@ -117,14 +117,15 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out what is slow, unless markers or a file are named; mix what workers are handed."""
+    """Leave out what is slow, unless markers or a file are named; begin with what takes longest."""
+    if getattr(config.option, "loadgroup", False):
+        from tests.checkout.scheduling import name_groups
+
+        name_groups(items)
+    slow = [item for item in items if item.get_closest_marker("slow")]
     if not config.option.markexpr and not any(".py" in word for word in config.args):
-        slow = [item for item in items if item.get_closest_marker("slow")]
         config.hook.pytest_deselected(items=slow)
         left_out[0] = len(slow)
         items[:] = [item for item in items if not item.get_closest_marker("slow")]
-    if getattr(config.option, "loadgroup", False):
-        from tests.checkout.scheduling import mix, name_groups
-
-        name_groups(items)
-        items[:] = mix(items)
+        return
+    items.sort(key=lambda item: item.get_closest_marker("slow") is None)

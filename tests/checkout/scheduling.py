@@ -4,22 +4,13 @@ xdist 3.8 writes the name of a group into an attribute of its tests that pytest 
 `--dist loadgroup` groups nothing then, and what a module sets up once is set up by each worker.
 Its scheduler also counts, after each test, all units that a worker was ever given, which grows with
 the square of the tests: 5 of the 20 s of CPU that six thousand empty tests take.
-
-It begins with the units of most tests. Here `mix` decides: what mostly waits runs beside what only
-computes.
 """
 
-from collections import defaultdict
 from collections.abc import Sequence
-from itertools import islice
 from typing import Any
 
 import pytest
 from xdist.scheduler.loadgroup import LoadGroupScheduling
-
-_MIXED = 0.75
-"""The share of the quick tests that are handed out between the long units: with the rest left, the
-unit that is handed out last ends before they do."""
 
 
 def name_groups(items: Sequence[pytest.Item]) -> None:
@@ -43,41 +34,10 @@ def _shares(item: pytest.Item) -> bool:
     return any(one.scope == "module" and one.baseid for made in known.values() for one in made[-1:])
 
 
-def mix(items: Sequence[pytest.Item]) -> list[pytest.Item]:
-    """Return the tests in the order of handing out: quick ones spread between the long units.
-
-    Groups and slow tests mostly wait for phones, servers and other processes. All at once they
-    leave the cores idle, and what is left after them keeps no more than the cores busy.
-    """
-    units: defaultdict[str, list[pytest.Item]] = defaultdict(list)
-    for item in items:
-        # As xdist reads it: an `@` of a parameter is no group.
-        named = item.nodeid.rfind("@") > item.nodeid.rfind("]")
-        units[item.nodeid.rpartition("@")[2] if named else item.nodeid].append(item)
-    alone = [unit for unit in units.values() if len(unit) == 1 and not _is_slow(unit)]
-    long = [unit for unit in units.values() if len(unit) > 1 or _is_slow(unit)]
-    long.sort(key=lambda unit: (not _is_slow(unit), -len(unit)))
-    quick = (item for unit in alone for item in unit)
-    between = _MIXED * len(alone) / len(long) if long else 0.0
-    mixed: list[pytest.Item] = []
-    for at, unit in enumerate(long):
-        mixed += unit
-        mixed += islice(quick, int((at + 1) * between) - int(at * between))
-    return [*mixed, *quick]
-
-
-def _is_slow(unit: Sequence[pytest.Item]) -> bool:
-    return any(item.get_closest_marker("slow") for item in unit)
-
-
 class UnitScheduling(LoadGroupScheduling):
     """As `--dist loadgroup`; a unit that is done is let go of, and places are looked up once."""
 
     _places: dict[str, int] | None = None
-
-    def __init__(self, config: pytest.Config, log: Any = None) -> None:
-        config.option.loadscopereorder = False
-        super().__init__(config, log)
 
     def mark_test_complete(self, node: Any, item_index: int, duration: float = 0) -> None:
         """Note that a worker is through with a test, and hand it more where it has little left."""

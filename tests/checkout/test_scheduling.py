@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.checkout.scheduling import UnitScheduling, mix, name_groups
+from tests.checkout.scheduling import UnitScheduling, name_groups
 
 TESTS = [f"tests/test_a.py::test_{n}" for n in range(300)]
 GROUP = [f"tests/test_b.py::test_{n}@one_phone" for n in range(7)]
@@ -80,29 +80,6 @@ def test_what_a_lost_worker_had_left_goes_to_another() -> None:
     while other.waiting:
         play(made, other)
     assert sorted(lost.seen + other.seen) == list(range(len(TESTS + GROUP)))
-
-
-class Item:
-    """What `mix` sees of a test."""
-
-    def __init__(self, nodeid: str, is_slow: bool = False) -> None:
-        self.nodeid = nodeid
-        self._is_slow = is_slow
-
-    def get_closest_marker(self, name: str) -> object:
-        return object() if self._is_slow and name == "slow" else None
-
-
-def test_quick_tests_are_handed_out_between_groups_and_slow_ones() -> None:
-    quick: list[Any] = [Item(f"test_q.py::test[a@{n}]") for n in range(48)]
-    phone: list[Any] = [Item(f"test_p.py::test_{n}@test_p.py") for n in range(3)]
-    kills: list[Any] = [Item(f"test_k.py::test_{n}", is_slow=True) for n in range(3)]
-    mixed = mix([*quick[:20], *phone, *quick[20:], *kills])
-    assert [item for item in mixed if item in quick] == quick, "in the order of their files"
-    at = [mixed.index(item) for item in (*kills, *phone)]
-    assert at[:3] == [0, 10, 20], "slow ones come first, each with a share of the quick behind it"
-    assert at[3:] == [30, 31, 32], "a group stays together"
-    assert mix(quick) == quick
 
 
 @pytest.mark.xdist_group("one_worker")

@@ -187,7 +187,7 @@ async def _play(folder: Path) -> dict[str, Any]:
                 f"p.sendto(bytes((8, 0, 0xf7, 0xff, 0, 0, 0, 0)), ('{PUBLIC}', 0))\n"
             )
             await _run(holder.pid, sys.executable, "-c", probe, folder=folder)
-            found["probe"] = recorder.taken()
+            found["probe"] = recorder.counts_so_far()
             state = (*SWITCHBOARD, "phone", "state", "--json")
             async with _core(holder.pid, folder):
                 for attack in ATTACKS:
@@ -196,13 +196,13 @@ async def _play(folder: Path) -> dict[str, Any]:
                     found["attacks"].append(played)
                 found["state"] = json.loads((await _run(holder.pid, *state, folder=folder))[1])
                 found["model"] = {k: n for k, n in recorder.bytes.items() if k == endpoints}
-                found["arrived"] = {k: n for k, n in recorder.taken().items() if k != endpoints}
+                found["arrived"] = {k: n for k, n in recorder.counts_so_far().items() if k != endpoints}
                 found["missing"] = model.missing
                 # The same, and the operator agrees: now it does arrive.
                 model.begin(ATTACKS[0])
                 await _attack(holder.pid, ATTACKS[0], folder, "Approve")
                 await _until(lambda: any(name.endswith(":80") for name in [*recorder.bytes]))
-                found["approved"] = {k: n for k, n in recorder.taken().items() if k != endpoints}
+                found["approved"] = {k: n for k, n in recorder.counts_so_far().items() if k != endpoints}
     finally:
         holder.kill()
         holder.wait()
