@@ -196,13 +196,15 @@ async def _play(folder: Path) -> dict[str, Any]:
                     found["attacks"].append(played)
                 found["state"] = json.loads((await _run(holder.pid, *state, folder=folder))[1])
                 found["model"] = {k: n for k, n in recorder.bytes.items() if k == endpoints}
-                found["arrived"] = {k: n for k, n in recorder.counts_so_far().items() if k != endpoints}
+                counts = recorder.counts_so_far()
+                found["arrived"] = {k: n for k, n in counts.items() if k != endpoints}
                 found["missing"] = model.missing
                 # The same, and the operator agrees: now it does arrive.
                 model.begin(ATTACKS[0])
                 await _attack(holder.pid, ATTACKS[0], folder, "Approve")
                 await _until(lambda: any(name.endswith(":80") for name in [*recorder.bytes]))
-                found["approved"] = {k: n for k, n in recorder.counts_so_far().items() if k != endpoints}
+                counts = recorder.counts_so_far()
+                found["approved"] = {k: n for k, n in counts.items() if k != endpoints}
     finally:
         holder.kill()
         holder.wait()
