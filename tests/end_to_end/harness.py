@@ -216,8 +216,8 @@ def end_all_of(data: Path) -> None:
 def wait_until(true: Callable[[], bool], what: str, bound_s: float = BOUND_S) -> None:
     """Wait for a condition that nothing announces.
 
-    Between two looks passes three times what a look takes: it may be a process, and must leave the
-    cores to those it looks at.
+    Between two looks passes three times what a look takes, a second at most: it may be a process,
+    and must leave the cores to those it looks at.
     """
     deadline = time.monotonic() + bound_s
     while True:
@@ -226,7 +226,7 @@ def wait_until(true: Callable[[], bool], what: str, bound_s: float = BOUND_S) ->
             return
         now = time.monotonic()
         assert now < deadline, f"not within {bound_s} s: {what}"
-        threading.Event().wait(max(0.02, 3 * (now - began)))
+        threading.Event().wait(min(max(0.02, 3 * (now - began)), 1.0))
 
 
 @contextmanager
