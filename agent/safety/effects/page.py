@@ -42,13 +42,6 @@ _ENTRIES = frozenset(
 """In the name of an app that lists what its user wrote down."""
 _MAKES = frozenset({"add", "new", "create", "compose", "fab"})
 """In the label or the id of a control that makes a new entry."""
-_NEW = frozenset(
-    {
-        *("new", "add", "create", "neu", "neue", "neuer", "neues", "nuevo", "nueva", "nouveau"),
-        *("nouvelle", "nuovo", "nuova", "novo", "nova"),
-    }
-)
-"""Begins the title of a form for what does not exist yet."""
 _SETS = frozenset({"settings", "setting", "preferences", "preference", "account", "accounts"})
 """In the name of a page whose rows are commands, in whatever app."""
 _ROWS = 3
@@ -260,11 +253,6 @@ class Page:
                 if not self.is_row(e)
             )
         )
-
-    @cached_property
-    def makes_entry(self) -> bool:
-        """Whether it is called a form for a new entry, as "New event" is."""
-        return not _NEW.isdisjoint(words(self.title)[:1])
 
     @cached_property
     def is_home(self) -> bool:

@@ -9,7 +9,7 @@ from agent.safety.effects.finding import Finding
 from agent.safety.effects.flow import field_name
 from agent.safety.effects.page import Page
 from agent.safety.effects.structure.fields import is_amount, is_composer, is_search
-from agent.safety.words import id_words
+from agent.safety.words import id_words, words
 
 _SHORT_NUMBER = re.compile(r"\d{0,3}")
 _ATOMIC = re.compile(r"[\d\s()+./:-]{4,}|\S+@\S+|https?://\S+")
@@ -17,6 +17,14 @@ _ATOMIC = re.compile(r"[\d\s()+./:-]{4,}|\S+@\S+|https?://\S+")
 _ATOMIC_IDS = frozenset(
     {"phone", "number", "email", "mail", "iban", "account", "date", "time", "birthday", "zip"}
 )
+
+_NEW = frozenset(
+    {
+        *("new", "add", "create", "neu", "neue", "neuer", "neues", "nuevo", "nueva", "nouveau"),
+        *("nouvelle", "nuovo", "nuova", "novo", "nova"),
+    }
+)
+"""Begins the title of a form for what does not exist yet."""
 
 
 def find_overwrite(act: Act, page: Page, context: Context) -> Finding | None:
@@ -52,7 +60,7 @@ def is_stored(field: Element, page: Page, context: Context) -> bool:
     if is_amount(field) or page.is_calculator:
         return False
     first = min(page.fields, key=lambda e: e.bounds.top, default=field)
-    if page.makes_entry and _is_ours(first, context):
+    if not _NEW.isdisjoint(words(page.title)[:1]) and _is_ours(first, context):
         # What has no name yet is not stored: the app proposes the rest, as a new event's date.
         return False
     return not _is_ours(field, context)

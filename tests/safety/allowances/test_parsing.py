@@ -39,8 +39,8 @@ def test_messages_and_money_are_read_with_their_recipients() -> None:
 @pytest.mark.parametrize(
     ("text", "part"),
     [
-        ("", "1 of 3 parts"),
-        ("send:3", "2 of 3 parts"),
+        ("", "1 of its 3 parts"),
+        ("send:3", "2 of its 3 parts"),
         ("call:3:Ana", 'kind "call"'),
         ("delete:3:Ana", 'kind "delete"'),
         ("install:1:App", 'kind "install"'),

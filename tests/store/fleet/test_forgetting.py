@@ -94,7 +94,7 @@ async def test_a_host_is_forgotten_once_it_has_left_and_nothing_belongs_to_it(
         await again.append(ended)
     why = "1 job: 1; 1 watcher: 1; 1 commitment: 1"
     assert "--jobs-to HOST" in await refused(op, why)
-    await refused(HostForget(host="goes", jobs_to="goes"), "No host 'goes' works now")
+    await refused(HostForget(host="goes", jobs_to="goes"), "Host 'goes' is not running")
     await refused(HostForget(host="nobody"), "The fleet has no host 'nobody'")
 
     await remove_host(link, store, HostForget(host="goes", jobs_to="stays"), "op-2", BY)
