@@ -92,7 +92,7 @@ left_out = [0]
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    # pytest looks for garbage five times at its end: what is left now is none.
+    # pytest collects garbage five times as it ends; what is frozen costs nothing then.
     gc.collect()
     gc.freeze()
     if hasattr(session.config, "workeroutput"):

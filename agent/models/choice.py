@@ -65,7 +65,7 @@ def build_model(
         environ: where the key is looked up; the process's own environment when left out.
 
     Raises:
-        ConfigError: the endpoint needs a key and there is none, or a login that is another's; the
+        ConfigError: the endpoint needs a key and has none, or the login is for another one; the
             recorded endpoint differs from that of the settings and must not be asked from here; or
             a key file or price table cannot be used.
     """

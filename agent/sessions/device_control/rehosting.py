@@ -2,7 +2,7 @@
 gone, take in one that came.
 
 Not the moving between phones of one host (`agent.sessions.device_control.session_move`).
-Invariants: a session belongs to one host at a time, and whoever lost it stores nothing more of it;
+Invariants: a session belongs to one host at a time, and a host that lost it stores no more of it;
 a turn ends before its session is given away; of a host that is gone, the leases on the phones are
 taken first.
 """
