@@ -9,7 +9,6 @@ import queue
 import signal
 import socket
 import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -18,8 +17,9 @@ from pathlib import Path
 from typing import Any
 
 from agent.devices.adb.server import find_adb
+from tests.end_to_end.warm import CAN_FORK, start
+from tests.end_to_end.warm import SWITCHBOARD as SWITCHBOARD
 
-SWITCHBOARD = [sys.executable, "-c", "from console.cli import main; main()"]
 BOUND_S = 90.0
 
 Line = dict[str, Any]
@@ -55,29 +55,17 @@ class Workshop:
         }
 
     def call(self, *words: str, bound_s: float = BOUND_S, **more: str) -> Call:
-        done = subprocess.run(
-            [*SWITCHBOARD, *words],
-            capture_output=True,
-            text=True,
-            timeout=bound_s,
-            env={**self.environment, **more},
-            stdin=subprocess.DEVNULL,
-            check=False,
-        )
-        return Call(done.returncode, done.stdout, done.stderr)
+        with start(words, {**self.environment, **more}) as process:
+            try:
+                out, err = process.communicate(timeout=bound_s)
+            finally:
+                process.kill()
+        return Call(process.returncode, out, err)
 
     @contextmanager
-    def running(self, *words: str, **more: str) -> "Iterator[Running]":
+    def running(self, *words: str, warm: bool = CAN_FORK, **more: str) -> "Iterator[Running]":
         """Run the command beside the test; it is killed at the end if it still runs."""
-        process = subprocess.Popen(
-            [*SWITCHBOARD, *words],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            env={**self.environment, **more},
-        )
-        running = Running(process)
+        running = Running(start(words, {**self.environment, **more}, warm=warm))
         try:
             yield running
         finally:
@@ -236,13 +224,7 @@ def serving(workshop: Workshop, *words: str) -> Iterator[tuple[str, subprocess.P
     Yields:
         The address that it prints, and the process.
     """
-    process = subprocess.Popen(
-        [*SWITCHBOARD, *words],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        env=workshop.environment,
-    )
+    process = start(words, workshop.environment)
     try:
         assert process.stdout is not None and process.stderr is not None
         address = process.stdout.readline().strip()

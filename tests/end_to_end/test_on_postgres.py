@@ -62,7 +62,7 @@ def test_a_killed_core_goes_on_with_its_question_and_the_address_is_told_to_nobo
     bench.begin()
     database = on_postgres(bench, server)
     run = ("run", GOAL, "--device", bench.serial, "--json", *PILOT)
-    with bench.running(*run) as running:
+    with bench.running(*run, warm=False) as running:
         question = running.wait_for_type("request_user_input")["question"]
         lines = command_lines()
         assert bench.serial in lines

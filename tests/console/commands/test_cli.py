@@ -12,19 +12,13 @@ import pytest
 from agent.errors import ConfigError, DeviceError, StoreError
 from console import cli
 from console.cli_support import exits
-
-SWITCHBOARD = [sys.executable, "-c", "from console.cli import main; main()"]
+from tests.end_to_end.warm import SWITCHBOARD, start
 
 
 def call(*words: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [*SWITCHBOARD, *words],
-        capture_output=True,
-        text=True,
-        timeout=60,
-        env={**os.environ, **environment},
-        check=False,
-    )
+    with start(words, {**os.environ, **environment}) as process:
+        out, err = process.communicate(timeout=60)
+    return subprocess.CompletedProcess(words, process.returncode, out, err)
 
 
 @pytest.mark.parametrize(
