@@ -65,7 +65,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "logout": ("console.commands.models.login:logout", "Forget the login or a stored key."),
     "cards": ("console.commands.cards:cards", "List, check, show and draft app cards."),
     "audit": ("console.commands.audit:audit", "Show what was done and allowed; verify the audit."),
-    "store": ("console.commands.store:store", "Check, compact or set aside what is stored."),
+    "store": ("console.commands.store:store", "Check, compact, back up or repair the store."),
     "doctor": ("console.commands.doctor:doctor", "Check what is missing and how to get it."),
     "phone": ("console.commands.phone:phone", "Serve, inspect or reset virtual phones."),
     "drill": (

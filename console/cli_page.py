@@ -47,7 +47,8 @@ LOOKING = frozenset(
             "doctor",
             "bench",
         ),
-        *("protocol schema", "protocol openapi", "protocol page", "protocol cli"),
+        *("protocol schema", "protocol openapi", "protocol page", "protocol settings"),
+        "protocol cli",
     }
 )
 """Commands that change nothing, so that no state is wrong for them."""

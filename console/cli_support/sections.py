@@ -1,9 +1,23 @@
-"""A group of commands whose help shows them by what they are for."""
+"""Groups of commands: with other names for some, and with sections in the help."""
+
+from collections.abc import Mapping
+from types import MappingProxyType
 
 import click
 
 
-class SectionedGroup(click.Group):
+class AliasedGroup(click.Group):
+    """A group whose commands may have other names, which work but are not listed."""
+
+    aliases: Mapping[str, str] = MappingProxyType({})
+    """The names of commands by their other names."""
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Find a command by its name or by another name for it."""
+        return super().get_command(ctx, self.aliases.get(cmd_name, cmd_name))
+
+
+class SectionedGroup(AliasedGroup):
     """A group whose commands stand in sections."""
 
     sections: tuple[tuple[str, tuple[click.Command, ...]], ...] = ()

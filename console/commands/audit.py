@@ -150,7 +150,7 @@ def _tell(report: Report, found: Compared, findings: list[dict[str, str]]) -> No
     if found.deleted:
         plain.print_text(
             f"note  gone: {counted(found.deleted, 'event')} that it names, with sessions whose "
-            "deletion it records, or with a store that was set aside"
+            "deletion it records, or with a store that was moved away"
         )
     if found.untold:
         plain.print_text(

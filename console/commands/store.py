@@ -1,4 +1,4 @@
-"""`switchboard store`: look the data directory through, make it smaller, set a damaged one aside.
+"""`switchboard store`: check, compact, back up and repair what is stored.
 
 It works on the files themselves, so no core may have them open; a fleet's database is checked and
 backed up beside its core. Invariant: nothing is deleted that an event names, and a damaged database
@@ -17,6 +17,7 @@ from agent.text import counted
 from console.cli_support import plain
 from console.cli_support.exits import ExitCode, end, say
 from console.cli_support.options import JSON_OPTION
+from console.cli_support.sections import AliasedGroup
 from console.core.command_settings import settings_for
 from console.terminal.signals import StopRequest, run_async
 
@@ -24,13 +25,17 @@ if TYPE_CHECKING:
     from agent.store.queries.integrity import IntegrityReport
 
 
-@click.group()
+@click.group(cls=AliasedGroup)
 def store() -> None:
     """Check, compact, back up and repair the store. No core may be running.
 
     With store.dsn or --fleet, work on that database; check and backup then also work while a core
     runs.
     """
+
+
+store.aliases = {"begin-anew": "reset", "carry-over": "migrate", "set-aside": "quarantine"}
+"""The names of earlier versions, which scripts may call."""
 
 
 @store.command()
@@ -95,10 +100,10 @@ def compact(ctx: click.Context, as_json: bool) -> None:
     _run(ctx, work)
 
 
-@store.command("set-aside")
+@store.command("quarantine")
 @click.option("--yes", is_flag=True, help="Confirm; without it nothing is moved.")
 @click.pass_context
-def set_aside(ctx: click.Context, yes: bool) -> None:
+def quarantine_database(ctx: click.Context, yes: bool) -> None:
     """Move a damaged database away and start with an empty one, keeping the frames."""
 
     async def work(settings: Settings) -> ExitCode:
@@ -115,21 +120,21 @@ def set_aside(ctx: click.Context, yes: bool) -> None:
     _run(ctx, work)
 
 
-@store.command("begin-anew")
+@store.command("reset")
 @click.option("--yes", is_flag=True, help="Confirm; without it nothing is moved.")
 @click.pass_context
-def start_empty(ctx: click.Context, yes: bool) -> None:
+def reset_store(ctx: click.Context, yes: bool) -> None:
     """Move everything stored away, blobs and audit too, and start with an empty store."""
 
     async def work(settings: Settings) -> ExitCode:
         from agent.store.database.identity import remains
-        from agent.store.embedded.quarantine import start_empty
+        from agent.store.embedded.quarantine import reset
 
         directory = _files_of(settings)
         if not yes:
             left = ", ".join(("the database", *remains(directory)))
             raise UsageError(f"{left} in {directory} would be moved away.", "Add --yes to do it.")
-        plain.print_text(f"Moved to {start_empty(directory)}. The next start has an empty store.")
+        plain.print_text(f"Moved to {reset(directory)}. The next start has an empty store.")
         return ExitCode.DONE
 
     _run(ctx, work)
@@ -208,9 +213,9 @@ def restore(ctx: click.Context, file: Path) -> None:
     _run(ctx, work)
 
 
-@store.command("carry-over")
+@store.command("migrate")
 @click.pass_context
-def carry_over(ctx: click.Context) -> None:
+def migrate(ctx: click.Context) -> None:
     """Copy the data directory's own store into a fleet's empty database.
 
     Afterwards the directory belongs to the database; its own database file is moved aside. No core
@@ -221,10 +226,10 @@ def carry_over(ctx: click.Context) -> None:
         dsn = _database_of(settings)
         from agent.operators.file_register import FILE_NAME
         from agent.store.embedded.quarantine import quarantine
-        from agent.store.postgres.carrying_over import carry_over
+        from agent.store.postgres.directory_migration import migrate_directory
         from console.core.store_choice import host_name
 
-        done = await carry_over(settings.data_dir, dsn, host_name(settings))
+        done = await migrate_directory(settings.data_dir, dsn, host_name(settings))
         aside = quarantine(settings.data_dir, fleet_store=done.store)
         lost = f" Already gone: {counted(done.missing, 'picture')}." if done.missing else ""
         plain.print_text(

@@ -30,7 +30,7 @@ _SHELL_ONLY = {
     "drill": _RUNS_ON,
 }
 """By the words of the verb."""
-ASKS = frozenset({"models setup", "login", "devices pair", "store begin-anew", "store set-aside"})
+ASKS = frozenset({"models setup", "login", "devices pair"})
 """Verbs that ask on the terminal, which is lent to them."""
 IN_BROWSER = "Not from a browser: run it in a shell."
 

@@ -275,7 +275,7 @@ def test_a_core_that_drains_lets_sessions_wait_and_says_which(
         workshop.call("daemon", "stop", "--force")
 
 
-def test_a_directorys_own_store_is_carried_over_and_goes_on(
+def test_a_directorys_own_store_is_migrated_and_goes_on(
     workshop: Workshop, server: PostgresServer
 ) -> None:
     run = ("run", 'write a note saying "before the fleet"', "--virtual", "--json", *PILOT)
@@ -288,9 +288,9 @@ def test_a_directorys_own_store_is_carried_over_and_goes_on(
 
     before, checked = stored(), workshop.call("store", "check", "--json").json
     on_postgres(workshop, server)
-    carried = workshop.call("store", "carry-over")
-    assert carried.code == 0, carried
-    assert PASSWORD not in carried.out + carried.err
+    migrated = workshop.call("store", "migrate")
+    assert migrated.code == 0, migrated
+    assert PASSWORD not in migrated.out + migrated.err
     assert stored() == before
     after = workshop.call("store", "check", "--json").json
     assert after["sound"], after
@@ -305,6 +305,6 @@ def test_a_directorys_own_store_is_carried_over_and_goes_on(
     again = workshop.call(*run)
     assert again.code == 0, again
     assert workshop.call("sessions", "list").out.count("before the fleet") == 2
-    twice = workshop.call("store", "carry-over")
+    twice = workshop.call("store", "migrate")
     assert twice.code != 0
     assert "no store" in twice.err

@@ -21,16 +21,14 @@ from agent.text import counted
 DATABASE_NAME = "switchboard.db"
 MARK_NAME = "store.json"
 SEARCH_NAME = "search.db"
-_BEGIN_ANEW = (
-    "Restore it from a backup, or set the rest aside and begin anew: switchboard store begin-anew"
-)
+_RESET = "Restore it from a backup, or start with an empty store: switchboard store reset"
 _ADOPT = "Restore what belongs together from a backup, or take it as it is: switchboard store adopt"
 
 
 class Mark(msgspec.Struct, frozen=True, kw_only=True):
     """The mark beside a part of a store."""
 
-    store: str = ""  # The identity; empty where the operator wants the next start to begin anew.
+    store: str = ""  # The identity; empty: the next start may make an empty store.
     epoch: int = 0
     events: int = 0  # The newest event that the database is known to have had.
     is_fleet: bool = False  # Whether the store is in a fleet's database.
@@ -65,7 +63,7 @@ def check_has_no_database(directory: Path) -> None:
             "only one of the two can be used.",
             "To work on the directory's store, leave out --fleet and unset store.dsn; to work on "
             "the database, name another directory (--data-dir), or copy the store into it, if it "
-            "is empty: switchboard daemon stop --force, then switchboard store carry-over",
+            "is empty: switchboard daemon stop --force, then switchboard store migrate",
         )
 
 
@@ -120,7 +118,7 @@ def check_may_begin(directory: Path, database: Path) -> None:
         raise StoreGoneError(
             f"{database} {state}, and what belongs to it is still there: {', '.join(left)}. "
             "Nothing was changed.",
-            _BEGIN_ANEW,
+            _RESET,
         )
 
 

@@ -15,9 +15,9 @@ _REFUSED = {errno.EACCES, errno.EPERM}
 
 _ELSEWHERE = "point SWITCHBOARD_DATA_DIR at another directory"
 _MAKE_ROOM = "Free some space there; the store then continues automatically."
-_SET_ASIDE = (
-    "Nothing was changed. Restore it from a backup, or set it aside with its -wal and -shm files "
-    "to start with an empty store."
+_QUARANTINE = (
+    "Nothing was changed. Restore it from a backup, or move it away and start with an empty store: "
+    "switchboard store quarantine"
 )
 
 
@@ -74,9 +74,9 @@ def from_sqlite(error: sqlite3.Error, path: Path) -> StoreError:
                 f"Check that its directory is writable and has free space, or {_ELSEWHERE}.",
             )
         case sqlite3.SQLITE_NOTADB:
-            return StoreError(f"{path} is not an SQLite database.", _SET_ASIDE)
+            return StoreError(f"{path} is not an SQLite database.", _QUARANTINE)
         case sqlite3.SQLITE_CORRUPT:
-            return StoreError(f"{path} is damaged: {error}.", _SET_ASIDE)
+            return StoreError(f"{path} is damaged: {error}.", _QUARANTINE)
         case sqlite3.SQLITE_BUSY | sqlite3.SQLITE_LOCKED:
             return StoreError(
                 f"{path} is locked by another program.",

@@ -1,4 +1,4 @@
-"""Set a damaged database aside, only on the operator's command.
+"""Move a damaged database, or the whole store, away; only on the operator's command.
 
 Invariant: nothing is deleted; blobs stay where they are, since their names are their content,
 unless the operator starts over without the old store.
@@ -51,7 +51,7 @@ def quarantine(directory: Path, *, fleet_store: str = "") -> Path:
         lock.release()
 
 
-def start_empty(directory: Path) -> Path:
+def reset(directory: Path) -> Path:
     """Move all remains of a store, with blobs and audit, into a new directory; returns it.
 
     Raises:
@@ -89,7 +89,7 @@ async def adopt(directory: Path) -> tuple[str, ...]:
         left = ", ".join(remains(directory)) or "nothing"
         raise UsageError(
             f"There is no database in {directory}; {left} of it is there.",
-            "Restore it, or start with an empty store: switchboard store begin-anew",
+            "Restore it, or start with an empty store: switchboard store reset",
         )
     lock = DirectoryLock.take(directory)
     try:

@@ -1,6 +1,6 @@
 """Check and compact a store that no process uses.
 
-Damage is reported, and set aside only on the operator's command
+Damage is reported, and moved away only on the operator's command
 (`agent.store.embedded.quarantine`). Invariants: a check changes nothing; a compaction changes no
 record.
 """
@@ -135,7 +135,7 @@ def _existing_database(directory: Path) -> Path:
     if not path.is_file() and left:
         raise StoreGoneError(
             f"{path} is gone; what belongs to it is still there: {', '.join(left)}.",
-            "Restore it, or start with an empty store: switchboard store begin-anew",
+            "Restore it, or start with an empty store: switchboard store reset",
         )
     if not path.is_file():
         raise UsageError(f"There is no store in {directory}.")

@@ -23,19 +23,10 @@ SECTIONS: tuple[tuple[str, tuple[click.Command, ...]], ...] = (
     ("Judge", (sessions_record.confirm_result,)),
     ("Keep and drop", sessions_record.COMMANDS),
 )
-ALIASES = {"read": "show"}
-
-
-class _Sessions(SectionedGroup):
-    """The group; a command may have another name too."""
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Find a command by its name or by another name for it."""
-        return super().get_command(ctx, ALIASES.get(cmd_name, cmd_name))
 
 
 @click.group(
-    cls=_Sessions,
+    cls=SectionedGroup,
     epilog="""\b
 SESSION is an id or a unique prefix of one. 'read' is another name for 'show'.
 Examples:
@@ -50,3 +41,4 @@ def sessions() -> None:
 
 
 sessions.add_sections(SECTIONS)
+sessions.aliases = {"read": "show"}

@@ -136,6 +136,23 @@ def test_completion_prints_a_script_for_the_shell(shell: str) -> None:
     assert "_SWITCHBOARD_COMPLETE" in done.stdout
 
 
+@pytest.mark.parametrize(
+    ("group", "old", "new"),
+    [
+        ("sessions", "read", "show"),
+        ("store", "begin-anew", "reset"),
+        ("store", "carry-over", "migrate"),
+        ("store", "set-aside", "quarantine"),
+    ],
+)
+def test_another_name_of_a_command_works_and_is_not_listed(group: str, old: str, new: str) -> None:
+    commands = cli.cli.get_command(click.Context(cli.cli), group)
+    assert isinstance(commands, click.Group)
+    context = click.Context(commands)
+    assert commands.get_command(context, old) is commands.get_command(context, new) is not None
+    assert new in commands.list_commands(context) and old not in commands.list_commands(context)
+
+
 def test_completion_knows_the_commands() -> None:
     done = call(_SWITCHBOARD_COMPLETE="bash_complete", COMP_WORDS="switchboard ses", COMP_CWORD="1")
     assert done.stdout.split() == ["plain,sessions"]

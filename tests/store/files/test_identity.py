@@ -12,7 +12,7 @@ import pytest
 
 from agent.errors import StoreError, StoreGoneError, UsageError
 from agent.store.database.identity import MARK_NAME, SEARCH_NAME, read_mark
-from agent.store.embedded.quarantine import adopt, quarantine, start_empty
+from agent.store.embedded.quarantine import adopt, quarantine, reset
 from agent.store.embedded.sqlite_store import DATABASE_NAME, SqliteStore
 from agent.store.embedded.upkeep import check
 from tests.store.conftest import session_draft
@@ -65,7 +65,7 @@ async def test_a_database_that_vanished_is_not_taken_for_a_new_store(
         with pytest.raises(StoreGoneError, match="blobs") as refusal:
             async with SqliteStore.open(tmp_path, may_only_read=True):
                 raise AssertionError("it opened")
-        assert "begin-anew" in refusal.value.remedy
+        assert "store reset" in refusal.value.remedy
     assert contents(tmp_path) == before
     with pytest.raises(UsageError):
         await adopt(tmp_path)
@@ -89,7 +89,7 @@ async def test_an_empty_database_in_its_place_is_not_taken_for_it(tmp_path: Path
             # The marks of the blobs and the audit say it too.
             (tmp_path / MARK_NAME).unlink()
             del before[MARK_NAME]
-    start_empty(tmp_path)
+    reset(tmp_path)
     await a_store(tmp_path)
 
 
@@ -108,15 +108,15 @@ async def test_marks_alone_tell_of_a_store(tmp_path: Path) -> None:
     with pytest.raises(StoreGoneError, match="the mark of a store") as refusal:
         async with SqliteStore.open(tmp_path):
             raise AssertionError("it opened")
-    assert "begin-anew" in refusal.value.remedy
-    start_empty(tmp_path)
+    assert "store reset" in refusal.value.remedy
+    reset(tmp_path)
     await a_store(tmp_path)
 
 
-async def test_to_begin_anew_moves_everything_and_then_a_store_begins(tmp_path: Path) -> None:
+async def test_a_reset_moves_everything_and_then_a_store_begins(tmp_path: Path) -> None:
     await a_store(tmp_path)
     gone(tmp_path)
-    aside = start_empty(tmp_path)
+    aside = reset(tmp_path)
     assert any((aside / "blobs").glob("??/*"))
     async with SqliteStore.open(tmp_path) as store:
         assert await store.sessions() == ()
@@ -124,7 +124,7 @@ async def test_to_begin_anew_moves_everything_and_then_a_store_begins(tmp_path: 
     assert (await check(tmp_path)).is_sound
 
 
-async def test_a_database_that_was_set_aside_is_followed_by_a_new_one_over_its_blobs(
+async def test_a_database_in_quarantine_is_followed_by_a_new_one_over_its_blobs(
     tmp_path: Path,
 ) -> None:
     await a_store(tmp_path)

@@ -90,8 +90,8 @@ def test_the_command_line_reaches_all_of_it(tmp_path: Path) -> None:
 
     code, said = switchboard("store", "check")
     assert code != 0 and "not an SQLite database" in said
-    code, said = switchboard("store", "set-aside")
+    code, said = switchboard("store", "quarantine")
     assert code != 0 and "--yes" in said and (tmp_path / DATABASE_NAME).exists()
-    code, said = switchboard("store", "set-aside", "--yes")
+    code, said = switchboard("store", "quarantine", "--yes")
     assert code == 0 and not (tmp_path / DATABASE_NAME).exists()
     assert list(tmp_path.glob("quarantine-*/switchboard.db"))

@@ -13,8 +13,8 @@ from agent.store.database.identity import DATABASE_NAME, read_mark
 from agent.store.embedded.quarantine import quarantine
 from agent.store.embedded.sqlite_store import SqliteStore
 from agent.store.postgres.backup import _TABLES
-from agent.store.postgres.carrying_over import _COLUMNS, carry_over
 from agent.store.postgres.core_store import open_core
+from agent.store.postgres.directory_migration import _COLUMNS, migrate_directory
 from agent.store.postgres.postgres_store import PostgresStore
 from agent.store.store import EventDraft
 from tests.store.conftest import make_job, question_draft, session_draft, step_draft
@@ -52,7 +52,7 @@ async def test_everything_is_the_same_and_goes_on(dsn: str, tmp_path: Path) -> N
     mark = read_mark(directory)
     assert mark is not None
     identity = mark.store
-    done = await carry_over(directory, dsn, "here")
+    done = await migrate_directory(directory, dsn, "here")
     assert (done.store, done.events, done.sessions) == (identity, len(events), 2)
     (directory / DATABASE_NAME).rename(tmp_path / "aside.db")
     async with open_core(dsn, "here", directory) as after:
@@ -76,40 +76,38 @@ async def test_everything_is_the_same_and_goes_on(dsn: str, tmp_path: Path) -> N
 
 
 async def test_a_fleets_directory_gets_no_store_of_its_own(dsn: str, tmp_path: Path) -> None:
-    carried, joined = tmp_path / "carried", tmp_path / "joined"
-    await filled(carried)
-    done = await carry_over(carried, dsn, "here")
-    quarantine(carried, fleet_store=done.store)
+    migrated, joined = tmp_path / "migrated", tmp_path / "joined"
+    await filled(migrated)
+    done = await migrate_directory(migrated, dsn, "here")
+    quarantine(migrated, fleet_store=done.store)
     async with open_core(dsn, "there", joined):
         pass
-    for directory in (carried, joined):
+    for directory in (migrated, joined):
         with pytest.raises(StoreGoneError, match="in a fleet's database") as refused:
             async with SqliteStore.open(directory, may_only_read=True):
                 pass
         assert "--fleet" in refused.value.remedy
-    async with open_core(dsn, "here", carried) as after:
+    async with open_core(dsn, "here", migrated) as after:
         assert after.identity == done.store
 
 
-async def test_what_cannot_be_carried_over_leaves_both_as_they_were(
-    dsn: str, tmp_path: Path
-) -> None:
+async def test_what_cannot_be_migrated_leaves_both_as_they_were(dsn: str, tmp_path: Path) -> None:
     directory = tmp_path / "data"
     with pytest.raises(UsageError):
-        await carry_over(directory, dsn, "here")
+        await migrate_directory(directory, dsn, "here")
     await filled(directory)
     async with SqliteStore.open(directory):
         with pytest.raises(StoreError, match=r"in use|runs|owns|another"):
-            await carry_over(directory, dsn, "here")
+            await migrate_directory(directory, dsn, "here")
     with closing(sqlite3.connect(directory / DATABASE_NAME)) as files, files:
         files.execute("UPDATE event SET body = '{' WHERE id = 650")
     with pytest.raises(StoreError):
-        await carry_over(directory, dsn, "here")
+        await migrate_directory(directory, dsn, "here")
     async with PostgresStore.open(dsn, "another") as untouched:
         assert await untouched.events(after=0, limit=10) == ()
     with pytest.raises(StoreError, match="already has a store"):
-        await carry_over(directory, dsn, "here")
+        await migrate_directory(directory, dsn, "here")
 
 
-def test_every_table_is_carried_over_or_made_anew(dsn: str, tmp_path: Path) -> None:
+def test_every_table_is_migrated_or_built_again(dsn: str, tmp_path: Path) -> None:
     assert {*_COLUMNS, "blob"} == set(_TABLES) - {"tip", "host", "words", "op", "counter"}

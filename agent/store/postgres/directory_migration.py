@@ -45,7 +45,7 @@ _COLUMNS = {
 """Every table that both kinds of store have, but for the blobs; a test holds this to the schema."""
 
 
-class CarriedOver(msgspec.Struct, frozen=True, kw_only=True):
+class MigrationResult(msgspec.Struct, frozen=True, kw_only=True):
     """The result of a copy."""
 
     store: str
@@ -55,7 +55,7 @@ class CarriedOver(msgspec.Struct, frozen=True, kw_only=True):
     missing: int  # Blobs whose file was gone or damaged already.
 
 
-async def carry_over(directory: Path, dsn: str, host: str) -> CarriedOver:
+async def migrate_directory(directory: Path, dsn: str, host: str) -> MigrationResult:
     """Copy a data directory's own store into an empty database, which is then this host's.
 
     Args:
@@ -74,7 +74,7 @@ async def carry_over(directory: Path, dsn: str, host: str) -> CarriedOver:
             "Name the directory of the store by --data-dir. If it was already copied, nothing is "
             "left to do.",
         )
-    link = Link(dsn, "carry over")
+    link = Link(dsn, "migrate")
     try:
         # Opened as a core would: its schema is brought up to date, and no core can have it.
         async with SqliteStore.open(directory), link.transaction():
@@ -89,7 +89,7 @@ async def carry_over(directory: Path, dsn: str, host: str) -> CarriedOver:
     return done
 
 
-async def _copied(directory: Path, link: Link, host: str) -> CarriedOver:
+async def _copied(directory: Path, link: Link, host: str) -> MigrationResult:
     counts: dict[str, int] = {}
     newest = {"event": 0, "job": 0}
     address = f"{(directory / DATABASE_NAME).absolute().as_uri()}?mode=ro"
@@ -119,7 +119,7 @@ async def _copied(directory: Path, link: Link, host: str) -> CarriedOver:
     )
     # Openings are numbered onward: the marks beside the other parts know how far that was.
     await link.rows("SELECT setval('epoch', ?)", (max(int(epoch), 1),))
-    return CarriedOver(
+    return MigrationResult(
         store=str(store),
         events=counts["event"],
         sessions=counts["session"],
