@@ -18,7 +18,7 @@ from widgets.lists.columns import Column
 from widgets.lists.run_plot import run_mark, run_plot
 
 _WAKES = {JobStatus.ACTIVE, JobStatus.QUEUED, JobStatus.WAITING}
-_NORMAL_FROM, _WIDE_FROM, _RESULT_FROM, _LAST_FROM = 62, 90, 100, 105
+_NORMAL_FROM, _LAST_FROM, _WIDE_FROM, _RESULT_FROM, _TYPE_FROM = 62, 72, 90, 100, 105
 _BESIDE = 5
 """Columns of a row that are neither title nor result: the gutter, the gap and the list's margin."""
 _RESULT_LEAST = 12
@@ -60,7 +60,7 @@ def _last(job: Job, now_ms: int) -> tuple[str, str]:
 
 _COLUMNS: tuple[Column[Job], ...] = (
     Column("status", ((0, 13),), _status),
-    Column("type", ((_WIDE_FROM, 10),), lambda job, now_ms: (term(job.type), "$muted")),
+    Column("type", ((_TYPE_FROM, 10),), lambda job, now_ms: (term(job.type), "$muted")),
     Column("next", ((0, 12),), lambda job, now_ms: (wake(job, now_ms), "$foreground")),
     Column("last run", ((_LAST_FROM, 9),), _last),
     Column(

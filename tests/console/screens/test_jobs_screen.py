@@ -311,11 +311,27 @@ def test_the_list_says_when_a_job_last_ran_where_it_is_wide_enough(
     last_run_at: int, said: str
 ) -> None:
     ran = job(1, title="Water the plants", last_run_at=last_run_at)
-    for width, shown in ((104, False), (105, True)):
+    for width, shown in ((71, False), (72, True)):
         [(titles, _)] = heading(width)
         [row] = job_rows([ran], now_ms=10_000_000, width=width)
         texts = [text.strip() for text, _ in row.lines[0].left]
         assert ("last run" in titles, said in texts) == (shown, shown)
+
+
+@pytest.mark.parametrize("columns", [80, 120, 130, 149])
+async def test_the_list_says_when_a_job_last_ran_beside_the_detail_too(
+    console: Open, columns: int
+) -> None:
+    def ran(core: FakeCore) -> None:
+        for number in range(1, 61):
+            one = job(number, title=f"Water the plants {number}", last_run_at=1)
+            core.tell(protocol.JobChanged(job=one))
+
+    async with console(size=(columns, 40), play=ran) as seat:
+        screen = await jobs_of(seat)
+        await seat.see("last run")
+        await seat.until(lambda: screen.table.show_vertical_scrollbar, "a list that scrolls")
+        assert "Water the plants 2" in seat.text()
 
 
 def at_hosts(core: FakeCore) -> None:
