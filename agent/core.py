@@ -4,6 +4,7 @@
 daemon's socket. Invariant: listeners receive only stored events.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, aclosing, asynccontextmanager
 from typing import Protocol, TypeVar
@@ -61,13 +62,13 @@ OWNER = ClientInfo("owner", "the process of the core")
 """Who gives ops without a connection: the embedded console, jobs, a headless run."""
 
 
-class CoreBase:
+class CoreBase(ABC):
     """Shared behaviour of every core."""
 
     def events(
         self, *, after: int | None = None
     ) -> AbstractAsyncContextManager[AsyncIterator[Event]]:
-        """Follow events; see `Core.events`."""
+        """Follow events; see `Core.events`. What only answers look-ups has none to follow."""
         raise NotImplementedError
 
     def commits(
@@ -78,9 +79,9 @@ class CoreBase:
         """
         return _one_event_commits(self.events(after=after))
 
+    @abstractmethod
     async def look_up(self, query: LookUp[Answer]) -> Answer:
         """Answer a look-up; see `Core.look_up`."""
-        raise NotImplementedError
 
     async def sessions(self, *, limit: int = 200, before: str = "") -> tuple[records.Session, ...]:
         """List sessions; see `ListSessions`."""
@@ -177,9 +178,9 @@ class Core(Protocol):
 class ForwardingCore(CoreBase):
     """A core that forwards look-ups and streams to another core; subclasses carry out ops."""
 
+    @abstractmethod
     async def _reach(self) -> Core:
         """Return the other core, waiting until it is there."""
-        raise NotImplementedError
 
     def events(
         self, *, after: int | None = None

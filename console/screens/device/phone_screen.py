@@ -1,5 +1,6 @@
 """What the Deck and the Device screen have in common: a phone that is shown and driven there."""
 
+from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING
 
 from textual.events import ScreenSuspend
@@ -26,7 +27,7 @@ class PhoneScreen(ConsoleScreen):
         return self.query_one(PhonePane)
 
 
-class ShownPhone(Controller):
+class ShownPhone(Controller, ABC):
     """The phone of such a screen, with its wheel and its text; implements `PhonePlace`.
 
     Args:
@@ -81,20 +82,20 @@ class ShownPhone(Controller):
 
     # --- what differs between the screens ----------
 
-    def shown_serial(self) -> str:
-        raise NotImplementedError
+    @abstractmethod
+    def shown_serial(self) -> str: ...
 
-    def has_waiting_session(self) -> bool:
-        raise NotImplementedError
+    @abstractmethod
+    def has_waiting_session(self) -> bool: ...
 
-    def go_to_phone(self) -> None:
-        raise NotImplementedError
+    @abstractmethod
+    def go_to_phone(self) -> None: ...
 
-    def leave_phone(self) -> None:
-        raise NotImplementedError
+    @abstractmethod
+    def leave_phone(self) -> None: ...
 
-    def go_to_note(self) -> None:
-        raise NotImplementedError
+    @abstractmethod
+    def go_to_note(self) -> None: ...
 
     def gesture_done(self, gesture: WheelGesture) -> None:
         """Do nothing after a gesture: the picture shows its effect."""
