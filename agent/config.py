@@ -190,7 +190,12 @@ def _inherited(env: Mapping[str, str]) -> Iterator[tuple[str, object]]:
         yield "model.base_url", url
 
 
-_COMMA_LISTS = frozenset({"adb.server", "loop.without", "safety.destinations"})
+_COMMA_LISTS = frozenset(
+    {
+        *("adb.server", "loop.without", "safety.destinations", "safety.two_people"),
+        *("pool.avds", "pool.serials", "pool.apps"),
+    }
+)
 
 
 def _from_text(key: Key, text: str) -> object:
@@ -216,7 +221,8 @@ def _checked(key: Key, value: object, where: str, *, is_text: bool = False) -> o
     shown = repr(value) if len(repr(value)) < 80 else repr(value)[:80] + "…"
     if key.is_secret:
         shown = "what is said there"
-    default = f" The default is {_shown(key.default)}." if key.default not in (None, "") else ""
+    has_default = key.default not in (None, "", (), msgspec.NODEFAULT)
+    default = f" The default is {_shown(key.default)}." if has_default else ""
     raise ConfigError(
         f"{where}: {key.name} cannot be {shown}: {wrong}.", f"{key.description}{default}"
     )

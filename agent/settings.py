@@ -461,8 +461,9 @@ class OidcSettings(_Section, frozen=True, kw_only=True):
     issuer: Annotated[
         str,
         Meta(
-            description="Its address, as https://login.example.com/realms/lab. It must be "
-            "set for the core and for the program. Empty: no sign-in with accounts."
+            description="The address of your OpenID issuer, as "
+            "https://login.example.com/realms/lab. It must be set for the core and for the program "
+            "that signs in. Empty: no sign-in with accounts."
         ),
     ] = ""
     client_id: Annotated[
@@ -571,7 +572,7 @@ class LogSettings(_Section, frozen=True, kw_only=True):
     """`[log]`: the log file of the core, `logs/switchboard.log` in the data directory."""
 
     form: Annotated[
-        LogForm, Meta(description="Format of its lines: text for people, json for collectors.")
+        LogForm, Meta(description="Format of the log: text for people, json for collectors.")
     ] = LogForm.TEXT
 
 

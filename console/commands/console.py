@@ -33,7 +33,7 @@ def need_a_terminal(instead: str) -> None:
     if name in _LINE_BY_LINE:
         raise UsageError(
             f"The console cannot draw on a terminal that only prints lines (TERM={name}).",
-            f"{instead} If it can, set TERM=xterm-256color.",
+            f"{instead} If yours can draw, set TERM=xterm-256color.",
         )
 
 

@@ -53,7 +53,7 @@ if TYPE_CHECKING:
 
 TAKEOVER_S = 30.0
 """How long the one who has the lock may take until it serves its socket, on a busy computer."""
-ATTEMPTS = 6  # How often a command goes on after another's core has ended, and the first time.
+ATTEMPTS = 6  # How often a command is tried in all if the core that it uses keeps ending.
 AGAIN_S = 0.5  # A core that is being killed may still accept a connection.
 DEVICE_BOUND_S = 15.0
 _APPEAR_S = 5.0

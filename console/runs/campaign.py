@@ -16,6 +16,7 @@ from agent.state.terms import term, without_codes
 from agent.text import counted, one_line
 from console.cli_support import plain
 from console.cli_support.exits import ExitCode, say
+from console.core.command_settings import to_run
 from console.terminal.signals import StopRequest
 from widgets.base import formatting
 
@@ -51,7 +52,7 @@ async def pursue_campaign(
                         raise RuntimeDiedError(
                             f"The core ended during campaign {job.id}.",
                             "It continues with the next core: switchboard daemon start. Its "
-                            f"progress: switchboard jobs show {job.id}",
+                            f"progress: {to_run(f'jobs show {job.id}')}",
                         ) from None
                     if isinstance(event.msg, JobChanged) and event.msg.job.id == job.id:
                         job = event.msg.job
@@ -115,5 +116,6 @@ async def _paused(core: Core, job: Job, stop: StopRequest) -> ExitCode:
         say(f"switchboard: {error.message}")
     else:
         say(f"Paused: no more phones start. {job.progress_text}".rstrip())
-    say(f"Continue: switchboard jobs resume {job.id}; end it: switchboard jobs stop {job.id}")
+    resume, end = to_run(f"jobs resume {job.id}"), to_run(f"jobs stop {job.id}")
+    say(f"Continue: {resume}; end it: {end}")
     return stop.code

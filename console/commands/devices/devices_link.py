@@ -57,7 +57,7 @@ def connect(
             rows = [{"name": one.name, "kind": one.kind, "target": one.target} for one in found]
             plain.print_json({"data": rows})
         elif not found:
-            say("No phone found. Turn on Wireless debugging on a phone in this network.")
+            say("No phone found. Turn on Wireless debugging on a phone on this network.")
         else:
             table = [(one.name, "pairing" if one.pairs else "ready", one.target) for one in found]
             plain.print_text(plain.columns(("NAME", "STATE", "TARGET"), table))

@@ -24,7 +24,7 @@ from console.cli_support import plain
 from console.cli_support.exits import ExitCode, end
 from console.commands.fleet.authority import authority
 from console.commands.store import backup, restore
-from console.core.command_settings import settings_for
+from console.core.command_settings import settings_for, to_run
 from console.core.host import run_with_core
 from console.terminal.signals import StopRequest, run_async
 
@@ -173,7 +173,7 @@ def drain(ctx: click.Context, host: str, waits: bool, as_json: bool) -> None:
         else:
             plain.print_text(
                 f"{one.name} drains: {len(at_work)} at work, which end their turn; "
-                f"{len(queued)} wait until: switchboard fleet resume {one.name}"
+                f"{len(queued)} wait until: {to_run(f'fleet resume {one.name}')}"
             )
         return ExitCode.DONE
 

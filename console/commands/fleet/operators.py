@@ -25,7 +25,7 @@ from console.cli_support import plain
 from console.cli_support.exits import ExitCode, end, say
 from console.cli_support.options import JSON_OPTION
 from console.cli_support.time_parsing import duration_ms
-from console.core.command_settings import settings_for
+from console.core.command_settings import settings_for, to_run
 
 if TYPE_CHECKING:
     from agent.hosts.fleet_register import FleetRegister
@@ -134,7 +134,7 @@ def add(
 
     _with_register(ctx, added)
     can_sign_in = key_file or subject or email
-    hint = f" To sign in they need a token: switchboard operators token {name}"
+    hint = f" To sign in they need a token: {to_run(f'operators token {name}')}"
     say(f"{name} was added.{'' if can_sign_in else hint}")
     end(ExitCode.DONE)
 

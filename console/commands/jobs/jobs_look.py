@@ -19,6 +19,7 @@ from console.cli_support import plain
 from console.cli_support.exits import ExitCode, end, say
 from console.cli_support.options import JSON_OPTION
 from console.cli_support.plain import span
+from console.core.command_settings import to_run
 from console.core.host import run_with_records
 
 if TYPE_CHECKING:
@@ -160,7 +161,7 @@ def _review(job: Job) -> tuple[tuple[str, str], ...]:
     if waits is None:
         return ()
     until = datetime.fromtimestamp(waits.until_ms / 1000).astimezone()
-    answer = f"switchboard sessions answer {waits.session_id} --answer Approve (or Deny)"
+    answer = to_run(f"sessions answer {waits.session_id} --answer Approve") + " (or Deny)"
     return (
         ("waits for", waits.what),
         ("until", f"{until:%Y-%m-%d %H:%M:%S}, then the answer is no" if waits.until_ms else "-"),

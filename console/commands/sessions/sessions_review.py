@@ -1,7 +1,5 @@
 """What looks back at a session: a review of what went wrong, and a summary in place of its past."""
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable
 
 import click

@@ -12,6 +12,7 @@ from agent.protocol import ErrorEvent, Op, TaskComplete, TurnAborted
 from agent.records import Session
 from console.cli_support import plain
 from console.cli_support.exits import ExitCode, end, say
+from console.core.command_settings import to_run
 from console.core.device_setup import CONNECTED, NO_DEVICES
 from console.core.host import run_with_core
 from console.runs.prompts import can_ask
@@ -92,7 +93,7 @@ async def outcome_of(core: Core, session: Session, op: Op, kind: type[T]) -> T:
         why = f"it took longer than {TASK_BOUND_S:g} s"
     raise SwitchboardError(
         f"No result: {why or 'its task ended without a result'}.",
-        f"See what happened: switchboard sessions show {session.session_id}",
+        f"See what happened: {to_run(f'sessions show {session.session_id}')}",
     )
 
 

@@ -307,7 +307,7 @@ def attach(ctx: click.Context, session_id: str, watch: bool) -> None:
     """
     from console.commands.console import need_a_terminal, show
 
-    need_a_terminal(f"Look at it: switchboard sessions show {session_id}.")
+    need_a_terminal(f"Look at it: {to_run(f'sessions show {session_id}')}.")
     settings = settings_for(ctx)
 
     async def work(host: Host, stop: StopRequest) -> ExitCode:

@@ -1,5 +1,6 @@
 // What textual.js leaves to the page: writing that a phone's window has room for and that stays sharp
-// as the page is zoomed, downloads, and keys that go to the console without a click. Runs before textual.js makes the terminal, which is at "load".
+// as the page is zoomed, downloads, and keys that go to the console without a click. Runs before
+// textual.js makes the terminal, which is at "load".
 "use strict";
 
 const NARROW_PX = 640; // Of a window's width: fewer than 66 columns at the usual size.

@@ -1,5 +1,7 @@
 """A command in another's core: which virtual phone it takes, and when it starts one of its own."""
 
+import re
+from pathlib import Path
 from types import SimpleNamespace
 from typing import cast
 
@@ -76,3 +78,15 @@ def test_a_printed_command_leads_where_this_one_did() -> None:
         )
         assert "--base-url" not in to_run("sessions answer 3f2a ANSWER")
     assert to_run("sessions resume 3f2a") == "switchboard sessions resume 3f2a"
+
+
+def test_a_printed_command_that_names_something_stored_is_made_for_this_store() -> None:
+    root = Path(__file__).parents[3] / "console"
+    wrong = [
+        f"{path.relative_to(root)}: {line.strip()}"
+        for room in ("commands", "core", "runs")
+        for path in sorted((root / room).rglob("*.py"))
+        for line in path.read_text(encoding="utf-8").splitlines()
+        if re.search(r"switchboard [a-z -]+ \{", line)
+    ]
+    assert not wrong, "use console.core.command_settings.to_run"

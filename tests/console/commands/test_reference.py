@@ -5,10 +5,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from msgspec import NODEFAULT
 
 from agent import errors
-from agent.config import KEYS
-from agent.errors import RpcCode, SwitchboardError
+from agent.config import KEYS, load_settings
+from agent.errors import ConfigError, RpcCode, SwitchboardError
 from agent.rpc.connection import METHODS
 from console import cli_page
 from console.cli_support import protocol_page, settings_page
@@ -39,6 +40,24 @@ def test_every_setting_has_its_row() -> None:
         "make it anew: switchboard protocol settings > docs/settings.md"
     )
     assert set(KEYS) <= set(rows(written))
+
+
+def test_the_page_names_every_setting_that_no_variable_can_set(tmp_path: Path) -> None:
+    samples = {"adb.server": "a:1,b:2", "loop.without": "masking,bans"}
+    samples["safety.two_people"] = "spend,send"
+    refused = set()
+    for name, key in KEYS.items():
+        if key.default is NODEFAULT or isinstance(key.default, tuple):
+            environ = {"SWITCHBOARD_DATA_DIR": str(tmp_path)}
+            environ[key.variable] = samples.get(name, "one,two")
+            try:
+                load_settings(environ=environ)
+            except ConfigError as error:
+                assert "The default is" not in str(error)
+                refused.add(name)
+    page = " ".join(settings_page.as_markdown().split())
+    [named] = re.findall(r"Only the file can set (.*?)\. ", page)
+    assert set(re.findall(r"`([\w.]+)`", named)) == refused
 
 
 def test_every_exit_code_and_every_error_code_has_its_row() -> None:
