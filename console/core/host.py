@@ -501,12 +501,12 @@ def run_with_core(
     work: Callable[[Core, bool, StopRequest], Awaitable[ExitCode]],
     *,
     devices: Devices = NO_DEVICES,
-    is_numbered: bool = False,
+    is_repeatable: bool = False,
 ) -> ExitCode:
     """Run work on the core that owns the store, or on one of our own, and say which it is.
 
     Args:
-        is_numbered: whether its ops name their request, so that it is done again, without making
+        is_repeatable: whether its ops name their request, so that it is done again, without making
             anything twice, where another's core ends before it has answered.
     """
 
@@ -516,7 +516,7 @@ def run_with_core(
     async def with_host(host: Host, stop: StopRequest) -> ExitCode:
         return await work(host.core, host.owned, stop)
 
-    return _run(settings_for(ctx), choose, with_host, is_numbered=is_numbered)
+    return _run(settings_for(ctx), choose, with_host, is_repeatable=is_repeatable)
 
 
 def _run(
@@ -526,7 +526,7 @@ def _run(
     labels: tuple[str, ...] = (),
     *,
     listens: bool = False,
-    is_numbered: bool = False,
+    is_repeatable: bool = False,
 ) -> ExitCode:
     async def main(stop: StopRequest) -> ExitCode:
         is_others = False
@@ -536,7 +536,7 @@ def _run(
                     is_others = not host.owned
                     return await work(host, stop)
             except RuntimeDiedError:
-                may_ask_again = is_numbered and is_others and not stop.asked.is_set()
+                may_ask_again = is_repeatable and is_others and not stop.asked.is_set()
                 if not may_ask_again or not attempts_left:
                     raise
             say("The core ended before it answered; asking again.")

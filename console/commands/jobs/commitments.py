@@ -182,4 +182,4 @@ def _send(ctx: click.Context, op: CommitmentCreate | CommitmentUpdate, *, as_jso
             plain.print_text(f"Commitment {one.id} is {term(one.status)}{due}: {title}")
         return ExitCode.DONE
 
-    end(run_with_core(ctx, work, devices=CONNECTED if quotes else NO_DEVICES, is_numbered=True))
+    end(run_with_core(ctx, work, devices=CONNECTED if quotes else NO_DEVICES, is_repeatable=True))

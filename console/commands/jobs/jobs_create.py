@@ -172,7 +172,7 @@ def create(
             say("It runs while a console or the daemon is running.")
         return ExitCode.DONE
 
-    end(run_with_core(ctx, work, devices=CONNECTED if serial else NO_DEVICES, is_numbered=True))
+    end(run_with_core(ctx, work, devices=CONNECTED if serial else NO_DEVICES, is_repeatable=True))
 
 
 def quiet_hours_of(text: str) -> QuietHours:

@@ -153,7 +153,7 @@ def create(
             say("It watches while a console or the daemon is running.")
         return ExitCode.DONE
 
-    end(run_with_core(ctx, work, devices=CONNECTED if serial else NO_DEVICES, is_numbered=True))
+    end(run_with_core(ctx, work, devices=CONNECTED if serial else NO_DEVICES, is_repeatable=True))
 
 
 def _object(text: str, ctx: click.Context) -> dict[str, Any]:

@@ -80,7 +80,7 @@ def create(
         started = to_run(f"sessions start {made['sessionId']}")
         return f"Created {made['sessionId']}. Start it: {started}", made
 
-    act_on_core(ctx, act, as_json=as_json, sees_phones=bool(serial), is_numbered=True)
+    act_on_core(ctx, act, as_json=as_json, sees_phones=bool(serial), is_repeatable=True)
 
 
 @click.command("create-attach")

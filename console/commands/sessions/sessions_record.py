@@ -184,7 +184,7 @@ def fork(
         line = f"Forked {session.session_id} as {made.session_id}."
         return line, session_object(made)
 
-    act_on(ctx, session_id, act, as_json=as_json, is_numbered=True)
+    act_on(ctx, session_id, act, as_json=as_json, is_repeatable=True)
 
 
 @click.command()

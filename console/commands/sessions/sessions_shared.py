@@ -35,14 +35,14 @@ def act_on(
     act: Callable[[Core, Session], Awaitable[CommandResult]],
     *,
     as_json: bool,
-    is_numbered: bool = False,
+    is_repeatable: bool = False,
 ) -> None:
     """Do something with a session that needs no phone here; see `act_on_core`."""
 
     async def work(core: Core) -> CommandResult:
         return await act(core, await core.session(session_id))
 
-    act_on_core(ctx, work, as_json=as_json, is_numbered=is_numbered)
+    act_on_core(ctx, work, as_json=as_json, is_repeatable=is_repeatable)
 
 
 def act_on_core(
@@ -51,7 +51,7 @@ def act_on_core(
     *,
     as_json: bool,
     sees_phones: bool = False,
-    is_numbered: bool = False,
+    is_repeatable: bool = False,
 ) -> None:
     """Do something that works on no phone here, and tell what came of it; see `run_with_core`."""
 
@@ -64,7 +64,7 @@ def act_on_core(
         return ExitCode.DONE
 
     devices = CONNECTED if sees_phones else NO_DEVICES
-    end(run_with_core(ctx, work, devices=devices, is_numbered=is_numbered))
+    end(run_with_core(ctx, work, devices=devices, is_repeatable=is_repeatable))
 
 
 async def outcome_of(core: Core, session: Session, op: Op, kind: type[T]) -> T:
