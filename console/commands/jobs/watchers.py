@@ -63,10 +63,8 @@ Examples:
     "--from", "sender", default="", metavar="NAME", help="Only from this person or phone number."
 )
 @click.option("--device", "serial", default="", metavar="SERIAL", help="Only on this phone.")
-@click.option(
-    "--every", metavar="DURATION", help="How often to check; of a time: how often it repeats."
-)
-@click.option("--at", metavar="MOMENT", help="For a time: when, like 18:30.")
+@click.option("--every", metavar="DURATION", help="How often to check, or to repeat a time.")
+@click.option("--at", metavar="MOMENT", help="When a time watcher fires, like 18:30.")
 @click.option("--until", metavar="MOMENT", help="When to give up.")
 @click.option("--no-reply", "--no-call", is_flag=True, help="Fire at --until if there was none.")
 @click.option("--again", "recurring", is_flag=True, help="Keep looking after a match.")

@@ -42,7 +42,7 @@ def tab(
         if client is None:
             raise RuntimeDiedError("No core is running.", "Start 'switchboard web' again.")
         shown = client if drive else LookingCore(client, remedy=INSTEAD)
-        title = "" if drive else "looking only"
+        title = "" if drive else "read-only"
         showing = asyncio.ensure_future(show(shown, settings, stop, title=title))
         ends = [asyncio.ensure_future(client.wait_closed()), asyncio.ensure_future(_orphaned())]
         try:

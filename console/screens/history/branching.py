@@ -62,10 +62,10 @@ class BranchController(Controller):
         self._app.say(said + "p to continue, i to write. The phone was not rewound.")
         self._app.navigation.show_session(reply.session_id)
 
-    # --- doing it again ----------
+    # --- repeating it ----------
 
     def do_replay_again(self) -> None:
-        """Do what the session did again on a phone, at the second press."""
+        """Repeat what the session did on a phone, at the second press."""
         tape, state = self._tape.playback, self._app.bridge.state
         if tape is None:
             return
@@ -78,9 +78,9 @@ class BranchController(Controller):
             return
         serial = free[0].serial
         name = device_name(serial, state.devices)
-        sentence = f"{self._screen.key_of('replay.again')} again does all of this again on {name}"
+        sentence = f"{self._screen.key_of('replay.again')} again repeats the session on {name}"
         if self._app.two_presses.confirm("replay.again", serial, sentence):
-            self._app.spawn(self._again(serial), "doing a session again")
+            self._app.spawn(self._again(serial), "repeating a session")
 
     async def _again(self, serial: str) -> None:
         op = SessionReplay(session_id=self._tape.session_id, serial=serial)

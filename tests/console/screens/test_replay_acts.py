@@ -159,7 +159,7 @@ async def test_doing_it_again_takes_two_presses_and_a_free_phone(console: Open) 
         seat.core.answers[SessionReplay] = start_session
         await replaying(seat, "r1")
         await seat.press("a")
-        await seat.see("a again does all of this again on Shelf")
+        await seat.see("a again repeats the session on Shelf")
         await seat.press("a")
         op = SessionReplay(session_id="r1", serial="phone-3")
         await seat.until(lambda: op in seat.core.ops, "the replay")

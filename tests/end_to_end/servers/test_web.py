@@ -302,7 +302,7 @@ async def test_a_tab_that_only_looks_begins_nothing_and_says_how_to_get_one_that
 ) -> None:
     workshop, served = looking
     async with tab(served) as console:
-        await console.wait_for("looking only")
+        await console.wait_for("read-only")
         await console.wait_for("No sessions yet")
         await console.page.click("#terminal")
         await console.type("n")
