@@ -64,21 +64,33 @@ def check_asked_there(address: str, settings: Settings, name: str, recorded: str
 
     A client can so say where it expects a model to be asked, and send it nowhere else.
     """
-    if not address or not _is_asked_anywhere(name):
+    if not address:
         return
-    if (recorded and bare(address) == recorded) or is_asked_there(address, settings, name):
+    try:
+        expected = bare(address)
+    except ValueError as error:
+        # It is not repeated: what cannot be read may hold a password anywhere.
+        raise UsageError(
+            "The endpoint is not an address.", "Write it as http://HOST:PORT/v1."
+        ) from error
+    if not _is_asked_anywhere(name) or (recorded and expected == recorded):
+        return
+    if is_asked_there(expected, settings, name):
         return
     own = recorded_address(settings, name)
     raise UsageError(
         f"The core asks {one_line(name, 80)} at {one_line(own, 200)}, not at "
-        f"{one_line(bare(address), 200)}.",
+        f"{one_line(expected, 200)}.",
         f"To have it asked there: --base-url {one_line(own, 200)}. For another endpoint, set "
         "model.base_url where the core runs, or end that process.",
     )
 
 
 def bare(address: str) -> str:
-    """Return an address without user, password, query and fragment, its host in small letters."""
+    """Return an address without user, password, query and fragment, its host in lowercase.
+
+    Raises ValueError: it is not an address.
+    """
     parts = urlsplit(address.strip())
     host = parts.netloc.rpartition("@")[2].lower()
     return urlunsplit((parts.scheme, host, parts.path.rstrip("/"), "", ""))

@@ -142,6 +142,14 @@ def test_a_client_may_expect_an_endpoint_and_choose_none() -> None:
     assert "word" not in str(caught.value)
 
 
+@pytest.mark.parametrize("name", ["m", "pilot"])
+@pytest.mark.parametrize("address", ["http://[", "http://user:word@a\u2100b/v1"])
+def test_what_a_client_names_that_is_no_address_is_refused(name: str, address: str) -> None:
+    with pytest.raises(UsageError, match="endpoint is not an address") as caught:
+        check_asked_there(address, settings(base_url=HERE), name)
+    assert "word" not in str(caught.value)
+
+
 def test_the_verifier_is_asked_where_the_session_is() -> None:
     session = Session(session_id="s", goal="g", created_ms=1, model="m", endpoint=LOCAL)
     core = settings(base_url=HERE, verifier="judge")
