@@ -41,17 +41,18 @@ _HOSTS = f"""
     FROM host WHERE seen_ms > 0 ORDER BY name
 """
 _OWNED = "host_of(record) IN (h.name, CASE h.name WHEN t.core_host THEN '' ELSE h.name END)"
+_PHONES = "as_json(record) #> '{payload_json,campaign,phones}'"
 _BELONGINGS = f"""
     WITH t AS (SELECT core_host FROM tip), h AS (SELECT ?::text AS name)
     SELECT 'session', session_id FROM session, t, h
         WHERE state NOT IN ('COMPLETED', 'FAILED', 'CANCELLED') AND {_OWNED}
     UNION ALL SELECT 'job', id::text FROM job, t, h
         WHERE status NOT IN ('completed', 'failed', 'stopped') AND {_OWNED}
-    UNION SELECT 'job', id::text FROM job, h,
-            jsonb_path_query(record::jsonb, '$.payload_json.campaign.phones[*]') phone
+    UNION SELECT 'job', id::text FROM job, h, json_array_elements_text(
+            CASE json_typeof({_PHONES}) WHEN 'array' THEN {_PHONES} ELSE '[]' END) phone
         WHERE status NOT IN ('completed', 'failed', 'stopped')
-        AND starts_with(phone #>> '{{}}', h.name || '/') AND NOT EXISTS (SELECT 1 FROM job_run r
-            WHERE r.job_id = job.id AND r.record::json->>'serial' = phone #>> '{{}}')
+        AND starts_with(phone, h.name || '/') AND NOT EXISTS (SELECT 1 FROM job_run r
+            WHERE r.job_id = job.id AND as_json(r.record)->>'serial' = phone)
     UNION ALL SELECT 'watcher', id::text FROM watcher, t, h WHERE is_live = 1 AND {_OWNED}
     UNION ALL SELECT 'commitment', id::text FROM commitment, t, h WHERE is_live = 1 AND {_OWNED}
     ORDER BY 1, 2

@@ -156,6 +156,34 @@ async def test_campaigns_of_any_host_go_on_at_the_phones_of_the_other(
         assert campaign_of(job.payload_json) == Campaign(phones=phones_now, needs="tag:wall")
 
 
+async def test_no_job_of_another_host_keeps_a_host_whatever_it_holds(
+    dsn: str, store: PostgresStore, link: Link, tmp_path: Path
+) -> None:
+    """PostgreSQL reads nothing of a JSON text with an escaped NUL, which SQLite stores."""
+    payloads: tuple[dict[str, object], ...] = (
+        {"campaign": {"phones": ["goes/begun"]}},
+        {"campaign": {"phones": "goes/one"}},
+        {"campaign": "spring"},
+    )
+    for payload in payloads:
+        job = await own_part(store).create_job(
+            lambda number, held=payload: replace(  # type: ignore[misc]
+                make_job(number, prompt="one\0two"), payload_json=held
+            )
+        )
+        run = RunRecord(
+            run_id=str(job.id), job_id=job.id, due_at=0, started_at=1, serial="goes/begun"
+        )
+        await store.append(EventDraft("", RunChanged(run=replace(run, result="\0"))))
+    async with (
+        open_core(dsn, "goes", tmp_path / "goes") as leaving,
+        leaving.present(dsn, version="1.2.0", phones=phones),
+    ):
+        assert "goes" in await names(link)
+    await remove_host(link, store, HostForget(host="goes"), "op-1", BY)
+    assert "goes" not in await names(link)
+
+
 async def test_a_host_whose_process_stands_still_is_not_forgotten(
     dsn: str, store: PostgresStore, link: Link
 ) -> None:
