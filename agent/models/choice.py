@@ -89,31 +89,36 @@ def build_client(
     env = os.environ if environ is None else environ
     current, notice = catalog().current(wanted)
     file = TokenFile(login_file(settings))
-    login = file.read()
-    if recorded and not is_asked_there(recorded, settings, current):
+    is_elsewhere = bool(recorded) and not is_asked_there(recorded, settings, current)
+    if is_elsewhere:
         endpoint = endpoint_at(recorded, current)
-        key = _own_key(settings, endpoint, recorded, env, login=login)
-        said = f"Model calls go to {bare(endpoint.base_url)}, where this session was begun."
-        notice = f"{notice} {said}".strip()
+        # The variable that the settings name is for the endpoint of the settings.
+        key = _key_of(settings, endpoint, "", env)
     else:
         endpoint = endpoint_of(settings, current)
         key = key_of(settings, endpoint, environ=env)
-        is_unknown = key.source is Source.NONE and not endpoint.is_local
-        if is_unknown and login is not None and not login.is_for(endpoint.base_url):
-            raise not_made_for(login.origin, login.issuer, endpoint.base_url)
-        if is_unknown and login is None and not settings.model.base_url:
-            variable = variables(endpoint, settings.model.api_key_env)[0]
-            raise ConfigError(
-                f"The model {endpoint.model} needs a key, and the environment variable {variable} "
-                "is empty.",
-                f"Set {variable}, keep a key with `switchboard models setup`, name another "
-                f"endpoint by model.base_url, or use the model {PILOT}.",
-            )
-        if env.get("OPENAI_BASE_URL") and env["OPENAI_BASE_URL"] == settings.model.base_url:
-            said = f"Model calls go to {bare(endpoint.base_url)}, because OPENAI_BASE_URL says so."
-            notice = f"{notice} {said}".strip()
+    # Who has a key needs no login, and one that cannot be read is not in the way.
+    login = file.read() if key.source is Source.NONE else None
+    is_unknown = key.source is Source.NONE and not endpoint.is_local
+    said = ""
+    if is_elsewhere:
+        _check_elsewhere(settings, endpoint, recorded, env, key=key, login=login)
+        said = f"Model calls go to {bare(endpoint.base_url)}, where this session was begun."
+    elif is_unknown and login is not None and not login.is_for(endpoint.base_url):
+        raise not_made_for(login.origin, login.issuer, endpoint.base_url)
+    elif is_unknown and login is None and not settings.model.base_url:
+        variable = variables(endpoint, settings.model.api_key_env)[0]
+        raise ConfigError(
+            f"The model {endpoint.model} needs a key, and the environment variable {variable} "
+            "is empty.",
+            f"Set {variable}, keep a key with `switchboard models setup`, name another "
+            f"endpoint by model.base_url, or use the model {PILOT}.",
+        )
+    elif env.get("OPENAI_BASE_URL") and env["OPENAI_BASE_URL"] == settings.model.base_url:
+        said = f"Model calls go to {bare(endpoint.base_url)}, because OPENAI_BASE_URL says so."
+    notice = f"{notice} {said}".strip()
     facts = endpoint.facts
-    signs_in = key.source is Source.NONE and login is not None and login.is_for(endpoint.base_url)
+    signs_in = login is not None and login.is_for(endpoint.base_url)
     return client_class(endpoint.wire)(
         endpoint.model,
         api_key=partial(file.token, endpoint.base_url) if signs_in else key.value,
@@ -128,21 +133,23 @@ def build_client(
     )
 
 
-def _own_key(
+def _check_elsewhere(
     settings: Settings,
     endpoint: Endpoint,
     recorded: str,
     env: Mapping[str, str],
     *,
+    key: Key,
     login: Login | None,
-) -> Key:
-    """Find the key for an endpoint that the settings do not name: one that is bound to its host.
+) -> None:
+    """Refuse an endpoint that the settings do not name, if it is not to be asked from here.
 
-    The variable that the settings name is for the endpoint of the settings, and a login for the one
-    that it was made for.
+    Args:
+        key: one that is bound to its host, if there is one.
+        login: where there is no key; it is for the endpoint that it was made for.
 
     Raises:
-        ConfigError: it must not be asked from here, or would be asked without a key it may need.
+        ConfigError: it is another computer's, or would be asked without a key it may need.
     """
     session_at = f"This session was begun at {bare(recorded)}"
     here = recorded_address(settings, endpoint.model)
@@ -153,15 +160,8 @@ def _own_key(
             f"{here}.",
             f"On the computer that it means, {again}.",
         )
-    key = find_key(
-        endpoint,
-        variable="",
-        file=key_file(settings),
-        use_keyring=settings.model.keyring,
-        environ=env,
-    )
     if login is not None and login.is_for(endpoint.base_url):
-        return key
+        return
     withheld = bool(env.get(settings.model.api_key_env)) or login is not None
     if key.source is Source.NONE and not endpoint.is_local and (endpoint.key_variable or withheld):
         raise ConfigError(
@@ -169,7 +169,6 @@ def _own_key(
             f"there is no key for {endpoint.host}.",
             f"Keep one in {KEY_FILE} beside the settings file, or {again}.",
         )
-    return key
 
 
 def price_at(endpoint: Endpoint, own: Mapping[str, Price]) -> Price | None:
@@ -192,9 +191,15 @@ def key_of(
     settings: Settings, endpoint: Endpoint, *, environ: Mapping[str, str] | None = None
 ) -> Key:
     """Find the key for an endpoint. Raises ConfigError."""
+    return _key_of(settings, endpoint, settings.model.api_key_env, environ)
+
+
+def _key_of(
+    settings: Settings, endpoint: Endpoint, variable: str, environ: Mapping[str, str] | None
+) -> Key:
     return find_key(
         endpoint,
-        variable=settings.model.api_key_env,
+        variable=variable,
         file=key_file(settings),
         use_keyring=settings.model.keyring,
         environ=environ,

@@ -86,6 +86,15 @@ async def test_an_older_login_counts_for_its_providers_own_endpoint(tmp_path: Pa
             client_of(settings(tmp_path, base_url, name))
 
 
+def test_a_login_that_cannot_be_read_is_not_in_the_way_of_a_key(tmp_path: Path) -> None:
+    (tmp_path / "login.json").touch(mode=0o600)
+    chosen = settings(tmp_path, MINE)
+    client: Any = build_client(chosen, "m", environ={"OPENAI_API_KEY": "mine"})
+    assert client._api_key == "mine"
+    with pytest.raises(ConfigError, match="Sign in again"):
+        client_of(chosen)
+
+
 async def test_a_client_does_not_send_the_token_of_a_login_that_came_after(tmp_path: Path) -> None:
     keep(tmp_path, origin_of(MINE))
     client = client_of(settings(tmp_path, MINE))
