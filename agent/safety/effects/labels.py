@@ -10,6 +10,8 @@ from msgspec.structs import replace
 
 from agent.records import EffectVerb, Element
 from agent.safety.effects.finding import Finding
+from agent.safety.effects.lexicon import Meaning, read
+from agent.safety.effects.page import HARMFUL
 from agent.safety.effects.verdict import Risk
 from agent.safety.phrasebook import Act, phrases, says_unspaced
 from agent.safety.words import has_phrase, id_words, is_disguised, is_price, joined_words, words
@@ -134,9 +136,12 @@ def _installs(element: Element, title: tuple[str, ...], ids: tuple[str, ...]) ->
 def is_only_written(element: Element) -> bool:
     """Return whether an act is in the words of an entry alone, as in a note "Pay rent".
 
-    A button that acts is called so, in whole: "Pay now", "Delete account"; or by its resource id.
+    A button that acts is called so, in whole: "Pay now", "Delete account", "Abmelden"; or by its
+    resource id.
     """
     label, ids = words(element.label), id_words(element.resource_id)
+    if " | " not in element.label and read(element.label).whole & HARMFUL - {Meaning.MONEY}:
+        return False
     if is_price(element.label) or joined_words(label) in _FINANCIAL_WORDS | _DESTRUCTIVE_WORDS:
         return False
     if is_disguised(element.label) or label in _OUTGOING_BUTTONS + _INSTALL_BUTTONS:

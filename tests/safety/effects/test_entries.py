@@ -30,8 +30,9 @@ def test_an_entry_opens_whatever_it_is_called(name: str) -> None:
 
 def test_a_contact_and_a_mail_open_whatever_they_are_called() -> None:
     people = "app com.android.contacts .PeopleActivity\ntitle Contacts\n"
-    people += "row Pay rent\nrow Anna Berg\nrow Ben Ito\nicon Create contact"
+    people += "row Pay rent\nrow Cancel gym\nrow Ben Ito\nicon Create contact"
     assert not is_asked_about(people, "Pay rent")
+    assert not is_asked_about(people, "Cancel gym")
     mails = "app com.example.mail .InboxActivity\ntitle Inbox\n"
     mails += "row Shop | Your request to delete account data | 9:00\n"
     mails += "row Anna | Lunch? | 9:10\nrow Ben | Photos | 9:20"
@@ -54,6 +55,9 @@ def test_a_contact_and_a_mail_open_whatever_they_are_called() -> None:
         ),
         # All that the row says is a button's words, or its id says so.
         (f"{NOTES}row Delete all\n{REST}icon New note", "Delete all"),
+        (f"{NOTES}row Sign out\n{REST}icon New note", "Sign out"),
+        (f"{NOTES}row Abmelden\n{REST}icon New note", "Abmelden"),
+        (f"{NOTES}row Clear all\n{REST}icon New note", "Clear all"),
         (f"{NOTES}row Old things | 9:00 #delete_row\n{REST}icon New note", "Old things"),
         # A button is no row, and another app's list holds no notes.
         (f"{NOTES}{REST}icon New note\nbutton Delete account", "Delete account"),
@@ -63,7 +67,17 @@ def test_a_contact_and_a_mail_open_whatever_they_are_called() -> None:
             "Delete account",
         ),
     ],
-    ids=["settings", "no new note", "all of it", "its id", "a button", "a bank"],
+    ids=[
+        "settings",
+        "no new note",
+        "all of it",
+        "its meaning",
+        "in German",
+        "of many",
+        "its id",
+        "a button",
+        "a bank",
+    ],
 )
 def test_a_control_is_asked_about_wherever_it_stands(screen: str, label: str) -> None:
     assert is_asked_about(screen, label)
