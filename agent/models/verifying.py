@@ -4,6 +4,7 @@ Not the looking (`agent.loop.verification`). Invariant: a model that cannot be h
 before the work begins, not at its end.
 """
 
+import re
 from collections.abc import Sequence
 from typing import NamedTuple, Protocol
 
@@ -14,14 +15,26 @@ from agent.records import GoalVerdict
 
 SAME = "same"
 OFF = "off"
+_STATES = re.compile(r"(?: ?\[(?:(?P<switch>(?:UN)?CHECKED)|DISABLED|SELECTED)\])+$")
 
 
 class SeenScreen(NamedTuple):
     """One stored screen, as rules read it."""
 
     package: str
-    lines: Sequence[str]  # An element each: label, value and state.
+    lines: Sequence[str]  # An element each: label, value and states.
     fields: Sequence[str]  # What its fields hold.
+
+
+def without_states(line: str) -> str:
+    """Return a line of a screen without the states that it ends in."""
+    return _STATES.sub("", line)
+
+
+def switch_state(line: str) -> bool | None:
+    """Return whether a line of a screen shows a switch as on; None if it shows no switch."""
+    found = _STATES.search(line)
+    return None if found is None or not found["switch"] else found["switch"] == "CHECKED"
 
 
 class Judged(NamedTuple):

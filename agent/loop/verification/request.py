@@ -15,6 +15,7 @@ from agent.loop.screen.screen_text import MAX_VALUE_CHARS
 from agent.loop.verification.claim_history import ClaimHistory, PastAction
 from agent.loop.verification.quotes import lines_with
 from agent.models.model import Message, MessageKind, ModelRequest, Role, ToolSchema
+from agent.models.verifying import switch_state, without_states
 from agent.records import Observation
 from agent.text import clean, on_one_line, one_line
 
@@ -34,7 +35,6 @@ MAX_ANSWERS = 10
 _LINE_CHARS = 160
 _CUT_CHARS = 800  # How much of a call is shown beyond that.
 
-_SWITCHED = ("[CHECKED]", "[UNCHECKED]")
 _EARLIER_CHARS = 160
 _ANSWERED = ("toast said", "operator approved", "is now ", "now says")
 _WRITES = frozenset({"type_text", "clipboard"})
@@ -206,11 +206,13 @@ def _others(past: ClaimHistory) -> list[str]:
     room = MAX_OTHER_CHARS
     kept: list[str] = []
     for line in reversed(listed):
-        if room < len(line):
-            kept.append(f"- ({len(listed) - len(kept)} earlier screens are left out)")
-            break
+        # Of a screen that does not fit, its first lines are worth more than nothing.
+        kept.append(line if len(line) <= room else one_line(line, room))
         room -= len(line)
-        kept.append(line)
+        if room < _LINE_CHARS:
+            break
+    if left := len(listed) - len(kept):
+        kept.append(f"- ({left} earlier screens are left out)")
     return kept[::-1]
 
 
@@ -225,9 +227,9 @@ def _turned(past: ClaimHistory) -> list[str]:
     states: dict[tuple[str, str], list[tuple[int, str]]] = {}
     for screen in past.screens_since:
         for line in screen.lines:
-            if line.endswith(_SWITCHED):
-                seen = states.setdefault((screen.package, line.rsplit(" [", 1)[0]), [])
-                if not seen or seen[-1][1] != line:
+            if (is_on := switch_state(line)) is not None:
+                seen = states.setdefault((screen.package, without_states(line)), [])
+                if not seen or switch_state(seen[-1][1]) is not is_on:
                     seen.append((screen.step, line))
     changed = sorted(one for seen in states.values() if len(seen) > 1 for one in seen)
     return [f"step {step}: {one_line(line, 200)}" for step, line in changed[-MAX_LINES:]]

@@ -4,7 +4,6 @@ Invariants: what is not understood, or not shown, is `cannot_tell`; every verdic
 screen.
 """
 
-import re
 from collections.abc import Iterable, Sequence
 from typing import assert_never
 
@@ -24,10 +23,9 @@ from agent.models.pilot.intents import (
 )
 from agent.models.pilot.match import EXACT, GOOD, has_words, key_tokens, score, starts_alike
 from agent.models.pilot.reading import App
-from agent.models.verifying import Judged, SeenScreen
+from agent.models.verifying import Judged, SeenScreen, switch_state, without_states
 from agent.records import GoalVerdict
 
-_STATE = re.compile(r"\s*\[(CHECKED|UNCHECKED|SELECTED)\]$")
 _GENERIC = frozenset({"on", "off", "use"})
 """What the one switch of a page about one thing may be called."""
 _DELETES = frozenset({"delete", "remove", "erase", "trash", "discard"})
@@ -107,7 +105,7 @@ def _toggle(intent: Toggle, screens: Sequence[SeenScreen]) -> Judged:
         for screen in reversed(screens):
             line = _switch(intent.name, screen, least)
             if line:
-                is_met = _is_on(line) == intent.on
+                is_met = switch_state(line) is intent.on
                 verdict = GoalVerdict.MET if is_met else GoalVerdict.NOT_MET
                 return Judged(verdict, (line,), "" if is_met else f"it shows “{line}”")
     return Judged(GoalVerdict.CANNOT_TELL, (), "no screen shows the switch")
@@ -138,7 +136,7 @@ def _stages(intents: Sequence[Intent], screens: Sequence[SeenScreen]) -> dict[in
         first = reached.get(name, 0)
         shown = ((number, _state(intent, screens[number])) for number in range(first, len(screens)))
         number, line = next(
-            ((number, line) for number, line in shown if line and _is_on(line) == intent.on),
+            ((number, line) for number, line in shown if line and switch_state(line) is intent.on),
             (len(screens), ""),
         )
         reached[name] = number
@@ -150,12 +148,8 @@ def _state(intent: Toggle, screen: SeenScreen) -> str:
     return _switch(intent.name, screen, EXACT) or _switch(intent.name, screen, GOOD)
 
 
-def _is_on(line: str) -> bool:
-    return line.endswith("[CHECKED]")
-
-
 def _switch(name: str, screen: SeenScreen, least: int) -> str:
-    switches = [line for line in screen.lines if line.endswith(("[CHECKED]", "[UNCHECKED]"))]
+    switches = [line for line in screen.lines if switch_state(line) is not None]
     ranked = sorted(switches, key=lambda line: score(name, _title(line)), reverse=True)
     if ranked and score(name, _title(ranked[0])) >= least:
         return ranked[0]
@@ -174,7 +168,7 @@ def _chosen(intent: Choose, screens: Sequence[SeenScreen]) -> str:
         for line in screen.lines:
             if score(intent.name, _title(line)) >= GOOD and has_words(intent.value, line):
                 return line
-            if line.endswith("[CHECKED]") and score(intent.value, _title(line)) >= EXACT:
+            if switch_state(line) and score(intent.value, _title(line)) >= EXACT:
                 return line
     return ""
 
@@ -234,4 +228,4 @@ def _calls(verb: str, label: str) -> bool:
 
 
 def _title(line: str) -> str:
-    return _STATE.sub("", line).split(" | ", 1)[0]
+    return without_states(line).split(" | ", 1)[0]

@@ -214,3 +214,12 @@ def test_other_screens_are_bounded_and_what_is_left_out_is_said() -> None:
     assert "Row 11 0" in listed and "Row 0 0" not in listed
     assert "earlier screens are left out)" in listed
     assert len(listed) < MAX_OTHER_CHARS + 200
+
+
+def test_of_a_screen_that_is_too_long_to_be_listed_the_beginning_is() -> None:
+    long = rows(*(f"Row {at} " + "x" * 100 for at in range(80)))
+    said = verdict_request(walked(("scroll", long), ("", rows("The end")))).messages[1].text
+    listed = said.split("## What other screens showed")[1]
+    assert '"Row 0 ' in listed and "Row 79 " not in listed
+    assert "left out" not in listed
+    assert len(listed) < MAX_OTHER_CHARS + 200

@@ -20,12 +20,12 @@ SETTINGS = "com.android.settings"
 ON_THEN_OFF = "turn on Wi-Fi then turn off Wi-Fi"
 
 
-def switch(is_on: bool) -> UiNode:
-    return button("Wi-Fi", 0.3, checkable=True, checked=is_on)
+def switch(is_on: bool, enabled: bool = True) -> UiNode:
+    return button("Wi-Fi", 0.3, checkable=True, checked=is_on, enabled=enabled)
 
 
-def page(is_on: bool) -> Observation:
-    return observation(node("Internet"), switch(is_on), package=SETTINGS)
+def page(is_on: bool, enabled: bool = True) -> Observation:
+    return observation(node("Internet"), switch(is_on, enabled), package=SETTINGS)
 
 
 def seen(is_on: bool) -> SeenScreen:
@@ -109,3 +109,14 @@ def test_a_verifier_is_shown_the_switches_that_changed_between_first_and_last() 
     ]
     steady = verdict_request(past("turn on Wi-Fi", True, True)).messages[1]
     assert "## Switches" not in steady.text
+
+
+async def test_a_switch_that_cannot_be_pressed_shows_its_state_as_well() -> None:
+    made = past("turn on Wi-Fi", False, True)
+    made.fold(ObservationRecorded(step=3, observation=page(False, enabled=False)))
+    rules = RulesVerifier(judged, lambda: (AppInfo(package=SETTINGS, label="Settings"),))
+    found = await rules.verify(made, Claim())
+    assert found.verification.verdict is GoalVerdict.NOT_MET
+    assert [one.step for one in found.verification.evidence] == [3]
+    said = verdict_request(made).messages[1].text
+    assert "- step 3: Wi-Fi [UNCHECKED] [DISABLED]" in said
