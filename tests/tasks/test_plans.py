@@ -52,7 +52,17 @@ async def test_a_claim_that_was_refused_opens_what_was_completed_again() -> None
 
 @pytest.mark.parametrize(
     ("last", "asked"),
-    [("Finish with result", False), ("then report the number", False), ("Press it", True)],
+    [
+        ("Finish with result", False),
+        ("then report the number", False),
+        ("Tell me the total, and finish", False),
+        ("call finish", False),
+        ("Press it", True),
+        ("Finish the order", True),
+        ("Tell Anna that I am late", True),
+        ("Answer the newest message", True),
+        ("Report the post as spam", True),
+    ],
 )
 async def test_an_item_to_finish_is_done_by_the_claim_itself(last: str, asked: bool) -> None:
     steps = [{"step": "Read it", "status": "completed"}, {"step": last, "status": "in_progress"}]

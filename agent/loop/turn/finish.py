@@ -32,10 +32,16 @@ from agent.tools.arguments import Finish
 
 _SHOWN_PATHS = 5
 _MAX_ANSWER_CHARS = 4000
-_ENDS_WITH = re.compile(
-    r"\W*(?:(?:then|and|call)\W+)*(?:finish|conclude|report|tell|answer|say|summari[sz]e)\b",
+_CLAIMS = re.compile(
+    r"\W*(?:(?:then|and|call)\W+)*(?:"
+    r"(?:finish|conclude)\b(?=\W*$|\W+(?:with|and|by|then|success|report|tell"
+    r"|(?:(?:the|this)\W+)?(?:task|goal|work|job|session))\b)"
+    r"|(?:tell|answer)\b(?=\W*$|\W+(?:with|me|us|(?:the\W+)?(?:user|operator|question)"
+    r"|what|which|whether|if|how|who|when|where)\b)"
+    r"|report\b(?!.*\bas\b)|say\b(?!.*\bto\b)|summari[sz]e\b)",
     re.IGNORECASE,
 )
+"""To finish the work or tell the operator, and not "Finish the order" or "Tell Anna"."""
 
 
 @dataclass(slots=True)
@@ -204,4 +210,4 @@ def _cleaned(value: object, depth: int = 0) -> object:
 
 def without_finish(plan: Sequence[records.PlanItem]) -> Sequence[records.PlanItem]:
     """Leave out a plan's last item where it is to finish and tell: the claim itself does that."""
-    return plan[:-1] if plan and _ENDS_WITH.match(plan[-1].step) else plan
+    return plan[:-1] if plan and _CLAIMS.match(plan[-1].step) else plan
